@@ -1,0 +1,51 @@
+# Each target makes .venv with what it needs; nothing but Python >= 3.11 is assumed.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint docs bench validity clean
+.DELETE_ON_ERROR:
+
+.venv/pip:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "undercount needs Python 3.11 or newer, this is " + sys.version.split()[0])'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	touch $@
+
+.venv/core: .venv/pip pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv/test: .venv/pip pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
+	touch $@
+
+.venv/docs: .venv/pip pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[docs,plot]'
+	touch $@
+
+.venv/bench: .venv/pip pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	touch $@
+
+demo: .venv/core
+	$(BIN)/undercount demo
+
+lint: .venv/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/python -m pytest -n auto -m 'not slow' --cov --cov-report=term:skip-covered
+
+validity: .venv/test
+	$(BIN)/python -m pytest -n auto -m slow
+
+docs: .venv/docs
+	$(BIN)/mkdocs build --strict
+
+bench: .venv/bench
+	for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf .venv site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Counts to curve, one file an assumption."""

@@ -1,0 +1,339 @@
+"""How many rows of each label stand at each distinct score: the one table everything reads."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from undercount.errors import InputError
+from undercount.rates import FloatArray
+from undercount.rows import read_labels, read_scores, read_weights
+from undercount.tally import Table, compact_table, full_table
+
+BoolArray = NDArray[np.bool_]
+CLASSES = ("positive", "negative", "unlabeled")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreCounts:
+    """Count labelled positive, labelled negative and unlabeled rows at each distinct score.
+
+    Made by `from_rows` or `from_counts`, which alone validate; everything after them may assume
+    valid data. Scores descend; a row is predicted positive at a threshold if its score is at least
+    as high. Counts are sums, so the tables of parts add up to the table of the whole.
+
+    Attributes
+    ----------
+    score : array
+        Distinct scores, descending. The score of a merged cell is the lowest in it.
+    positive, negative, unlabeled : array
+        Rows (or sums of weights) at each score.
+    merged : array of bool
+        Whether a cell stands for several scores, inside which no threshold can be answered.
+    squared_weight : tuple
+        Sums of squared weights of the three classes, for effective sample sizes.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> uc.ScoreCounts.from_rows([1, None, 1, None], [0.9, 0.9, 0.4, 0.1])
+    ScoreCounts: 4 rows: 2 labelled positive, 0 labelled negative, 2 unlabeled; \
+3 distinct scores from 0.1 to 0.9
+    """
+
+    score: FloatArray
+    positive: FloatArray
+    negative: FloatArray
+    unlabeled: FloatArray
+    merged: BoolArray
+    squared_weight: tuple[float, float, float]
+
+    @classmethod
+    def from_rows(
+        cls,
+        y: Any,
+        score: Any,
+        *,
+        unlabeled: float | None = None,
+        sample_weight: Any = None,
+        compact: bool = False,
+        knots: Sequence[float] = (),
+    ) -> "ScoreCounts":
+        """Count rows.
+
+        Parameters
+        ----------
+        y : array-like
+            1 positive, 0 negative, missing (None, NaN, NA) unlabeled.
+        score : array-like
+            Higher means more positive; any real numbers, ±inf allowed.
+        unlabeled : number, optional
+            The value in `y` that means unlabeled, usually 0 or -1.
+        sample_weight : array-like, optional
+            Importance of each row, not negative. Estimates are weighted; intervals rest on Kish's
+            effective sizes. For counted repetitions use `from_counts`.
+        compact : bool
+            Merge neighbouring scores that carry no labelled row: exact for every curve, area and
+            interval, much smaller and faster.
+        knots : sequence of float
+            Thresholds that will be asked for, kept apart in a compact table.
+        """
+        scores = read_scores(score)
+        labels = read_labels(y, unlabeled)
+        if len(labels) != len(scores):
+            raise InputError(
+                f"y and score must have the same length; got {len(labels)} and {len(scores)} rows"
+            )
+        if len(scores) == 0:
+            raise InputError("y and score must hold at least one row; got none")
+        weights = None
+        if sample_weight is not None:
+            weights = read_weights(sample_weight, len(scores))
+            kept = weights > 0
+            scores, labels, weights = scores[kept], labels[kept], weights[kept]
+        table = (
+            compact_table(scores, labels, weights, knots)
+            if compact
+            else full_table(scores, labels, weights)
+        )
+        return cls._from_table(table, _squares(labels, weights))
+
+    @classmethod
+    def from_counts(
+        cls,
+        score: ArrayLike,
+        positive: ArrayLike,
+        negative: ArrayLike,
+        unlabeled: ArrayLike,
+        *,
+        merged: ArrayLike | None = None,
+        squared_weight: tuple[float, float, float] | None = None,
+    ) -> "ScoreCounts":
+        """Make a table from counts in any order; equal scores are added up.
+
+        Parameters
+        ----------
+        score, positive, negative, unlabeled : array-like
+            Scores and the rows of each class there.
+        merged : array-like of bool, optional
+            Cells that stand for several scores, of which `score` is the lowest.
+        squared_weight : tuple, optional
+            Sums of squared weights of the three classes, if the counts are sums of weights.
+
+        Examples
+        --------
+        >>> import undercount as uc
+        >>> counts = uc.ScoreCounts.from_counts([0.1, 0.9, 0.1], [0, 2, 1], [0, 0, 0], [5, 1, 2])
+        >>> counts.score, counts.unlabeled
+        (array([0.9, 0.1]), array([1., 7.]))
+        """
+        scores = np.asarray(read_scores(score), dtype=np.float64)
+        columns = [
+            read_weights(column, len(scores), name=name, allow_zero_sum=True)
+            for name, column in zip(CLASSES, (positive, negative, unlabeled), strict=True)
+        ]
+        columns.append(np.zeros(len(scores)) if merged is None else np.asarray(merged, float))
+        distinct, place = np.unique(scores + 0.0, return_inverse=True)  # -0.0 becomes 0.0
+        sums = [np.bincount(place, column, len(distinct))[::-1] for column in columns]
+        keep = (sums[0] + sums[1] + sums[2]) > 0
+        kept: list[FloatArray] = [column[keep] for column in (distinct[::-1], *sums)]
+        totals = (float(kept[1].sum()), float(kept[2].sum()), float(kept[3].sum()))
+        table = Table(kept[0], kept[1], kept[2], kept[3], kept[4] > 0)
+        return cls._from_table(table, totals if squared_weight is None else squared_weight)
+
+    @classmethod
+    def _from_table(cls, table: Table, squared_weight: tuple[float, float, float]) -> "ScoreCounts":
+        columns = (table.score, table.positive, table.negative, table.unlabeled)
+        arrays = [np.ascontiguousarray(column, dtype=np.float64) for column in columns]
+        merged = np.ascontiguousarray(table.merged)
+        for array in (*arrays, merged):
+            array.setflags(write=False)
+        return cls(arrays[0], arrays[1], arrays[2], arrays[3], merged, squared_weight)
+
+    @cached_property
+    def n_positive(self) -> float:
+        """Labelled positive rows (sum of their weights)."""
+        return float(self.positive.sum())
+
+    @cached_property
+    def n_negative(self) -> float:
+        """Labelled negative rows (sum of their weights)."""
+        return float(self.negative.sum())
+
+    @cached_property
+    def n_unlabeled(self) -> float:
+        """Unlabeled rows (sum of their weights)."""
+        return float(self.unlabeled.sum())
+
+    @property
+    def n_rows(self) -> float:
+        """All rows (sum of their weights)."""
+        return self.n_positive + self.n_negative + self.n_unlabeled
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows carried weights other than 1."""
+        return self.squared_weight != (self.n_positive, self.n_negative, self.n_unlabeled)
+
+    @property
+    def compact(self) -> bool:
+        """Whether some cells stand for several scores."""
+        return bool(self.merged.any())
+
+    def effective_size(self, label: str) -> float:
+        """Kish's effective number of rows of a class: (sum of weights)² / sum of squares."""
+        total = float(getattr(self, f"n_{label}"))
+        squares = self.squared_weight[CLASSES.index(label)]
+        return total * total / squares if squares > 0 else 0.0
+
+    def cumulative(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Rows above each border between cells, from 0 to all: positive, negative, unlabeled."""
+        return _heads(self.positive), _heads(self.negative), _heads(self.unlabeled)
+
+    def require(self, *labels: str) -> None:
+        """Raise unless there are rows of each named class ("positive", "negative", "unlabeled")."""
+        for label in labels:
+            if getattr(self, f"n_{label}") == 0:
+                raise InputError(
+                    f"at least one {_WORDS[label]} row is needed; got {self._words()}. "
+                    f"{_HINTS[label]}"
+                )
+
+    @cached_property
+    def auc_error(self) -> float:
+        """Guaranteed bound on the error of an AUC that merging may have caused; 0 if exact.
+
+        Rows of two classes in one merged cell count one half where they may really count 0 or 1.
+        """
+        pairs = (("positive", "unlabeled"), ("positive", "negative"), ("unlabeled", "negative"))
+        return max(
+            _largest_error(
+                getattr(self, one)[self.merged], getattr(self, other)[self.merged], total
+            )
+            for one, other in pairs
+            for total in [getattr(self, f"n_{one}") * getattr(self, f"n_{other}")]
+        )
+
+    def __add__(self, other: "ScoreCounts") -> "ScoreCounts":
+        if not isinstance(other, ScoreCounts):
+            return NotImplemented
+        _refuse_overlap(self, other)
+        _refuse_overlap(other, self)
+        both = [
+            np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in ("score", *CLASSES, "merged")
+        ]
+        squares = np.add(self.squared_weight, other.squared_weight).tolist()
+        total = ScoreCounts.from_counts(
+            *both[:4], merged=both[4], squared_weight=(squares[0], squares[1], squares[2])
+        )
+        if not total.compact:
+            return total
+        # Merged cells of the two may overlap; where no row is labelled they become one.
+        bare = (total.positive + total.negative) == 0
+        return total._grouped(np.append(True, ~(bare[1:] & bare[:-1])))
+
+    def coarsened(self, n_bins: int) -> "ScoreCounts":
+        """Merge neighbouring scores into at most `n_bins` cells of about equal weight.
+
+        A labelled and an unlabeled row of one cell count one half where they may really count
+        0 or 1, so ``auc_error`` of the result bounds the error of any AUC read from it.
+
+        Examples
+        --------
+        >>> import undercount as uc
+        >>> counts = uc.ScoreCounts.from_rows([1, None, 1, None], [0.9, 0.8, 0.4, 0.1])
+        >>> counts.coarsened(2).auc_error
+        0.25
+        """
+        if n_bins < 1:
+            raise InputError(f"n_bins must be at least 1; got {n_bins}")
+        if n_bins >= len(self.score):
+            return self
+        shares = [
+            c / c.sum() for c in (self.positive, self.negative, self.unlabeled) if c.sum() > 0
+        ]
+        position = np.cumsum(sum(shares)) / len(shares)
+        cell = np.minimum((position * n_bins * (1 - 1e-12)).astype(np.int64), n_bins - 1)
+        starts = np.append(True, np.diff(cell) > 0)
+        return self._grouped(starts)
+
+    def _grouped(self, starts: BoolArray) -> "ScoreCounts":
+        first = np.flatnonzero(starts)
+        last = np.append(first[1:], len(self.score)) - 1
+        sums = [np.add.reduceat(getattr(self, name), first) for name in CLASSES]
+        merged = (last > first) | np.logical_or.reduceat(self.merged, first)
+        return ScoreCounts._from_table(
+            Table(self.score[last], sums[0], sums[1], sums[2], merged), self.squared_weight
+        )
+
+    def _words(self) -> str:
+        parts = (
+            f"{self.n_positive:,.6g} labelled positive",
+            f"{self.n_negative:,.6g} labelled negative",
+            f"{self.n_unlabeled:,.6g} unlabeled",
+        )
+        return ", ".join(parts)
+
+    def __repr__(self) -> str:
+        if len(self.score) == 0:
+            return "ScoreCounts: no rows"
+        kind = "cells" if self.compact else "distinct scores"
+        error = f", AUC within {self.auc_error:.1e}" if self.auc_error else ""
+        return (
+            f"ScoreCounts: {self.n_rows:,.6g} rows: {self._words()}; {len(self.score):,} {kind} "
+            f"from {self.score[-1]:.6g} to {self.score[0]:.6g}{error}"
+        )
+
+
+_WORDS = {
+    "positive": "labelled positive",
+    "negative": "labelled negative",
+    "unlabeled": "unlabeled",
+}
+_HINTS = {
+    "positive": "Positives are coded 1",
+    "negative": "Negatives are coded 0 while `unlabeled` names another value",
+    "unlabeled": "If 0 or -1 in y means unlabeled rather than verified negative, pass unlabeled=0 "
+    "or unlabeled=-1",
+}
+
+
+def _heads(cells: FloatArray) -> FloatArray:
+    heads = np.zeros(len(cells) + 1)
+    np.cumsum(cells, out=heads[1:])
+    return heads
+
+
+def _squares(labels: NDArray[np.int8], weights: FloatArray | None) -> tuple[float, float, float]:
+    squares = None if weights is None else weights * weights
+    totals = np.bincount(labels + 1, squares, 3) if squares is not None else None
+    if totals is None:
+        n_positive = np.count_nonzero(labels == 1)
+        n_negative = np.count_nonzero(labels == 0)
+        return float(n_positive), float(n_negative), float(len(labels) - n_positive - n_negative)
+    return float(totals[2]), float(totals[1]), float(totals[0])
+
+
+def _largest_error(one: FloatArray, other: FloatArray, total: float) -> float:
+    return float(0.5 * np.sum(one * other) / total) if total > 0 else 0.0
+
+
+def _refuse_overlap(left: ScoreCounts, right: ScoreCounts) -> None:
+    """Raise if a labelled score of `right` lies inside a merged cell of `left`."""
+    if not left.compact:
+        return
+    labelled = (right.positive + right.negative) > 0
+    # A merged cell reaches from its score up to the next cell's: the last cell not above.
+    place = np.searchsorted(-left.score, -right.score[labelled], side="left")
+    inside = place < len(left.score)
+    place = np.minimum(place, len(left.score) - 1)
+    same_cell = right.merged[labelled] & (left.score[place] == right.score[labelled])
+    if (inside & left.merged[place] & ~same_cell).any():
+        raise InputError(
+            "merged counts can be added only if no labelled score of one lies inside a merged "
+            "cell of the other; count the parts with compact=False, or with the same knots"
+        )

@@ -1,0 +1,217 @@
+"""Points and curves of true-positive against false-positive rate, and numbers with intervals."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercount.errors import InputError
+from undercount.rates import FloatArray, Rates, metric_names
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Hold the two ends of an interval.
+
+    Examples
+    --------
+    >>> from undercount import Interval
+    >>> interval = Interval(0.2, 0.5)
+    >>> 0.3 in interval, round(interval.width, 3)
+    (True, 0.3)
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise InputError(f"an interval needs low <= high; got ({self.low}, {self.high})")
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    @property
+    def width(self) -> float:
+        """Distance between the ends."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Hold a number with its interval, what it rests on, and how it was made.
+
+    Examples
+    --------
+    >>> from undercount import Estimate
+    >>> estimate = Estimate(0.7, 0.6, 0.8, 0.05, 0.95, ("random labels",), "delta")
+    >>> float(estimate), 0.65 in estimate.interval
+    (0.7, True)
+    >>> print(estimate)
+    0.7 (0.6 to 0.8 at 95 %; needs random labels)
+    """
+
+    value: float
+    low: float
+    high: float
+    standard_error: float = float("nan")
+    confidence_level: float = 0.95
+    needs: tuple[str, ...] = ()
+    method: str = ""
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        needs = ", ".join(self.needs) or "nothing"
+        span = f"{self.low:.4g} to {self.high:.4g} at {self.confidence_level:.4g}"
+        if 0 < self.confidence_level < 1:
+            span = f"{self.low:.4g} to {self.high:.4g} at {100 * self.confidence_level:.4g} %"
+        return f"{self.value:.4g} ({span}; needs {needs})"
+
+    @property
+    def interval(self) -> Interval:
+        """The interval alone."""
+        return Interval(self.low, self.high)
+
+
+@dataclass(frozen=True)
+class OperatingPoint(Rates[float]):
+    """Hold the rates of a classifier at one threshold; every metric is a property.
+
+    Examples
+    --------
+    >>> from undercount import OperatingPoint
+    >>> point = OperatingPoint(threshold=0.5, tpr=0.8, fpr=0.1, prevalence=0.2)
+    >>> round(point.precision, 4), round(point.f1, 4), round(point.f_beta(2), 4)
+    (0.6667, 0.7273, 0.7692)
+    """
+
+    threshold: float
+    tpr: float
+    fpr: float
+    prevalence: float
+
+
+@dataclass(frozen=True)
+class OperatingCurve(Rates[FloatArray]):
+    """Hold (threshold, true-positive rate, false-positive rate) from (0, 0) to (1, 1).
+
+    Each metric of `OperatingPoint` is an array here, one entry a threshold; rows with
+    ``score >= threshold`` are predicted positive. `merged` marks thresholds whose cell holds
+    several scores, inside which no threshold can be answered.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount import OperatingCurve
+    >>> curve = OperatingCurve(
+    ...     threshold=np.array([np.inf, 0.9, 0.4]),
+    ...     tpr=np.array([0.0, 0.8, 1.0]),
+    ...     fpr=np.array([0.0, 0.1, 1.0]),
+    ...     prevalence=0.2,
+    ... )
+    >>> round(curve.roc_auc, 3), round(curve.at(0.5).precision, 4)
+    (0.85, 0.6667)
+    """
+
+    threshold: FloatArray
+    tpr: FloatArray
+    fpr: FloatArray
+    prevalence: float
+    merged: NDArray[np.bool_] | None = field(default=None, repr=False)
+
+    @property
+    def roc_auc(self) -> float:
+        """Area under the ROC curve by trapezoids, so that ties count one half."""
+        return _trapezoid(self.tpr, self.fpr)
+
+    def partial_roc_auc(self, max_fpr: float) -> float:
+        """Area under the ROC curve up to a false-positive rate, McClish-standardised to [0.5, 1].
+
+        The same scale as scikit-learn's ``roc_auc_score(max_fpr=...)``.
+        """
+        if not 0 < max_fpr <= 1:
+            raise InputError(f"max_fpr must be in (0, 1]; got {max_fpr}")
+        stop = int(np.searchsorted(self.fpr, max_fpr, side="right"))
+        tpr_at_end = np.interp(max_fpr, self.fpr, self.tpr)
+        area = _trapezoid(
+            np.append(self.tpr[:stop], tpr_at_end), np.append(self.fpr[:stop], max_fpr)
+        )
+        chance = max_fpr * max_fpr / 2
+        return float(0.5 * (1 + (area - chance) / (max_fpr - chance)))
+
+    @property
+    def average_precision(self) -> float:
+        """Precision summed over the steps of recall, without interpolation."""
+        gained = np.diff(self.tpr)
+        precision = self.precision[1:]
+        return float(np.sum(gained * precision, where=gained != 0))
+
+    @property
+    def lift_auc(self) -> float:
+        """Area under recall against the predicted-positive rate (AUL).
+
+        A row against itself counts one half, which the trapezoid does by itself.
+        """
+        return _trapezoid(self.tpr, self.predicted_positive_rate)
+
+    def at(self, threshold: float) -> OperatingPoint:
+        """Read the point at which rows with ``score >= threshold`` are predicted positive."""
+        if np.isnan(threshold):
+            raise InputError("threshold must be a number; got NaN")
+        # A cleaned curve is sorted by its rates, so the neighbours in threshold are searched for.
+        order = np.argsort(-self.threshold[1:], kind="stable") + 1
+        n_above = int(np.count_nonzero(self.threshold[1:] >= threshold))
+        index = int(order[n_above - 1]) if n_above else 0
+        below = int(order[n_above]) if n_above < len(order) else None
+        if self.merged is not None and below is not None and self.merged[below]:
+            low, high = self.threshold[below], self.threshold[index]
+            raise InputError(
+                f"threshold {threshold} lies inside a merged cell ({low:.6g} to {high:.6g}), where "
+                f"only sums were kept; pass knots=[{threshold}] when counting, or compact=False"
+            )
+        return OperatingPoint(
+            float(threshold), float(self.tpr[index]), float(self.fpr[index]), self.prevalence
+        )
+
+    def frame(self) -> dict[str, FloatArray]:
+        """Return columns of equal length, ready for any data frame's constructor."""
+        return {
+            "threshold": self.threshold,
+            "tpr": self.tpr,
+            "fpr": self.fpr,
+            **{name: getattr(self, name) for name in metric_names()},
+        }
+
+
+@dataclass(frozen=True)
+class CurveBounds:
+    """Hold the worst and the best curve that data and assumptions allow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount import CurveBounds, OperatingCurve
+    >>> ends = np.array([np.inf, 0.0])
+    >>> diagonal = OperatingCurve(ends, np.array([0.0, 1.0]), np.array([0.0, 1.0]), 0.5)
+    >>> CurveBounds(pessimistic=diagonal, optimistic=diagonal).roc_auc
+    Interval(low=0.5, high=0.5)
+    """
+
+    pessimistic: OperatingCurve
+    optimistic: OperatingCurve
+
+    @property
+    def roc_auc(self) -> Interval:
+        """Areas under the two ROC curves."""
+        return Interval(self.pessimistic.roc_auc, self.optimistic.roc_auc)
+
+    @property
+    def average_precision(self) -> Interval:
+        """Average precisions of the two curves."""
+        return Interval(self.pessimistic.average_precision, self.optimistic.average_precision)
+
+
+def _trapezoid(height: FloatArray, position: FloatArray) -> float:
+    return float(np.sum(np.diff(position) * (height[1:] + height[:-1])) / 2)

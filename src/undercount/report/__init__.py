@@ -1,0 +1,1 @@
+"""An evaluation as text, JSON, Markdown or HTML."""

@@ -1,0 +1,236 @@
+"""The share of positives, in every form people know it: each from another."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from undercount.counts import ScoreCounts
+from undercount.curve import Estimate, Interval
+from undercount.errors import InputError
+
+Sampling: TypeAlias = Literal["single-sample", "case-control"]
+Share: TypeAlias = "float | tuple[float, float] | Estimate"
+Given: TypeAlias = Literal["unlabeled_prevalence", "prevalence", "label_frequency", "positives"]
+SAMPLINGS = ("single-sample", "case-control")
+
+
+@dataclass(frozen=True, init=False)
+class Shares:
+    """Hold the share of positives among the unlabeled rows and the purity of the labels.
+
+    Parameters
+    ----------
+    unlabeled_prevalence : number, (low, high) or Estimate
+        Share of positives **among the unlabeled rows** (Claesen's β, Jain's α).
+    label_purity : number, (low, high) or Estimate
+        Share of the rows labelled positive that really are (Jain's β).
+    sampling : {"single-sample", "case-control"}
+        Whether the labelled rows were part of the sample before they were labelled, or were drawn
+        apart from the unlabeled ones.
+
+    Notes
+    -----
+    Assumes: the labelled rows are a random sample of the positives (of positives and, at
+    1 - purity, negatives).
+    Wrong when: some positives were more likely to be labelled than others; or `prevalence`, the
+    share among all rows, is passed where the share among the unlabeled rows is meant.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 1, None, None, None, None], [6, 5, 4, 3, 2, 1])
+    >>> shares = uc.Shares.from_prevalence(counts, 0.5)
+    >>> shares.unlabeled_prevalence, shares.positives(counts)
+    (0.25, 3.0)
+    >>> round(shares.label_frequency(counts), 3)
+    0.667
+    """
+
+    unlabeled_prevalence: float
+    label_purity: float
+    sampling: Sampling
+    unlabeled_prevalence_interval: Interval | None
+    label_purity_interval: Interval | None
+    unlabeled_prevalence_error: float
+    label_purity_error: float
+    given: Given
+
+    def __init__(
+        self,
+        unlabeled_prevalence: Share,
+        label_purity: Share = 1.0,
+        sampling: Sampling = "single-sample",
+        *,
+        given: Given = "unlabeled_prevalence",
+    ) -> None:
+        if sampling not in SAMPLINGS:
+            raise InputError(f"sampling must be one of {SAMPLINGS}; got {sampling!r}")
+        share, share_interval, share_error = _read(unlabeled_prevalence, "unlabeled_prevalence")
+        purity, purity_interval, purity_error = _read(label_purity, "label_purity")
+        highest_share = share_interval.high if share_interval else share
+        lowest_purity = purity_interval.low if purity_interval else purity
+        if lowest_purity <= 0:
+            raise InputError(f"label_purity must be in (0, 1]; got {label_purity}")
+        # An estimate's interval may touch; only values and ranges that were stated must be apart.
+        stated = not isinstance(unlabeled_prevalence, Estimate)
+        if (stated and highest_share >= lowest_purity) or share >= purity:
+            raise InputError(
+                "labelled rows must be purer than unlabeled ones: unlabeled_prevalence < "
+                f"label_purity; got {highest_share:.6g} and {lowest_purity:.6g}, so "
+                f"unlabeled_prevalence must be in [0, {lowest_purity:.6g})"
+            )
+        for name, value in (
+            ("unlabeled_prevalence", share),
+            ("label_purity", purity),
+            ("sampling", sampling),
+            ("unlabeled_prevalence_interval", share_interval),
+            ("label_purity_interval", purity_interval),
+            ("unlabeled_prevalence_error", share_error),
+            ("label_purity_error", purity_error),
+            ("given", given),
+        ):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_prevalence(
+        cls,
+        counts: ScoreCounts,
+        prevalence: Share,
+        label_purity: Share = 1.0,
+        sampling: Sampling = "single-sample",
+    ) -> "Shares":
+        """Make shares from the share of positives in the population or data set (π).
+
+        In case-control sampling the population is the one behind the unlabeled rows.
+        """
+        if sampling == "case-control":
+            return cls(prevalence, label_purity, sampling, given="prevalence")
+        return cls._from_total(counts, prevalence, counts.n_rows, label_purity, "prevalence")
+
+    @classmethod
+    def from_positives(
+        cls,
+        counts: ScoreCounts,
+        positives: Share,
+        label_purity: Share = 1.0,
+        sampling: Sampling = "single-sample",
+    ) -> "Shares":
+        """Make shares from the number of positives in the data set, labelled or not."""
+        if sampling == "case-control":
+            raise InputError(
+                "the number of positives in the data set says nothing in case-control sampling, "
+                "where the number of labelled rows is a choice; give unlabeled_prevalence"
+            )
+        return cls._from_total(counts, positives, 1.0, label_purity, "positives")
+
+    @classmethod
+    def from_label_frequency(
+        cls,
+        counts: ScoreCounts,
+        label_frequency: Share,
+        label_purity: Share = 1.0,
+        sampling: Sampling = "single-sample",
+    ) -> "Shares":
+        """Make shares from the share of all positives that carry a label (c)."""
+        if sampling == "case-control":
+            raise InputError(
+                "label_frequency is undefined in case-control sampling, where the number of "
+                "labelled rows is a choice; give unlabeled_prevalence or prevalence"
+            )
+        counts.require("positive", "unlabeled")
+        known = _read(label_purity, "label_purity")[0] * counts.n_positive
+        lowest = known / (known + counts.n_unlabeled)
+
+        def share(frequency: float) -> float:
+            if not lowest < frequency <= 1:
+                raise InputError(
+                    f"label_frequency must be in ({lowest:.6g}, 1] for these counts; "
+                    f"got {frequency:.6g}"
+                )
+            return (known / frequency - known) / counts.n_unlabeled
+
+        return cls(_mapped(label_frequency, share), label_purity, given="label_frequency")
+
+    @classmethod
+    def _from_total(
+        cls, counts: ScoreCounts, total: Share, scale: float, label_purity: Share, given: Given
+    ) -> "Shares":
+        """Make shares from positives / scale in a single sample."""
+        counts.require("positive", "unlabeled")
+        known = _read(label_purity, "label_purity")[0] * counts.n_positive
+        low, high = known / scale, (known + counts.n_unlabeled) / scale
+
+        def share(value: float) -> float:
+            # Rounding must not refuse the lower end itself.
+            if not low * (1 - 1e-12) <= value < high:
+                raise InputError(
+                    f"{given} must be in [{low:.6g}, {high:.6g}) for these counts "
+                    f"({counts.n_positive:,.6g} rows are labelled positive, "
+                    f"{counts.n_unlabeled:,.6g} unlabeled); got {value:.6g}"
+                )
+            return max(0.0, (value * scale - known) / counts.n_unlabeled)
+
+        return cls(_mapped(total, share), label_purity, given=given)
+
+    def positives(self, counts: ScoreCounts) -> float:
+        """Return the number of positives in the data set: purity × labelled + share × unlabeled."""
+        if self.sampling == "case-control":
+            raise InputError("the number of positives is undefined in case-control sampling")
+        labelled = self.label_purity * counts.n_positive
+        return labelled + self.unlabeled_prevalence * counts.n_unlabeled
+
+    def prevalence(self, counts: ScoreCounts) -> float:
+        """Return the share of positives in the data set, or behind the unlabeled rows."""
+        if self.sampling == "case-control":
+            return self.unlabeled_prevalence
+        return self.positives(counts) / counts.n_rows
+
+    def label_frequency(self, counts: ScoreCounts) -> float:
+        """Return the share of all positives that carry a label."""
+        if self.sampling == "case-control":
+            raise InputError("label_frequency is undefined in case-control sampling")
+        return self.label_purity * counts.n_positive / self.positives(counts)
+
+
+def _read(share: Share, name: str) -> tuple[float, Interval | None, float]:
+    """Return value, interval and standard error of a share in [0, 1]."""
+    interval, error = None, 0.0
+    if isinstance(share, Estimate):
+        value, interval, error = share.value, share.interval, share.standard_error
+    elif isinstance(share, tuple | list):
+        if len(share) != 2:  # noqa: PLR2004 - a range has two ends
+            raise InputError(f"a range for {name} is (low, high); got {share}")
+        interval = Interval(float(share[0]), float(share[1]))
+        value = (interval.low + interval.high) / 2
+    else:
+        value = _number(share, name)
+    for part in (value, *((interval.low, interval.high) if interval else ())):
+        if not 0 <= part <= 1:
+            raise InputError(f"{name} must be in [0, 1]; got {part}")
+    return value, interval, 0.0 if error != error else error  # noqa: PLR0124 - NaN: none known
+
+
+def _number(value: object, name: str) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{name} must be a number, a range (low, high) or an Estimate; got {value!r}"
+        ) from None
+
+
+def _mapped(share: Share, function: Callable[[float], float]) -> Share:
+    """Map value, ends and error of a share through a monotone function."""
+    if isinstance(share, Estimate):
+        value = function(share.value)
+        ends = sorted([function(share.low), function(share.high)])
+        step = max(share.standard_error, 1e-9) / 100
+        slope = abs(function(share.value + step) - function(share.value - step)) / (2 * step)
+        error = share.standard_error * slope
+        return Estimate(
+            value, ends[0], ends[1], error, share.confidence_level, share.needs, share.method
+        )
+    if isinstance(share, tuple | list):
+        ends = sorted(function(float(end)) for end in share)
+        return ends[0], ends[-1]
+    return function(_number(share, "share"))

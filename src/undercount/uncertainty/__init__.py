@@ -1,0 +1,1 @@
+"""Intervals and bands: closed forms first, resampling where there is none."""
