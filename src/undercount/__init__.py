@@ -21,6 +21,9 @@ _HOME = {
     "Shares": "shares",
     "labelled_curve": "assume.labelled",
     "naive_curve": "assume.labelled",
+    "biased_auc": "assume.propensity",
+    "biased_recall": "assume.propensity",
+    "propensity_curve": "assume.propensity",
     "mixture_curve": "assume.mixture",
 }
 

@@ -94,11 +94,10 @@ class ScoreCounts:
             weights = read_weights(sample_weight, len(scores))
             kept = weights > 0
             scores, labels, weights = scores[kept], labels[kept], weights[kept]
-        table = (
-            compact_table(scores, labels, weights, knots)
-            if compact
-            else full_table(scores, labels, weights)
-        )
+        if compact:
+            table = _with_knots(compact_table(scores, labels, weights, knots), knots)
+        else:
+            table = full_table(scores, labels, weights)
         return cls._from_table(table, _squares(labels, weights))
 
     @classmethod
@@ -130,16 +129,16 @@ class ScoreCounts:
         >>> counts.score, counts.unlabeled
         (array([0.9, 0.1]), array([1., 7.]))
         """
-        scores = np.asarray(read_scores(score), dtype=np.float64)
+        scores: FloatArray = np.asarray(read_scores(score), dtype=np.float64) + 0.0  # no -0.0
         columns = [
             read_weights(column, len(scores), name=name, allow_zero_sum=True)
             for name, column in zip(CLASSES, (positive, negative, unlabeled), strict=True)
         ]
         columns.append(np.zeros(len(scores)) if merged is None else np.asarray(merged, float))
-        distinct, place = np.unique(scores + 0.0, return_inverse=True)  # -0.0 becomes 0.0
+        distinct, place = np.unique(scores, return_inverse=True)
         sums = [np.bincount(place, column, len(distinct))[::-1] for column in columns]
         keep = (sums[0] + sums[1] + sums[2]) > 0
-        kept: list[FloatArray] = [column[keep] for column in (distinct[::-1], *sums)]
+        kept = [np.asarray(column[keep], np.float64) for column in (distinct[::-1], *sums)]
         totals = (float(kept[1].sum()), float(kept[2].sum()), float(kept[3].sum()))
         table = Table(kept[0], kept[1], kept[2], kept[3], kept[4] > 0)
         return cls._from_table(table, totals if squared_weight is None else squared_weight)
@@ -306,6 +305,17 @@ def _heads(cells: FloatArray) -> FloatArray:
     heads = np.zeros(len(cells) + 1)
     np.cumsum(cells, out=heads[1:])
     return heads
+
+
+def _with_knots(table: Table, knots: Sequence[float]) -> Table:
+    """Give each knot an empty cell of its own, so that it can be asked for as a threshold."""
+    missing = np.setdiff1d(np.asarray(knots, dtype=np.float64), table.score)[::-1]
+    if missing.size == 0:
+        return table
+    place = np.searchsorted(-table.score, -missing)
+    empty = [np.insert(column, place, 0.0) for column in table[1:4]]
+    merged = np.insert(table.merged, place, False)
+    return Table(np.insert(table.score, place, missing), empty[0], empty[1], empty[2], merged)
 
 
 def _squares(labels: NDArray[np.int8], weights: FloatArray | None) -> tuple[float, float, float]:

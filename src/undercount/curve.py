@@ -165,7 +165,8 @@ class OperatingCurve(Rates[FloatArray]):
         n_above = int(np.count_nonzero(self.threshold[1:] >= threshold))
         index = int(order[n_above - 1]) if n_above else 0
         below = int(order[n_above]) if n_above < len(order) else None
-        if self.merged is not None and below is not None and self.merged[below]:
+        exact = n_above > 0 and self.threshold[index] == threshold
+        if self.merged is not None and below is not None and self.merged[below] and not exact:
             low, high = self.threshold[below], self.threshold[index]
             raise InputError(
                 f"threshold {threshold} lies inside a merged cell ({low:.6g} to {high:.6g}), where "

@@ -142,8 +142,8 @@ def labelled_moments(
     >>> for assumed in ([0.2, 0.3], 0.5):
     ...     noisy = uc.labelled_moments(**truth, labelled=17, assumed_label_frequency=assumed)
     ...     print(round(noisy.precision.bias, 4), round(noisy.f_beta.bias, 4))
-    0.0114 0.0099
-    -0.1366 -0.1588
+    0.0114 0.0078
+    -0.1366 -0.1586
     """
     truth = _Truth.checked(positives, true_positives, predicted_positive, n_rows)
     number, chance, frequency = _label_numbers(truth.positives, labelled, label_frequency)

@@ -1,18 +1,26 @@
 """Labels given at random among positives, possibly impure (Jain, White and Radivojac 2017)."""
 
+from typing import Literal, TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
 from undercount.curve import OperatingCurve
-from undercount.rates import FloatArray
+from undercount.errors import InputError
+from undercount.rates import FloatArray, ratio
 from undercount.shares import Shares
 
+Monotone: TypeAlias = Literal["cummax", "isotonic", "hull"]
 # Rates within this of [0, 1] are rounding, not misfit.
 TOLERANCE = 1e-9
+# An area this many standard errors outside [0, 1] is a misfit, not the chance of the sample.
+CHANCE = 5.0
 
 
-def mixture_curve(counts: ScoreCounts, shares: Shares, *, clean: bool = True) -> OperatingCurve:
+def mixture_curve(
+    counts: ScoreCounts, shares: Shares, *, clean: bool = True, monotone: Monotone | None = None
+) -> OperatingCurve:
     """Recover the curve of positives against negatives from labelled and unlabeled rows.
 
     The unlabeled rows are a mixture of positives and negatives in known shares, so the rates of
@@ -26,8 +34,13 @@ def mixture_curve(counts: ScoreCounts, shares: Shares, *, clean: bool = True) ->
         Share of positives among the unlabeled rows, purity of the labels, sampling.
     clean : bool
         Drop points outside the unit square and sort the rest by their rates (Algorithm 1, with
-        the ends (0, 0) and (1, 1) added). The uncleaned curve keeps the order of thresholds, and
-        its area is exactly the direct estimate of eq. 4.
+        the ends (0, 0) and (1, 1) added). Shares that the scores rule out are an error. The
+        uncleaned curve keeps every threshold in order, and its area is exactly the direct
+        estimate of eq. 4.
+    monotone : {"cummax", "isotonic", "hull"}, optional
+        Make recall rise with the false-positive rate on the cleaned curve: by the largest value
+        to the left (the last step of Algorithm 1, biased upward), by least squares, or by the
+        upper concave hull.
 
     Notes
     -----
@@ -42,23 +55,32 @@ def mixture_curve(counts: ScoreCounts, shares: Shares, *, clean: bool = True) ->
     >>> counts = uc.ScoreCounts.from_rows(y, score)
     >>> round(uc.mixture_curve(counts, uc.Shares(0.2), clean=False).roc_auc, 4)
     0.875
+    >>> round(uc.mixture_curve(counts, uc.Shares(0.2), monotone="cummax").roc_auc, 4)
+    0.9028
     """
     counts.require("positive", "unlabeled")
+    if monotone is not None and (not clean or monotone not in ("cummax", "isotonic", "hull")):
+        raise InputError(
+            "monotone must be 'cummax', 'isotonic', 'hull' or None, and needs clean=True; "
+            f"got {monotone!r} with clean={clean}"
+        )
     positive, negative, unlabeled = counts.cumulative()
     tpr, fpr = recovered_rates(positive / positive[-1], unlabeled / unlabeled[-1], shares)
-    if shares.sampling == "single-sample" and counts.n_negative > 0:
+    if _pools_negatives(counts, shares):
         # Known negatives are part of the data set: their own rates join those recovered.
         hidden = counts.n_rows - counts.n_negative - shares.positives(counts)
         fpr = (hidden * fpr + negative) / (hidden + counts.n_negative)
     threshold = np.append(np.inf, counts.score)
     merged = np.append(False, counts.merged) if counts.compact else None
     if clean:
-        kept = _inside(tpr) & _inside(fpr)
-        kept[[0, -1]] = True
-        order = np.lexsort((tpr[kept], fpr[kept]))
-        tpr, fpr = np.clip(tpr[kept][order], 0, 1), np.clip(fpr[kept][order], 0, 1)
-        threshold = threshold[kept][order]
-        merged = None if merged is None else merged[kept][order]
+        _refuse_misfit(counts, shares)
+        kept = _cleaned(tpr, fpr)
+        tpr, fpr = np.clip(tpr[kept], 0, 1), np.clip(fpr[kept], 0, 1)
+        if monotone is not None:
+            tpr, corners = _monotone(tpr, fpr, monotone)
+            tpr, fpr, kept = tpr[corners], fpr[corners], kept[corners]
+        threshold = threshold[kept]
+        merged = None if merged is None else merged[kept]
     return OperatingCurve(threshold, tpr, fpr, shares.prevalence(counts), merged)
 
 
@@ -72,5 +94,169 @@ def recovered_rates(
     return tpr, fpr
 
 
-def _inside(rate: FloatArray) -> NDArray[np.bool_]:
-    return (rate >= -TOLERANCE) & (rate <= 1 + TOLERANCE)
+def direct_auc(counts: ScoreCounts, shares: Shares) -> float:
+    """Recover the ROC AUC from that of labelled against unlabeled rows, without a curve.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Labels at each score. In a single sample, known negatives count with their own areas.
+    shares : Shares
+        Share of positives among the unlabeled rows, and purity of the labels.
+
+    Returns
+    -------
+    float
+        AUC = 1/2 + (A - 1/2)/(κ - a) (Jain et al. 2017, eq. 4), A the area of labelled against
+        unlabeled rows. A result outside [0, 1] is an error that names the shares that fit.
+
+    Notes
+    -----
+    Assumes: labelled rows are a random sample of the positives (and, at 1 - purity, negatives).
+    Wrong when: some positives are more likely to be labelled than others, or the shares are wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 1, 0, 0, 0], range(8, 0, -1), unlabeled=0)
+    >>> round(uc.direct_auc(counts, uc.Shares(0.2)), 4)
+    0.875
+    >>> uc.direct_auc(counts, uc.Shares(0.5))
+    Traceback (most recent call last):
+    ...
+    undercount.errors.InputError: unlabeled_prevalence 0.5 and label_purity 1 do not fit these \
+scores: they make the ROC AUC 1.1. The AUC of labelled against unlabeled rows is 0.8, so \
+label_purity - unlabeled_prevalence must be at least |2 · 0.8 - 1| = 0.6; at this purity \
+unlabeled_prevalence may be at most 0.4
+    """
+    counts.require("positive", "unlabeled")
+    area = _area(counts.positive, counts.unlabeled)
+    gap = shares.label_purity - shares.unlabeled_prevalence
+    auc = 0.5 + (area - 0.5) / gap
+    if not -TOLERANCE <= auc <= 1 + TOLERANCE:
+        raise InputError(_misfit(area, auc, shares))
+    auc = min(max(auc, 0.0), 1.0)
+    if not _pools_negatives(counts, shares):
+        return auc
+    # Eq. 1 inside the area of positives against the known negatives.
+    labelled = _area(counts.positive, counts.negative)
+    unlabeled = _area(counts.unlabeled, counts.negative)
+    known = (1 - shares.unlabeled_prevalence) * labelled - (1 - shares.label_purity) * unlabeled
+    hidden = counts.n_rows - counts.n_negative - shares.positives(counts)
+    return (hidden * auc + counts.n_negative * known / gap) / (hidden + counts.n_negative)
+
+
+def unlabeled_precision(counts: ScoreCounts, shares: Shares) -> FloatArray:
+    """Recover the precision among the unlabeled rows at every threshold: how many flagged are real.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Labels at each score.
+    shares : Shares
+        Share of positives among the unlabeled rows, and purity of the labels.
+
+    Returns
+    -------
+    array
+        α γ/η (Jain et al. 2017, eq. 3), one entry a distinct score, descending; NaN where no
+        unlabeled row is flagged. Nothing is clipped, so a misfit shows as a value above 1.
+
+    Notes
+    -----
+    Assumes: labelled rows are a random sample of the positives (and, at 1 - purity, negatives).
+    Wrong when: some positives are more likely to be labelled than others, or the shares are wrong.
+
+    The precision of a single sample, which counts the labelled rows too, is
+    ``mixture_curve(counts, shares).precision``.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([None, 1, None, 1, None, None], [6, 5, 4, 3, 2, 1])
+    >>> uc.unlabeled_precision(counts, uc.Shares(0.25)).round(3)
+    array([0.   , 0.5  , 0.25 , 0.5  , 0.333, 0.25 ])
+    """
+    counts.require("positive", "unlabeled")
+    positive, _, unlabeled = counts.cumulative()
+    flagged = unlabeled / unlabeled[-1]
+    tpr, _ = recovered_rates(positive / positive[-1], flagged, shares)
+    precision: FloatArray = ratio(shares.unlabeled_prevalence * tpr, flagged, "unlabeled_precision")
+    return precision[1:]
+
+
+def _pools_negatives(counts: ScoreCounts, shares: Shares) -> bool:
+    return shares.sampling == "single-sample" and counts.n_negative > 0
+
+
+def _area(upper: FloatArray, lower: FloatArray) -> float:
+    """Share of pairs in which the row of `upper` scores higher, ties one half."""
+    below = np.cumsum(lower[::-1])[::-1] - lower / 2
+    return float(upper @ below / (upper.sum() * lower.sum()))
+
+
+def _refuse_misfit(counts: ScoreCounts, shares: Shares) -> None:
+    """Raise if eq. 4 leaves [0, 1] by more than the chance of the sample explains."""
+    area = _area(counts.positive, counts.unlabeled)
+    gap = shares.label_purity - shares.unlabeled_prevalence
+    fewest = min(counts.effective_size("positive"), counts.effective_size("unlabeled"))
+    # No AUC has a larger variance than AUC (1 - AUC)/min(n); at the limit it is (1 ± gap)/2.
+    chance = CHANCE * np.sqrt((1 - gap**2) / 4 / fewest)
+    if abs(area - 0.5) > gap / 2 + chance + TOLERANCE:
+        raise InputError(_misfit(area, 0.5 + (area - 0.5) / gap, shares))
+
+
+def _misfit(area: float, auc: float, shares: Shares) -> str:
+    least = abs(2 * area - 1)
+    share, purity = shares.unlabeled_prevalence, shares.label_purity
+    room = (
+        f"at this purity unlabeled_prevalence may be at most {purity - least:.6g}"
+        if purity >= least
+        else f"no unlabeled_prevalence fits this purity, which must be at least {least:.6g}"
+    )
+    return (
+        f"unlabeled_prevalence {share:.6g} and label_purity {purity:.6g} do not fit these scores: "
+        f"they make the ROC AUC {auc:.6g}. The AUC of labelled against unlabeled rows is "
+        f"{area:.6g}, so label_purity - unlabeled_prevalence must be at least "
+        f"|2 · {area:.6g} - 1| = {least:.6g}; {room}"
+    )
+
+
+def _cleaned(tpr: FloatArray, fpr: FloatArray) -> NDArray[np.intp]:
+    """Algorithm 1: indices of the points inside the unit square and the ends, by rising rates."""
+    inside = (np.minimum(tpr, fpr) >= -TOLERANCE) & (np.maximum(tpr, fpr) <= 1 + TOLERANCE)
+    inside[[0, -1]] = True
+    kept = np.flatnonzero(inside)
+    return kept[np.lexsort((tpr[kept], fpr[kept]))]
+
+
+def _monotone(
+    tpr: FloatArray, fpr: FloatArray, method: Monotone
+) -> tuple[FloatArray, NDArray[np.intp]]:
+    """Return a recall that does not fall, and the indices of the points that stay."""
+    every = np.arange(len(tpr))
+    if method == "cummax":
+        return np.maximum.accumulate(tpr), every
+    if method == "hull":
+        return tpr, _upper_hull(fpr, tpr)
+    # Least squares: the slopes of the convex minorant of the running sums.
+    sums = np.append(0.0, np.cumsum(tpr))
+    corners = _upper_hull(np.arange(len(sums), dtype=float), -sums)
+    slopes = np.diff(sums[corners]) / np.diff(corners)
+    return np.clip(np.repeat(slopes, np.diff(corners)), 0, 1), every
+
+
+def _upper_hull(x: FloatArray, y: FloatArray) -> NDArray[np.intp]:
+    """Find the corners of the concave hull from above; points are sorted by (x, y)."""
+    across, up = x.tolist(), y.tolist()
+    stack: list[int] = []
+    for point in range(len(across)):
+        while len(stack) > 1:
+            first, second = stack[-2], stack[-1]
+            turn = (across[second] - across[first]) * (up[point] - up[first])
+            turn -= (up[second] - up[first]) * (across[point] - across[first])
+            if turn < 0:
+                break
+            stack.pop()
+        stack.append(point)
+    return np.array(stack, dtype=np.intp)

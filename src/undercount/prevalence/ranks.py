@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
+from undercount.errors import InputError
 
 Array = NDArray[np.float64]
 
@@ -49,6 +50,20 @@ def ranked_shares(counts: ScoreCounts) -> RankedShares:
     unlabeled = counts.unlabeled[keep][::-1] / counts.n_unlabeled
     rank = (_mid(labelled) + _mid(unlabeled)) / 2
     return RankedShares(rank, labelled, unlabeled, *effective_sizes(counts))
+
+
+def on_scale(counts: ScoreCounts, scale: str) -> tuple[Array, Array, Array]:
+    """Return ascending positions ("rank" or "score") with labelled and unlabeled shares."""
+    shares = ranked_shares(counts)
+    if scale == "rank":
+        return shares.rank, shares.labelled, shares.unlabeled
+    if scale != "score":
+        raise InputError(f"scale must be 'rank' or 'score'; got {scale!r}")
+    keep = (counts.positive + counts.unlabeled) > 0
+    score = counts.score[keep][::-1]
+    if not np.all(np.isfinite(score)):
+        raise InputError("with scale='score' scores must be finite; use scale='rank'")
+    return score, shares.labelled, shares.unlabeled
 
 
 def rank_bins(counts: ScoreCounts, n_bins: int) -> tuple[Array, Array, Array]:

@@ -1,0 +1,232 @@
+"""Probit with sample selection: labels where an unseen rule looked (Cook 2016, eq. 15)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from undercount.assume.binormal import LOG_ROOT_TWO_PI, log_binormal_cdf, log_density
+from undercount.assume.newton import Expansion, maximise
+from undercount.assume.probit import fit_probit, residual
+from undercount.errors import InputError
+from undercount.rates import FloatArray
+
+# Given the correlation the log-likelihood is concave, so each start below finds the one maximum
+# there and only this one dimension can hide several (at γ = 0, r = 0 is stationary).
+LIMIT = 0.999
+STARTS = (-LIMIT, -0.9, -0.5, 0.0, 0.5, 0.9, LIMIT)
+BOUNDARY = 0.99
+MAX_REFINEMENTS = 60
+CLOSE = 1e-8
+
+
+class CensoredRows(NamedTuple):
+    """Hold the rows of eq. 15: two designs, and labels where somebody looked."""
+
+    selection: FloatArray
+    outcome: FloatArray
+    label: FloatArray
+    looked: FloatArray
+    weight: FloatArray
+
+
+@dataclass(frozen=True)
+class BiprobitFit:
+    """Hold the maximum of eq. 15, or its maximum at a given error correlation.
+
+    Attributes
+    ----------
+    coefficients : array
+        Those of the selection rule, then those of the outcome.
+    error_correlation : float
+        Between what is unseen in selection and in outcome, r = ρ_εp / √(1-ρ_ap²).
+    log_likelihood, slope : float
+        Value of the profile log-likelihood at r, and its derivative there.
+    hessian : array
+        With respect to the coefficients and r.
+    modes : tuple of float
+        Error correlations of all local maxima found.
+    """
+
+    coefficients: FloatArray
+    error_correlation: float
+    log_likelihood: float
+    slope: float
+    hessian: FloatArray
+    modes: tuple[float, ...] = ()
+
+    @property
+    def at_boundary(self) -> bool:
+        """Whether the data push the error correlation to ±1."""
+        return abs(self.error_correlation) >= BOUNDARY
+
+
+def fit_biprobit(rows: CensoredRows) -> BiprobitFit:
+    """Maximise eq. 15 from several starts of the error correlation; the highest maximum wins."""
+    first = _separate_start(rows)
+    grid = []
+    point = first
+    for r in sorted(STARTS, key=abs):
+        # Each side continues from its neighbour nearer to 0.
+        near = [fit for fit in grid if fit.error_correlation * r >= 0]
+        point = near[-1].coefficients if near else first
+        grid.append(fit_given_correlation(rows, r, point))
+    grid.sort(key=lambda fit: fit.error_correlation)
+    maxima = list(_local_maxima(rows, grid))
+    best = max(maxima, key=lambda fit: fit.log_likelihood)
+    modes = tuple(fit.error_correlation for fit in maxima)
+    return BiprobitFit(
+        best.coefficients,
+        best.error_correlation,
+        best.log_likelihood,
+        best.slope,
+        best.hessian,
+        modes,
+    )
+
+
+def fit_given_correlation(rows: CensoredRows, r: float, start: FloatArray) -> BiprobitFit:
+    """Maximise eq. 15 over all but the error correlation: a point of the profile likelihood."""
+    latest = Expansion(0.0, np.empty(0), np.empty((0, 0)))
+
+    def expand(point: FloatArray) -> Expansion:
+        nonlocal latest
+        latest = expand_likelihood(rows, point, r)
+        return Expansion(latest.value, latest.gradient[:-1], latest.hessian[:-1, :-1])
+
+    point, _, converged = maximise(expand, start)
+    if not converged:
+        raise InputError(
+            f"eq. 15 did not converge at error correlation {r:.3g}. The score or a column of X may "
+            "separate the rows looked at from the others; then use method 'own-score' or "
+            "'observed-score'"
+        )
+    return BiprobitFit(point, r, latest.value, float(latest.gradient[-1]), latest.hessian)
+
+
+def refit_biprobit(rows: CensoredRows, near: BiprobitFit) -> BiprobitFit:
+    """Maximise eq. 15 again on resampled rows, from the maxima already known and the two ends."""
+    starts = sorted({-LIMIT, *near.modes, LIMIT})
+    grid = [fit_given_correlation(rows, r, near.coefficients) for r in starts]
+    return max(_local_maxima(rows, grid), key=lambda fit: fit.log_likelihood)
+
+
+def _separate_start(rows: CensoredRows) -> FloatArray:
+    """Fit the two equations separately, which is right at error correlation 0."""
+    seen = rows.looked == 1
+    selection = fit_probit(
+        rows.selection, rows.looked, rows.weight, what="which rows were looked at"
+    )
+    outcome = fit_probit(rows.outcome[seen], rows.label[seen], rows.weight[seen])
+    return np.concatenate([selection.coefficients, outcome.coefficients])
+
+
+def _local_maxima(rows: CensoredRows, grid: list[BiprobitFit]) -> Iterator[BiprobitFit]:
+    """Find where the profile's slope changes from up to down, and maxima at the two ends."""
+    if grid[0].slope <= 0:
+        yield grid[0]
+    for left, right in zip(grid[:-1], grid[1:], strict=True):
+        if left.slope > 0 >= right.slope:
+            yield _refine(rows, left, right)
+    if grid[-1].slope > 0:
+        yield grid[-1]
+
+
+def _refine(rows: CensoredRows, left: BiprobitFit, right: BiprobitFit) -> BiprobitFit:
+    """Solve for the zero of the profile's slope between two correlations: Newton, else halving."""
+    low, high = (float(np.arctanh(end.error_correlation)) for end in (left, right))
+    here = left if left.log_likelihood > right.log_likelihood else right
+    for _ in range(MAX_REFINEMENTS):
+        angle = float(np.arctanh(here.error_correlation))
+        low, high = (angle, high) if here.slope > 0 else (low, angle)
+        step = _profile_step(here)
+        guess = angle + step
+        if not low < guess < high:
+            guess = 0.5 * (low + high)
+        here = fit_given_correlation(rows, float(np.tanh(guess)), here.coefficients)
+        if abs(guess - angle) < CLOSE:
+            break
+    return here
+
+
+def _profile_step(here: BiprobitFit) -> float:
+    """Newton step of the profile on the scale atanh(r), where it is closer to a parabola."""
+    block, side = here.hessian[:-1, :-1], here.hessian[:-1, -1]
+    scale = 1 - here.error_correlation**2
+    curvature = here.hessian[-1, -1] - side @ np.linalg.solve(block, side)
+    bend = curvature * scale**2 - 2 * here.error_correlation * scale * here.slope
+    return float(-here.slope * scale / bend) if bend < 0 else float("inf")
+
+
+class _Terms(NamedTuple):
+    """First and second derivatives of a row's log-likelihood in (h, k, r), k the outcome's."""
+
+    log: FloatArray
+    first: tuple[FloatArray, FloatArray, FloatArray]
+    second: tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
+
+
+def _looked_terms(h: FloatArray, predictor: FloatArray, label: FloatArray, r: float) -> _Terms:
+    """Differentiate log Φ₂(h, qk; qr), q = ±1 the label: Owen's derivatives of Φ₂."""
+    q = 2 * label - 1
+    k, qr = q * predictor, q * r
+    square = (1 - r) * (1 + r)
+    root = np.sqrt(square)
+    log = log_binormal_cdf(h, k, qr)
+    u, v = (k - qr * h) / root, (h - qr * k) / root
+    by_h = np.exp(log_density(h) + log_ndtr(u) - log)
+    by_k = np.exp(log_density(k) + log_ndtr(v) - log)
+    density = np.exp(log_density(h) + log_density(u) - log) / root
+    by_r = q * density
+    hh = -h * by_h - qr * density - by_h**2
+    kk = -k * by_k - qr * density - by_k**2
+    hk = density - by_h * by_k
+    hr = by_r * (-v / root - by_h)
+    kr = by_r * (-u / root - by_k)
+    bend = qr / square + (h * k * (1 + r * r) - qr * (h * h + k * k)) / square**2
+    rr = density * bend - by_r**2
+    # The chain rule for k = q·predictor puts q before each derivative in k once.
+    return _Terms(log, (by_h, q * by_k, by_r), (hh, kk, q * hk, hr, q * kr, rr))
+
+
+def expand_likelihood(rows: CensoredRows, point: FloatArray, r: float) -> Expansion:
+    """Log-likelihood of eq. 15 with analytic gradient and Hessian, r last."""
+    seen = rows.looked == 1
+    size = rows.selection.shape[1]
+    h_all = rows.selection @ point[:size]
+    terms = _looked_terms(h_all[seen], rows.outcome[seen] @ point[size:], rows.label[seen], r)
+    z, x, w = rows.selection[seen], rows.outcome[seen], rows.weight[seen]
+    away, z_away, w_away = h_all[~seen], rows.selection[~seen], rows.weight[~seen]
+    log_away = log_ndtr(-away)
+    slope_away = -np.exp(-0.5 * away**2 - LOG_ROOT_TWO_PI - log_away)
+    value = float(w @ terms.log + w_away @ log_away)
+    by_h, by_k, by_r = terms.first
+    gradient = np.concatenate(
+        [z.T @ (w * by_h) + z_away.T @ (w_away * slope_away), x.T @ (w * by_k), [w @ by_r]]
+    )
+    hh, kk, hk, hr, kr, rr = terms.second
+    corner = (z.T * (w * hh)) @ z
+    corner -= (z_away.T * (w_away * slope_away * (slope_away + away))) @ z_away
+    cross = (z.T * (w * hk)) @ x
+    sides = np.concatenate([z.T @ (w * hr), x.T @ (w * kr)])[:, None]
+    block = np.block([[corner, cross], [cross.T, (x.T * (w * kk)) @ x]])
+    hessian = np.block([[block, sides], [sides.T, np.array([[w @ rr]])]])
+    return Expansion(value, gradient, hessian)
+
+
+def row_scores(rows: CensoredRows, point: FloatArray, r: float) -> FloatArray:
+    """Gradient of each row's log-likelihood (unweighted), one column a coefficient, r last."""
+    seen = rows.looked == 1
+    size = rows.selection.shape[1]
+    h = rows.selection @ point[:size]
+    scores = np.zeros((len(h), len(point) + 1))
+    terms = _looked_terms(h[seen], rows.outcome[seen] @ point[size:], rows.label[seen], r)
+    by_h, by_k, by_r = terms.first
+    scores[seen, :size] = by_h[:, None] * rows.selection[seen]
+    scores[seen, size:-1] = by_k[:, None] * rows.outcome[seen]
+    scores[seen, -1] = by_r
+    slope_away = residual(h[~seen], np.zeros(int((~seen).sum())))
+    scores[~seen, :size] = slope_away[:, None] * rows.selection[~seen]
+    return scores

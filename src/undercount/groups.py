@@ -1,0 +1,239 @@
+"""One group-by of score and label that every engine runs, and the table that it makes."""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError
+from undercount.rates import FloatArray
+from undercount.rows import LARGEST_EXACT_INTEGER, SHOWN
+
+POSITIVE, NEGATIVE, UNLABELED, UNKNOWN, BAD_WEIGHT = 1, 0, -1, 2, 3
+SCORE, CODE, ROWS = "undercount_score", "undercount_code", "undercount_rows"
+WEIGHT, SQUARE, NAME = "undercount_weight", "undercount_square", "undercount_name"
+# Only these integers can lie beyond ±2**53, where floats no longer keep neighbours apart.
+LONG_INTEGERS = (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128)
+
+Arrays = dict[str, NDArray[Any]]
+Frame = nw.LazyFrame[Any]
+
+
+class Columns(NamedTuple):
+    """Which columns are counted, and which label value means unlabeled."""
+
+    label: str
+    scores: tuple[str, ...]
+    weight: str | None
+    unlabeled: float | None
+    by: tuple[str, ...]
+
+
+def check_types(schema: Mapping[str, Any], columns: Columns) -> None:
+    """Raise unless labels, scores and weights are numbers."""
+    if columns.unlabeled is not None and columns.unlabeled == 1:
+        raise InputError("unlabeled must not be 1, which always means positive")
+    rules = [(columns.label, "labels must be 1 (positive), 0 (negative) or missing (unlabeled)")]
+    rules += [(name, "score must hold real numbers") for name in columns.scores]
+    rules += [(columns.weight, "weight must hold real numbers")] if columns.weight else []
+    for name, rule in rules:
+        kind = schema[name]
+        # A column of nothing but missing values has no type of its own.
+        if not (kind.is_numeric() or kind in (nw.Boolean, nw.Unknown)):
+            raise InputError(f"{rule}; got {str(kind).lower()} in column {name!r}")
+
+
+def coded(frame: Frame, columns: Columns) -> Frame:
+    """Select the group columns, the scores, the label's code and the weight."""
+    kind = frame.collect_schema()[columns.label]
+    code = label_code(nw.col(columns.label), kind, columns.unlabeled)
+    picked = [nw.col(name) for name in columns.by]
+    picked += [
+        (nw.col(name).cast(nw.Float64) + 0.0).alias(f"{SCORE}{place}")
+        for place, name in enumerate(columns.scores)
+    ]
+    if columns.weight is not None:
+        weight = nw.col(columns.weight).cast(nw.Float64)
+        usable = (weight >= 0.0) & (weight < float("inf"))
+        code = nw.when(usable).then(code).otherwise(nw.lit(BAD_WEIGHT))
+        picked += [weight.alias(WEIGHT), (weight * weight).alias(SQUARE)]
+    return frame.select(*picked, code.cast(nw.Int8).alias(CODE))
+
+
+def label_code(label: nw.Expr, kind: Any, unlabeled: float | None) -> nw.Expr:
+    """Write the coding of labels as an expression: 1, 0, -1 unlabeled, 2 anything else."""
+    if kind == nw.Boolean:
+        label, kind = label.cast(nw.Int8), nw.Int8
+    missing = label.is_null()
+    if kind in (nw.Float32, nw.Float64):
+        missing = missing | label.is_nan()
+    if unlabeled is not None:
+        missing = missing | (label == unlabeled)
+    rest = nw.when(label == 0).then(nw.lit(NEGATIVE)).otherwise(nw.lit(UNKNOWN))
+    rest = nw.when(missing).then(nw.lit(UNLABELED)).otherwise(rest)
+    return nw.when(label == 1).then(nw.lit(POSITIVE)).otherwise(rest)
+
+
+def group(frame: Frame, keys: list[str], *, weighted: bool, extra: tuple[nw.Expr, ...] = ()) -> Frame:
+    """Count rows and sum weights in each group."""
+    sums = (nw.col(WEIGHT).sum(), nw.col(SQUARE).sum()) if weighted else ()
+    return frame.group_by(*keys).agg(nw.len().alias(ROWS), *sums, *extra)
+
+
+def exact_query(frame: Frame, columns: Columns) -> Frame:
+    """Group by every distinct score; several score columns are stacked, so data is read once."""
+    table = coded(frame, columns)
+    weighted = columns.weight is not None
+    if len(columns.scores) == 1:
+        keys = [*columns.by, f"{SCORE}0", CODE]
+        return group(table, keys, weighted=weighted)
+    stacked = [f"{SCORE}{place}" for place in range(len(columns.scores))]
+    kept = [*columns.by, CODE, *([WEIGHT, SQUARE] if weighted else [])]
+    # Some engines leave missing values out when they stack columns.
+    table = table.with_columns(nw.col(name).fill_null(float("nan")) for name in stacked)
+    return group(_stacked(table, stacked, kept), [*columns.by, NAME, SCORE, CODE], weighted=weighted)
+
+
+def _stacked(table: Frame, names: list[str], kept: list[str]) -> Frame:
+    """Stack score columns: one row for each row and name."""
+    if table.implementation != nw.Implementation.DUCKDB:
+        return table.unpivot(names, index=kept, variable_name=NAME, value_name=SCORE)
+    # narwhals unpivots by the default connection, which cannot see relations of others.
+    picked = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}"' for name in kept)
+    columns = ", ".join(f'"{name}"' for name in names)
+    texts = ", ".join(f"'{name}'" for name in names)
+    sql = f'SELECT {picked}, unnest([{texts}]) AS "{NAME}", unnest([{columns}]) AS "{SCORE}" FROM undercount_rows'  # noqa: S608, E501 - quoted names
+    return nw.from_native(table.to_native().query("undercount_rows", sql))  # type: ignore[no-any-return]
+
+
+def collect(frame: Frame) -> Arrays:
+    """Run a query; the result is as small as the number of groups."""
+    native = frame.to_native()
+    if frame.implementation == nw.Implementation.DUCKDB:
+        return {name: _unmasked(values) for name, values in native.fetchnumpy().items()}
+    options = {"engine": "streaming"} if frame.implementation == nw.Implementation.POLARS else {}
+    table = frame.collect(**options)
+    return {name: _column(table[name]) for name in table.columns}
+
+
+def _unmasked(values: NDArray[Any]) -> NDArray[Any]:
+    if not np.ma.isMaskedArray(values):
+        return values
+    if values.dtype.kind == "f":
+        return np.ma.filled(values, np.nan)
+    filled = values.data.astype(object)
+    filled[np.ma.getmaskarray(values)] = None
+    return filled
+
+
+def _column(series: nw.Series[Any]) -> NDArray[Any]:
+    if series.dtype.is_float():
+        return np.asarray(series.fill_null(float("nan")).to_numpy(), dtype=np.float64)
+    if series.dtype.is_integer() and not series.is_null().any():
+        return np.asarray(series.to_numpy())
+    result = np.empty(len(series), dtype=object)
+    result[:] = series.to_list()
+    return result
+
+
+def refuse_bad_rows(frame: Frame, columns: Columns, groups: Arrays, name: str) -> None:
+    """Raise what `ScoreCounts.from_rows` would raise about these rows."""
+    rows, code = groups[ROWS].astype(np.float64), groups[CODE]
+    if rows.sum() == 0:
+        raise InputError("y and score must hold at least one row; got none")
+    missing = int(rows[np.isnan(groups[SCORE])].sum())
+    if missing:
+        raise InputError(
+            f"score must not be missing; got {missing} NaN in column {name!r}. "
+            "Drop these rows or score them"
+        )
+    bad = int(rows[code == BAD_WEIGHT].sum())
+    if bad:
+        raise InputError(
+            f"weight must be finite and not negative; got {bad} rows where it is not in column "
+            f"{columns.weight!r}"
+        )
+    if (code == UNKNOWN).any():
+        raise InputError(unknown_labels(frame, columns))
+
+
+def refuse_long_integers(frame: Frame, columns: Columns) -> None:
+    """Raise if integer scores are too large to be told apart as floats."""
+    schema = frame.collect_schema()
+    long = [name for name in columns.scores if schema[name] in LONG_INTEGERS]
+    if not long:
+        return
+    ends = [nw.col(name).min().alias(f"low{i}") for i, name in enumerate(long)]
+    ends += [nw.col(name).max().alias(f"high{i}") for i, name in enumerate(long)]
+    found = collect(frame.select(*ends)).values()
+    values = [int(end[0]) for end in found if end[0] is not None and end[0] == end[0]]  # noqa: PLR0124 - NaN
+    largest = max((abs(value) for value in values), default=0)
+    if largest > LARGEST_EXACT_INTEGER:
+        raise InputError(
+            f"integer scores must stay within ±2**53 to be kept apart; got {largest}. "
+            "Divide them or use their ranks"
+        )
+
+
+def unknown_labels(frame: Frame, columns: Columns) -> str:
+    """Say which label values were found, how often, and what to pass."""
+    found = collect(frame.group_by(columns.label).agg(nw.len().alias(ROWS)))
+    pairs = zip(found[columns.label].tolist(), found[ROWS].tolist(), strict=True)
+    held = Counter({value: rows for value, rows in pairs if value is not None and value == value})  # noqa: PLR0124 - NaN
+    shown = ", ".join(f"{value:g}: {rows}" for value, rows in held.most_common(SHOWN))
+    more = ", …" if len(held) > SHOWN else ""
+    others = [value for value in held if value not in (0, 1, columns.unlabeled)]
+    return (
+        "labels must be 1 (positive), 0 (negative) or missing (unlabeled); "
+        f"got {{{shown}{more}}}. If {others[0]:g} means unlabeled pass unlabeled={others[0]:g}; "
+        "if it means verified negative recode it as 0"
+    )
+
+
+def amounts(groups: Arrays) -> tuple[FloatArray, FloatArray]:
+    """Return the weight and the squared weight of each group; rows count 1 if unweighted."""
+    if WEIGHT in groups:
+        return groups[WEIGHT].astype(np.float64), groups[SQUARE].astype(np.float64)
+    rows = groups[ROWS].astype(np.float64)
+    return rows, rows
+
+
+def exact_counts(groups: Arrays) -> ScoreCounts:
+    """Make the table from groups of one score column."""
+    weight, square = amounts(groups)
+    if not weight.any():
+        raise InputError("weight must not be 0 for every row")
+    code = groups[CODE]
+    parts = [np.where(code == kind, weight, 0.0) for kind in (POSITIVE, NEGATIVE, UNLABELED)]
+    squares = [float(square[code == kind].sum()) for kind in (POSITIVE, NEGATIVE, UNLABELED)]
+    return ScoreCounts.from_counts(
+        groups[SCORE], *parts, squared_weight=(squares[0], squares[1], squares[2])
+    )
+
+
+def split_by(groups: Arrays, by: tuple[str, ...]) -> dict[Hashable, Arrays]:
+    """Split groups by the group columns; one column gives plain keys, several give tuples."""
+    if len(by) == 1:
+        keys: list[Hashable] = [plain(value) for value in groups[by[0]].tolist()]
+    else:
+        keys = list(zip(*([plain(v) for v in groups[name].tolist()] for name in by), strict=True))
+    places: dict[Hashable, list[int]] = {}
+    for place, key in enumerate(keys):
+        places.setdefault(key, []).append(place)
+    rest = [name for name in groups if name not in by]
+    return {key: {name: groups[name][place] for name in rest} for key, place in places.items()}
+
+
+def plain(value: Any) -> Hashable:
+    """Return a group's value as Python has it; every kind of missing is None."""
+    value = value.as_py() if hasattr(value, "as_py") else value
+    value = value.item() if isinstance(value, np.generic) else value
+    try:
+        missing = bool(value != value)  # noqa: PLR0124 - NaN is unequal to itself
+    except TypeError:  # pandas.NA has no truth value
+        missing = True
+    return None if missing else value  # type: ignore[no-any-return]

@@ -1,0 +1,135 @@
+"""Areas and mean losses as sums over cells, with their influence functions.
+
+Each is a smooth function of the distributions of positives (P), negatives (N) and all rows (E);
+its derivative towards a point mass gives every variance by `variance.spread`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError
+from undercount.rates import FloatArray
+from undercount.uncertainty.design import Mixing
+from undercount.uncertainty.variance import CellRows, Influence
+
+# Like scikit-learn, so that a probability of exactly 0 or 1 has a finite loss.
+_SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """Hold the masses of positives, negatives and all rows in each cell, some perhaps negative."""
+
+    positive: FloatArray
+    negative: FloatArray
+    everyone: FloatArray
+
+
+def cell_rows(counts: ScoreCounts) -> CellRows:
+    """Return each kind's distribution over the cells."""
+    masses = np.stack([counts.positive, counts.unlabeled, counts.negative])
+    totals = masses.sum(axis=1, keepdims=True)
+    return CellRows(masses / np.where(totals > 0, totals, 1.0))
+
+
+def recovered(rows: CellRows, mixing: Mixing) -> Recovered:
+    """Return the distributions of positives, negatives and all rows."""
+    return Recovered(
+        mixing.positive @ rows.masses,
+        mixing.negative @ rows.masses,
+        mixing.everyone @ rows.masses,
+    )
+
+
+def roc_auc(mass: Recovered) -> Influence:
+    """Area under the ROC curve, P(positive above negative) with ties ½.
+
+    With pure or impure labels this is ½ + (A - ½)/(κ - a), Jain et al. 2017, eq. 4.
+    """
+    below = 1 - _middle(mass.negative)
+    return Influence(float(mass.positive @ below), positive=below, negative=_middle(mass.positive))
+
+
+def lift_auc(mass: Recovered) -> Influence:
+    """Area under recall against predicted-positive rate (AUL), a row against itself counting ½."""
+    below = 1 - _middle(mass.everyone)
+    return Influence(float(mass.positive @ below), positive=below, everyone=_middle(mass.positive))
+
+
+def partial_roc_auc(mass: Recovered, value: float, max_fpr: float) -> Influence:
+    """Area under the ROC curve up to a false-positive rate, on McClish's scale.
+
+    The end of the range moves with the negatives so that its own effect cancels: the derivative is
+    ∫ (dTPR dFPR - dFPR dTPR) over the range, the same form as the whole area's.
+    """
+    fpr, tpr = _middle(mass.negative), _middle(mass.positive)
+    inside = np.arange(len(fpr)) < _first_beyond(mass.negative, max_fpr)
+    tpr_end = float(np.sum(mass.positive[inside])) if inside.any() else 0.0
+    scale = 0.5 / (max_fpr - max_fpr * max_fpr / 2)
+    return Influence(
+        value,
+        positive=np.where(inside, scale * (max_fpr - fpr), 0.0),
+        negative=np.where(inside, -scale * (tpr_end - tpr), 0.0),
+    )
+
+
+def average_precision(mass: Recovered, prevalence: float) -> Influence:
+    """Precision summed over the steps of recall: Σ dTPR · π TPR / Q."""
+    tpr, flagged = np.cumsum(mass.positive), np.cumsum(mass.everyone)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inverse = np.where(flagged > 0, 1 / flagged, 0.0)
+    precision = prevalence * tpr * inverse
+    value = float(mass.positive @ precision)
+    # A row adds to recall and flagged share at its own cell and all lower ones.
+    lower_recall = _reverse_sum(prevalence * inverse * mass.positive)
+    lower_flagged = _reverse_sum(precision * inverse * mass.positive)
+    return Influence(
+        value,
+        positive=precision + lower_recall,
+        everyone=-lower_flagged,
+        prevalence=value / prevalence if prevalence > 0 else 0.0,
+    )
+
+
+def mean_loss(counts: ScoreCounts, mass: Recovered, prevalence: float, name: str) -> Influence:
+    """Mean loss R = π E₁[ℓ₁ - ℓ₀] + E[ℓ₀] of scores that are probabilities."""
+    if counts.compact:
+        raise InputError(f"{name} needs every score; count with compact=False")
+    probability = counts.score
+    if probability[0] > 1 or probability[-1] < 0:
+        wrong = probability[0] if probability[0] > 1 else probability[-1]
+        raise InputError(
+            f"{name} needs scores that are probabilities in [0, 1]; got {wrong:.6g}. "
+            "Calibrate them first"
+        )
+    if name == "log_loss":
+        edge = _SMALLEST_PROBABILITY
+        inner = np.clip(probability, edge, 1 - edge)
+        if_positive, if_negative = -np.log(inner), -np.log1p(-inner)
+    else:
+        if_positive, if_negative = (1 - probability) ** 2, probability**2
+    difference = if_positive - if_negative
+    among_positives = float(mass.positive @ difference)
+    return Influence(
+        prevalence * among_positives + float(mass.everyone @ if_negative),
+        positive=prevalence * difference,
+        everyone=if_negative,
+        prevalence=among_positives,
+    )
+
+
+def _middle(mass: FloatArray) -> FloatArray:
+    """Return the mass above each cell plus half of its own."""
+    return np.cumsum(mass) - mass / 2
+
+
+def _reverse_sum(values: FloatArray) -> FloatArray:
+    return np.cumsum(values[::-1])[::-1]
+
+
+def _first_beyond(mass: FloatArray, limit: float) -> int:
+    """Return how many leading cells stay within the false-positive rate."""
+    beyond = np.flatnonzero(np.cumsum(mass) > limit)
+    return int(beyond[0]) if len(beyond) else len(mass)

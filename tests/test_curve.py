@@ -1,0 +1,100 @@
+import numpy as np
+import pytest
+
+import undercount as uc
+from undercount.rates import metric_names
+
+
+def curve(tpr, fpr, prevalence=0.5, threshold=None):
+    threshold = (
+        np.append(np.inf, np.arange(len(tpr) - 1, 0, -1)) if threshold is None else threshold
+    )
+    return uc.OperatingCurve(np.asarray(threshold), np.asarray(tpr), np.asarray(fpr), prevalence)
+
+
+def test_confusion_table_by_hand():
+    # 100 rows: 12 true positives, 8 false negatives, 20 false positives, 60 true negatives.
+    point = uc.OperatingPoint(0.5, tpr=12 / 20, fpr=20 / 80, prevalence=0.2)
+    expected = {
+        "recall": 0.6,
+        "fnr": 0.4,
+        "specificity": 0.75,
+        "predicted_positive_rate": 0.32,
+        "precision": 12 / 32,
+        "npv": 60 / 68,
+        "accuracy": 0.72,
+        "balanced_accuracy": 0.675,
+        "informedness": 0.35,
+        "f1": 24 / 52,
+        "mcc": (12 * 60 - 20 * 8) / (32 * 20 * 80 * 68) ** 0.5,
+        "kappa": (0.72 - (0.2 * 0.32 + 0.8 * 0.68)) / (1 - (0.2 * 0.32 + 0.8 * 0.68)),
+        "lift": (12 / 32) / 0.2,
+        "lee_liu": 0.6**2 / 0.32,
+        "geometric_mean": (0.6 * 0.75) ** 0.5,
+        "positive_likelihood_ratio": 0.6 / 0.25,
+        "negative_likelihood_ratio": 0.4 / 0.75,
+    }
+    assert set(expected) == set(metric_names())
+    for name, value in expected.items():
+        assert getattr(point, name) == pytest.approx(value, abs=1e-14), name
+    assert point.f_beta(2) == pytest.approx(5 * 12 / (5 * 12 + 4 * 8 + 20))
+
+
+def test_ties_count_one_half_in_every_area():
+    # One positive and one negative tied: AUC 1/2; the lift area compares each row with itself.
+    tied = curve([0, 1], [0, 1], 0.5)
+    assert (tied.roc_auc, tied.lift_auc, tied.average_precision) == (0.5, 0.5, 0.5)
+    perfect = curve([0, 1, 1], [0, 0, 1], 0.5)
+    assert (perfect.roc_auc, perfect.lift_auc, perfect.average_precision) == (1, 0.75, 1)
+
+
+def test_zero_by_zero_is_nan_with_a_warning():
+    point = uc.OperatingPoint(9.0, 0.0, 0.0, 0.3)
+    with pytest.warns(uc.UndefinedMetricWarning, match="precision is 0/0"):
+        assert np.isnan(point.precision)
+    with pytest.warns(uc.UndefinedMetricWarning, match="mcc"):
+        assert np.isnan(point.mcc)
+    # The ends of a curve are 0/0 by construction and silent.
+    assert np.isnan(curve([0, 0.5, 1], [0, 0.1, 1]).precision[0])
+    inner = curve([0, 0, 1], [0, 0, 1])
+    with pytest.warns(uc.UndefinedMetricWarning):
+        assert np.isnan(inner.precision[1])
+
+
+def test_point_at_a_threshold_counts_scores_at_least_as_high():
+    stairs = curve([0, 0.2, 0.7, 1], [0, 0.1, 0.4, 1], threshold=[np.inf, 0.9, 0.5, 0.1])
+    assert stairs.at(0.5).tpr == stairs.at(0.3).tpr == 0.7
+    assert stairs.at(0.51).tpr == 0.2
+    assert stairs.at(1.0).tpr == 0.0
+    assert stairs.at(-5).tpr == 1.0
+    with pytest.raises(uc.InputError, match="NaN"):
+        stairs.at(float("nan"))
+
+
+def test_partial_area_of_the_diagonal_is_one_half_and_bad_limits_are_refused():
+    diagonal = curve([0, 1], [0, 1])
+    assert diagonal.partial_roc_auc(0.3) == pytest.approx(0.5)
+    for limit in (0, 1.5):
+        with pytest.raises(uc.InputError, match="max_fpr"):
+            diagonal.partial_roc_auc(limit)
+
+
+def test_frame_has_columns_of_one_length():
+    frame = curve([0, 0.5, 1], [0, 0.2, 1]).frame()
+    assert {len(column) for column in frame.values()} == {3}
+    assert list(frame)[:3] == ["threshold", "tpr", "fpr"]
+
+
+def test_interval_and_estimate():
+    with pytest.raises(uc.InputError, match="low <= high"):
+        uc.Interval(1, 0)
+    estimate = uc.Estimate(0.5, 0.4, 0.6)
+    assert float(estimate) == 0.5
+    assert estimate.interval == uc.Interval(0.4, 0.6)
+
+
+def test_bounds_read_their_areas():
+    low, high = curve([0, 0.5, 1], [0, 0.5, 1]), curve([0, 1, 1], [0, 0, 1])
+    bounds = uc.CurveBounds(low, high)
+    assert bounds.roc_auc == uc.Interval(0.5, 1.0)
+    assert bounds.average_precision == uc.Interval(0.5, 1.0)

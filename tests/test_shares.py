@@ -1,0 +1,116 @@
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import undercount as uc
+
+
+def counted(n_positive, n_negative, n_unlabeled):
+    return uc.ScoreCounts.from_counts(
+        [3, 2, 1], [n_positive, 0, 0], [0, 0, n_negative], [0, n_unlabeled, 0]
+    )
+
+
+def test_worked_example():
+    # 1,000 rows, prevalence .3 and label frequency .5: 150 labelled, 150 hidden among 850.
+    counts = counted(150, 0, 850)
+    shares = uc.Shares.from_prevalence(counts, 0.3)
+    assert math.isclose(shares.unlabeled_prevalence, 150 / 850)
+    assert math.isclose(shares.label_frequency(counts), 0.5)
+    assert math.isclose(shares.positives(counts), 300)
+
+
+def test_known_negatives_and_impure_labels():
+    # 100 labelled of which 80 are positive, 200 known negatives, 700 unlabeled with 70 positives.
+    counts = counted(100, 200, 700)
+    shares = uc.Shares(0.1, label_purity=0.8)
+    assert math.isclose(shares.positives(counts), 150)
+    assert math.isclose(shares.prevalence(counts), 0.15)
+    assert math.isclose(shares.label_frequency(counts), 80 / 150)
+    for other in (
+        uc.Shares.from_prevalence(counts, 0.15, 0.8),
+        uc.Shares.from_positives(counts, 150, 0.8),
+        uc.Shares.from_label_frequency(counts, 80 / 150, 0.8),
+    ):
+        assert math.isclose(other.unlabeled_prevalence, 0.1)
+
+
+def test_case_control_prevalence_is_that_of_the_unlabeled():
+    counts = counted(100, 0, 900)
+    shares = uc.Shares.from_prevalence(counts, 0.2, sampling="case-control")
+    assert shares.unlabeled_prevalence == shares.prevalence(counts) == 0.2
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.integers(1, 500),
+    st.integers(0, 500),
+    st.integers(1, 5000),
+    st.floats(0.001, 0.9),
+    st.floats(0.91, 1),
+)
+def test_each_share_from_another(n_positive, n_negative, n_unlabeled, share, purity):
+    counts = counted(n_positive, n_negative, n_unlabeled)
+    shares = uc.Shares(share, purity)
+    for again in (
+        uc.Shares.from_prevalence(counts, shares.prevalence(counts), purity),
+        uc.Shares.from_positives(counts, shares.positives(counts), purity),
+        uc.Shares.from_label_frequency(counts, shares.label_frequency(counts), purity),
+    ):
+        assert math.isclose(again.unlabeled_prevalence, share, rel_tol=1e-6)
+
+
+def test_ranges_and_estimates_are_carried():
+    counts = counted(150, 0, 850)
+    ranged = uc.Shares.from_prevalence(counts, (0.2, 0.3))
+    assert math.isclose(ranged.unlabeled_prevalence_interval.low, 50 / 850)
+    assert math.isclose(ranged.unlabeled_prevalence_interval.high, 150 / 850)
+    estimate = uc.Estimate(0.3, 0.28, 0.32, 0.01)
+    shares = uc.Shares.from_prevalence(counts, estimate)
+    assert math.isclose(shares.unlabeled_prevalence_error, 0.01 * 1000 / 850, rel_tol=1e-6)
+    # A label frequency falls as the prevalence rises: the ends swap.
+    swapped = uc.Shares.from_label_frequency(counts, (0.5, 0.75))
+    assert math.isclose(swapped.unlabeled_prevalence_interval.high, 150 / 850)
+    assert math.isclose(swapped.unlabeled_prevalence_interval.low, 50 / 850)
+
+
+BAD = {
+    "above one": (lambda _: uc.Shares(1.2), r"\[0, 1\]; got 1.2"),
+    "negative": (lambda _: uc.Shares(-0.1), r"\[0, 1\]; got -0.1"),
+    "not a number": (lambda _: uc.Shares(float("nan")), r"\[0, 1\]; got nan"),
+    "text": (lambda _: uc.Shares("high"), "number, a range"),
+    "reversed range": (lambda _: uc.Shares((0.4, 0.2)), "low <= high"),
+    "three ends": (lambda _: uc.Shares((0.1, 0.2, 0.3)), "range for"),
+    "purity below": (lambda _: uc.Shares(0.5, 0.4), r"must be in \[0, 0.4\)"),
+    "purity zero": (lambda _: uc.Shares(0.0, 0.0), "label_purity"),
+    "sampling": (lambda _: uc.Shares(0.1, sampling="random"), "single-sample"),
+    "below known": (lambda c: uc.Shares.from_prevalence(c, 0.05), r"\[0.1, 1\).*got 0.05"),
+    "all": (lambda c: uc.Shares.from_prevalence(c, 1.0), r"\[0.1, 1\)"),
+    "positives": (lambda c: uc.Shares.from_positives(c, 99), r"\[100, 1000\).*got 99"),
+    "frequency": (lambda c: uc.Shares.from_label_frequency(c, 0.05), r"\(0.1, 1\]"),
+    "frequency case-control": (
+        lambda c: uc.Shares.from_label_frequency(c, 0.5, sampling="case-control"),
+        "undefined in case-control",
+    ),
+    "positives case-control": (
+        lambda c: uc.Shares.from_positives(c, 500, sampling="case-control"),
+        "case-control",
+    ),
+    "frequency of case-control": (
+        lambda c: uc.Shares(0.1, sampling="case-control").label_frequency(c),
+        "undefined",
+    ),
+    "positives of case-control": (
+        lambda c: uc.Shares(0.1, sampling="case-control").positives(c),
+        "undefined",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_infeasible_shares_name_the_feasible_range(case):
+    make, message = BAD[case]
+    with pytest.raises(uc.InputError, match=message):
+        make(counted(100, 0, 900))
