@@ -8,16 +8,16 @@ import pytest
 PACKAGE = pathlib.Path(__file__).parents[1] / "src" / "undercount"
 # Lower layers first; a module may import from its own layer or a lower one.
 LAYERS = [
-    {"errors"},
-    {"rates", "tally", "buckets", "gaps"},
+    {"errors", "check"},
+    {"rates", "tally", "buckets", "gaps", "packed"},
     {"rows"},
     {"counts", "curve"},
     {"shares"},
     {"uncertainty", "grid"},
-    {"assume", "prevalence", "frames", "files", "count_files", "metric_table"},
+    {"assume", "prevalence", "frames", "files", "count_files", "metric_table", "groups", "batches", "sources"},
     {"metrics", "learn"},
-    {"checks"},
-    {"sensitivity"},
+    {"checklist"},
+    {"sensitivity", "scorecard"},
     {"evaluation", "comparison", "scorers"},
     {"report", "displays", "papers", "data", "terms"},
     {"cli"},

@@ -106,7 +106,9 @@ class LogarithmicWidths:
         bits >>= bits.dtype.type(max(0, (last - first).bit_length() - half.bit_length() + 1))
         # The number of buckets is a power of two, so that mirroring is flipping bits.
         above, below = (half, half - 1) if self.outwards else (self.n_buckets - 1, 0)
-        return np.where(upper, np.intp(above), np.intp(below)) ^ bits.astype(np.intp)
+        mirror: Indices = np.where(upper, np.intp(above), np.intp(below))
+        mirror ^= bits.astype(np.intp)
+        return mirror
 
 
 BucketMap = EqualWidths | LogarithmicWidths

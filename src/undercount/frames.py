@@ -1,83 +1,49 @@
 """Count rows where they live: frames of every engine that narwhals knows."""
 
 import difflib
-from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, overload
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypedDict, Unpack, overload
 
 import narwhals as nw
-import numpy as np
 
 from undercount.counts import ScoreCounts
+from undercount.engines import ByGroup, Fineness, count_eager, count_lazy
 from undercount.errors import InputError
-from undercount.groups import (
-    NAME,
-    SCORE,
-    Arrays,
-    Columns,
-    Frame,
-    check_types,
-    collect,
-    exact_counts,
-    exact_query,
-    plain,
-    refuse_bad_rows,
-    refuse_long_integers,
-    split_by,
-)
+from undercount.groups import Columns, Frame, check_types
 
-# More distinct scores than this are binned where the rows live before anything travels.
-EXACT_LIMIT = 2**21
-DEFAULT_BINS = 2**16
-PROBE_ROWS = 2**16
-# A probe with a larger share of distinct scores is taken for a continuous score.
-CONTINUOUS_SHARE = 0.5
+# Column names shown in a message.
+SHOWN_NAMES = 20
 
-ByGroup = dict[Hashable, ScoreCounts]
+Names = list[str] | tuple[str, ...]
+Counted = ScoreCounts | dict[str, ScoreCounts] | ByGroup | dict[str, ByGroup]
+
+
+class Options(TypedDict, total=False):
+    """Arguments that do not decide what is returned."""
+
+    weight: str | None
+    unlabeled: float | None
+    bins: int | None
+    compact: bool | None
+    knots: Sequence[float]
+    progress: Callable[[float], None] | None
 
 
 @overload
 def count_scores(
-    frame: Any,
-    *,
-    label: str,
-    score: str,
-    weight: str | None = None,
-    unlabeled: float | None = None,
-    bins: int | None = None,
-    by: None = None,
+    frame: Any, *, label: str, score: str, by: None = None, **options: Unpack[Options]
 ) -> ScoreCounts: ...
 @overload
 def count_scores(
-    frame: Any,
-    *,
-    label: str,
-    score: list[str] | tuple[str, ...],
-    weight: str | None = None,
-    unlabeled: float | None = None,
-    bins: int | None = None,
-    by: None = None,
+    frame: Any, *, label: str, score: Names, by: None = None, **options: Unpack[Options]
 ) -> dict[str, ScoreCounts]: ...
 @overload
 def count_scores(
-    frame: Any,
-    *,
-    label: str,
-    score: str,
-    weight: str | None = None,
-    unlabeled: float | None = None,
-    bins: int | None = None,
-    by: str | list[str] | tuple[str, ...],
+    frame: Any, *, label: str, score: str, by: str | Names, **options: Unpack[Options]
 ) -> ByGroup: ...
 @overload
 def count_scores(
-    frame: Any,
-    *,
-    label: str,
-    score: list[str] | tuple[str, ...],
-    weight: str | None = None,
-    unlabeled: float | None = None,
-    bins: int | None = None,
-    by: str | list[str] | tuple[str, ...],
+    frame: Any, *, label: str, score: Names, by: str | Names, **options: Unpack[Options]
 ) -> dict[str, ByGroup]: ...
 def count_scores(
     frame: Any,
@@ -88,7 +54,10 @@ def count_scores(
     unlabeled: float | None = None,
     bins: int | None = None,
     by: str | Sequence[str] | None = None,
-) -> ScoreCounts | dict[str, ScoreCounts] | ByGroup | dict[str, ByGroup]:
+    compact: bool | None = None,
+    knots: Sequence[float] = (),
+    progress: Callable[[float], None] | None = None,
+) -> Counted:
     """Count the rows of a data frame of any engine, where they live.
 
     Parameters
@@ -105,10 +74,18 @@ def count_scores(
         The label value that means unlabeled, usually 0 or -1.
     bins : int, optional
         Merge scores into at most so many cells, chosen from the data; ``auc_error`` of the result
-        is a guaranteed bound on what that costs. Without it counts are exact, unless a lazy frame
-        has more than two million distinct scores, which are then merged into 65,536 cells.
+        is a guaranteed bound on what that costs.
     by : str or list of str, optional
         Group columns: one table for each group, in a dict by the group's value (or tuple).
+    compact : bool, optional
+        Merge neighbouring scores without a labelled row, which is exact for every curve, area and
+        interval. By default a lazy frame with more than two million distinct scores is counted
+        compactly by DuckDB if its labels are few, and otherwise into 65,536 bins. False keeps
+        every distinct score, whatever that costs.
+    knots : sequence of float
+        Thresholds that will be asked for, kept apart in compact counts.
+    progress : callable, optional
+        Called with the share of rows done, now and then.
 
     Returns
     -------
@@ -131,6 +108,7 @@ def count_scores(
     columns = Columns(label, scores, weight, unlabeled, groups)
     if bins is not None and bins < 1:
         raise InputError(f"bins must be at least 1; got {bins}")
+    how = Fineness(bins, compact, tuple(knots), progress)
     table = open_frame(frame)
     schema = table.collect_schema()
     check_columns(
@@ -138,9 +116,9 @@ def count_scores(
     )
     check_types(schema, columns)
     if isinstance(table, nw.DataFrame):
-        found = _count_eager(table, columns, bins)
+        found = count_eager(table, columns, how)
     else:
-        found = _count_lazy(table, columns, bins)
+        found = count_lazy(table, columns, how)
     tables = {name: parts if groups else parts[()] for name, parts in found.items()}
     return tables[score] if isinstance(score, str) else tables  # type: ignore[return-value]
 
@@ -169,79 +147,11 @@ def check_columns(wanted: Iterable[str], names: Sequence[str], place: str) -> No
         folded = {other.casefold(): other for other in names}
         near = difflib.get_close_matches(name.casefold(), folded, n=3)
         hint = " or ".join(repr(folded[other]) for other in near)
-        listed = ", ".join(repr(other) for other in names[:20]) + (", …" if len(names) > 20 else "")  # noqa: PLR2004 - a readable line
+        listed = ", ".join(repr(other) for other in names[:SHOWN_NAMES]) + (
+            ", …" if len(names) > SHOWN_NAMES else ""
+        )
         raise InputError(
-            f"there is no column {name!r} in {place}; "
-            + (f"did you mean {hint}? " if near else "")
+            f"there is no column {name!r} in {place}"
+            + (f"; did you mean {hint}? " if near else ". ")
             + f"It has {listed or 'no columns'}"
         )
-
-
-def _count_eager(
-    table: nw.DataFrame[Any], columns: Columns, bins: int | None
-) -> dict[str, dict[Hashable, ScoreCounts]]:
-    """Count rows that are in memory already, by the same code as arrays."""
-    parts: dict[Hashable, nw.DataFrame[Any]] = {(): table}
-    if columns.by:
-        parts = {}
-        for key, part in table.group_by(*columns.by):
-            values = tuple(plain(value) for value in key)
-            parts[values if len(values) > 1 else values[0]] = part
-    found: dict[str, dict[Hashable, ScoreCounts]] = {name: {} for name in columns.scores}
-    for key, part in parts.items():
-        for name in columns.scores:
-            counts = ScoreCounts.from_rows(
-                part[columns.label].to_native(),
-                part[name].to_native(),
-                unlabeled=columns.unlabeled,
-                sample_weight=part[columns.weight].to_native() if columns.weight else None,
-            )
-            found[name][key] = counts if bins is None else counts.coarsened(bins)
-    return found
-
-
-def _count_lazy(
-    frame: Frame, columns: Columns, bins: int | None
-) -> dict[str, dict[Hashable, ScoreCounts]]:
-    refuse_long_integers(frame, columns)
-    if bins is None:
-        exact = _count_exactly(frame, columns)
-        if exact is not None:
-            return exact
-    from undercount.grid import count_binned  # noqa: PLC0415 - only long tables need it
-
-    return {
-        name: count_binned(frame, columns._replace(scores=(name,)), bins or DEFAULT_BINS)
-        for name in columns.scores
-    }
-
-
-def _count_exactly(frame: Frame, columns: Columns) -> dict[str, dict[Hashable, ScoreCounts]] | None:
-    """Count every distinct score, or return None if there are too many."""
-    if any(_looks_continuous(frame, name) for name in columns.scores):
-        n_rows = int(collect(frame.select(nw.len().alias("n")))["n"][0])
-        if n_rows > EXACT_LIMIT:
-            return None
-    groups = collect(exact_query(frame, columns))
-    found = {}
-    for name, part in _split_names(groups, columns).items():
-        refuse_bad_rows(frame, columns, part, name)
-        parts = split_by(part, columns.by) if columns.by else {(): part}
-        found[name] = {key: exact_counts(arrays) for key, arrays in parts.items()}
-    return found
-
-
-def _looks_continuous(frame: Frame, name: str) -> bool:
-    head = collect(frame.select(nw.col(name).cast(nw.Float64)).head(PROBE_ROWS))[name]
-    return len(head) == PROBE_ROWS and len(np.unique(head)) > CONTINUOUS_SHARE * PROBE_ROWS
-
-
-def _split_names(groups: Arrays, columns: Columns) -> dict[str, Arrays]:
-    if len(columns.scores) == 1:
-        groups[SCORE] = groups.pop(f"{SCORE}0")
-        return {columns.scores[0]: groups}
-    found = {}
-    for place, name in enumerate(columns.scores):
-        mine = groups[NAME] == f"{SCORE}{place}"
-        found[name] = {key: values[mine] for key, values in groups.items() if key != NAME}
-    return found

@@ -1,21 +1,26 @@
 """Count rows at and between the borders that labelled scores and knots set."""
 
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.buckets import BucketMap, Indices, Scores, candidate_maps
+from undercount.buckets import BucketMap, Scores, candidate_maps
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-CHUNK = 1 << 17
+# Up to this many rows a plain sort is faster than buckets.
+SMALL = 20_000
+# Rows worked on at once, so that every intermediate array stays in the processor's cache.
+CHUNK = 1 << 16
 # Buckets a border, and the least and largest logarithm of their number: enough that few rows
 # share a bucket with a border, few enough that the table of buckets stays in the cache.
 BUCKETS_A_BORDER = 8
 BUCKET_BITS = (12, 20)
-SAMPLE = 1 << 13
+# Rows and borders on which the maps from score to bucket are compared.
+SAMPLE = 1 << 12
 
 
 class Borders(NamedTuple):
@@ -27,7 +32,11 @@ class Borders(NamedTuple):
 
 
 class Gaps(NamedTuple):
-    """Unlabeled rows around m borders: m weights of ties, m + 1 of gaps below, between, above."""
+    """Rows around m borders: m weights of ties, m + 1 of gaps below, between and above.
+
+    `lowest` is the lowest score in each gap that is not empty, `merged` says that a gap may hold
+    several distinct scores.
+    """
 
     tied: FloatArray
     between: FloatArray
@@ -41,91 +50,88 @@ def sorted_gaps(border: Scores, ascending: Scores) -> Gaps:
     start = np.append(np.searchsorted(ascending, border, "left"), size)
     end = np.zeros(border.size + 1, np.intp)
     end[1:] = np.searchsorted(ascending, border, "right")
-    tied = (end[1:] - start[:-1]).astype(np.float64)
-    if not size:
-        return Gaps(tied, np.zeros(1 + border.size), np.zeros_like(end, border.dtype), end != 0)
-    lowest = ascending[np.minimum(end, size - 1)]
-    return Gaps(tied, (start - end).astype(np.float64), lowest, lowest < ascending[start - 1])
+    padded = np.append(ascending, ascending.dtype.type(np.inf))
+    lowest = padded[end]
+    tied, between = end[1:] - start[:-1], start - end
+    several = lowest < padded[start - 1]
+    several[start == 0] = False
+    lowest[between == 0] = np.inf
+    return Gaps(tied.astype(np.float64), between.astype(np.float64), lowest, several)
 
 
-class Cells:
-    """Sum rows by cell: cell 2i is the gap below border i, cell 2i + 1 the border itself."""
-
-    def __init__(self, border: Scores) -> None:
-        self.border = np.append(border, border.dtype.type(np.nan))  # no score reaches the last
-        self.total = np.zeros(2 * border.size + 2)
-        self.lowest = np.full(self.total.size, np.inf, border.dtype)
-        self.highest = np.full(self.total.size, -np.inf, border.dtype)
-
-    def add(self, cell: Indices, score: Scores, weight: FloatArray | None) -> None:
-        """Add rows whose cells are known."""
-        np.add.at(self.total, cell, 1.0 if weight is None else weight)
-        np.minimum.at(self.lowest, cell, score)
-        np.maximum.at(self.highest, cell, score)
-
-    def search(self, score: Scores, weight: FloatArray | None) -> None:
-        """Add rows whose cells are not known."""
-        if weight is None:
-            score = np.sort(score)  # neighbouring searches then walk the same path
-        border = self.border[:-1]
-        cell = np.searchsorted(border, score, "left") + np.searchsorted(border, score, "right")
-        self.add(cell, score, weight)
-
-    def gaps(self) -> Gaps:
-        """Return the sums."""
-        several = self.lowest < self.highest
-        return Gaps(self.total[1:-1:2], self.total[:-1:2], self.lowest[:-1:2], several[:-1:2])
+def searched_gaps(border: Scores, score: Scores, weight: FloatArray) -> Gaps:
+    """Sum weights at and between the borders."""
+    size = 2 * border.size + 1
+    cell = np.searchsorted(border, score, "left") + np.searchsorted(border, score, "right")
+    total = np.bincount(cell, weight, size).astype(np.float64)
+    lowest, highest = np.full(size, np.inf, score.dtype), np.full(size, -np.inf, score.dtype)
+    np.minimum.at(lowest, cell, score)
+    np.maximum.at(highest, cell, score)
+    return Gaps(total[1::2], total[::2], lowest[::2], (lowest < highest)[::2])
 
 
-def counted_gaps(border: Scores, score: Scores, weight: FloatArray | None) -> Gaps:
-    """Count scores in any order at and between the borders, without sorting them."""
-    cells = Cells(border)
-    sample = score[:: 1 + score.size // SAMPLE]
-    if border.size == 0 or score.size < SAMPLE:
-        cells.search(score, weight)
-        return cells.gaps()
-    bucket_of, first = _best_map(border, sample)
+def counted_gaps(border: Scores, score: Scores, weight: FloatArray | None = None) -> Gaps:
+    """Count scores in any order at and between the borders, and sort only those near a border."""
+    if border.size == 0 or score.size <= SMALL:
+        return _gaps(border, score, weight)
+    bucket_of = _best_map(border, score[:: score.size // SAMPLE])
+    gap_of, near = _gaps_of_buckets(bucket_of, border)
+    total = np.zeros(near + 1)
+    lowest = np.full(near + 1, np.inf, score.dtype)
+    left: list[tuple[Scores, FloatArray | None]] = []
     for start in range(0, score.size, CHUNK):
-        part = slice(start, start + CHUNK)
-        _count_chunk(cells, first, bucket_of, score[part], None if weight is None else weight[part])
-    return cells.gaps()
+        part = score[start : start + CHUNK]
+        share = None if weight is None else weight[start : start + CHUNK]
+        gap = gap_of.take(bucket_of(part)).astype(np.intp)
+        rest = np.flatnonzero(gap == near)
+        left.append((part[rest], None if share is None else share[rest]))
+        np.add.at(total, gap, 1.0 if share is None else share)
+        np.minimum.at(lowest, gap, part)
+    values = np.concatenate([part for part, _ in left])
+    shares = None if weight is None else np.concatenate([w for _, w in left if w is not None])
+    return _with_rest(total[:-1], lowest[:-1], _gaps(border, values, shares))
 
 
-def _best_map(border: Scores, sample: Scores) -> tuple[BucketMap, Indices]:
+def _gaps(border: Scores, score: Scores, weight: FloatArray | None) -> Gaps:
+    if weight is None:
+        return sorted_gaps(border, np.sort(score))
+    return searched_gaps(border, score, weight)
+
+
+def _with_rest(total: FloatArray, lowest: Scores, rest: Gaps) -> Gaps:
+    """Add rows far from the borders to those near them."""
+    return Gaps(
+        rest.tied,
+        total + rest.between,
+        np.minimum(lowest, rest.lowest),
+        # Two rows far from the borders may have the same score: the highest is not looked for.
+        rest.merged | (total > 1) | ((total > 0) & (rest.between > 0)),
+    )
+
+
+def _best_map(border: Scores, sample: Scores) -> BucketMap:
     """Choose the map that leaves the fewest rows of a sample in one bucket with a border."""
+    some = border[:: 1 + border.size // SAMPLE]
+    maps = candidate_maps(sample, 1 << _bucket_bits(some.size))
+    near = []
+    for bucket_of in maps:
+        gap_of, hot = _gaps_of_buckets(bucket_of, some)
+        near.append(np.count_nonzero(gap_of.take(bucket_of(sample)) == hot))
+    best = maps[int(np.argmin(near))]
+    return replace(
+        best, n_buckets=best.n_buckets << _bucket_bits(border.size) - _bucket_bits(some.size)
+    )
+
+
+def _bucket_bits(n_borders: int) -> int:
     low, high = BUCKET_BITS
-    bits = min(max((BUCKETS_A_BORDER * border.size - 1).bit_length(), low), high)
-    best: tuple[float, BucketMap, Indices] | None = None
-    for bucket_of in candidate_maps(sample, 1 << bits):
-        first = _first_cells(bucket_of, border)
-        share = float(np.mean(first.take(bucket_of(sample)) & 1))
-        if best is None or share < best[0]:
-            best = share, bucket_of, first
-    assert best is not None  # noqa: S101 - there is always a candidate
-    return best[1], best[2]
+    return min(max((BUCKETS_A_BORDER * n_borders - 1).bit_length(), low), high)
 
 
-def _first_cells(bucket_of: BucketMap, border: Scores) -> Indices:
-    """Cell of the lowest score in each bucket, if it is a gap; odd if a border lies in the bucket.
-
-    With i borders in lower buckets that is 2i, and 2i + 1 says: look at border i.
-    """
+def _gaps_of_buckets(bucket_of: BucketMap, border: Scores) -> tuple[NDArray[np.int32], int]:
+    """Gap of each bucket, or a number beyond all gaps if a border lies in the bucket."""
+    near = border.size + 1
     inside = np.bincount(bucket_of(border), minlength=bucket_of.n_buckets)
-    return 2 * (np.cumsum(inside) - inside) + (inside > 0)
-
-
-def _count_chunk(
-    cells: Cells, first: Indices, bucket_of: BucketMap, score: Scores, weight: FloatArray | None
-) -> None:
-    cell = first.take(bucket_of(score))
-    near = np.flatnonzero(cell & 1)
-    value = score[near]
-    index = cell[near] >> 1
-    border = cells.border[index]
-    cell[near] += (value >= border).astype(np.intp) + (value > border) - 1
-    beyond = value >= cells.border[index + 1]
-    far = near[beyond]
-    if far.size:
-        cell[far] = cells.total.size - 1  # set aside: a second border lies below them
-        cells.search(score[far], None if weight is None else weight[far])
-    cells.add(cell, score, weight)
+    gap_of = np.cumsum(inside, dtype=np.int32)
+    gap_of[inside > 0] = near
+    return gap_of, near

@@ -78,7 +78,9 @@ def label_code(label: nw.Expr, kind: Any, unlabeled: float | None) -> nw.Expr:
     return nw.when(label == 1).then(nw.lit(POSITIVE)).otherwise(rest)
 
 
-def group(frame: Frame, keys: list[str], *, weighted: bool, extra: tuple[nw.Expr, ...] = ()) -> Frame:
+def group(
+    frame: Frame, keys: list[str], *, weighted: bool, extra: tuple[nw.Expr, ...] = ()
+) -> Frame:
     """Count rows and sum weights in each group."""
     sums = (nw.col(WEIGHT).sum(), nw.col(SQUARE).sum()) if weighted else ()
     return frame.group_by(*keys).agg(nw.len().alias(ROWS), *sums, *extra)
@@ -95,32 +97,38 @@ def exact_query(frame: Frame, columns: Columns) -> Frame:
     kept = [*columns.by, CODE, *([WEIGHT, SQUARE] if weighted else [])]
     # Some engines leave missing values out when they stack columns.
     table = table.with_columns(nw.col(name).fill_null(float("nan")) for name in stacked)
-    return group(_stacked(table, stacked, kept), [*columns.by, NAME, SCORE, CODE], weighted=weighted)
+    return group(
+        _stacked(table, stacked, kept), [*columns.by, NAME, SCORE, CODE], weighted=weighted
+    )
 
 
 def _stacked(table: Frame, names: list[str], kept: list[str]) -> Frame:
     """Stack score columns: one row for each row and name."""
-    if table.implementation != nw.Implementation.DUCKDB:
+    if not table.implementation.is_duckdb():
         return table.unpivot(names, index=kept, variable_name=NAME, value_name=SCORE)
     # narwhals unpivots by the default connection, which cannot see relations of others.
     picked = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}"' for name in kept)
     columns = ", ".join(f'"{name}"' for name in names)
     texts = ", ".join(f"'{name}'" for name in names)
     sql = f'SELECT {picked}, unnest([{texts}]) AS "{NAME}", unnest([{columns}]) AS "{SCORE}" FROM undercount_rows'  # noqa: S608, E501 - quoted names
-    return nw.from_native(table.to_native().query("undercount_rows", sql))  # type: ignore[no-any-return]
+    stacked: Frame = nw.from_native(table.to_native().query("undercount_rows", sql))
+    return stacked
 
 
 def collect(frame: Frame) -> Arrays:
     """Run a query; the result is as small as the number of groups."""
     native = frame.to_native()
-    if frame.implementation == nw.Implementation.DUCKDB:
-        return {name: _unmasked(values) for name, values in native.fetchnumpy().items()}
-    options = {"engine": "streaming"} if frame.implementation == nw.Implementation.POLARS else {}
+    if frame.implementation.is_duckdb():
+        return {name: unmasked(values) for name, values in native.fetchnumpy().items()}
+    options: dict[str, Any] = {}
+    if frame.implementation.is_polars():
+        options["engine"] = "streaming"
     table = frame.collect(**options)
     return {name: _column(table[name]) for name in table.columns}
 
 
-def _unmasked(values: NDArray[Any]) -> NDArray[Any]:
+def unmasked(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a column of DuckDB with NaN or None where it is missing."""
     if not np.ma.isMaskedArray(values):
         return values
     if values.dtype.kind == "f":
@@ -170,7 +178,7 @@ def refuse_long_integers(frame: Frame, columns: Columns) -> None:
     ends = [nw.col(name).min().alias(f"low{i}") for i, name in enumerate(long)]
     ends += [nw.col(name).max().alias(f"high{i}") for i, name in enumerate(long)]
     found = collect(frame.select(*ends)).values()
-    values = [int(end[0]) for end in found if end[0] is not None and end[0] == end[0]]  # noqa: PLR0124 - NaN
+    values = [int(end[0]) for end in found if end[0] is not None and end[0] == end[0]]
     largest = max((abs(value) for value in values), default=0)
     if largest > LARGEST_EXACT_INTEGER:
         raise InputError(
@@ -236,4 +244,4 @@ def plain(value: Any) -> Hashable:
         missing = bool(value != value)  # noqa: PLR0124 - NaN is unequal to itself
     except TypeError:  # pandas.NA has no truth value
         missing = True
-    return None if missing else value  # type: ignore[no-any-return]
+    return None if missing else value

@@ -1,8 +1,9 @@
 """The share of positives, in every form people know it: each from another."""
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from undercount.counts import ScoreCounts
 from undercount.curve import Estimate, Interval
@@ -234,3 +235,45 @@ def _mapped(share: Share, function: Callable[[float], float]) -> Share:
         ends = sorted(function(float(end)) for end in share)
         return ends[0], ends[-1]
     return function(_number(share, "share"))
+
+
+def read_shares(
+    counts: ScoreCounts,
+    *,
+    prevalence: Any = None,
+    unlabeled_prevalence: Any = None,
+    label_frequency: Any = None,
+    label_purity: Any = 1.0,
+    sampling: Sampling = "single-sample",
+) -> Shares | None:
+    """Make shares from the one prevalence argument that was given; None if none was.
+
+    `unlabeled_prevalence` may also be an estimator of `undercount.prevalence`, fitted or not.
+    """
+    choices = {
+        "prevalence": prevalence,
+        "unlabeled_prevalence": unlabeled_prevalence,
+        "label_frequency": label_frequency,
+    }
+    given = {name: value for name, value in choices.items() if value is not None}
+    if len(given) > 1:
+        raise InputError(
+            "give one of prevalence, unlabeled_prevalence and label_frequency; the others follow "
+            f"from it; got {' and '.join(given)}"
+        )
+    if prevalence is not None:
+        return Shares.from_prevalence(counts, prevalence, label_purity, sampling)
+    if label_frequency is not None:
+        return Shares.from_label_frequency(counts, label_frequency, label_purity, sampling)
+    if unlabeled_prevalence is not None:
+        return Shares(_estimated(counts, unlabeled_prevalence), label_purity, sampling)
+    return None
+
+
+def _estimated(counts: ScoreCounts, share: Any) -> Share:
+    """Ask an estimator, fitting a copy if it is not fitted yet; pass anything else through."""
+    if not hasattr(share, "fit"):
+        return cast("Share", share)
+    if not hasattr(share, "unlabeled_prevalence_"):
+        share = copy.deepcopy(share).fit(counts)
+    return cast("Share", share.estimate())

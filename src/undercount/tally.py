@@ -4,14 +4,15 @@ Between two neighbouring scores of labelled rows the unlabeled rows only need to
 compact table needs no sort of all rows. No function here validates; their caller has.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.buckets import Indices, Scores, hashed, ordered_keys, scores_of
-from undercount.gaps import Borders, Gaps, counted_gaps, sorted_gaps
+from undercount.buckets import Indices, Scores, hashed
+from undercount.gaps import Borders, Gaps, counted_gaps
+from undercount.packed import pack, packed_gaps, packed_table
 
 Codes = NDArray[np.int8]
 FloatArray = NDArray[np.float64]
@@ -19,19 +20,21 @@ BoolArray = NDArray[np.bool_]
 
 POSITIVE, NEGATIVE, UNLABELED = 1, 0, -1
 
-# Below this many rows a plain sort is faster than counting in buckets.
+# Up to this many rows it does not pay to look for ties.
 SMALL = 20_000
 # Above this share of labelled rows one sort of everything is faster than counting in buckets.
 MANY_LABELLED = 0.04
 # A sample with a smaller share of scores that occur once means heavy ties.
 RARE_SINGLETONS = 0.1
+# Scores looked at to find that out, at most, and the least logarithm of the size of a hash table.
+TIE_SAMPLE = 1 << 16
+LEAST_HASH_BITS = 14
 # Rows worked on at once, so that every intermediate array stays in the processor's cache.
-CHUNK = 1 << 17
-TIE_BITS = 14
+CHUNK = 1 << 16
 
 
 class Table(NamedTuple):
-    """Weights of the three kinds of rows in cells of descending score.
+    """Sums of weights of the three kinds of rows in cells of descending score.
 
     `score` is the lowest score in a cell, so ``row score >= cell score`` describes the head that
     ends with the cell; `merged` marks cells of several distinct scores without a labelled row.
@@ -60,7 +63,8 @@ class Rows(NamedTuple):
 def full_table(score: Scores, label: Codes, weight: FloatArray | None = None) -> Table:
     """Count at every distinct score."""
     rows = _without_zero_weights(Rows(score, label, weight))
-    return _table_of_ties(rows) if _heavily_tied(rows.score) else _table_by_sorting(rows)
+    frequent = _frequent_scores(rows.score)
+    return _table_by_sorting(rows) if frequent is None else _table_by_hashing(rows, frequent)
 
 
 def compact_table(
@@ -72,16 +76,29 @@ def compact_table(
     """Count with neighbouring scores merged where no row is labelled and no knot lies between."""
     rows = _without_zero_weights(Rows(score, label, weight))
     extra = _rounded_up(np.asarray(knots, np.float64), score.dtype)
-    if _heavily_tied(rows.score):
-        return _merged(_table_of_ties(rows), extra)
+    frequent = _frequent_scores(rows.score)
+    if frequent is not None:
+        return _merged(_table_by_hashing(rows, frequent), extra)
     labelled = np.flatnonzero(rows.label >= 0)
+    if rows.weight is None and labelled.size > MANY_LABELLED * rows.score.size:
+        table = _compact_by_sorting(rows, extra)
+        if table is not None:
+            return table
     borders = _borders(rows.part(labelled), extra)
-    many = labelled.size > MANY_LABELLED * rows.score.size
-    if rows.weight is None and (many or rows.score.size < SMALL):
-        gaps = sorted_gaps(borders.score, np.sort(rows.score[rows.label == UNLABELED]))
-    else:
-        gaps = _unlabeled_gaps(borders, rows)
-    return _assembled(borders, gaps)
+    return _assembled(borders, _unlabeled_gaps(borders, rows))
+
+
+def _compact_by_sorting(rows: Rows, knots: Scores) -> Table | None:
+    """Sort packed rows, those below zero apart from the others if need be; None if unpackable."""
+    packed = pack(rows.score, rows.label, knots)
+    if packed is not None:
+        return _assembled(*packed_gaps(packed))
+    halves = _halves(rows)
+    if not halves:
+        return None
+    top = _compact_by_sorting(halves[0], knots[knots >= 0])
+    bottom = _compact_by_sorting(halves[1], knots[knots < 0])
+    return None if top is None or bottom is None else _stacked(top, bottom, knots)
 
 
 def _unlabeled_gaps(borders: Borders, rows: Rows) -> Gaps:
@@ -98,12 +115,14 @@ def _without_zero_weights(rows: Rows) -> Rows:
     return rows.part(rows.weight != 0)
 
 
-def _heavily_tied(score: Scores) -> bool:
-    """Guess from a sample whether few distinct scores hold nearly all rows."""
-    if score.size < SMALL:
-        return False
-    _, count = _distinct(np.sort(score[:: max(1, score.size >> 12)]))
-    return bool(np.count_nonzero(count == 1) < RARE_SINGLETONS * count.sum())
+def _frequent_scores(score: Scores) -> Scores | None:
+    """Distinct scores of a sample if it shows that they hold nearly all rows, else None."""
+    if score.size <= SMALL:
+        return None
+    size = max(1, min(score.size // 16, TIE_SAMPLE))
+    value, count = _distinct(np.sort(score[:: score.size // size]))
+    # The share of scores seen once estimates the share of rows with a score not seen (Good-Turing).
+    return value if np.count_nonzero(count == 1) < RARE_SINGLETONS * count.sum() else None
 
 
 def _distinct(ascending: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
@@ -111,53 +130,81 @@ def _distinct(ascending: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
     first = np.ones(ascending.size, bool)
     np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
     start = np.flatnonzero(first)
-    return ascending[start], np.diff(start, append=ascending.size)
+    number = np.empty_like(start)
+    np.subtract(start[1:], start[:-1], out=number[:-1])
+    number[-1:] = ascending.size - start[-1:]
+    return ascending[start], number
+
+
+def _each(change: Callable[..., Any], *tables: Table) -> Table:
+    """Apply a function to each column."""
+    return Table(*(change(*columns) for columns in zip(*tables, strict=True)))
+
+
+def _concatenated(*tables: Table) -> Table:
+    return _each(lambda *columns: np.concatenate(columns), *tables)
 
 
 def _descending(distinct: Scores, sums: list[FloatArray]) -> Table:
-    columns = [distinct.astype(np.float64) + 0.0, *sums, np.zeros(distinct.size, bool)]
-    return Table(*(np.ascontiguousarray(column[::-1]) for column in columns))
+    score = distinct.astype(np.float64) + 0.0
+    table = Table(score, sums[0], sums[1], sums[2], np.zeros(score.size, bool))
+    return _each(lambda column: np.ascontiguousarray(column[::-1]), table)
 
 
 def _table_by_sorting(rows: Rows) -> Table:
-    """Sort the rows of each label, or if they are weighted their order."""
-    codes = (POSITIVE, NEGATIVE, UNLABELED)
+    """Sort packed rows, those below zero apart from the others if need be, or else their order."""
     if rows.weight is None:
-        distinct, _ = _distinct(np.sort(rows.score))
-        sides = [_distinct(np.sort(rows.score[rows.label == code])) for code in codes]
-        sums = [_spread(distinct, *side) for side in sides]
-    else:
-        distinct, place = np.unique(rows.score, return_inverse=True)
-        sums = [_weight_at(place, distinct.size, rows, code) for code in codes]
-    return _descending(distinct, sums)
+        packed = pack(rows.score, rows.label, rows.score[:0])
+        if packed is not None:
+            return _descending(*packed_table(packed))
+        if halves := _halves(rows):
+            return _concatenated(*(_table_by_sorting(half) for half in halves))
+    distinct, place = np.unique(rows.score, return_inverse=True)
+    codes = (POSITIVE, NEGATIVE, UNLABELED)
+    return _descending(distinct, [_weight_at(place, distinct.size, rows, code) for code in codes])
 
 
-def _table_of_ties(rows: Rows) -> Table:
-    """Count rows by the hash of their score; sort only those that share a place with another score."""
-    sample = np.sort(rows.score[:: max(1, rows.score.size >> 12)])
-    known = _distinct(sample)[0] + sample.dtype.type(0)
-    owner = np.full(1 << TIE_BITS, np.nan, sample.dtype)
-    owner[hashed(known, TIE_BITS)] = known
+def _halves(rows: Rows) -> list[Rows]:
+    """Rows not below zero and rows below it, if there are both."""
+    negative = rows.score < 0
+    if negative.all() or not negative.any():
+        return []
+    return [rows.part(~negative), rows.part(negative)]
+
+
+def _stacked(top: Table, bottom: Table, knots: Scores) -> Table:
+    """Put one compact table above another, and merge the two cells that meet."""
+    meeting = _concatenated(_each(lambda c: c[-1:], top), _each(lambda c: c[:1], bottom))
+    return _concatenated(
+        _each(lambda c: c[:-1], top), _merged(meeting, knots), _each(lambda c: c[1:], bottom)
+    )
+
+
+def _table_by_hashing(rows: Rows, frequent: Scores) -> Table:
+    """Count rows by the hash of their score; sort only those whose place another score owns."""
+    n_bits = max(LEAST_HASH_BITS, (8 * frequent.size).bit_length())
+    owner = np.full(1 << n_bits, np.nan, frequent.dtype)
+    owner[hashed(frequent, n_bits)] = frequent
     total = np.zeros(4 * owner.size + 4)
     strangers = []
     for start in range(0, rows.score.size, CHUNK):
         chunk = rows.part(slice(start, start + CHUNK))
-        place = hashed(chunk.score, TIE_BITS)
+        place = hashed(chunk.score, n_bits)
         strange = np.flatnonzero(owner.take(place) != chunk.score)
         place[strange] = owner.size
         place <<= 2
         place += chunk.label + np.int8(1)
-        total += np.bincount(place, chunk.weight, total.size)
+        np.add.at(total, place, 1.0 if chunk.weight is None else chunk.weight)
         if strange.size:
             strangers.append(chunk.part(strange))
     sums = total.reshape(-1, 4)[:-1]
     used = np.flatnonzero(sums.any(axis=1))
-    table = Table(owner[used], sums[used, 2], sums[used, 1], sums[used, 0], np.zeros(used.size, bool))
+    unlabeled, negative, positive, _ = sums[used].T
+    table = _descending(owner[used], [positive, negative, unlabeled])
     if strangers:
-        other = _table_by_sorting(_joined(strangers))
-        table = Table(*(np.concatenate(pair) for pair in zip(table, other, strict=True)))
+        table = _concatenated(table, _table_by_sorting(_joined(strangers)))
     order = np.argsort(-table.score)
-    return Table(*(column[order].astype(column.dtype) for column in table))
+    return _each(lambda column: column[order], table)
 
 
 def _joined(parts: list[Rows]) -> Rows:
@@ -179,9 +226,9 @@ def _spread(border: Scores, value: Scores, count: Indices) -> FloatArray:
 
 
 def _weight_at(place: Indices, size: int, rows: Rows, code: int) -> FloatArray:
-    assert rows.weight is not None  # noqa: S101 - for the type checker
     chosen = rows.label == code
-    return np.bincount(place[chosen], rows.weight[chosen], size)
+    weight = None if rows.weight is None else rows.weight[chosen]
+    return np.bincount(place[chosen], weight, size).astype(np.float64)
 
 
 def _borders(labelled: Rows, knots: Scores) -> Borders:
@@ -215,8 +262,9 @@ def _merged(table: Table, knots: Scores) -> Table:
     starts[1:] = ~(bare[1:] & bare[:-1]) | (below[1:] != below[:-1])
     first = np.flatnonzero(starts)
     last = np.append(first[1:], bare.size) - 1
-    sums = [np.add.reduceat(column, first) for column in table[1:4]]
-    return Table(table.score[last], *sums, last > first)
+    merged = np.logical_or.reduceat(table.merged, first) | (last > first)
+    positive, negative, unlabeled = (np.add.reduceat(sums, first) for sums in table[1:4])
+    return Table(table.score[last], positive, negative, unlabeled, merged)
 
 
 def _assembled(borders: Borders, gaps: Gaps) -> Table:

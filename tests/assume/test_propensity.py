@@ -66,7 +66,7 @@ def test_biased_recall_equals_enumeration():
 
 
 def test_bad_input():
-    with pytest.raises(uc.InputError, match="odds_ratio must be at least 1; got 0.5"):
+    with pytest.raises(uc.InputError, match=r"odds_ratio must be at least 1; got 0\.5"):
         uc.biased_recall(0.5, 0.5)
     counts = uc.ScoreCounts.from_rows([1, None], [2, 1])
     with pytest.raises(uc.InputError, match="odds_ratio"):

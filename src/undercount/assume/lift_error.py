@@ -5,7 +5,7 @@ The AUL paper (2021), Theorem 1 and what follows from it. Its letters: n^P posit
 """
 
 import math
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -101,8 +101,7 @@ def lift_tail_bound(
     0.1001
     """
     labelled, total = _labels_among(labelled, positives)
-    if not error > 0:
-        raise InputError(f"error must be above 0; got {error!r}")
+    error = _above_zero(error)
     if labelled == total:
         return 0.0  # every positive is labelled, so nothing is left to chance
     if _method(method) == "serfling":
@@ -151,8 +150,7 @@ def required_labels(
     >>> uc.required_labels(0.05, positives=1000), uc.required_labels(0.05)
     (425, 738)
     """
-    if not error > 0:
-        raise InputError(f"error must be above 0; got {error!r}")
+    error = _above_zero(error)
     if not 0 < confidence_level < 1:
         raise InputError(f"confidence_level must be between 0 and 1; got {confidence_level!r}")
     total = math.inf if positives is None else _labels_among(1, positives)[1]
@@ -193,9 +191,20 @@ def _method(method: str) -> str:
     return method
 
 
-def _labels_among(labelled: int, positives: float | None) -> tuple[int, float]:
-    total = math.inf if positives is None else positives
-    if labelled != int(labelled) or not 1 <= labelled <= total:
-        most = "at least 1" if total == math.inf else f"from 1 to {total} (all positives)"
-        raise InputError(f"labelled must be a whole number {most}; got {labelled!r}")
-    return int(labelled), total
+def _labels_among(labelled: Any, positives: Any) -> tuple[int, float]:
+    total = math.inf if positives is None else float(_whole("positives", positives, math.inf))
+    return _whole("labelled", labelled, total), total
+
+
+def _whole(name: str, value: Any, most: float) -> int:
+    whole = isinstance(value, int | float | np.number) and value == np.floor(value)
+    if not whole or not 1 <= value <= most or value == math.inf:
+        span = "of at least 1" if most == math.inf else f"from 1 to {most:.0f} (all positives)"
+        raise InputError(f"{name} must be a whole number {span}; got {value!r}")
+    return int(value)
+
+
+def _above_zero(error: Any) -> float:
+    if isinstance(error, str) or not error > 0:
+        raise InputError(f"error must be above 0; got {error!r}")
+    return float(error)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from undercount.counts import ScoreCounts
 from undercount.curve import OperatingCurve
 from undercount.errors import InputError
-from undercount.rates import FloatArray, ratio
+from undercount.rates import FloatArray
 from undercount.shares import Shares
 
 Monotone: TypeAlias = Literal["cummax", "isotonic", "hull"]
@@ -181,7 +181,8 @@ def unlabeled_precision(counts: ScoreCounts, shares: Shares) -> FloatArray:
     positive, _, unlabeled = counts.cumulative()
     flagged = unlabeled / unlabeled[-1]
     tpr, _ = recovered_rates(positive / positive[-1], flagged, shares)
-    precision: FloatArray = ratio(shares.unlabeled_prevalence * tpr, flagged, "unlabeled_precision")
+    precision = np.full(len(flagged), np.nan)
+    np.divide(shares.unlabeled_prevalence * tpr, flagged, out=precision, where=flagged > 0)
     return precision[1:]
 
 

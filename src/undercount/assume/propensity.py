@@ -131,7 +131,7 @@ def biased_auc(counts: ScoreCounts, shares: Shares, odds_ratio: float) -> Interv
 
 
 def _positions(counts: ScoreCounts, shares: Shares) -> tuple[FloatArray, float]:
-    """Share of the target population below each cell, ties counting one half, and its prevalence."""
+    """Share of the target population below each cell (ties count ½), and its prevalence."""
     below = counts.unlabeled
     if shares.sampling == "single-sample":
         below = counts.unlabeled + counts.positive + counts.negative

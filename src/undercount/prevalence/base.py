@@ -63,6 +63,8 @@ class PrevalenceEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     True
     """
 
+    _needs: tuple[str, ...] = NEEDS
+
     unlabeled_prevalence_: float
     interval_: Interval | None
     upper_bound_: float | None
@@ -98,7 +100,7 @@ class PrevalenceEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn 
             interval.high,
             self.standard_error_,
             self.confidence_level,
-            NEEDS,
+            self._needs,
             type(self).__name__,
         )
 
@@ -162,6 +164,8 @@ class ScoreEstimator(PrevalenceEstimator):
     True
     """
 
+    _resample_cells = RESAMPLE_CELLS
+
     def fit(
         self,
         y: Any,
@@ -193,7 +197,9 @@ class ScoreEstimator(PrevalenceEstimator):
         _warn_about_scores(counts, auc)
         fitted = self._estimate(counts)
         fitted = Fitted(**{**vars(fitted), "diagnostics": {"auc_pu": auc, **fitted.diagnostics}})
-        resampled = np.empty(0) if fitted.interval is not None else self._resample(counts)
+        resampled = np.empty(0)
+        if fitted.interval is None and self.n_resamples:
+            resampled = self._resample(counts)
         return self._store(fitted, resampled, counts.n_positive, counts.n_unlabeled)
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
@@ -201,7 +207,7 @@ class ScoreEstimator(PrevalenceEstimator):
 
     def _resample(self, counts: ScoreCounts) -> Array:
         """Return the estimates on resampled counts (documented as sampling noise only)."""
-        rng, cells = self._rng(), merged(counts, RESAMPLE_CELLS)
+        rng, cells = self._rng(), merged(counts, self._resample_cells)
         values = (
             self._estimate(resampled_counts(cells, rng, self.sampling)).value
             for _ in range(self.n_resamples)

@@ -101,13 +101,15 @@ class Dedpul(ScoreEstimator):
                 f"with scale='score' scores must be probabilities; got {position[0]:g} to"
                 f" {position[-1]:g}: use scale='rank'"
             )
+        n_labelled, n_unlabeled = effective_sizes(counts)
         limit = TREND_POINTS if self.monotone else MAX_POINTS
         ratio = density_ratio(
             1 - position[::-1],
             labelled[::-1],
             unlabeled[::-1],
+            n_labelled=n_labelled,
             bandwidths=self.bandwidths,
-            n_points=min(max(round(effective_sizes(counts)[1]), 1), limit),
+            n_points=min(max(round(n_unlabeled), 1), limit),
             monotone=self.monotone,
         )
         value, converged = posterior_share(ratio)

@@ -22,6 +22,7 @@ def density_ratio(
     labelled: Array,
     unlabeled: Array,
     *,
+    n_labelled: float,
     bandwidths: tuple[float, float],
     n_points: int,
     monotone: bool,
@@ -34,6 +35,8 @@ def density_ratio(
         Ascending chance, in [0, 1], that a row at this score is unlabeled rather than labelled.
     labelled, unlabeled : ndarray
         Shares of each sample there.
+    n_labelled : float
+        Labelled rows.
     bandwidths : (float, float)
         Of the labelled and the unlabeled kernel, in standard deviations of the logit.
     n_points : int
@@ -42,8 +45,8 @@ def density_ratio(
     """
     logit = np.log((chance + 1e-7) / (1 - chance + TINY))
     slope = chance * (1 - chance) + TINY
-    over = kernel_density(logit, labelled, bandwidths[0]) / slope
-    under = kernel_density(logit, unlabeled, bandwidths[1]) / slope
+    over = kernel_density(logit, labelled, bandwidths[0], n_labelled) / slope
+    under = kernel_density(logit, unlabeled, bandwidths[1], n_points) / slope
     at_cell = np.minimum(over / (under + TINY), LARGEST_RATIO)
     place = quantile_places(unlabeled, n_points)
     ratio = running_median(at_cell[place], 5)
@@ -63,13 +66,12 @@ def quantile_places(share: Array, n_points: int) -> Array:
     return np.searchsorted(height, (np.arange(n_points) + 0.5) / n_points * height[-1])
 
 
-def kernel_density(position: Array, share: Array, bandwidth: float) -> Array:
+def kernel_density(position: Array, share: Array, bandwidth: float, n_rows: float) -> Array:
     """Return a Gaussian kernel density at the positions (ascending), by binning and FFT.
 
     ``bandwidth`` counts in sample standard deviations, as scipy's ``gaussian_kde`` does.
     """
     mean = share @ position
-    n_rows = 1 / float(share @ share)  # ties apart, the number of rows
     variance = share @ (position - mean) ** 2 * n_rows / max(n_rows - 1, 1)
     width = bandwidth * max(float(np.sqrt(variance)), 1e-9)
     low = position[0] - REACH * width

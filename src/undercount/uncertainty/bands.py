@@ -87,7 +87,7 @@ def cdf_band(
     >>> from undercount.uncertainty.bands import cdf_band
     >>> band = cdf_band([1, 1, 0, 1, 0, 1], n_hidden=12)
     >>> (band.lower * 12).round(), (band.upper * 12).round()
-    (array([0., 0., 0., 1., 1., 3.]), array([ 9., 11., 11., 12., 12., 12.]))
+    (array([0., 0., 0., 1., 1., 4.]), array([11., 12., 12., 12., 12., 12.]))
     """
     rows = _read(labelled, confidence_level, band)
     heads, total = np.cumsum(rows), float(rows.sum())

@@ -126,9 +126,7 @@ def design_of(
         "label_frequency": lambda: shares.label_frequency(counts),
         "positives": lambda: shares.positives(counts),
     }[shares.given]()
-    return Design(
-        sizes, units, shares.given, value, shares.label_purity, shares.sampling, target
-    )
+    return Design(sizes, units, shares.given, value, shares.label_purity, shares.sampling, target)
 
 
 def _mix(sizes: Any, given: Given, value: Any, purity: Any, sampling: Sampling) -> Mixing:

@@ -37,7 +37,9 @@ def wilson_share(share: ArrayLike, trials: ArrayLike, z: float) -> tuple[FloatAr
         centre = (p + pull / 2) / (1 + pull)
         half = np.sqrt(np.maximum(p * (1 - p) * pull + pull * pull / 4, 0.0)) / (1 + pull)
     # Rounding must not push an end past the estimate when the estimate is 0 or 1.
-    return np.minimum(np.maximum(centre - half, 0.0), p), np.maximum(np.minimum(centre + half, 1.0), p)
+    return np.minimum(np.maximum(centre - half, 0.0), p), np.maximum(
+        np.minimum(centre + half, 1.0), p
+    )
 
 
 def finite_size(drawn: ArrayLike, pool: ArrayLike) -> FloatArray:

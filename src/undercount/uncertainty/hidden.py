@@ -47,7 +47,8 @@ def _least(n_labelled: int, n_hidden: int, tail: float) -> IntArray:
     every = np.arange(n_labelled + 1)
     # The limit is convex in h and smooth on this grid: the error stays far below one row.
     read = np.interp(every, np.append(0, heads), np.append(0.0, least))
-    return np.floor(read + 1e-9).astype(np.int64)
+    floored: IntArray = np.floor(read + 1e-9).astype(np.int64)
+    return floored
 
 
 def _quantile(head: FloatArray, n_labelled: int, n_hidden: int, tail: float) -> FloatArray:

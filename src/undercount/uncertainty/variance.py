@@ -181,10 +181,15 @@ def _labelling(
     if design.share_known and design.given == "label_frequency":
         # Each positive was labelled by itself, so the number of labels is random as well.
         mean = (
-            mean_moved
-            - rows.moments(phi[LABELLED], _unit(LABELLED))[0]
-            + (labelled / unlabeled) * rows.moments(phi[UNLABELED], _unit(UNLABELED))[0]
-        ) / labelled + size_slope[LABELLED] - size_slope[UNLABELED]
+            (
+                mean_moved
+                - rows.moments(phi[LABELLED], _unit(LABELLED))[0]
+                + (labelled / unlabeled) * rows.moments(phi[UNLABELED], _unit(UNLABELED))[0]
+            )
+            / labelled
+            + size_slope[LABELLED]
+            - size_slope[UNLABELED]
+        )
         fraction = purity * kept[0] + (1 - purity) * kept[1]
         number = labelled * design.units[LABELLED]
         return np.asarray(fraction * number * (var_moved / labelled**2 + mean**2))

@@ -1,0 +1,378 @@
+"""Curve, prevalence and intervals when labels exist only where somebody looked (Cook 2016)."""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+from sklearn.base import BaseEstimator
+
+from undercount.assume.check import (
+    Check,
+    check_identification,
+    check_normality,
+    check_positivity,
+    check_rule,
+    check_sample,
+    check_shape,
+)
+from undercount.assume.empirical import EmpiricalReader
+from undercount.assume.envelope import roc_band
+from undercount.assume.gaussian import GaussianReader
+from undercount.assume.latent import HiddenModel, OutcomeModel, fit_hidden, fit_outcome
+from undercount.assume.resample import bootstrap_span
+from undercount.assume.sample import Columns, Sample, read_sample, standardise
+from undercount.assume.spread import (
+    ProfilePoint,
+    Reader,
+    Span,
+    delta_span,
+    profile_interval,
+    profile_points,
+    profile_span,
+    read_metric,
+)
+from undercount.assume.verification import VerificationModel, fit_verification
+from undercount.curve import CurveBounds, Estimate, Interval, OperatingCurve
+from undercount.errors import InputError
+from undercount.rates import FloatArray
+
+LATENT = ("own-score", "observed-score", "unobserved")
+METHODS = (*LATENT, "begg-greenes", "ipw", "doubly-robust")
+DISTRIBUTIONS = ("empirical", "normal", "copula")
+INTERVALS = ("auto", "delta", "profile", "bootstrap")
+NEEDS = {
+    "own-score": ("chosen by the score alone", "probit shape"),
+    "observed-score": ("chosen by the two scores alone", "probit shape"),
+    "unobserved": ("jointly normal unseen parts",),
+    "begg-greenes": ("chosen by the columns alone", "probit shape of the class"),
+    "ipw": ("chosen by the columns alone", "every row had a chance", "probit shape of the choice"),
+    "doubly-robust": (
+        "chosen by the columns alone",
+        "every row had a chance",
+        "one of two probit shapes",
+    ),
+}
+Model = OutcomeModel | HiddenModel | VerificationModel
+
+
+class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
+    """Estimate the curve on all rows from labels of both classes on selected rows.
+
+    Parameters
+    ----------
+    method : str
+        Who chose the rows: "own-score" the classifier under test (eq. 14); "observed-score"
+        another classifier whose score is known (appendix B); "unobserved" something unseen
+        (eq. 15). Or, for rows chosen by known columns: "begg-greenes" (imputation), "ipw" (inverse
+        weights), "doubly-robust" (both).
+    distribution : str
+        Third step of the first three methods: over the "empirical" distribution of the score; the
+        "normal" one of the paper; or a Gaussian "copula" (rank-normalised scores).
+    confidence_level : float
+        Of every interval and band.
+    random_state : int, generator or None
+        For the bootstrap and the band.
+
+    Attributes
+    ----------
+    curve_ : OperatingCurve
+        On all rows. For "doubly-robust" it may leave [0, 1] a little; it is not clipped.
+    naive_curve_ : OperatingCurve
+        On the rows looked at alone, which is biased.
+    prevalence_ : float
+        Share of positives among all rows: Φ(-p*) for "normal" and "copula".
+    correlation_ : float
+        ρ_ap of score and latent propensity; NaN for the last three methods.
+    latent_threshold_ : float
+        p*; NaN for the last three methods.
+    error_correlation_ : float
+        Correlation r of eq. 15; NaN for the other methods.
+    coefficients_ : dict of Estimate
+        Coefficients of the probits, for standardised columns.
+    model_ : object
+        The fitted model behind them.
+
+    Notes
+    -----
+    Assumes: what `method` names was all that chose the rows, and the class follows a probit.
+    Wrong when: whoever chose knew more; only "unobserved" allows that, at the price of wide
+    intervals and of resting on normal shapes.
+
+    References
+    ----------
+    Cook (2016), ROC curves and nonrandom data. Begg and Greenes (1983), Biometrics 39. Alonzo and
+    Pepe (2005), Applied Statistics 54.
+
+    Examples
+    --------
+    >>> from undercount.assume.selection import SelectionModel
+    >>> from undercount.assume.simulation import simulate_own_score
+    >>> data = simulate_own_score(2000, 0.7, random_state=0)
+    >>> model = SelectionModel("own-score").fit(data.score, data.y)
+    >>> round(model.naive_curve_.roc_auc, 2), round(model.curve_.roc_auc, 2)
+    (0.72, 0.83)
+    >>> 0.8297 in model.interval("roc_auc").interval
+    True
+    """
+
+    def __init__(
+        self,
+        method: str = "own-score",
+        distribution: str = "empirical",
+        confidence_level: float = 0.95,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.method = method
+        self.distribution = distribution
+        self.confidence_level = confidence_level
+        self.random_state = random_state
+
+    def fit(
+        self,
+        score: ArrayLike,
+        y: ArrayLike,
+        X: ArrayLike | None = None,  # noqa: N803 - scikit-learn's name
+        selection_score: ArrayLike | None = None,
+    ) -> "SelectionModel":
+        """Fit the model.
+
+        Parameters
+        ----------
+        score : array-like
+            Of the classifier under test, for all rows.
+        y : array-like
+            1 positive, 0 negative, missing where nobody looked.
+        X : array-like of shape (n, d), optional
+            Columns that moved the choice.
+        selection_score : array-like, optional
+            Score of the classifier that chose.
+        """
+        self._refuse_parameters(X is not None, selection_score is not None)
+        sample = read_sample(score, y, X, selection_score)
+        self._sample = sample
+        self._profile: list[ProfilePoint] | None = None
+        self.model_, self._columns = self._solve(sample.weight, None)
+        self._reader = self._reader_of(self.model_, sample.weight, self._columns)
+        self.curve_: OperatingCurve = self._reader.curve
+        self.prevalence_: float = self.curve_.prevalence
+        positive, negative, _ = sample.counts.cumulative()
+        self.naive_curve_ = OperatingCurve(
+            np.concatenate([[np.inf], sample.counts.score]),
+            positive / positive[-1],
+            negative / negative[-1],
+            float(positive[-1] / (positive[-1] + negative[-1])),
+        )
+        self.correlation_ = self.latent_threshold_ = self.error_correlation_ = float("nan")
+        if not isinstance(self.model_, VerificationModel):
+            self.correlation_, self.latent_threshold_ = self._latent_reader().latent()
+        if isinstance(self.model_, HiddenModel):
+            self.error_correlation_ = self.model_.fit.error_correlation
+        self.coefficients_ = self._coefficients()
+        return self
+
+    def interval(
+        self,
+        metric: str,
+        threshold: float | None = None,
+        method: Literal["auto", "delta", "profile", "bootstrap"] = "auto",
+        *,
+        n_resamples: int = 400,
+    ) -> Estimate:
+        """Return a metric of all rows with its interval.
+
+        Parameters
+        ----------
+        metric : str
+            "roc_auc", "prevalence", "lift_auc", "correlation", "average_precision" (bootstrap
+            only), or any metric of an `OperatingPoint`.
+        threshold : float, optional
+            For the latter: rows with ``score >= threshold`` are predicted positive.
+        method : str
+            "delta" from the likelihood; "bootstrap" refits on resampled rows; "profile" (only for
+            "unobserved") follows the likelihood along the error correlation, which is far from a
+            parabola; "auto" takes that where it exists and else the delta method.
+        n_resamples : int
+            Of the bootstrap.
+
+        Notes
+        -----
+        Assumes: as the model does; the target is the population behind all rows.
+        Wrong when: an assumption fails, which no interval knows.
+        """
+        self._refuse_unfitted()
+        read_metric(metric, threshold)
+        hidden = isinstance(self.model_, HiddenModel)
+        if method not in INTERVALS or (method == "profile" and not hidden):
+            raise InputError(
+                f"method must be auto, delta or bootstrap (or profile for 'unobserved'); got "
+                f"{method!r} for {self.method!r}"
+            )
+        if method == "auto":
+            method = "profile" if hidden else "delta"
+        if metric == "correlation" and isinstance(self.model_, VerificationModel):
+            raise InputError(f"{self.method!r} has no correlation; use one of {', '.join(LATENT)}")
+        if metric == "average_precision" and method != "bootstrap":
+            raise InputError("average_precision has no delta method here; pass method='bootstrap'")
+        span = self._span(metric, threshold, method, n_resamples)
+        return Estimate(*span, self.confidence_level, NEEDS[self.method], method)
+
+    def band(self, *, simultaneous: bool = True) -> CurveBounds:
+        """Return a confidence band of the ROC curve, at each false-positive rate.
+
+        Parameters
+        ----------
+        simultaneous : bool
+            Whether the whole curve (default) or only each point is covered with the confidence.
+        """
+        self._refuse_unfitted()
+        points: list[tuple[float, Reader]] = [(0.0, self._reader)]
+        if isinstance(self.model_, HiddenModel):
+            points = self._profile_readers("roc_auc")
+        return roc_band(
+            points,
+            self._reader,
+            self.confidence_level,
+            self.random_state,
+            simultaneous=simultaneous,
+        )
+
+    def error_correlation_interval(self) -> Interval:
+        """Return the profile interval of the error correlation of eq. 15."""
+        self._refuse_unfitted()
+        if not isinstance(self.model_, HiddenModel):
+            raise InputError(f"only 'unobserved' has an error correlation; got {self.method!r}")
+        return profile_interval(self._profile_points())
+
+    def checks(self) -> list[Check]:
+        """Check what can be checked, in plain words; what cannot be, no check can promise."""
+        self._refuse_unfitted()
+        return list(self._checks())
+
+    def _checks(self) -> Iterator[Check]:
+        model = self.model_
+        yield from check_sample(self._sample, self.curve_)
+        if self.method in ("own-score", "observed-score"):
+            yield check_rule(self._sample, self.method)
+        if not isinstance(model, VerificationModel):
+            yield check_normality(self._sample, self.distribution)
+        yield from check_shape(model)
+        if isinstance(model, HiddenModel):
+            interval = self.error_correlation_interval()
+            yield check_identification(model, interval, self.confidence_level)
+        if isinstance(model, VerificationModel) and model.selection is not None:
+            yield check_positivity(model)
+
+    def _solve(self, weight: FloatArray, near: Model | None) -> tuple[Model, Columns]:
+        columns = standardise(self._sample, weight, ranks=self.distribution == "copula")
+        if self.method == "unobserved":
+            known = near if isinstance(near, HiddenModel) else None
+            return fit_hidden(self._sample, weight, columns, known), columns
+        if self.method in LATENT:
+            other = self.method == "observed-score"
+            start = None if near is None else near.coefficients
+            return fit_outcome(self._sample, weight, columns, other=other, start=start), columns
+        return fit_verification(self._sample, weight, columns, self.method), columns
+
+    def _reader_of(self, model: Model, weight: FloatArray, columns: Columns) -> Reader:
+        if self.distribution == "empirical" or isinstance(model, VerificationModel):
+            return EmpiricalReader(self._sample, weight, model)
+        ranks = self.distribution == "copula"
+        return GaussianReader(self._sample, weight, model, columns, ranks)
+
+    def _refit(self, weight: FloatArray, *, latent: bool) -> Reader:
+        model, columns = self._solve(weight, self.model_)
+        if latent and not isinstance(model, VerificationModel):
+            ranks = self.distribution == "copula"
+            return GaussianReader(self._sample, weight, model, columns, ranks)
+        return self._reader_of(model, weight, columns)
+
+    def _latent_reader(self, model: Model | None = None) -> GaussianReader:
+        chosen = self.model_ if model is None else model
+        ranks = self.distribution == "copula"
+        return GaussianReader(self._sample, self._sample.weight, chosen, self._columns, ranks)
+
+    def _span(self, metric: str, threshold: float | None, method: str, n_resamples: int) -> Span:
+        latent = metric == "correlation"
+        reader = self._latent_reader() if latent else self._reader
+        if method == "bootstrap":
+            return bootstrap_span(
+                lambda weight: self._refit(weight, latent=latent),
+                self._sample.weight,
+                lambda reader: reader.value(metric, threshold),
+                reader.value(metric, threshold),
+                self.confidence_level,
+                n_resamples,
+                self.random_state,
+            )
+        if method == "delta":
+            return delta_span(reader, metric, threshold, self.confidence_level)
+        readers = self._profile_readers(metric)
+        return profile_span(readers, reader, metric, threshold, self.confidence_level)
+
+    def _profile_points(self) -> list[ProfilePoint]:
+        if self._profile is None:
+            self._profile = profile_points(self.model_, self.confidence_level)
+        return self._profile
+
+    def _profile_readers(self, metric: str) -> list[tuple[float, Reader]]:
+        weight = self._sample.weight
+        return [
+            (
+                point.loss,
+                self._latent_reader(point.model)
+                if metric == "correlation"
+                else self._reader_of(point.model, weight, self._columns),
+            )
+            for point in self._profile_points()
+        ]
+
+    def _coefficients(self) -> dict[str, Estimate]:
+        errors = np.sqrt(np.diag(self.model_.covariance))
+        reach = float(ndtri(0.5 + self.confidence_level / 2))
+        found = zip(self.model_.names, self.model_.coefficients, errors, strict=True)
+        return {
+            name: Estimate(
+                float(value),
+                float(value - reach * error),
+                float(value + reach * error),
+                float(error),
+                self.confidence_level,
+                NEEDS[self.method],
+                "likelihood",
+            )
+            for name, value, error in found
+        }
+
+    def _refuse_unfitted(self) -> None:
+        if not hasattr(self, "model_"):
+            raise InputError("the model is not fitted yet; call fit(score, y) first")
+
+    def _refuse_parameters(self, has_covariates: Any, has_selection_score: Any) -> None:
+        if self.method not in METHODS:
+            raise InputError(f"method must be one of {', '.join(METHODS)}; got {self.method!r}")
+        if self.distribution not in DISTRIBUTIONS:
+            raise InputError(
+                f"distribution must be one of {', '.join(DISTRIBUTIONS)}; got {self.distribution!r}"
+            )
+        if self.distribution != "empirical" and self.method not in LATENT:
+            raise InputError(
+                f"{self.method!r} averages over the rows; got distribution={self.distribution!r}. "
+                "Leave it at 'empirical'"
+            )
+        if not 0 < self.confidence_level < 1:
+            raise InputError(
+                f"confidence_level must be between 0 and 1; got {self.confidence_level}"
+            )
+        if self.method == "observed-score" and not has_selection_score:
+            raise InputError("'observed-score' needs selection_score, the score that chose the rows")
+        if has_selection_score and self.method in ("own-score", "unobserved"):
+            raise InputError(
+                f"{self.method!r} does not use selection_score; method='observed-score' does"
+            )
+        if has_covariates and self.method in ("own-score", "observed-score"):
+            raise InputError(
+                f"{self.method!r} does not use X; 'begg-greenes' (X explains the choice) and "
+                "'unobserved' (X moves the choice, not the class) do"
+            )

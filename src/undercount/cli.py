@@ -1,0 +1,290 @@
+"""The commands. stdout is the result, stderr the talk; nothing heavy is imported for --help."""
+
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from undercount import __version__
+from undercount.errors import InputError
+
+if TYPE_CHECKING:
+    from undercount.evaluation import Evaluation
+    from undercount.inputs import Reading
+
+FINE, REQUIREMENT_FAILS, BAD_INPUT, INCONCLUSIVE = 0, 1, 2, 3
+DATA = click.argument("data", nargs=-1, required=False)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; bad input is one message on stderr and exit code 2."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = commands.main(args=arguments, prog_name="undercount", standalone_mode=False)
+    except click.exceptions.Abort:
+        click.echo("stopped; nothing was written", err=True)
+        return BAD_INPUT
+    except click.ClickException as error:
+        error.show()
+        return BAD_INPUT
+    except InputError as error:
+        if "--debug" in arguments:
+            raise
+        click.echo(f"undercount: {error}", err=True)
+        return BAD_INPUT
+    return int(code or FINE)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "--version", message="%(prog)s %(version)s")
+def commands() -> None:
+    """True classifier performance when the labels undercount the positives."""
+
+
+def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def decorate(function: Any) -> Any:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+_share = click.FloatRange(0, 1)
+reading_options = _options(
+    click.option("--label", help="Column of labels: 1 positive, 0 negative or unlabeled."),
+    click.option("--score", "scores", multiple=True, help="Column of scores; repeat for models."),
+    click.option("--weight", help="Column of row weights."),
+    click.option("--unlabeled", help="Label value that means unlabeled; with --positives, a file."),
+    click.option("--negative", type=float, help="Label value that means verified negative (0)."),
+    click.option("--positives", help="File of positive rows, for case-control samples."),
+    click.option("--debug", is_flag=True, help="Show tracebacks."),
+)
+share_options = _options(
+    click.option("--prevalence", type=_share, help="Share of positives among all rows."),
+    click.option("--unlabeled-prevalence", type=_share, help="Share among the unlabeled rows."),
+    click.option("--label-frequency", type=_share, help="Share of all positives with a label."),
+    click.option(
+        "--label-purity",
+        type=_share,
+        default=1.0,
+        show_default=True,
+        help="Share of rows labelled positive that really are.",
+    ),
+    click.option("--sampling", type=click.Choice(["single-sample", "case-control"])),
+    click.option("--target", type=click.Choice(["dataset", "population"])),
+    click.option("--confidence-level", type=float, default=0.95, show_default=True),
+    click.option("--seed", type=int, default=0, show_default=True, help="Seed of resampling."),
+)
+output_options = _options(
+    click.option("--html", type=click.Path(dir_okay=False), help="Write the live report."),
+    click.option(
+        "--json",
+        "json_file",
+        type=click.Path(dir_okay=False, allow_dash=True),
+        help="Write every fact as JSON; - for stdout.",
+    ),
+    click.option(
+        "--markdown",
+        type=click.Path(dir_okay=False, allow_dash=True),
+        help="Write the table as Markdown; - for stdout.",
+    ),
+    click.option("--quiet", is_flag=True, help="Print nothing but errors."),
+)
+
+
+@commands.command()
+@DATA
+@reading_options
+@share_options
+@click.option("--threshold", type=float, help="Rows with score >= threshold are flagged.")
+@click.option(
+    "--require",
+    "requirements",
+    multiple=True,
+    metavar="'METRIC[@T] >= VALUE'",
+    help="Exit 1 if it fails, 3 if the interval straddles it.",
+)
+@output_options
+def evaluate(data: tuple[str, ...], **options: Any) -> int:
+    """Evaluate the scores of DATA (CSV, TSV, Parquet, JSON lines, globs, - or a counts file)."""
+    from undercount.requirement import parse_requirement  # noqa: PLC0415 - only when needed
+
+    requirements = [parse_requirement(text) for text in options["requirements"]]
+    knots = [r.threshold for r in requirements if r.threshold is not None]
+    knots += [options["threshold"]] if options["threshold"] is not None else []
+    reading = _read(data, options, knots)
+    evaluations = _evaluated(reading, options)
+    _write(evaluations, reading.notes, options)
+    return _judged(evaluations, requirements, quiet=options["quiet"])
+
+
+def _read(data: tuple[str, ...], options: dict[str, Any], knots: list[float]) -> "Reading":
+    from undercount.inputs import read_any  # noqa: PLC0415 - DuckDB, only when needed
+
+    with _progress("reading", options) as progress:
+        return read_any(data, options, knots, progress)
+
+
+def _evaluated(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
+    from undercount.evaluation import evaluate as evaluate_counts  # noqa: PLC0415 - only when needed
+
+    with _working("estimating", options):
+        return [
+            evaluate_counts(
+                counts,
+                prevalence=options["prevalence"],
+                unlabeled_prevalence=options["unlabeled_prevalence"],
+                label_frequency=options["label_frequency"],
+                label_purity=options["label_purity"],
+                sampling=options["sampling"] or reading.sampling,
+                threshold=options.get("threshold"),
+                target=options["target"],
+                confidence_level=options["confidence_level"],
+                random_state=options["seed"],
+                name=name,
+            )
+            for name, counts in reading.counts.items()
+        ]
+
+
+def _write(evaluations: "list[Evaluation]", notes: list[str], options: dict[str, Any]) -> None:
+    from undercount.report.document import as_json  # noqa: PLC0415 - only when needed
+    from undercount.report.files import write_text  # noqa: PLC0415
+    from undercount.report.markdown import as_markdown  # noqa: PLC0415
+    from undercount.report.terminal import print_evaluation  # noqa: PLC0415
+
+    to_stdout = "-" in (options["json_file"], options["markdown"])
+    if not options["quiet"] and not to_stdout:
+        for note in notes:
+            click.echo(f" {note}")
+        for evaluation in evaluations:
+            print_evaluation(evaluation, heading=len(evaluations) > 1)
+    if options["json_file"]:
+        write_text(options["json_file"], as_json(evaluations))
+    if options["markdown"]:
+        write_text(options["markdown"], "\n".join(as_markdown(e) for e in evaluations))
+    if options["html"]:
+        from undercount.report.page import write_page  # noqa: PLC0415
+
+        write_page(evaluations, options["html"])
+        click.echo(f"wrote {options['html']}", err=True)
+
+
+def _judged(evaluations: "list[Evaluation]", requirements: Sequence[Any], *, quiet: bool) -> int:
+    """Print each verdict; failing outweighs being inconclusive."""
+    verdicts = []
+    for evaluation in evaluations:
+        for requirement in requirements:
+            estimate = evaluation.estimate(requirement.metric, requirement.threshold)
+            verdict = requirement.verdict(estimate)
+            verdicts.append(verdict)
+            if not quiet:
+                sign = ">=" if requirement.at_least else "<="
+                at = "" if requirement.threshold is None else f"@{requirement.threshold:g}"
+                what = f"{requirement.metric}{at} {sign} {requirement.value:g}"
+                span = f"{estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
+                click.echo(f" {verdict}: {evaluation.name}: {what}; estimated {span}")
+    if "failed" in verdicts:
+        return REQUIREMENT_FAILS
+    return INCONCLUSIVE if "inconclusive" in verdicts else FINE
+
+
+@commands.command()
+@click.option("--open", "open_it", is_flag=True, help="Open the report in a browser.")
+@click.option("--html", type=click.Path(dir_okay=False), default="report.html", show_default=True)
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+def demo(open_it: bool, html: str, quiet: bool) -> int:
+    """Evaluate a bundled, simulated fraud case and show how close the estimate came."""
+    from undercount.data.fraud import fraud_path  # noqa: PLC0415 - only when needed
+    from undercount.report.demonstration import truth_words  # noqa: PLC0415
+
+    options: dict[str, Any] = dict.fromkeys(
+        [
+            "prevalence",
+            "unlabeled_prevalence",
+            "label_frequency",
+            "sampling",
+            "target",
+            "weight",
+            "negative",
+            "unlabeled",
+            "positives",
+            "json_file",
+            "markdown",
+        ]
+    )
+    options |= {
+        "label": "is_fraud",
+        "scores": ("p_fraud", "rule_points"),
+        "label_purity": 1.0,
+        "confidence_level": 0.95,
+        "seed": 0,
+        "threshold": None,
+        "html": html,
+        "quiet": quiet,
+    }
+    reading = _read((str(fraud_path()),), options, [])
+    evaluations = _evaluated(reading, options)
+    _write(evaluations, reading.notes, options)
+    if not quiet:
+        click.echo(truth_words(evaluations))
+    if open_it:
+        click.launch(Path(html).resolve().as_uri())
+    return FINE
+
+
+@commands.command()
+@DATA
+@reading_options
+@click.option("--confidence-level", type=float, default=0.95, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--json", "json_file", type=click.Path(dir_okay=False, allow_dash=True))
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+def prevalence(data: tuple[str, ...], **options: Any) -> int:
+    """Estimate the share of positives among the unlabeled rows with every method."""
+    from undercount.report.estimators import estimator_table, print_estimators  # noqa: PLC0415
+
+    reading = _read(data, options, [])
+    with _working("estimating", options):
+        tables = {
+            name: estimator_table(counts, options["confidence_level"], options["seed"])
+            for name, counts in reading.counts.items()
+        }
+    print_estimators(tables, reading.notes, options)
+    return FINE
+
+
+@commands.command()
+@click.argument("term", required=False)
+def explain(term: str | None) -> int:
+    """Explain a metric, assumption or check: formula, what it needs, reference."""
+    from undercount.report.terms import explanation  # noqa: PLC0415 - only when needed
+
+    click.echo(explanation(term))
+    return FINE
+
+
+def _progress(what: str, options: dict[str, Any]) -> AbstractContextManager[Any]:
+    """Show a bar on stderr while files are read, unless quiet or not a terminal."""
+    if options.get("quiet") or not sys.stderr.isatty():
+        return nullcontext()
+    from undercount.report.terminal import progress_bar  # noqa: PLC0415 - rich, only when needed
+
+    return progress_bar(what)
+
+
+def _working(what: str, options: dict[str, Any]) -> AbstractContextManager[Any]:
+    """Show that something goes on."""
+    if options.get("quiet") or not sys.stderr.isatty():
+        return nullcontext()
+    from undercount.report.terminal import spinner  # noqa: PLC0415 - rich, only when needed
+
+    return spinner(what)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,164 @@
+"""Choose how the rows of a frame are counted: in memory, by a group-by, in batches, or binned."""
+
+import importlib.util
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from undercount.batches import count_compactly, merge_bare, summary
+from undercount.binned import count_binned
+from undercount.counts import ScoreCounts
+from undercount.groups import (
+    CODE,
+    NAME,
+    ROWS,
+    SCORE,
+    UNLABELED,
+    Arrays,
+    Columns,
+    Frame,
+    collect,
+    exact_counts,
+    exact_query,
+    plain,
+    refuse_bad_rows,
+    refuse_long_integers,
+    split_by,
+)
+from undercount.tally import Table
+
+# More distinct scores than this are merged where the rows live before anything travels.
+EXACT_LIMIT = 2**21
+# So many labelled rows fit well into memory.
+LABELLED_LIMIT = 2**23
+DEFAULT_BINS = 2**16
+PROBE_ROWS = 2**16
+# A probe with a larger share of distinct scores is taken for a continuous score.
+CONTINUOUS_SHARE = 0.5
+
+ByGroup = dict[Hashable, ScoreCounts]
+Found = dict[str, ByGroup]
+
+
+@dataclass(frozen=True)
+class Fineness:
+    """How finely scores are kept apart."""
+
+    bins: int | None
+    compact: bool | None
+    knots: tuple[float, ...]
+    progress: Callable[[float], None] | None
+
+    def merged(self, counts: ScoreCounts) -> ScoreCounts:
+        """Merge cells without a labelled row if compact counts are wanted."""
+        if not self.compact:
+            return counts
+        table = Table(
+            counts.score, counts.positive, counts.negative, counts.unlabeled, counts.merged
+        )
+        table = merge_bare(table, np.asarray(self.knots, np.float64))
+        return ScoreCounts._from_table(table, counts.squared_weight)  # noqa: SLF001 - our own
+
+
+def count_eager(table: nw.DataFrame[Any], columns: Columns, how: Fineness) -> Found:
+    """Count rows that are in memory already, by the same code as arrays."""
+    parts: dict[Hashable, nw.DataFrame[Any]] = {(): table}
+    if columns.by:
+        parts = {}
+        for key, part in table.group_by(*columns.by):
+            values = tuple(plain(value) for value in key)
+            parts[values if len(values) > 1 else values[0]] = part
+    found: Found = {name: {} for name in columns.scores}
+    for key, part in parts.items():
+        for name in columns.scores:
+            counts = ScoreCounts.from_rows(
+                part[columns.label].to_native(),
+                part[name].to_native(),
+                unlabeled=columns.unlabeled,
+                sample_weight=part[columns.weight].to_native() if columns.weight else None,
+                compact=bool(how.compact),
+                knots=how.knots,
+            )
+            found[name][key] = counts if how.bins is None else counts.coarsened(how.bins)
+    return found
+
+
+def count_lazy(frame: Frame, columns: Columns, how: Fineness) -> Found:
+    """Count rows by queries, and let only groups travel."""
+    refuse_long_integers(frame, columns)
+    if how.bins is None and how.compact is False:
+        return _count_exactly(frame, columns, how)
+    if frame.implementation.is_duckdb() and not columns.by:
+        return _count_locally(frame, columns, how)
+    if how.bins is None and not any(_too_many(frame, name) for name in columns.scores):
+        return _count_exactly(frame, columns, how)
+    return _count_binned(frame, columns, how)
+
+
+def _count_locally(frame: Frame, columns: Columns, how: Fineness) -> Found:
+    """Count with DuckDB: exactly if it can be afforded, compactly if labels are few, or binned."""
+    rows, labelled, distinct = 0.0, 0.0, 0.0
+    for name in columns.scores:
+        groups, found = summary(frame, columns._replace(scores=(name,)))
+        refuse_bad_rows(frame, columns, groups, name)
+        rows, distinct = float(groups[ROWS].sum()), max(distinct, found)
+        labelled = float(groups[ROWS][groups[CODE] != UNLABELED].sum())
+    if how.bins is None and min(distinct, rows) <= EXACT_LIMIT:
+        return _count_exactly(frame, columns, how)
+    if how.bins is None and labelled <= LABELLED_LIMIT:
+        if importlib.util.find_spec("pyarrow") is None:
+            # Batches travel as Arrow; without it DuckDB sorts everything out, on disk if it must.
+            return _count_exactly(frame, columns, replace(how, compact=True))
+        return {
+            name: {
+                (): count_compactly(
+                    frame, columns._replace(scores=(name,)), int(rows), how.knots, how.progress
+                )
+            }
+            for name in columns.scores
+        }
+    return _count_binned(frame, columns, how)
+
+
+def _count_binned(frame: Frame, columns: Columns, how: Fineness) -> Found:
+    return {
+        name: count_binned(frame, columns._replace(scores=(name,)), how.bins or DEFAULT_BINS)
+        for name in columns.scores
+    }
+
+
+def _count_exactly(frame: Frame, columns: Columns, how: Fineness) -> Found:
+    """Count at every distinct score."""
+    groups = collect(exact_query(frame, columns))
+    found: Found = {}
+    for name, part in _split_names(groups, columns).items():
+        refuse_bad_rows(frame, columns, part, name)
+        parts = split_by(part, columns.by) if columns.by else {(): part}
+        found[name] = {key: how.merged(exact_counts(arrays)) for key, arrays in parts.items()}
+    return found
+
+
+def _too_many(frame: Frame, name: str) -> bool:
+    """Tell whether there are too many distinct scores, from the first rows and their number."""
+    if not _looks_continuous(frame, name):
+        return False
+    return int(collect(frame.select(nw.len().alias("n")))["n"][0]) > EXACT_LIMIT
+
+
+def _looks_continuous(frame: Frame, name: str) -> bool:
+    head = collect(frame.select(nw.col(name).cast(nw.Float64)).head(PROBE_ROWS))[name]
+    return len(head) == PROBE_ROWS and len(np.unique(head)) > CONTINUOUS_SHARE * PROBE_ROWS
+
+
+def _split_names(groups: Arrays, columns: Columns) -> dict[str, Arrays]:
+    if len(columns.scores) == 1:
+        groups[SCORE] = groups.pop(f"{SCORE}0")
+        return {columns.scores[0]: groups}
+    found = {}
+    for place, name in enumerate(columns.scores):
+        mine = groups[NAME] == f"{SCORE}{place}"
+        found[name] = {key: values[mine] for key, values in groups.items() if key != NAME}
+    return found

@@ -1,0 +1,361 @@
+"""One call for "how good is my model really?": every fact of one evaluation."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from undercount.assume.bounds import bound_curve
+from undercount.assume.labelled import naive_curve
+from undercount.assume.mixture import mixture_curve
+from undercount.check import Check
+from undercount.checklist import checklist
+from undercount.counts import ScoreCounts
+from undercount.curve import CurveBounds, Estimate, OperatingCurve, OperatingPoint
+from undercount.errors import InputError
+from undercount.rates import FloatArray
+from undercount.scorecard import MetricRow, Target, metric_rows, naive_check
+from undercount.sensitivity import (
+    AREAS,
+    BreakEven,
+    Over,
+    best_point,
+    break_even,
+    largest_share,
+    sweep,
+)
+from undercount.shares import Sampling, Shares, read_shares
+from undercount.uncertainty.intervals import estimate_metric
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+POINT_METRICS = ("recall", "precision", "f1", "specificity", "accuracy", "mcc")
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Hold every fact of one evaluation; made by `evaluate`.
+
+    Attributes
+    ----------
+    counts, shares : ScoreCounts, Shares
+        What was read, and what is known or estimated of the positives.
+    rows : tuple of MetricRow
+        The table.
+    checks : tuple of Check
+        What was found about data and assumptions.
+    estimates : mapping
+        What each estimator says of the share of hidden positives, if it was estimated.
+    largest_share : float
+        Largest share of hidden positives that the data allow, at the confidence level.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y = [1, 1, 1, 0, 1, 0, 0, 0, 0, 0]
+    >>> score = [0.95, 0.9, 0.8, 0.75, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1]
+    >>> evaluation = uc.evaluate(y, score, unlabeled=0, prevalence=0.5)
+    >>> round(evaluation.curve.roc_auc, 3)
+    0.98
+    """
+
+    counts: ScoreCounts = field(repr=False)
+    shares: Shares
+    target: Target
+    confidence_level: float
+    threshold: float | None
+    source: str
+    rows: tuple[MetricRow, ...]
+    checks: tuple[Check, ...]
+    largest_share: float
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
+    name: str = "score"
+    recount: Callable[[list[float]], ScoreCounts] | None = field(default=None, repr=False)
+
+    @cached_property
+    def curve(self) -> OperatingCurve:
+        """The recovered curve."""
+        return mixture_curve(self.counts, self.shares)
+
+    @cached_property
+    def naive_curve(self) -> OperatingCurve:
+        """The curve that calls every unlabeled row negative."""
+        return naive_curve(self.counts)
+
+    @cached_property
+    def bounds(self) -> CurveBounds:
+        """The worst and best curve that data and prevalence allow."""
+        return bound_curve(self.counts, self.shares, confidence_level=self.confidence_level)
+
+    def at(self, threshold: float) -> tuple[MetricRow, ...]:
+        """Return the metrics at a threshold."""
+        counts = self._answering(threshold)
+        return metric_rows(
+            counts, self.shares, POINT_METRICS, threshold, self.target, self.confidence_level
+        )
+
+    def estimate(self, metric: str, threshold: float | None = None) -> Estimate:
+        """Estimate one metric with its interval."""
+        counts = self.counts if threshold is None else self._answering(threshold)
+        return estimate_metric(
+            counts,
+            self.shares,
+            metric,
+            threshold=threshold,
+            target=self.target,
+            confidence_level=self.confidence_level,
+        )
+
+    def point(self, threshold: float) -> OperatingPoint:
+        """Return the recovered point at a threshold, without intervals."""
+        return mixture_curve(self._answering(threshold), self.shares, clean=False).at(threshold)
+
+    def _answering(self, threshold: float) -> ScoreCounts:
+        """Return counts that can be split at the threshold, counting once more if they must."""
+        try:
+            mixture_curve(self.counts, self.shares, clean=False).at(threshold)
+        except InputError:
+            if self.recount is None:
+                raise
+            return self.recount([threshold])
+        return self.counts
+
+    def sweep(
+        self, metric: str, over: Over = "prevalence", threshold: float | None = None
+    ) -> dict[str, FloatArray]:
+        """Follow a metric along the prevalence, threshold, purity or labelling bias (gamma)."""
+        threshold = self.threshold if threshold is None else threshold
+        counts = self.counts if threshold is None else self._answering(threshold)
+        return sweep(counts, self.shares, metric, over=over, threshold=threshold)
+
+    def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
+        """Find the least hidden share and the largest labelling bias at which metric >= value."""
+        threshold = self.threshold if threshold is None else threshold
+        counts = self.counts if threshold is None else self._answering(threshold)
+        return break_even(counts, self.shares, metric, value, threshold)
+
+    def best_threshold(
+        self,
+        metric: str = "f1",
+        *,
+        false_positive_cost: float | None = None,
+        false_negative_cost: float | None = None,
+    ) -> OperatingPoint:
+        """Return the point where a metric is largest, or the expected cost smallest.
+
+        Notes
+        -----
+        Assumes: the prevalence; and that the best of many thresholds is read with caution, since
+        choosing it on these rows flatters it.
+        Wrong when: few rows are labelled.
+        """
+        if false_positive_cost is None and false_negative_cost is None:
+            return best_point(self.counts, self.shares, metric)
+        curve = mixture_curve(self.counts, self.shares, clean=False)
+        cost = (false_positive_cost or 0.0) * (1 - curve.prevalence) * curve.fpr
+        cost += (false_negative_cost or 0.0) * curve.prevalence * curve.fnr
+        cost[curve.fpr < -ROUNDING] = np.inf
+        return curve.at(float(curve.threshold[int(np.argmin(cost))]))
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return the table as columns, ready for any data frame's constructor."""
+        return {
+            "metric": [row.label for row in self.rows],
+            "naive": [row.naive for row in self.rows],
+            "estimate": [row.estimate.value for row in self.rows],
+            "low": [row.estimate.low for row in self.rows],
+            "high": [row.estimate.high for row in self.rows],
+            "needs": [", ".join(row.estimate.needs) for row in self.rows],
+            "lower_bound": [row.lower_bound for row in self.rows],
+        }
+
+    @property
+    def prevalence(self) -> float:
+        """Share of positives in the target."""
+        return self.shares.prevalence(self.counts)
+
+    def to_json(self) -> str:
+        """Write every fact as JSON of a versioned schema."""
+        from undercount.report.document import as_json  # noqa: PLC0415 - the layer above
+
+        return as_json([self])
+
+    def to_markdown(self) -> str:
+        """Write the table as Markdown."""
+        from undercount.report.markdown import as_markdown  # noqa: PLC0415 - the layer above
+
+        return as_markdown(self)
+
+    def to_latex(self) -> str:
+        """Write the table as LaTeX."""
+        from undercount.report.latex import as_latex  # noqa: PLC0415 - the layer above
+
+        return as_latex(self)
+
+    def to_html(self, path: "str | Path") -> None:
+        """Write the live report, whole or not at all."""
+        from undercount.report.page import write_page  # noqa: PLC0415 - the layer above
+
+        write_page([self], path)
+
+    def __str__(self) -> str:
+        from undercount.report.text import as_text  # noqa: PLC0415 - the layer above
+
+        return as_text(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        from undercount.report.snippet import as_snippet  # noqa: PLC0415 - the layer above
+
+        return as_snippet(self)
+
+
+def evaluate(
+    y: Any,
+    score: Any = None,
+    *,
+    prevalence: Any = None,
+    unlabeled_prevalence: Any = None,
+    label_frequency: Any = None,
+    label_purity: Any = 1.0,
+    sampling: Sampling = "single-sample",
+    unlabeled: float | None = None,
+    sample_weight: Any = None,
+    threshold: float | None = None,
+    target: Target | None = None,
+    confidence_level: float = 0.95,
+    random_state: int | None = 0,
+    name: str = "score",
+) -> Evaluation:
+    """Evaluate a classifier from its scores and incomplete labels.
+
+    Parameters
+    ----------
+    y : array-like or ScoreCounts
+        1 positive, 0 negative, missing unlabeled; or counts, and then no `score`.
+    score : array-like
+        Higher means more positive.
+    prevalence, unlabeled_prevalence, label_frequency : number, (low, high), Estimate or estimator
+        At most one: the share of positives among all rows, among the unlabeled rows, or the share
+        of all positives that carry a label. None: estimated, with its interval.
+    label_purity : number, (low, high) or Estimate
+        Share of the rows labelled positive that really are.
+    sampling : {"single-sample", "case-control"}
+        Whether labelled rows were part of the sample before they were labelled.
+    unlabeled : number, optional
+        Value in `y` that means unlabeled.
+    sample_weight : array-like, optional
+        Importance of each row.
+    threshold : float, optional
+        Rows with score >= threshold are predicted positive.
+    target : {"dataset", "population"}, optional
+        What the intervals speak of; by default this data set in a single sample, the population
+        behind the unlabeled rows in case-control.
+    confidence_level : float
+        Of all intervals.
+    random_state : int
+        Seed of the resampling that an estimated prevalence needs.
+    name : str
+        What the score is called in tables and reports.
+
+    Notes
+    -----
+    Assumes: labelled positives are a random sample of all positives.
+    Wrong when: some positives are more likely to be labelled than others; `break_even` says how
+    large such a bias a conclusion survives.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y = [1, 1, 1, 0, 1, 0, 0, 0, 0, 0]
+    >>> score = [0.95, 0.9, 0.8, 0.75, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1]
+    >>> evaluation = uc.evaluate(y, score, unlabeled=0, prevalence=0.5, threshold=0.7)
+    >>> [row.label for row in evaluation.rows][:3]
+    ['recall@0.7', 'precision@0.7', 'f1@0.7']
+    """
+    if not 0 < confidence_level < 1:
+        raise InputError(f"confidence_level must be in (0, 1); got {confidence_level}")
+    knots = [] if threshold is None else [float(threshold)]
+    recount = None
+    if isinstance(y, ScoreCounts):
+        counts = y
+    else:
+
+        def recount(more: list[float]) -> ScoreCounts:
+            return ScoreCounts.from_rows(
+                y,
+                score,
+                unlabeled=unlabeled,
+                sample_weight=sample_weight,
+                compact=True,
+                knots=[*knots, *more],
+            )
+
+        counts = recount([])
+    counts.require("positive", "unlabeled")
+    target = target or ("dataset" if sampling == "single-sample" else "population")
+    shares, source, estimates, identified = _known_or_estimated(
+        counts,
+        read_shares(
+            counts,
+            prevalence=prevalence,
+            unlabeled_prevalence=unlabeled_prevalence,
+            label_frequency=label_frequency,
+            label_purity=label_purity,
+            sampling=sampling,
+        ),
+        label_purity,
+        sampling,
+        confidence_level,
+        random_state,
+    )
+    rows = (
+        ()
+        if threshold is None
+        else metric_rows(counts, shares, POINT_METRICS, threshold, target, confidence_level)
+    )
+    rows += metric_rows(counts, shares, AREAS, None, target, confidence_level)
+    checks = checklist(counts, shares, estimates=estimates, identified=identified)
+    return Evaluation(
+        counts,
+        shares,
+        target,
+        confidence_level,
+        threshold,
+        source,
+        rows,
+        checks + naive_check(rows),
+        largest_share(counts, shares.label_purity),
+        estimates,
+        name,
+        recount,
+    )
+
+
+def _known_or_estimated(
+    counts: ScoreCounts,
+    shares: Shares | None,
+    label_purity: Any,
+    sampling: Sampling,
+    confidence_level: float,
+    random_state: int | None,
+) -> tuple[Shares, str, dict[str, Estimate], bool]:
+    """Return shares, where they come from, the estimators' answers, and whether they say much."""
+    if shares is not None:
+        return shares, f"{shares.given} given", {}, True
+    from undercount.prevalence import Consensus  # noqa: PLC0415 - scikit-learn, only when needed
+
+    consensus = Consensus(confidence_level=confidence_level, random_state=random_state).fit(counts)
+    shares = Shares(consensus.estimate(), label_purity, sampling)
+    diagnostics = consensus.diagnostics_
+    answers = {
+        name: Estimate(value, value, value, method=name)
+        for name, value in diagnostics.get("estimates", {}).items()
+    }
+    return shares, "estimated", answers, bool(diagnostics.get("identified", True))

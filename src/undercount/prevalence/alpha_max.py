@@ -1,0 +1,155 @@
+"""AlphaMax: the largest share that the likelihood still bears (Jain et al. 2016)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from undercount.prevalence.base import Fitted, ScoreEstimator
+from undercount.prevalence.elbow import likelihood_elbow
+from undercount.prevalence.ranks import effective_sizes, on_scale
+
+if TYPE_CHECKING:
+    from undercount.counts import ScoreCounts
+    from undercount.prevalence.ranks import Array
+
+GRID = np.arange(1, 100) / 100
+FLOOR = 1e-15
+HALVINGS = 50
+WIDEST = 40.0  # the multiplier is searched up to ± sinh(40) = 1e17
+ALIVE = 1e-9
+
+
+class AlphaMax(ScoreEstimator):
+    """Estimate the share of positives where the constrained likelihood starts to fall.
+
+    Histograms stand for the densities. For each share on a grid the part of every unlabeled bin
+    that positives own is chosen to maximise the joint likelihood; the curve of maxima is flat up
+    to the largest feasible share and falls after it. The elbow is the estimate.
+
+    Parameters
+    ----------
+    scale : {"rank", "score"}
+        Balanced mid-ranks (any increasing transform gives the same answer), or the scores
+        themselves, as published.
+    sampling, confidence_level, n_resamples, random_state
+        As in every prevalence estimator.
+
+    Attributes
+    ----------
+    unlabeled_prevalence_ : float
+        A multiple of .01; the elbow rule can only answer from .10 to .89.
+    diagnostics_ : dict
+        ``share`` and ``log_likelihood``: the curve; ``at_edge``: whether the answer lies at an
+        end of what the rule can say.
+
+    Notes
+    -----
+    Assumes: labels are a random sample of the positives, and some scores belong to negatives
+    only.
+    Wrong when: the true share is below .1 or above .89, or few rows make the curve's elbow
+    noise.
+
+    References
+    ----------
+    Jain, White, Trosset, Radivojac (2016), Nonparametric semi-supervised learning of class
+    proportions; Jain, White, Radivojac (2016), Estimating the class prior and posterior.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.prevalence import AlphaMax
+    >>> rng = np.random.default_rng(0)
+    >>> score = np.concatenate([rng.normal(4, 1, 700), rng.normal(0, 1, 700)])
+    >>> y = np.where(np.arange(1400) < 400, 1, -1)  # 300 of the 1,000 unlabeled are positive
+    >>> alpha_max = AlphaMax(n_resamples=0).fit(y, score, unlabeled=-1)
+    >>> round(alpha_max.unlabeled_prevalence_, 1)
+    0.3
+    """
+
+    def __init__(
+        self,
+        *,
+        scale: str = "rank",
+        sampling: str = "single-sample",
+        confidence_level: float = 0.95,
+        n_resamples: int = 200,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            sampling=sampling,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            random_state=random_state,
+        )
+        self.scale = scale
+
+    def _estimate(self, counts: ScoreCounts) -> Fitted:
+        position, labelled, unlabeled = on_scale(counts, self.scale)
+        component, mixture, width = histograms(
+            position, labelled, unlabeled, effective_sizes(counts)[0]
+        )
+        curve = likelihood_curve(component, mixture, width)
+        value = likelihood_elbow(GRID, curve)
+        return Fitted(
+            value,
+            diagnostics={
+                "share": GRID,
+                "log_likelihood": curve,
+                "at_edge": value <= 0.1 + ALIVE or value >= 0.89 - ALIVE,  # noqa: PLR2004 - see the rule
+            },
+        )
+
+
+def histograms(
+    position: Array, labelled: Array, unlabeled: Array, n_labelled: float
+) -> tuple[Array, Array, float]:
+    """Return labelled and unlabeled shares in equal bins, and the bins' width."""
+    mean = labelled @ position
+    variance = labelled @ (position - mean) ** 2 * n_labelled / (n_labelled - 1)
+    if variance <= 0:  # all labelled rows at one score
+        variance = float(np.ptp(position)) ** 2 / 12
+    width = round_width(3.5 * float(np.sqrt(variance)) * n_labelled ** (-1 / 3))
+    bins = ((position - position[0]) / width).astype(int)
+    n_bins = int(bins[-1]) + 1
+    return np.bincount(bins, labelled, n_bins), np.bincount(bins, unlabeled, n_bins), width
+
+
+def round_width(width: float) -> float:
+    """Round a bin width to 1, 2, 3, 5 or 10 times a power of ten, as MATLAB's histogram does."""
+    power = 10.0 ** np.floor(np.log10(width))
+    steps = np.array([1.0, 2.0, 3.0, 5.0, 10.0])
+    return float(power * steps[np.searchsorted([1.5, 2.5, 4.0, 7.5], width / power, "right")])
+
+
+def likelihood_curve(component: Array, mixture: Array, width: float) -> Array:
+    """Return the maximal log likelihood at each share of GRID (Jain et al. 2016, eq. 6).
+
+    Maximise Σ c log(b / a) + Σ w log(w - b + a c) over 0 ≤ b ≤ w with Σ b = a. Given the
+    multiplier μ of the sum each b solves a quadratic, so one bisection on μ serves all shares.
+    """
+    used = (component + mixture) > 0
+    share, c, w = GRID[:, None], component[used], mixture[used]
+    whole = w + share * c
+    low, high = np.full((GRID.size, 1), -WIDEST), np.full((GRID.size, 1), WIDEST)
+    owned = np.zeros_like(whole)
+    with np.errstate(divide="ignore", invalid="ignore"):  # in the form that is not used
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            owned = _owned(np.sinh(middle), c, w, whole)
+            too_much = owned.sum(axis=1, keepdims=True) > share
+            low = np.where(too_much, middle, low)
+            high = np.where(too_much, high, middle)
+    first = np.log(np.maximum(owned / share, FLOOR)) @ c
+    second = np.log(np.maximum(whole - owned, FLOOR)) @ w
+    return np.asarray(first + second - 2 * np.log(width))
+
+
+def _owned(multiplier: Array, c: Array, w: Array, whole: Array) -> Array:
+    """Return the b with c / b - w / (w + a c - b) = μ, clipped to [0, w]."""
+    slope = multiplier * whole + (c + w)
+    root = np.sqrt(np.maximum(slope * slope - 4 * multiplier * (c * whole), 0))
+    # Of the two forms of a quadratic's root the one without cancellation.
+    b = np.where(slope > 0, 2 * c * whole / (slope + root), (slope - root) / (2 * multiplier))
+    return np.asarray(np.minimum(np.maximum(b, 0), w))

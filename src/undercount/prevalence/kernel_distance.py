@@ -1,0 +1,151 @@
+"""Distance of extrapolated kernel means from the hull: the curve that KM1 and KM2 read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercount.prevalence.hull import ActiveSet, Nearest, Target, nearest_by_pairs
+
+Array = NDArray[np.float64]
+
+# Constants of Ramaswamy, Scott, Tewari 2016, section 5, and of their code.
+LARGEST = 8.0
+RESOLUTION = 0.04
+STEP = RESOLUTION / 2
+BEGIN = 1.05
+# An error of the initial slope by this share of the final one moves KM2's threshold by 1 %.
+BEGIN_ERROR = 0.0025
+# Two problems this close in the extrapolation start from one another's solution.
+NEAR = 0.1
+
+
+@dataclass(frozen=True)
+class KernelMeans:
+    """Shares of positives among the unlabeled by the two rules of the paper.
+
+    Attributes
+    ----------
+    km1, km2 : float
+        KM1 stops where the distance's slope passes 1/√(smaller sample), KM2 where it passes
+        0.8 initial + 0.2 final slope.
+    width : float
+        Standard deviation of the Gaussian kernel.
+    n_programmes : int
+        Quadratic programmes solved.
+    """
+
+    km1: float
+    km2: float
+    width: float
+    n_programmes: int
+
+
+class HullDistance:
+    """d(λ): distance of λ·mean(unlabeled) + (1-λ)·mean(labelled) from the hull of all points.
+
+    It is convex and 0 at λ = 1 (the unlabeled mean lies in the hull).
+
+    Parameters
+    ----------
+    kernel : ndarray of shape (n, n)
+        Gaussian, so with a unit diagonal.
+    labelled, unlabeled : ndarray of shape (n,)
+        Each sample's share at each point.
+    smooth : bool
+        Whether the kernel matrix has (numerically) low rank, as on scores; otherwise the pair
+        solver is tried first.
+    """
+
+    def __init__(
+        self, kernel: NDArray[np.floating], labelled: Array, unlabeled: Array, *, smooth: bool
+    ) -> None:
+        self.kernel, self.start, self.smooth = kernel, unlabeled, smooth
+        # Sums in double precision, whatever the kernel's.
+        self._to_labelled = np.asarray(kernel @ labelled, float)
+        self._to_unlabeled = np.asarray(kernel @ unlabeled, float)
+        self._squares = (
+            float(unlabeled @ self._to_unlabeled),
+            float(unlabeled @ self._to_labelled),
+            float(labelled @ self._to_labelled),
+        )
+        self.final_slope = mean_distance(*self._squares)
+        self._known: dict[float, float] = {}
+        self._last: tuple[float, Array] = (np.inf, unlabeled)
+        self.n_programmes = 0
+
+    def __call__(self, extrapolation: float, *, enough: float = 0.0) -> float:
+        """Return the distance, or some upper bound of it that is at most ``enough``."""
+        if extrapolation not in self._known:
+            self.n_programmes += 1
+            found = self._nearest(extrapolation, enough**2)
+            distance = float(np.sqrt(max(found.squared_distance, 0.0)))
+            if distance <= enough:
+                return distance
+            self._known[extrapolation] = distance
+        return self._known[extrapolation]
+
+    def _nearest(self, extrapolation: float, enough: float) -> Nearest:
+        rest, (uu, ul, ll) = 1 - extrapolation, self._squares
+        target = Target(
+            extrapolation * self._to_unlabeled + rest * self._to_labelled,
+            extrapolation**2 * uu + 2 * extrapolation * rest * ul + rest**2 * ll,
+        )
+        if not self.smooth:
+            near = abs(self._last[0] - extrapolation) < NEAR
+            start = self._last[1] if near else self.start
+            found = nearest_by_pairs(self.kernel, target, start, enough=enough)
+            if found is not None:
+                self._last = extrapolation, found.weight
+                return found
+            self.smooth = True
+        return ActiveSet(self.kernel, target).solve(enough=enough)
+
+    def initial_slope(self) -> float:
+        """Return the mean slope of d from 1 to 1.05."""
+        run = BEGIN - 1
+        return self(BEGIN, enough=run * BEGIN_ERROR * self.final_slope) / run
+
+    def slope_exceeds(self, extrapolation: float, threshold: float) -> bool:
+        """Tell whether d rises faster than the threshold just above an extrapolation.
+
+        Convexity and d(1) = 0 decide most cases from one distance: the slope is at most
+        d(ahead)/step and at least d(ahead)/(ahead-1).
+        """
+        ahead = extrapolation + STEP
+        distance = self(ahead, enough=STEP * threshold)
+        if distance <= STEP * threshold:
+            return False
+        if distance > threshold * (ahead - 1):
+            return True
+        return (distance - self(extrapolation)) / STEP > threshold
+
+    def crossing(self, threshold: float) -> float:
+        """Return the share a = 1 - 1/λ where the slope of d passes the threshold."""
+        low, high = 1.0, LARGEST
+        while high - low > RESOLUTION:
+            middle = (low + high) / 2
+            if self.slope_exceeds(middle, threshold):
+                high = middle
+            else:
+                low = middle
+        return 1 - 2 / (low + high)
+
+
+def kernel_means(distance: HullDistance, width: float, smaller_sample: float) -> KernelMeans:
+    """Read both rules off the distance curve (Ramaswamy et al. 2016, section 5)."""
+    final = distance.final_slope
+    second = 0.8 * distance.initial_slope() + 0.2 * final
+    first = 1 / np.sqrt(smaller_sample)
+    if first > 0.9 * final:  # noqa: PLR2004 - the slope never gets there: use the other rule
+        first = second
+    km1 = distance.crossing(first)
+    km2 = km1 if first == second else distance.crossing(second)
+    return KernelMeans(km1, km2, width, distance.n_programmes)
+
+
+def mean_distance(unlabeled_square: float, product: float, labelled_square: float) -> float:
+    """Return |mean(unlabeled) - mean(labelled)| in the feature space (the MMD)."""
+    return float(np.sqrt(max(unlabeled_square - 2 * product + labelled_square, 0.0)))

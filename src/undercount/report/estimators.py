@@ -1,0 +1,120 @@
+"""What every estimator says of the share of hidden positives, side by side."""
+
+import json
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import click
+
+from undercount import prevalence
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError
+from undercount.report.files import write_text
+from undercount.report.words import percent
+
+# The default first, then by measured error; the rest as references of the papers.
+METHODS = (
+    "Consensus",
+    "Dedpul",
+    "BestBin",
+    "KM1",
+    "KM2",
+    "RocSlope",
+    "PatraSen",
+    "AlphaMax",
+    "DistCurve",
+)
+AGREEMENT = 0.05
+
+
+@dataclass(frozen=True)
+class EstimatorRow:
+    """Hold one method's answer, or why it has none."""
+
+    method: str
+    value: float | None
+    low: float | None
+    high: float | None
+    upper_bound: float | None
+    seconds: float
+    note: str = ""
+
+
+def estimator_table(
+    counts: ScoreCounts, confidence_level: float, random_state: int
+) -> list[EstimatorRow]:
+    """Fit every score method; one that cannot work says why."""
+    counts.require("positive", "unlabeled")
+    methods = [*METHODS, *(["TwoLabels"] if counts.n_negative > 0 else [])]
+    return [_fitted(name, counts, confidence_level, random_state) for name in methods]
+
+
+def _fitted(
+    name: str, counts: ScoreCounts, confidence_level: float, random_state: int
+) -> EstimatorRow:
+    method = getattr(prevalence, name)(confidence_level=confidence_level, random_state=random_state)
+    started = time.process_time()
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            method.fit(counts)
+    except InputError as error:
+        seconds = time.process_time() - started
+        return EstimatorRow(name, None, None, None, None, seconds, str(error))
+    seconds = time.process_time() - started
+    interval, bound = method.interval_, getattr(method, "upper_bound_", None)
+    low, high = (interval.low, interval.high) if interval is not None else (None, None)
+    note = "; ".join(str(warning.message) for warning in caught[:1])
+    return EstimatorRow(name, method.unlabeled_prevalence_, low, high, bound, seconds, note)
+
+
+def print_estimators(
+    tables: Mapping[str, Sequence[EstimatorRow]], notes: Sequence[str], options: dict[str, Any]
+) -> None:
+    """Print the tables and the advice, or write them as JSON."""
+    if options["json_file"]:
+        facts = {name: [asdict(row) for row in rows] for name, rows in tables.items()}
+        write_text(options["json_file"], json.dumps(facts, indent=1) + "\n")
+    if options["quiet"] or options["json_file"] == "-":
+        return
+    for note in notes:
+        click.echo(f" {note}")
+    for name, rows in tables.items():
+        click.echo(f"\n {name}: share of positives among the unlabeled rows")
+        click.echo(f" {'method':<12}{'estimate':>9}   {'interval':<19}{'at most':>9}{'seconds':>9}")
+        for row in rows:
+            click.echo(_line(row))
+        click.echo(f" {advice(rows)}")
+
+
+def _line(row: EstimatorRow) -> str:
+    if row.value is None:
+        return f" {row.method:<12}{'–':>9}   {row.note}"
+    span = (
+        f"{percent(row.low)} – {percent(row.high)}"
+        if row.low is not None and row.high is not None
+        else ""
+    )
+    bound = percent(row.upper_bound) if row.upper_bound is not None else ""
+    return f" {row.method:<12}{percent(row.value):>9}   {span:<19}{bound:>9}{row.seconds:>9.2f}"
+
+
+def advice(rows: Sequence[EstimatorRow]) -> str:
+    """Say whether the methods agree and what to do."""
+    values = [row.value for row in rows if row.value is not None]
+    if not values:
+        return "No method could work on these rows: verify a random sample of unlabeled rows."
+    spread = max(values) - min(values)
+    if spread <= AGREEMENT:
+        words = f"The methods agree within {percent(spread)}."
+    else:
+        words = (
+            f"The methods differ by up to {percent(spread)}: the scores do not settle the question. "
+            "Verify a random sample of unlabeled rows."
+        )
+    return words + (
+        " None of them sees labels that are not random, or negatives that look just like positives."
+    )

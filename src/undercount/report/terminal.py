@@ -1,0 +1,41 @@
+"""Colours, bars and spinners on the terminal."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from undercount.evaluation import Evaluation
+from undercount.report.text import as_text
+
+
+def print_evaluation(evaluation: Evaluation, *, heading: bool = False) -> None:
+    """Print an evaluation; colours follow NO_COLOR and whether stdout is a terminal."""
+    console = Console(highlight=False, soft_wrap=True)
+    console.print()
+    if heading:
+        console.print(Text(f" {evaluation.name}", style="bold underline"))
+    for line in as_text(evaluation).split("\n"):
+        style = "bold" if line.lstrip().startswith(("precision@", "ROC AUC", "In plain")) else ""
+        if line[:7].strip().startswith("UC0"):
+            style = "yellow"
+        console.print(Text(line, style=style))
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[float], None]]:
+    """Show a bar on stderr; the function takes the share done."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(what, total=1.0)
+        yield lambda done: progress.update(task, completed=done)
+
+
+@contextmanager
+def spinner(what: str) -> Iterator[None]:
+    """Show on stderr that something goes on."""
+    with Console(stderr=True).status(what):
+        yield

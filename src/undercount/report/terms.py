@@ -1,0 +1,168 @@
+"""Metrics, assumptions and checks explained offline: formula, what it needs, reference."""
+
+import difflib
+import textwrap
+
+from undercount.errors import InputError
+
+JAIN = "Jain, White and Radivojac 2017, Recovering true classifier performance"
+CLAESEN = "Claesen et al. 2015, Assessing binary classifiers using only positive and unlabeled data"
+TABATABAEI = (
+    "Tabatabaei et al. 2020, Estimating the F1 score for learning from positive and unlabeled"
+)
+AUL = "AUL is a better optimization metric in PU learning, 2021"
+COOK = "Cook 2016, ROC curves and nonrandom data"
+
+# term → (what it is, formula, what it needs, reference)
+TERMS: dict[str, tuple[str, str, str, str]] = {
+    "unlabeled prevalence": (
+        "The share of positives among the unlabeled rows: the hidden positives.",
+        "a = (prevalence - labelled share) / (1 - labelled share) in a single sample",
+        "is given, or estimated from the scores",
+        JAIN + " (their α); " + CLAESEN + " (their β)",
+    ),
+    "prevalence": (
+        "The share of positives among all rows of the target.",
+        "prevalence = (purity · labelled + a · unlabeled) / rows; in case-control it is a",
+        "is given, or follows from the unlabeled prevalence",
+        AUL + " (their α)",
+    ),
+    "label frequency": (
+        "The share of all positives that carry a label. Undefined in case-control samples.",
+        "c = labelled positives / all positives",
+        "is given, or follows from the prevalence",
+        TABATABAEI + " (their ρ); Elkan and Noto 2008 (their c)",
+    ),
+    "label purity": (
+        "The share of the rows labelled positive that really are.",
+        "κ; 1 for clean labels",
+        "is given, or estimated by the two-run composition",
+        JAIN + " (their β)",
+    ),
+    "recall": (
+        "The share of the positives that is flagged. Labelled rows alone give it.",
+        "recall = flagged labelled / labelled",
+        "random labels",
+        TABATABAEI,
+    ),
+    "precision": (
+        "The share of the flagged rows that are positive.",
+        "precision = prevalence · recall / flagged share",
+        "random labels, prevalence",
+        TABATABAEI + "; " + JAIN + " (eq. 3)",
+    ),
+    "f1": (
+        "The harmonic mean of precision and recall.",
+        "F1 = 2 · prevalence · recall / (prevalence + flagged share)",
+        "random labels, prevalence",
+        TABATABAEI,
+    ),
+    "roc auc": (
+        "The probability that a random positive scores above a random negative; ties count ½.",
+        "AUC = ½ + (A - ½) / (purity - a), A that of labelled against unlabeled rows",
+        "random labels, prevalence; at least A whatever it is",
+        JAIN + " (eq. 4)",
+    ),
+    "average precision": (
+        "Precision averaged over the positives, each at its own score.",
+        "mean over labelled rows of [1 + (S - 1)(P - 1)/(L - 1)] / M at their scores",
+        "random labels, prevalence",
+        "unbiased form derived in this project's documentation",
+    ),
+    "lift auc": (
+        "The area under recall against the flagged share. Needs no prevalence.",
+        "AUL = prevalence/2 + (1 - prevalence) · AUC",
+        "random labels",
+        AUL,
+    ),
+    "mcc": (
+        "Matthews correlation of prediction and class.",
+        "√(π(1-π)) (TPR - FPR) / √(flagged (1 - flagged))",
+        "random labels, prevalence",
+        "Matthews 1975",
+    ),
+    "lee liu": (
+        "A score that ranks classifiers without a prevalence.",
+        "recall² / flagged share = precision · recall / prevalence",
+        "random labels",
+        "Lee and Liu 2003; " + TABATABAEI,
+    ),
+    "random labels": (
+        "Every positive is equally likely to carry a label (selected completely at random).",
+        "P(labelled | positive, row) is the same for all rows",
+        "cannot be tested from labels and scores alone",
+        "Elkan and Noto 2008",
+    ),
+    "single-sample": (
+        "One sample was drawn, then some of its positives were labelled. Labelled rows are part "
+        "of the data set that the metrics speak of.",
+        "a = (π - λ) / (1 - λ), λ the labelled share",
+        "know how your rows were collected",
+        CLAESEN,
+    ),
+    "case-control": (
+        "Positives and unlabeled rows were drawn apart, so the number of labelled rows says "
+        "nothing about the population behind the unlabeled ones.",
+        "π = a; the label frequency is undefined",
+        "know how your rows were collected",
+        JAIN,
+    ),
+    "gamma": (
+        "The largest factor by which the odds of being labelled differ between two positives. "
+        "1 means random labels. The Γ at which a conclusion breaks says how robust it is.",
+        "recall between T/(T + Γ(1-T)) and ΓT/(ΓT + 1 - T)",
+        "a judgement about how rows were labelled",
+        "Rosenbaum 2002, Observational studies",
+    ),
+    "bounds": (
+        "The worst and the best curve of this data set that the labels leave possible.",
+        "tables at each score from a band around the labelled rows' rank distribution",
+        "random labels, prevalence",
+        CLAESEN + " (Theorem 1)",
+    ),
+    "selection": (
+        "Labels of both classes, but only where somebody looked.",
+        "probit models of outcome and selection; imputation; inverse probability weights",
+        "how rows were chosen for a look",
+        COOK + "; Begg and Greenes 1983",
+    ),
+}
+ALIASES = {
+    "auc": "roc auc",
+    "ap": "average precision",
+    "aul": "lift auc",
+    "scar": "random labels",
+    "purity": "label purity",
+    "ll": "lee liu",
+    "Γ": "gamma",
+    "hidden positives": "unlabeled prevalence",
+    "tpr": "recall",
+}
+
+
+def explanation(term: str | None) -> str:
+    """Explain a term, or list the terms."""
+    if term is None:
+        return "Terms: " + ", ".join(sorted(TERMS))
+    key = term.strip().lower().replace("_", " ")
+    key = ALIASES.get(key, ALIASES.get(term.strip(), key))
+    if key not in TERMS:
+        near = difflib.get_close_matches(key, [*TERMS, *ALIASES], n=3)
+        hint = (
+            f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(sorted(TERMS))}"
+        )
+        raise InputError(f"no explanation of {term!r}; {hint}")
+    what, formula, needs, reference = TERMS[key]
+    lines = [("", what), ("Formula", formula), ("Needs", needs), ("Reference", reference)]
+    return "\n".join(
+        [key]
+        + [
+            textwrap.fill(
+                text,
+                100,
+                initial_indent=f"  {name:<10} " if name else "  ",
+                subsequent_indent=" " * 13 if name else "  ",
+            )
+            for name, text in lines
+        ]
+    )

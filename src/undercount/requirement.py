@@ -1,0 +1,76 @@
+"""A requirement such as "precision@0.7 >= 0.8", and whether an evaluation meets it."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from undercount.curve import Estimate
+from undercount.errors import InputError
+from undercount.rates import metric_names
+
+Verdict: TypeAlias = Literal["met", "failed", "inconclusive"]
+AREAS = ("roc_auc", "average_precision", "lift_auc")
+PATTERN = re.compile(
+    r"\s*(?P<metric>[a-z_0-9]+)\s*(@\s*(?P<threshold>[^<>=\s]+))?\s*(?P<sign>>=|<=)\s*(?P<value>\S+)\s*"
+)
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """Hold a bound on a metric, at a threshold or on the whole curve.
+
+    Examples
+    --------
+    >>> from undercount.requirement import parse_requirement
+    >>> parse_requirement("precision@0.7 >= 0.8")
+    Requirement(metric='precision', threshold=0.7, at_least=True, value=0.8)
+    """
+
+    metric: str
+    threshold: float | None
+    at_least: bool
+    value: float
+
+    def verdict(self, estimate: Estimate) -> Verdict:
+        """Say whether the whole interval lies on the right side, the wrong side, or both."""
+        low, high = estimate.low, estimate.high
+        if not self.at_least:
+            low, high = -high, -low
+        bound = self.value if self.at_least else -self.value
+        if low >= bound:
+            return "met"
+        return "failed" if high < bound else "inconclusive"
+
+
+def parse_requirement(text: str) -> Requirement:
+    """Read a requirement as people write it.
+
+    Examples
+    --------
+    >>> from undercount.requirement import parse_requirement
+    >>> parse_requirement("roc_auc>=0.9").threshold is None
+    True
+    """
+    match = PATTERN.fullmatch(text)
+    if match is None:
+        raise InputError(
+            f"a requirement reads like 'precision@0.7 >= 0.8' or 'roc_auc >= 0.9'; got {text!r}"
+        )
+    metric = match["metric"]
+    if metric not in (*AREAS, *metric_names()):
+        raise InputError(
+            f"a requirement's metric must be one of {', '.join((*AREAS, *metric_names()))}; "
+            f"got {metric!r}"
+        )
+    threshold = None if match["threshold"] is None else _number(match["threshold"], text)
+    if (threshold is None) != (metric in AREAS):
+        hint = "takes no threshold" if metric in AREAS else f"needs a threshold, {metric}@0.5 say"
+        raise InputError(f"{metric} {hint}; got {text!r}")
+    return Requirement(metric, threshold, match["sign"] == ">=", _number(match["value"], text))
+
+
+def _number(part: str, text: str) -> float:
+    try:
+        return float(part)
+    except ValueError:
+        raise InputError(f"{part!r} is not a number in the requirement {text!r}") from None

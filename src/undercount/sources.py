@@ -1,0 +1,251 @@
+"""Open files of rows with DuckDB: CSV, TSV, Parquet, JSON lines, compressed, many, partitioned."""
+
+import csv
+import glob
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from undercount.errors import InputError
+from undercount.frames import check_columns
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+KINDS = {
+    "csv": "csv",
+    "txt": "csv",
+    "tsv": "tsv",
+    "tab": "tsv",
+    "parquet": "parquet",
+    "pq": "parquet",
+    "json": "json",
+    "jsonl": "json",
+    "ndjson": "json",
+}
+PACKED = ("gz", "zst")
+# What people write into a CSV file where nothing is known.
+MISSING = ("", "NA", "N/A", "<NA>", "null", "NULL", "None", "NaN", "nan")
+PARTITION = re.compile(r"[/\\][^/\\=]+=[^/\\]*[/\\]")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files as one table: the connection, the FROM clause, and column types.
+
+    `text` says that the format has no types of its own, so that numbers are read from text.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    table: str
+    types: dict[str, str]
+    files: tuple[str, ...]
+    text: bool
+
+    @property
+    def place(self) -> str:
+        """Name the files in messages."""
+        more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
+        return f"{self.files[0]}{more}"
+
+    def table_of(self, file: str) -> str:
+        """Write the FROM clause of one of the files."""
+        return self.table.replace(_listed(self.files), _listed([file]), 1)
+
+    def query(self, sql: str) -> duckdb.DuckDBPyRelation:
+        """Make a relation; what DuckDB says about the files becomes an input error."""
+        with input_errors(self.place):
+            return self.connection.sql(sql)
+
+    def number(self, name: str) -> str:
+        """Write a column as a number; text that is none raises when it is read."""
+        column = quoted(name)
+        if not self.text or self.types[name] != "VARCHAR":
+            return column
+        return (
+            f"CASE lower({column}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 "
+            f"ELSE CAST({column} AS DOUBLE) END"
+        )
+
+
+def quoted(name: str) -> str:
+    """Quote a column name for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    """Quote a string for SQL."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+@contextmanager
+def input_errors(place: str) -> Iterator[None]:
+    """Turn DuckDB's errors into one line that names the file."""
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except duckdb.Error as error:
+        lines = [line for line in str(error).splitlines() if line.strip()]
+        raise InputError(f"{place} cannot be read: {lines[0]}") from error
+
+
+@contextmanager
+def open_source(paths: Paths, wanted: Sequence[str]) -> Iterator[Source]:
+    """Open files for reading some of their columns; spilled rows go to a temporary directory."""
+    with tempfile.TemporaryDirectory(prefix="undercount-") as spill:
+        files, kind = find_files(paths, spill)
+        connection = duckdb.connect(
+            # Nothing is fetched from the network, and nothing is left in the working directory.
+            config={"autoinstall_known_extensions": "false", "temp_directory": spill}
+        )
+        try:
+            with input_errors(", ".join(files[:3])):
+                yield _opened(connection, files, kind, wanted)
+        finally:
+            connection.close()
+
+
+def find_files(paths: Paths, spill: str) -> tuple[tuple[str, ...], str]:
+    """Expand globs and directories, and tell the format from the names."""
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    files: list[str] = []
+    for path in given:
+        files += _expanded(os.fspath(path), spill)
+    if not files:
+        raise InputError("at least one file is needed; got none")
+    kinds = {_kind(file) for file in files}
+    if len(kinds) > 1:
+        raise InputError(
+            f"files read together must have one format; got {', '.join(sorted(kinds))}"
+        )
+    return tuple(files), kinds.pop()
+
+
+def _expanded(path: str, spill: str) -> list[str]:
+    if path == "-":
+        return [_spooled(spill)]
+    if "://" in path:
+        return [path]
+    if Path(path).is_dir():
+        inside = sorted(map(str, Path(path).rglob("*.*")))
+        found = [file for file in inside if Path(file).is_file() and _suffix(file) in KINDS]
+        if not found:
+            raise InputError(f"the directory {path} holds no CSV, TSV, Parquet or JSON lines file")
+        return found
+    if Path(path).exists():
+        if Path(path).stat().st_size == 0:
+            raise InputError(f"{path} is empty")
+        return [path]
+    found = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - patterns may be absolute
+    if not found:
+        rule = "no file matches" if glob.has_magic(path) else "there is no file"
+        raise InputError(f"{rule} {path!r}; the working directory is {Path.cwd()}")
+    return found
+
+
+def _spooled(spill: str) -> str:
+    """Copy standard input to a file, because it can be read only once."""
+    target = Path(spill, "standard-input")
+    with target.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    with target.open("rb") as file:
+        start = file.read(64).lstrip()
+    ending = ".parquet" if start.startswith(b"PAR1") else ".csv"
+    ending = ".jsonl" if start[:1] in (b"{", b"[") else ending
+    ending += ".gz" if start.startswith(b"\x1f\x8b") else ""
+    return str(target.rename(f"{target}{ending}"))
+
+
+def _suffix(path: str) -> str:
+    parts = Path(path).name.casefold().split(".")
+    if parts[-1] in PACKED:
+        parts.pop()
+    return parts[-1] if len(parts) > 1 else ""
+
+
+def _kind(path: str) -> str:
+    kind = KINDS.get(_suffix(path))
+    if kind is None:
+        raise InputError(
+            f"the format of {path} is not known from its name; use one of "
+            f"{', '.join('.' + ending for ending in KINDS)}, possibly with .gz or .zst"
+        )
+    return kind
+
+
+def _opened(
+    connection: duckdb.DuckDBPyConnection, files: tuple[str, ...], kind: str, wanted: Sequence[str]
+) -> Source:
+    table = _reader(files, kind)
+    types = _types(connection, table)
+    if kind in ("csv", "tsv"):
+        table, types = _mended(files, table, types)
+        _check_each(connection, files, kind, wanted)
+    elif kind == "json":
+        if not set(wanted) <= set(types):  # a key may be absent where DuckDB looks first
+            types = _types(connection, _reader(files, kind, ", sample_size=-1"))
+        check_columns(wanted, list(types), files[0])
+        columns = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in types)
+        table = _reader(files, kind, f", columns={{{columns}}}")
+        types = dict.fromkeys(types, "VARCHAR")
+    check_columns(wanted, list(types), files[0])
+    return Source(connection, table, types, files, kind != "parquet")
+
+
+def _reader(files: Sequence[str], kind: str, more: str = "") -> str:
+    listed = _listed(files)
+    if any(PARTITION.search(file) for file in files):
+        more += ", hive_partitioning=true"
+    if kind == "parquet":
+        return f"read_parquet({listed}{more})"
+    if kind == "json":
+        return f"read_json({listed}{more})"
+    missing = ", ".join(text(word) for word in MISSING)
+    more += ", union_by_name=true" if len(files) > 1 else ""
+    more += ", delim='\\t'" if kind == "tsv" else ""
+    return (
+        f"read_csv({listed}, header=true, all_varchar=true, quote='\"', escape='\"', "
+        f"nullstr=[{missing}]{more})"
+    )
+
+
+def _listed(files: Sequence[str]) -> str:
+    return "[" + ", ".join(text(file) for file in files) + "]"
+
+
+def _types(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
+    described = connection.sql(f"DESCRIBE SELECT * FROM {table}").fetchall()  # noqa: S608 - quoted
+    return {row[0]: row[1] for row in described}
+
+
+def _mended(files: Sequence[str], table: str, types: dict[str, str]) -> tuple[str, dict[str, str]]:
+    """Read a CSV file strictly if DuckDB took it for one column, so that errors name the line."""
+    if len(types) > 1 or len(files) > 1:
+        return table, types
+    (line,) = types
+    mark = max(",;\t|", key=line.count)
+    names = next(csv.reader([line], delimiter=mark))
+    if len(names) == 1:
+        return table, types
+    columns = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names)
+    table = table.replace(
+        "quote=", f"auto_detect=false, delim={text(mark)}, columns={{{columns}}}, quote=", 1
+    )
+    return table.replace("all_varchar=true, ", "", 1), dict.fromkeys(names, "VARCHAR")
+
+
+def _check_each(
+    connection: duckdb.DuckDBPyConnection, files: Sequence[str], kind: str, wanted: Sequence[str]
+) -> None:
+    """Refuse a file without the columns, which would otherwise be read as missing values."""
+    if len(files) > 1:
+        for file in files:
+            check_columns(wanted, list(_types(connection, _reader([file], kind))), file)

@@ -1,0 +1,317 @@
+"""One metric of counted rows with its interval, for either target."""
+
+import itertools
+import math
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from undercount.counts import ScoreCounts
+from undercount.curve import Estimate
+from undercount.errors import InputError, MisfitWarning, UndefinedMetricWarning
+from undercount.shares import Sampling, Shares
+from undercount.uncertainty.area_intervals import area_value
+from undercount.uncertainty.components import PLAIN, Pair, combined, components
+from undercount.uncertainty.design import LABELLED, Design, Target, design_of
+from undercount.uncertainty.exact import IntervalKind, two_sided_z
+from undercount.uncertainty.found import Found, Question
+from undercount.uncertainty.scales import THRESHOLD_METRICS, MetricKind, metric_kind
+from undercount.uncertainty.thresholds import HeadCounts, head_spread, rate_error
+
+# A value this many standard errors outside its range is a misfit, not the chance of the sample.
+CHANCE = 5.0
+# Rates within this of [0, 1] are rounding.
+TOLERANCE = 1e-9
+# Points at which a range of a share is tried; metrics move smoothly and mostly one way with it.
+_RANGE_POINTS = 5
+
+
+def estimate_metric(
+    counts: ScoreCounts,
+    shares: Shares | None,
+    name: str,
+    *,
+    threshold: float | None = None,
+    beta: float = 1.0,
+    max_fpr: float | None = None,
+    target: Target = "dataset",
+    sampling: Sampling = "single-sample",
+    confidence_level: float = 0.95,
+    interval: IntervalKind = "wilson",
+) -> Estimate:
+    """Estimate one metric of counted rows with its interval.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Labels at each score; compact counts do, except for log loss and Brier score.
+    shares : Shares or None
+        What is known of the positives; None for the metrics that need no prevalence.
+    name : str
+        A metric of `undercount.metrics`.
+    threshold : float, optional
+        Rows with at least this score are predicted positive; needed by threshold metrics.
+    beta : float
+        Weight of recall in "f_beta".
+    max_fpr : float, optional
+        End of the range of "partial_roc_auc".
+    target : {"dataset", "population"}
+        Whether the metric of these very rows is meant (only the choice of labelled rows is
+        random) or that of the population they were drawn from.
+    sampling : {"single-sample", "case-control"}
+        Used if `shares` is None; shares know theirs.
+    confidence_level : float
+        Probability with which the interval shall cover.
+    interval : {"wilson", "mid-p", "exact"}
+        How recall's limits are found if the number of positives in the data set is known.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labelled rows are a random sample of the positives (and, at 1 - purity, negatives);
+    rows are independent.
+    Wrong when: labels prefer some positives; the prevalence was estimated from the same rows (its
+    error then is not independent: resample the whole calculation instead).
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> from undercount.uncertainty.intervals import estimate_metric
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 1, 0, 0, 0], range(8, 0, -1), unlabeled=0)
+    >>> print(estimate_metric(counts, uc.Shares(0.2), "precision", threshold=6))
+    0.8889 (0.6667 to 1 at 95 %; needs random labels, prevalence)
+    """
+    kind = _checked(name, shares, threshold, confidence_level)
+    question = Question(kind, threshold, beta, max_fpr, confidence_level, interval)
+    design = design_of(counts, shares, sampling, target)
+    if shares is None and design.sampling == "case-control":
+        # Without a prevalence nothing is known about how many unlabeled rows are positive.
+        design = replace(design, target="population")
+    found = _found(counts, design, shares, question, strict=True)
+    low, high = found.low, found.high
+    for other in _range(shares, design):
+        moved = _found(counts, design_of(counts, other, sampling, target), other, question)
+        low, high = min(low, moved.low), max(high, moved.high)
+    pure = shares is None or (shares.label_purity == 1 and not shares.label_purity_interval)
+    needs = kind.needs(pure=pure)
+    return Estimate(
+        found.value, low, high, found.standard_error, confidence_level, needs, found.method
+    )
+
+
+def estimate_metrics(
+    counts: ScoreCounts, shares: Shares | None, names: Iterable[str], **options: Any
+) -> dict[str, Estimate]:
+    """Estimate several metrics with the options of `estimate_metric`."""
+    return {name: estimate_metric(counts, shares, name, **options) for name in names}
+
+
+def _checked(
+    name: str, shares: Shares | None, threshold: float | None, confidence_level: float
+) -> MetricKind:
+    kind = metric_kind(name)
+    if not 0 < confidence_level < 1:
+        raise InputError(f"confidence_level must be above 0 and below 1; got {confidence_level}")
+    if shares is None and kind.needs_prevalence:
+        raise InputError(
+            f"{name} needs a prevalence; give prevalence, unlabeled_prevalence or label_frequency"
+        )
+    if name in THRESHOLD_METRICS:
+        if threshold is None:
+            raise InputError(f"{name} needs a threshold; rows with at least this score count")
+        if math.isnan(threshold):
+            raise InputError("threshold must be a number; got nan")
+    return kind
+
+
+def _range(shares: Shares | None, design: Design) -> list[Shares]:
+    """Return shares that span the ranges that were given, if any were."""
+    if shares is None:
+        return []
+    ends: list[Any] = []
+    for name in ("unlabeled_prevalence", "label_purity"):
+        span, error = getattr(shares, f"{name}_interval"), getattr(shares, f"{name}_error")
+        middle = getattr(shares, name)
+        wide = span is not None and error == 0
+        ends.append(np.linspace(span.low, span.high, _RANGE_POINTS) if wide else [middle])
+    if len(ends[0]) * len(ends[1]) == 1:
+        return []
+    made = []
+    for share, purity in itertools.product(*ends):
+        moved = _follow(share, purity, shares, design)
+        if moved < purity:
+            made.append(Shares(moved, float(purity), shares.sampling, given=shares.given))
+    return made
+
+
+def _follow(share: float, purity: float, shares: Shares, design: Design) -> float:
+    """Return the share among the unlabeled when another purity leaves the given number as it is."""
+    if design.sampling == "case-control" or shares.given == "unlabeled_prevalence":
+        return float(share)
+    if shares.given == "label_frequency":
+        return float(share * purity / shares.label_purity)
+    labelled, unlabeled = design.sizes[0], design.sizes[1]
+    return float(max(share + (shares.label_purity - purity) * labelled / unlabeled, 0.0))
+
+
+def _found(
+    counts: ScoreCounts,
+    design: Design,
+    shares: Shares | None,
+    question: Question,
+    *,
+    strict: bool = False,
+) -> Found:
+    """Return value and interval, the shares being single numbers with standard errors."""
+    errors = (0.0, 0.0)
+    if shares is not None:
+        errors = shares.unlabeled_prevalence_error, shares.label_purity_error
+    if question.kind.name in THRESHOLD_METRICS:
+        found = _at_threshold(counts, design, question, errors)
+    else:
+        found = area_value(counts, design, question, errors)
+    if strict and found.misfit > 0:
+        _report(found, question, design)
+    if math.isnan(found.value):
+        if strict:
+            warnings.warn(
+                f"{question.kind.name} is 0/0 here, so NaN", UndefinedMetricWarning, stacklevel=4
+            )
+        least, most = question.kind.range
+        return replace(found, low=least, high=most)
+    # The interval of an estimate holds the estimate, whatever was rounded on the way.
+    return replace(found, low=min(found.low, found.value), high=max(found.high, found.value))
+
+
+def _report(found: Found, question: Question, design: Design) -> None:
+    """Warn of a value that was pulled into its range; refuse one that chance does not explain."""
+    what = (
+        f"{found.outside[0]} would be {found.outside[1]:.4g} at unlabeled_prevalence "
+        f"{float(design.mixing().unlabeled_prevalence):.6g} and label_purity "
+        f"{float(design.label_purity):.6g}"
+    )
+    hint = f"the largest unlabeled_prevalence that fits is {max(found.largest_share, 0.0):.4g}"
+    if found.misfit > CHANCE:
+        raise InputError(
+            f"{what}, {found.misfit:.1f} standard errors outside its range, so the shares do not "
+            f"fit these scores; {hint}"
+        )
+    warnings.warn(
+        f"{what}, within the chance of the sample; {question.kind.name} is reported for the "
+        f"nearest possible value; {hint}",
+        MisfitWarning,
+        stacklevel=4,
+    )
+
+
+def _at_threshold(
+    counts: ScoreCounts, design: Design, question: Question, errors: tuple[float, float]
+) -> Found:
+    name, beta = question.kind.name, question.beta
+    heads = HeadCounts(_heads(counts, float(question.threshold or 0.0)), design)
+    sources = components(
+        heads, name, confidence_level=question.confidence_level, kind=question.interval
+    )
+    moves = head_spread(heads, name, beta)
+    pure = bool(np.asarray(design.label_purity) == 1)
+    more: list[Pair] = []
+    if not (pure and name in PLAIN):
+        more = _share_pairs(heads, errors, two_sided_z(question.confidence_level))
+    low, high = combined(sources.base, [*sources.pairs, *more], name, beta)
+    variance = float(moves.variance)
+    if name == "predicted_positive_rate":
+        variance = _flagged_variance(heads)
+    elif more:
+        variance += (float(moves.share_slope) * errors[0]) ** 2
+        variance += (float(moves.purity_slope) * errors[1]) ** 2
+    value = float(sources.base.metric(name, beta))
+    found = Found(value, float(low), float(high), math.sqrt(variance), _method(question, design))
+    return found if pure and name in PLAIN else _with_misfit(found, heads, name, beta)
+
+
+def _method(question: Question, design: Design) -> str:
+    counted = design.target == "dataset" and design.share_known
+    if counted and design.given != "label_frequency" and np.all(design.units == 1):
+        return question.interval
+    return "wilson"
+
+
+def _heads(counts: ScoreCounts, threshold: float) -> Any:
+    """Return the rows predicted positive of each kind."""
+    stop = int(np.searchsorted(-counts.score, -threshold, side="right"))
+    exact = stop > 0 and counts.score[stop - 1] == threshold
+    if stop < len(counts.score) and counts.merged[stop] and not exact:
+        raise InputError(
+            f"threshold {threshold} lies inside a merged cell of compact counts, where only sums "
+            f"were kept; pass knots=[{threshold}] when counting, or compact=False"
+        )
+    kinds = (counts.positive, counts.unlabeled, counts.negative)
+    return np.array([cells[:stop].sum() for cells in kinds])
+
+
+def _share_pairs(heads: HeadCounts, errors: tuple[float, float], z: float) -> list[Pair]:
+    """Return the rates with an uncertain share at its two limits."""
+    design = heads.design
+    share, purity = float(design.mixing().unlabeled_prevalence), float(design.label_purity)
+    pairs = []
+    if errors[0] > 0:
+        ends = [min(max(share + sign * z * errors[0], 0.0), purity - 1e-6) for sign in (-1, 1)]
+        moved = [replace(design, given="unlabeled_prevalence", value=end) for end in ends]
+        points = [HeadCounts(heads.heads, other).point().capped() for other in moved]
+        pairs.append((points[0], points[1]))
+    if errors[1] > 0:
+        ends = [min(max(purity + sign * z * errors[1], share + 1e-6), 1.0) for sign in (-1, 1)]
+        moved = [replace(design, label_purity=end) for end in ends]
+        points = [HeadCounts(heads.heads, other).point().capped() for other in moved]
+        pairs.append((points[0], points[1]))
+    return pairs
+
+
+def _flagged_variance(heads: HeadCounts) -> float:
+    """Variance of the share predicted positive, 0 for these very rows."""
+    design = heads.design
+    if design.target == "dataset":
+        return 0.0
+    everyone = design.mixing().everyone
+    rate = float(everyone @ heads.rates)
+    if design.sampling == "case-control":
+        return rate * (1 - rate) / float(design.effective[1])
+    total = float(design.sizes.sum())
+    return rate * (1 - rate) * float((design.sizes * design.units).sum()) / total**2
+
+
+def _with_misfit(found: Found, heads: HeadCounts, name: str, beta: float) -> Found:
+    """Say how far outside [0, 1] the recovered rates are, if that matters for the metric."""
+    point = heads.point()
+    raw = float(point.metric(name, beta))
+    if abs(raw - found.value) <= TOLERANCE * max(1.0, abs(found.value)):
+        return found
+    rates = {"tpr": float(point.tpr), "fpr": float(point.fpr)}
+    beyond = {rate: max(-value, value - 1, 0.0) for rate, value in rates.items()}
+    worst = max(beyond, key=lambda rate: beyond[rate])
+    if beyond[worst] <= TOLERANCE:
+        return found
+    misfit = beyond[worst] / max(rate_error(heads, worst), 1e-300)
+    labelled, unlabeled = heads.rates[LABELLED], heads.rates[1]
+    purity = float(heads.design.label_purity)
+    least = (
+        min(
+            _ratio(purity * unlabeled, labelled), _ratio(1 - purity * (1 - unlabeled), 1 - labelled)
+        )
+        if purity < 1
+        else min(_ratio(unlabeled, labelled), _ratio(1 - unlabeled, 1 - labelled))
+    )
+    return replace(
+        found, misfit=misfit, outside=(f"the {worst} at this threshold", rates[worst]),
+        largest_share=float(least),
+    )  # fmt: skip
+
+
+def _ratio(top: float, bottom: float) -> float:
+    return float(top / bottom) if bottom > 0 else math.inf

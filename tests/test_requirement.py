@@ -1,0 +1,47 @@
+import pytest
+
+import undercount as uc
+from undercount.requirement import Requirement, parse_requirement
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("precision@0.7 >= 0.8", Requirement("precision", 0.7, True, 0.8)),
+        ("fnr@-1.5<=0.1", Requirement("fnr", -1.5, False, 0.1)),
+        (" roc_auc >= .9 ", Requirement("roc_auc", None, True, 0.9)),
+    ],
+)
+def test_parsing(text, expected):
+    assert parse_requirement(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text", "verdict"),
+    [
+        (0.81, 0.9, "recall@1>=0.8", "met"),
+        (0.7, 0.79, "recall@1>=0.8", "failed"),
+        (0.7, 0.9, "recall@1>=0.8", "inconclusive"),
+        (0.1, 0.2, "fnr@1<=0.3", "met"),
+        (0.4, 0.5, "fnr@1<=0.3", "failed"),
+        (0.2, 0.5, "fnr@1<=0.3", "inconclusive"),
+        (float("nan"), float("nan"), "recall@1>=0.8", "inconclusive"),
+    ],
+)
+def test_verdict(low, high, text, verdict):
+    assert parse_requirement(text).verdict(uc.Estimate((low + high) / 2, low, high)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("precision 0.8", "reads like"),
+        ("precison@0.7>=0.8", "must be one of"),
+        ("precision>=0.8", "needs a threshold"),
+        ("roc_auc@0.5>=0.8", "takes no threshold"),
+        ("precision@high>=0.8", "not a number"),
+    ],
+)
+def test_bad_requirements(text, message):
+    with pytest.raises(uc.InputError, match=message):
+        parse_requirement(text)

@@ -1,0 +1,83 @@
+import math
+
+import numpy as np
+import pytest
+
+import undercount as uc
+from undercount.sensitivity import best_point, largest_share, metric_value, sweep
+
+
+@pytest.fixture(scope="module")
+def counts():
+    rng = np.random.default_rng(11)
+    truth = rng.random(4000) < 0.3
+    score = np.round(rng.normal(truth * 1.2), 2)
+    y = np.where(truth & (rng.random(4000) < 0.4), 1.0, np.nan)
+    return uc.ScoreCounts.from_rows(y, score)
+
+
+@pytest.mark.parametrize("sampling", ["single-sample", "case-control"])
+@pytest.mark.parametrize(
+    ("metric", "value"), [("roc_auc", 0.75), ("precision", 0.5), ("f1", 0.5), ("mcc", 0.3)]
+)
+def test_break_even_is_where_the_metric_reaches_the_value(counts, sampling, metric, value):
+    shares = uc.Shares(0.2, sampling=sampling)
+    found = uc.break_even(counts, shares, metric, value, threshold=0.8)
+    at = uc.Shares(found.unlabeled_prevalence, sampling=sampling)
+    assert metric_value(counts, at, metric, 0.8) == pytest.approx(value, abs=1e-9)
+
+
+def test_break_even_never_and_always(counts):
+    shares = uc.Shares(0.2)
+    assert math.isnan(uc.break_even(counts, shares, "precision", 1.0, 0.0).unlabeled_prevalence)
+    assert uc.break_even(counts, shares, "roc_auc", 0.5).unlabeled_prevalence == 0
+    assert uc.break_even(counts, shares, "roc_auc", 0.99999).odds_ratio != 0
+    assert math.isnan(uc.break_even(counts, shares, "roc_auc", 0.999).odds_ratio)
+    assert uc.break_even(counts, shares, "precision", 0.0, 0.8).odds_ratio == math.inf
+
+
+def test_break_even_bias_is_where_the_lower_end_meets_the_value(counts):
+    shares = uc.Shares(0.2)
+    ratio = uc.break_even(counts, shares, "roc_auc", 0.75).odds_ratio
+    assert uc.biased_auc(counts, shares, ratio).low == pytest.approx(0.75, abs=1e-9)
+
+
+def test_largest_share_makes_the_auc_one(counts):
+    top = largest_share(counts)
+    assert metric_value(counts, uc.Shares(top), "roc_auc") == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "precision", "f1", "mcc", "informedness"])
+def test_metrics_grow_with_the_share_of_hidden_positives(counts, metric):
+    columns = sweep(counts, uc.Shares(0.1), metric, threshold=0.8)
+    assert np.all(np.diff(columns[metric]) >= -1e-12)
+
+
+def test_sweeps_have_their_columns(counts):
+    shares = uc.Shares(0.1)
+    assert set(sweep(counts, shares, "precision", over="threshold")) == {"threshold", "precision"}
+    assert set(sweep(counts, shares, "roc_auc", over="purity")) == {"purity", "roc_auc"}
+    biased = sweep(counts, shares, "recall", over="gamma", threshold=0.8)
+    assert np.all(np.diff(biased["recall_low"]) <= 0)
+    assert np.all(np.diff(biased["recall_high"]) >= 0)
+
+
+def test_best_point_by_looking_at_every_threshold(counts):
+    shares = uc.Shares(0.2)
+    curve = uc.mixture_curve(counts, shares, clean=False)
+    every = [curve.at(float(threshold)).f1 for threshold in curve.threshold[1:]]
+    assert best_point(counts, shares, "f1").f1 == max(every)
+
+
+def test_bad_input(counts):
+    shares = uc.Shares(0.1)
+    with pytest.raises(uc.InputError, match="one of roc_auc"):
+        metric_value(counts, shares, "precison", 0.5)
+    with pytest.raises(uc.InputError, match="pass threshold="):
+        metric_value(counts, shares, "precision")
+    with pytest.raises(uc.InputError, match="no threshold"):
+        sweep(counts, shares, "roc_auc", over="threshold")
+    with pytest.raises(uc.InputError, match="over must be"):
+        sweep(counts, shares, "roc_auc", over="colour")
+    with pytest.raises(uc.InputError, match="followed for"):
+        sweep(counts, shares, "lift_auc", over="gamma")
