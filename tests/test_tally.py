@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from undercount import buckets, gaps, packed, tally
+from undercount import buckets, gaps, packed, radix, tally
 
 SHAPES = {
     "uniform": lambda rng, n: rng.random(n),
@@ -30,6 +30,7 @@ SHAPES = {
 PATHS = {
     "as it comes": {},
     "packed keys": {"tally.MANY_LABELLED": -1.0},
+    "packed keys by digits": {"tally.MANY_LABELLED": -1.0, "radix.FEW": 0, "radix.BLOCK": 16},
     "buckets": {
         "tally.MANY_LABELLED": 2.0,
         "gaps.SMALL": 0,
@@ -55,7 +56,7 @@ PATHS = {
 
 @contextmanager
 def forced(path):
-    modules = {"tally": tally, "gaps": gaps}
+    modules = {"tally": tally, "gaps": gaps, "radix": radix}
     patches = []
     for name, value in PATHS[path].items():
         module, constant = name.split(".")
@@ -222,6 +223,14 @@ def test_keys_keep_the_order_and_can_be_undone(data):
     keys = buckets.ordered_keys(score)
     assert np.array_equal(keys[1:] > keys[:-1], score[1:] > score[:-1])
     assert np.array_equal(buckets.scores_of(keys, score.dtype), score)
+
+
+@settings(deadline=None, max_examples=50)
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 300), n_bits=st.integers(1, 64))
+def test_digits_sort_like_numpy(seed, n, n_bits):
+    keys = np.random.default_rng(seed).integers(0, 2**n_bits, n, dtype=np.uint64)
+    with patch.object(radix, "FEW", 0), patch.object(radix, "BLOCK", 20):
+        assert np.array_equal(radix.sort_keys(keys.copy(), n_bits), np.sort(keys))
 
 
 @pytest.mark.parametrize(

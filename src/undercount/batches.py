@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.buckets import BucketMap, Scores, candidate_maps
-from undercount.counts import ScoreCounts
+from undercount.counts import ScoreCounts, _with_knots
 from undercount.groups import (
     CODE,
     NEGATIVE,
@@ -170,7 +170,7 @@ def count_compactly(
         if progress is not None:
             progress(min(1.0, done / max(n_rows, 1)))
     counter.settle()
-    table = merge_bare(_assembled(labelled, counter), np.asarray(knots, np.float64))
+    table = merge_bare(_assembled(labelled, counter), knots)
     return ScoreCounts._from_table(table, (*squares, unlabeled_square))  # noqa: SLF001 - our own
 
 
@@ -206,16 +206,16 @@ def _assembled(labelled: Labelled, counter: GapCounter) -> Table:
     return Table(score[keep], positive[keep], negative[keep], unlabeled[keep], merged[keep])
 
 
-def merge_bare(table: Table, knots: FloatArray) -> Table:
-    """Merge neighbouring cells without a labelled row unless a knot separates them."""
+def merge_bare(table: Table, knots: Sequence[float]) -> Table:
+    """Merge neighbouring cells without a labelled row unless a knot, which stays, separates them."""
     if not table.score.size:
         return table
     bare = (table.positive + table.negative) == 0
-    below = np.searchsorted(np.sort(knots), table.score, "right")
+    below = np.searchsorted(np.sort(np.asarray(knots, np.float64)), table.score, "right")
     starts = np.ones(bare.size, bool)
     starts[1:] = ~(bare[1:] & bare[:-1]) | (below[1:] != below[:-1])
     first = np.flatnonzero(starts)
     last = np.append(first[1:], bare.size) - 1
     sums = [np.add.reduceat(column, first) for column in table[1:4]]
     merged = (last > first) | np.logical_or.reduceat(table.merged, first)
-    return Table(table.score[last], sums[0], sums[1], sums[2], merged)
+    return _with_knots(Table(table.score[last], sums[0], sums[1], sums[2], merged), knots)

@@ -1,13 +1,12 @@
 """Count rows into bins where they live, in at most three scans, with a guaranteed error."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
-from undercount.grid import Cells, Grid, Sample, cell_errors, choose_grid
+from undercount.grid import Cells, Grid, Sample, choose_grid
 from undercount.groups import (
     BAD_WEIGHT,
     CODE,
@@ -37,8 +36,8 @@ BIN, PART, ATOM = "undercount_bin", "undercount_part", "undercount_atom"
 LOW, HIGH, PLACE = "undercount_low", "undercount_high", "undercount_place"
 # Bins looked into once more: at most so many, the worst by their own ends.
 MOST_HOT, MOST_WORST = 2**12, 24
-# Cells made of the bins looked into once more, and more parts than any of them has.
-INNER_CELLS, PARTS = 2**17, 2**24
+# Cells made of the bins looked into once more, and rows in those that keep every score.
+INNER_CELLS, EXACT_ROWS = 2**17, 2**20
 LARGEST = float(np.finfo(np.float64).max)
 KINDS = (POSITIVE, NEGATIVE, UNLABELED)
 ENDS = (nw.col(SCORE).min().alias(LOW), nw.col(SCORE).max().alias(HIGH))
@@ -52,15 +51,13 @@ def count_binned(frame: Frame, columns: Columns, bins: int) -> dict[Any, ScoreCo
     keys = [*columns.by, CODE, BIN, ATOM]
     weighted = columns.weight is not None
     found = collect(group(wide, keys, weighted=weighted, extra=ENDS))
-    found[PART] = np.zeros(found[BIN].size, np.int64)
+    found[PART] = np.zeros(found[BIN].size)
     _refuse(frame, columns, found)
-    hot, ends = _hot_bins(found, columns, bins)
-    if hot.size:
-        inner = wide.filter(nw.col(BIN).is_in(hot.tolist())).with_columns(
-            _part(hot.size, ends).alias(PART)
-        )
+    hot = _hot_bins(found, columns, bins)
+    if hot.bins:
+        inner = wide.filter(nw.col(BIN).is_in(hot.bins)).with_columns(_part(hot).alias(PART))
         again = collect(group(inner, [*keys, PART], weighted=weighted, extra=ENDS))
-        kept = ~np.isin(found[BIN], hot)
+        kept = ~np.isin(found[BIN], hot.bins)
         found = {name: np.concatenate([found[name][kept], again[name]]) for name in found}
     return {key: _counts(part, bins) for key, part in _parts(found, columns).items()}
 
@@ -112,13 +109,25 @@ def _with_bins(table: Frame, grid: Grid | None) -> Frame:
     return placed.with_columns(bin_of.alias(BIN))
 
 
-def _part(n_hot: int, ends: NDArray[np.float64]) -> nw.Expr:
-    """Cut bins finer: all of them along the grid, the worst ones from their lowest to highest."""
-    place = (nw.col(PLACE) - nw.col(BIN)) * float(INNER_CELLS // n_hot)
-    for low, high in ends.tolist():
-        step = INNER_CELLS / len(ends) / (high - low)
-        place = place + (nw.col(SCORE) - low).clip(0.0, high - low) * step
-    return place.cast(nw.Int64)
+class HotBins(NamedTuple):
+    """Bins to be looked into: all, those few enough to keep every score, ends of the worst."""
+
+    bins: list[int]
+    exact: list[int]
+    ends: list[tuple[float, float]]
+
+
+def _part(hot: HotBins) -> nw.Expr:
+    """Cut bins finer: along the grid, the worst from lowest to highest, or to every score."""
+    score = nw.col(SCORE)
+    place = (nw.col(PLACE) - nw.col(BIN)) * float(INNER_CELLS // len(hot.bins))
+    for low, high in hot.ends:
+        step = INNER_CELLS / len(hot.ends) / (high - low)
+        place = place + (score - low).clip(0.0, high - low) * step
+    single = nw.col(ATOM) == 1
+    if hot.exact:
+        single = single | nw.col(BIN).is_in(hot.exact)
+    return nw.when(single).then(score).otherwise(place.cast(nw.Int64).cast(nw.Float64))
 
 
 def _refuse(frame: Frame, columns: Columns, found: Arrays) -> None:
@@ -131,56 +140,51 @@ def _parts(found: Arrays, columns: Columns) -> dict[Any, Arrays]:
     return split_by(found, columns.by) if columns.by else {(): found}
 
 
-def _hot_bins(
-    found: Arrays, columns: Columns, bins: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Find the bins without which the error is small, and the ends of the worst of them."""
+def _hot_bins(found: Arrays, columns: Columns, bins: int) -> HotBins:
+    """Find the bins without which the error is small."""
     allowed = 1 / (8 * bins)
-    hot: dict[int, tuple[float, float, float]] = {}
+    worst: dict[int, tuple[float, float, float]] = {}
     for part in _parts(found, columns).values():
-        numbers, cells = _cells(part)
-        if cells.disjoint().error() <= allowed:
+        if _cells(part, (BIN, ATOM)).disjoint().error() <= allowed:
             continue
-        errors = cell_errors(cells.weight, cells.tied)
+        numbers = np.unique(part[BIN])
+        cells = _cells(part, (BIN,))
+        errors = cells.errors().sum(axis=0)
         order = np.argsort(-errors)
         left = errors.sum() - np.cumsum(errors[order])
         for place in order[: int(np.count_nonzero(left > allowed / 2)) + 1]:
             entry = (float(errors[place]), float(cells.low[place]), float(cells.high[place]))
-            hot[int(numbers[place]) // PARTS] = entry
-    worst = sorted(hot, key=lambda number: -hot[number][0])[:MOST_HOT]
-    ends = [hot[number][1:] for number in worst[:MOST_WORST] if np.isfinite(hot[number][1:]).all()]
-    ends = [(low, high) for low, high in ends if 0 < high - low < LARGEST]
-    return np.array(sorted(worst), np.int64), np.array(ends, np.float64).reshape(-1, 2)
+            worst[int(numbers[place])] = max(entry, worst.get(int(numbers[place]), entry))
+    hot = sorted(worst, key=lambda number: -worst[number][0])[:MOST_HOT]
+    spans = [worst[number][1:] for number in hot[:MOST_WORST]]
+    ends = [(low, high) for low, high in spans if 0 < high - low < LARGEST]
+    return HotBins(hot, _exact_bins(found, hot), ends)
 
 
-def _cells(part: Arrays) -> tuple[NDArray[np.int64], Cells]:
-    """Add up the groups of each bin."""
-    number = part[BIN].astype(np.int64) * PARTS + part[PART].astype(np.int64)
-    numbers, place = np.unique(number, return_inverse=True)
-    # Each bin in two halves, with and without frequent scores.
-    half = 2 * place + part[ATOM].astype(np.int64)
-    weight, _ = amounts(part)
-    size = 2 * numbers.size
-    held = [np.where(part[CODE] == kind, weight, 0.0) for kind in KINDS]
-    halves = np.stack([np.bincount(half, row, size) for row in held])
-    low, high = np.full(size, np.inf), np.full(size, -np.inf)
-    np.minimum.at(low, half, part[LOW])
-    np.maximum.at(high, half, part[HIGH])
-    single = low == high
-    tied = np.einsum("ik,jk,k->ijk", halves, halves, single.astype(np.float64))
-    cells = Cells(
-        np.minimum(low[::2], low[1::2]),
-        np.maximum(high[::2], high[1::2]),
-        halves[:, ::2] + halves[:, 1::2],
-        tied[:, :, ::2] + tied[:, :, 1::2],
-    )
-    return numbers, cells
+def _exact_bins(found: Arrays, hot: list[int]) -> list[int]:
+    """Choose hot bins that have few rows beside frequent scores, as many as can be afforded."""
+    others = (found[ATOM] == 0) & np.isin(found[BIN], hot)
+    numbers, place = np.unique(found[BIN][others], return_inverse=True)
+    rows = np.bincount(place, found[ROWS][others].astype(np.float64), numbers.size)
+    order = np.argsort(rows)
+    fits = np.cumsum(rows[order]) <= EXACT_ROWS
+    return [int(number) for number in numbers[order[fits]]]
+
+
+def _cells(part: Arrays, keys: tuple[str, ...]) -> Cells:
+    """Add up the groups with the same keys."""
+    order = np.lexsort([part[key] for key in reversed(keys)])
+    changed = np.zeros(order.size, bool)
+    for key in keys:
+        changed[1:] |= np.diff(part[key][order].astype(np.float64)) != 0
+    weight = amounts(part)[0][order]
+    held = [np.where(part[CODE][order] == kind, weight, 0.0) for kind in KINDS]
+    single = Cells(part[LOW][order], part[HIGH][order], np.stack(held))
+    return single.grouped(np.cumsum(changed))
 
 
 def _counts(part: Arrays, bins: int) -> ScoreCounts:
-    cells = _cells(part)[1].disjoint().fewer(bins)
+    cells = _cells(part, (BIN, ATOM, PART)).disjoint().fewer(bins)
     _, square = amounts(part)
     squares = [float(square[part[CODE] == kind].sum()) for kind in KINDS]
-    return ScoreCounts._from_table(  # noqa: SLF001 - our own
-        cells.table(), (squares[0], squares[1], squares[2]), cells.error()
-    )
+    return ScoreCounts._from_table(cells.table(), (squares[0], squares[1], squares[2]))  # noqa: SLF001 - our own

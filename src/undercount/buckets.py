@@ -30,8 +30,9 @@ def ordered_keys(score: Scores) -> NDArray[Any]:
     bits = bits_of(positive_zero)
     top = bits.dtype.type(1 << (8 * bits.itemsize - 1))
     negative = positive_zero < 0
-    np.bitwise_xor(bits, top, out=bits, where=~negative)
-    np.invert(bits, out=bits, where=negative)
+    bits ^= top
+    if negative.any():
+        np.bitwise_xor(bits, top - bits.dtype.type(1), out=bits, where=negative)
     return bits
 
 

@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, "--version", message="%(prog)s %(version)s")
 def commands() -> None:
-    """True classifier performance when the labels undercount the positives."""
+    """Measure true classifier performance when the labels undercount the positives."""
 
 
 def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -136,19 +136,22 @@ def _evaluated(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]
         return [
             evaluate_counts(
                 counts,
-                prevalence=options["prevalence"],
-                unlabeled_prevalence=options["unlabeled_prevalence"],
-                label_frequency=options["label_frequency"],
-                label_purity=options["label_purity"],
-                sampling=options["sampling"] or reading.sampling,
                 threshold=options.get("threshold"),
-                target=options["target"],
-                confidence_level=options["confidence_level"],
-                random_state=options["seed"],
                 name=name,
+                **_known(options, reading.sampling),
             )
             for name, counts in reading.counts.items()
         ]
+
+
+def _known(options: dict[str, Any], sampling: str) -> dict[str, Any]:
+    """Return the keyword arguments of `evaluate` that share options give."""
+    names = ("prevalence", "unlabeled_prevalence", "label_frequency", "label_purity", "target")
+    return {
+        **{name: options[name] for name in (*names, "confidence_level")},
+        "sampling": options["sampling"] or sampling,
+        "random_state": options["seed"],
+    }
 
 
 def _write(evaluations: "list[Evaluation]", notes: list[str], options: dict[str, Any]) -> None:
@@ -255,6 +258,73 @@ def prevalence(data: tuple[str, ...], **options: Any) -> int:
             for name, counts in reading.counts.items()
         }
     print_estimators(tables, reading.notes, options)
+    return FINE
+
+
+@commands.command()
+@DATA
+@reading_options
+@share_options
+@click.option("--threshold", type=float, help="Rows with score >= threshold are flagged.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+def compare(data: tuple[str, ...], **options: Any) -> int:
+    """Compare the scores of two or more columns on the same rows."""
+    from undercount.comparison import compare as compare_rows  # noqa: PLC0415 - only when needed
+    from undercount.inputs import read_rows, unlabeled_value  # noqa: PLC0415
+
+    if options["label"] is None or not options["scores"]:
+        raise InputError("name the columns: --label COLUMN --score COLUMN --score COLUMN")
+    rows = read_rows(
+        data,
+        options["label"],
+        options["scores"],
+        unlabeled=unlabeled_value(options["unlabeled"]),
+        negative=options["negative"],
+    )
+    with _working("comparing", options):
+        comparison = compare_rows(
+            rows.labels,
+            rows.scores,
+            threshold=options["threshold"],
+            **_known(options, "single-sample"),
+        )
+    if not options["quiet"]:
+        for note in rows.notes:
+            click.echo(f" {note}")
+        click.echo(f"\n{comparison}")
+    return FINE
+
+
+@commands.command()
+@DATA
+@reading_options
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False))
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+def count(data: tuple[str, ...], output: str, **options: Any) -> int:
+    """Count DATA into a small file that every other command takes as DATA."""
+    from undercount.count_files import write_counts  # noqa: PLC0415 - DuckDB, only when needed
+
+    if len(options["scores"]) != 1:
+        raise InputError(f"count takes one --score column; got {len(options['scores'])}")
+    reading = _read(data, options, [])
+    counts = reading.counts[options["scores"][0]]
+    write_counts(counts, output)
+    if not options["quiet"]:
+        for note in reading.notes:
+            click.echo(f" {note}")
+        click.echo(f" {counts!r}\n wrote {output}")
+    return FINE
+
+
+@commands.command()
+@click.argument("parts", nargs=-1, required=True)
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False))
+def merge(parts: tuple[str, ...], output: str) -> int:
+    """Add up counts files; an interrupted merge goes on where it stopped."""
+    from undercount.merging import merge_counts  # noqa: PLC0415 - DuckDB, only when needed
+
+    counts = merge_counts(parts, output)
+    click.echo(f" {counts!r}\n wrote {output}")
     return FINE
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from undercount.batches import count_compactly, merge_bare, summary
 from undercount.binned import count_binned
 from undercount.counts import ScoreCounts
+from undercount.grid import Cells
 from undercount.groups import (
     CODE,
     NAME,
@@ -52,6 +53,15 @@ class Fineness:
     knots: tuple[float, ...]
     progress: Callable[[float], None] | None
 
+    def binned(self, counts: ScoreCounts) -> ScoreCounts:
+        """Merge cells into bins if they are wanted."""
+        if self.bins is None:
+            return counts
+        weight = np.stack([counts.positive, counts.negative, counts.unlabeled])[:, ::-1]
+        score = counts.score[::-1]
+        table = Cells(score, score, weight).fewer(self.bins).table()
+        return ScoreCounts._from_table(table, counts.squared_weight)  # noqa: SLF001 - our own
+
     def merged(self, counts: ScoreCounts) -> ScoreCounts:
         """Merge cells without a labelled row if compact counts are wanted."""
         if not self.compact:
@@ -59,7 +69,7 @@ class Fineness:
         table = Table(
             counts.score, counts.positive, counts.negative, counts.unlabeled, counts.merged
         )
-        table = merge_bare(table, np.asarray(self.knots, np.float64))
+        table = merge_bare(table, self.knots)
         return ScoreCounts._from_table(table, counts.squared_weight)  # noqa: SLF001 - our own
 
 
@@ -79,10 +89,10 @@ def count_eager(table: nw.DataFrame[Any], columns: Columns, how: Fineness) -> Fo
                 part[name].to_native(),
                 unlabeled=columns.unlabeled,
                 sample_weight=part[columns.weight].to_native() if columns.weight else None,
-                compact=bool(how.compact),
+                compact=bool(how.compact) and how.bins is None,
                 knots=how.knots,
             )
-            found[name][key] = counts if how.bins is None else counts.coarsened(how.bins)
+            found[name][key] = how.binned(counts)
     return found
 
 

@@ -1,5 +1,6 @@
 """One call for "how good is my model really?": every fact of one evaluation."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +17,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, Estimate, OperatingCurve, OperatingPoint
 from undercount.errors import InputError
 from undercount.rates import FloatArray
-from undercount.scorecard import MetricRow, Target, metric_rows, naive_check
+from undercount.scorecard import MetricRow, Target, metric_rows, naive_check, warning_checks
 from undercount.sensitivity import (
     AREAS,
     BreakEven,
@@ -56,11 +57,13 @@ class Evaluation:
     Examples
     --------
     >>> import undercount as uc
-    >>> y = [1, 1, 1, 0, 1, 0, 0, 0, 0, 0]
-    >>> score = [0.95, 0.9, 0.8, 0.75, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1]
-    >>> evaluation = uc.evaluate(y, score, unlabeled=0, prevalence=0.5)
-    >>> round(evaluation.curve.roc_auc, 3)
-    0.98
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(5000) < 0.2
+    >>> y = truth & (rng.random(5000) < 0.5)
+    >>> evaluation = uc.evaluate(y, rng.normal(2.0 * truth), unlabeled=0, prevalence=0.2)
+    >>> evaluation.naive_curve.roc_auc < evaluation.curve.roc_auc
+    True
     """
 
     counts: ScoreCounts = field(repr=False)
@@ -273,11 +276,15 @@ def evaluate(
     Examples
     --------
     >>> import undercount as uc
-    >>> y = [1, 1, 1, 0, 1, 0, 0, 0, 0, 0]
-    >>> score = [0.95, 0.9, 0.8, 0.75, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1]
-    >>> evaluation = uc.evaluate(y, score, unlabeled=0, prevalence=0.5, threshold=0.7)
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(5000) < 0.2
+    >>> y = truth & (rng.random(5000) < 0.5)
+    >>> evaluation = uc.evaluate(
+    ...     y, rng.normal(2.0 * truth), unlabeled=0, prevalence=0.2, threshold=1.0
+    ... )
     >>> [row.label for row in evaluation.rows][:3]
-    ['recall@0.7', 'precision@0.7', 'f1@0.7']
+    ['recall@1', 'precision@1', 'f1@1']
     """
     if not 0 < confidence_level < 1:
         raise InputError(f"confidence_level must be in (0, 1); got {confidence_level}")
@@ -315,12 +322,12 @@ def evaluate(
         confidence_level,
         random_state,
     )
-    rows = (
-        ()
-        if threshold is None
-        else metric_rows(counts, shares, POINT_METRICS, threshold, target, confidence_level)
-    )
-    rows += metric_rows(counts, shares, AREAS, None, target, confidence_level)
+    with warnings.catch_warnings(record=True) as caught:  # they become checks
+        warnings.simplefilter("always")
+        rows = metric_rows(counts, shares, AREAS, None, target, confidence_level)
+        if threshold is not None:
+            at = metric_rows(counts, shares, POINT_METRICS, threshold, target, confidence_level)
+            rows = at + rows
     checks = checklist(counts, shares, estimates=estimates, identified=identified)
     return Evaluation(
         counts,
@@ -330,7 +337,7 @@ def evaluate(
         threshold,
         source,
         rows,
-        checks + naive_check(rows),
+        (*checks, naive_check(rows), *warning_checks(caught)),
         largest_share(counts, shares.label_purity),
         estimates,
         name,

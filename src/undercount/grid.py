@@ -11,10 +11,11 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma
 
-from undercount.counts import CLASSES, ScoreCounts
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError
 from undercount.rates import FloatArray
 from undercount.tally import Table
 
@@ -83,17 +84,14 @@ def choose_grid(sample: Sample, bins: int) -> Grid | None:
     errors = []
     for grid in grids:
         trial = np.floor(grid.place(sample.score) * (TRIAL_BINS / bins)).astype(np.int64)
-        groups = np.cumsum(np.append(0, np.diff(trial) != 0))
-        errors.append(pair_error(_summed(sample.weight, groups), _ties(sample.weight, groups)))
+        errors.append(Cells(sample.score, sample.score, sample.weight).grouped(trial).error())
     return grids[int(np.argmin(errors))]
 
 
 def _grid(sample: Sample, bins: int, *, logit: bool) -> Grid:
     low, high = float(sample.score[0]), float(sample.score[-1])
     bare = Grid(low, high, logit, np.zeros(0), np.zeros(0), bins / PIECES, np.zeros(0))
-    totals = sample.weight.sum(axis=1)
-    held = totals > 0
-    mass = (sample.weight[held] / totals[held, None]).mean(axis=0)
+    mass = _mass(sample.weight)
     position = np.cumsum(mass) - mass / 2
     scale = bare.scale(sample.score)
     quantiles = np.interp(np.linspace(0, 1, PIECES + 1)[1:-1], position, scale)
@@ -106,99 +104,109 @@ def _grid(sample: Sample, bins: int, *, logit: bool) -> Grid:
     )
 
 
-def pair_error(weight: FloatArray, tied: FloatArray) -> float:
-    """Bound the error of an AUC of any two classes.
-
-    `weight` is (3, k): the classes in each cell; `tied` is (3, 3, k): products of two classes
-    summed over the scores of a cell that are known to be tied, for which one half is right.
-    """
-    totals = weight.sum(axis=1)
-    errors = [0.0]
-    for one, other in PAIRS:
-        pairs = totals[one] * totals[other]
-        if pairs > 0:
-            mixed = weight[one] * weight[other] - tied[one, other]
-            errors.append(float(0.5 * np.maximum(mixed, 0.0).sum() / pairs))
-    return max(errors)
-
-
-def cell_errors(weight: FloatArray, tied: FloatArray) -> FloatArray:
-    """Share of each cell in the bounds of all pairs of classes."""
-    totals = weight.sum(axis=1)
-    found = np.zeros(weight.shape[1])
-    for one, other in PAIRS:
-        pairs = totals[one] * totals[other]
-        if pairs > 0:
-            found += 0.5 * np.maximum(weight[one] * weight[other] - tied[one, other], 0) / pairs
-    return found
-
-
-def _summed(weight: FloatArray, groups: NDArray[np.int64]) -> FloatArray:
-    size = int(groups[-1]) + 1
-    return np.stack([np.bincount(groups, row, size) for row in weight])
-
-
-def _ties(weight: FloatArray, groups: NDArray[np.int64]) -> FloatArray:
-    size = int(groups[-1]) + 1
-    tied = np.zeros((3, 3, size))
-    for one, other in PAIRS:
-        tied[one, other] = np.bincount(groups, weight[one] * weight[other], size)
-    return tied
-
-
 class Cells(NamedTuple):
-    """Cells in ascending order: ends, classes (3, k), and products (3, 3, k) of tied rows."""
+    """Cells of neighbouring scores: their ends, and the classes in each as an array (3, k)."""
 
     low: FloatArray
     high: FloatArray
     weight: FloatArray
-    tied: FloatArray
+
+    def errors(self) -> FloatArray:
+        """Bound what each cell adds to the error of an AUC of two classes: an array (pairs, k)."""
+        totals = self.weight.sum(axis=1)
+        mixed = np.where(self.low < self.high, self.weight, 0.0)
+        found = np.zeros((len(PAIRS), self.low.size))
+        for place, (one, other) in enumerate(PAIRS):
+            pairs = totals[one] * totals[other]
+            if pairs > 0:
+                found[place] = 0.5 * mixed[one] * mixed[other] / pairs
+        return found
 
     def error(self) -> float:
-        """Bound the error of an AUC read from these cells."""
-        return pair_error(self.weight, self.tied)
+        """Bound the error of an AUC of two classes."""
+        return float(self.errors().sum(axis=1).max())
 
     def grouped(self, groups: NDArray[np.int64]) -> "Cells":
         """Merge neighbouring cells with the same number."""
-        first = np.flatnonzero(np.append(True, np.diff(groups) != 0))
+        first = np.flatnonzero(np.append(1, np.diff(groups)))
         return Cells(
             np.minimum.reduceat(self.low, first),
             np.maximum.reduceat(self.high, first),
             np.add.reduceat(self.weight, first, axis=1),
-            np.add.reduceat(self.tied, first, axis=2),
         )
 
     def disjoint(self) -> "Cells":
-        """Put cells in order and merge those that overlap, so that the order is certain."""
-        order = np.argsort(self.low, kind="stable")
-        cells = Cells(
-            self.low[order], self.high[order], self.weight[:, order], self.tied[:, :, order]
-        )
+        """Put cells in ascending order and merge those that overlap, so that it is certain."""
+        order = np.lexsort([self.high, self.low])
+        cells = Cells(self.low[order], self.high[order], self.weight[:, order])
         reach = np.maximum.accumulate(cells.high)
-        groups = np.cumsum(np.append(False, cells.low[1:] > reach[:-1]))
-        return cells.grouped(groups)
+        return cells.grouped(np.cumsum(np.append(0, cells.low[1:] > reach[:-1])))
 
     def fewer(self, bins: int) -> "Cells":
         """Merge cells into at most `bins` of about equal weight; heavy ones stay alone."""
         if self.low.size <= bins:
             return self
-        totals = self.weight.sum(axis=1)
-        held = totals > 0
-        mass = (self.weight[held] / totals[held, None]).mean(axis=0)
-        heavy = mass > 4 / bins  # at most a quarter of the bins
+        mass = _mass(self.weight)
+        most = np.sort(mass)[::-1][bins // 3] if self.low.size > bins // 3 else 0.0
+        # Each heavy cell also ends the one before it, so at most a third of the bins are heavy.
+        heavy = mass > max(most, 1 / bins)
         light = np.where(heavy, 0.0, mass)
-        spare = bins - 2 * int(heavy.sum()) - 1
-        share = np.cumsum(light) / max(light.sum(), np.finfo(float).tiny)
+        spare = max(bins - 2 * int(heavy.sum()) - 1, 1)
+        share = np.cumsum(light) / max(light.sum(), np.finfo(np.float64).tiny)
+        part = np.minimum((share * spare).astype(np.int64), spare - 1)
         # A new cell begins before and after each heavy one, and where the share of light ones asks.
-        step = np.cumsum(heavy) * 2 - heavy
-        part = np.minimum((share * spare).astype(np.int64), max(spare - 1, 0))
-        return self.grouped(step.astype(np.int64) * (bins + 1) + part)
+        step = 2 * np.cumsum(heavy) - heavy
+        return self.grouped(step.astype(np.int64) * (spare + 1) + part)
 
     def table(self) -> Table:
         """Return the cells as a table in descending order."""
         positive, negative, unlabeled = (np.ascontiguousarray(row[::-1]) for row in self.weight)
         merged = (self.low < self.high)[::-1]
         return Table(np.ascontiguousarray(self.low[::-1]), positive, negative, unlabeled, merged)
+
+
+def _mass(weight: FloatArray) -> FloatArray:
+    """Mean share of the classes at each place, so that each class is resolved."""
+    totals = weight.sum(axis=1)
+    held = totals > 0
+    shares: FloatArray = weight[held] / totals[held, None]
+    return np.asarray(shares.mean(axis=0))
+
+
+def align_counts(counts: ScoreCounts, edges: ArrayLike) -> ScoreCounts:
+    """Put counts on a grid, so that parts counted apart can be added.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Exact counts, or compact counts with the edges as knots.
+    edges : array-like
+        Lower ends of the cells, for example the ``score`` of the first part's binned counts; rows
+        below all of them get a cell at -inf.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, None, None], [0.9, 0.7, 0.2])
+    >>> aligned = uc.align_counts(counts, [0.0, 0.5])
+    >>> aligned.score, aligned.unlabeled
+    (array([ 0.5,  0. , -inf]), array([1., 1., 0.]))
+    """
+    grid = np.unique(np.append(np.asarray(edges, np.float64) + 0.0, -np.inf))
+    place = np.searchsorted(grid, counts.score, "right") - 1
+    # A cell reaches up to the next one's score; it must not reach over an edge.
+    above = np.append(np.inf, counts.score[:-1])
+    last = np.searchsorted(grid, above, "left") - 1
+    if (counts.merged & (last > place)).any():
+        raise InputError(
+            "a merged cell of these counts reaches over an edge of the grid; count exactly, or "
+            "compactly with the edges as knots"
+        )
+    classes = (counts.positive, counts.negative, counts.unlabeled)
+    sums = [np.asarray(np.bincount(place, c, grid.size)[::-1], np.float64) for c in classes]
+    merged = np.ones(grid.size, bool)
+    table = Table(grid[::-1], sums[0], sums[1], sums[2], merged)
+    return ScoreCounts._from_table(table, counts.squared_weight)  # noqa: SLF001 - our own
 
 
 class BinningError(NamedTuple):
@@ -259,6 +267,3 @@ def _average_precision_error(counts: ScoreCounts, other: FloatArray) -> float:
         last = here - false * (digamma(true + false + 1) - digamma(true - here + false + 1))
     worst = max(float((first - tied).sum()), float((tied - last).sum()))
     return worst / counts.n_positive
-
-
-assert CLASSES == ("positive", "negative", "unlabeled")  # noqa: S101 - the order of every (3, k)

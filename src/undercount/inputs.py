@@ -3,10 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from undercount.count_files import is_counts_file, read_counts_file
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.files import read_columns, relation_of
@@ -168,7 +170,7 @@ def infer_coding(
 def read_any(
     data: Sequence[str], options: dict[str, Any], knots: Sequence[float], progress: Any = None
 ) -> Reading:
-    """Read what a command was given: files of rows, two files of a case-control study, or counts."""
+    """Read files of rows, the two files of a case-control sample, or counts files."""
     scores = list(options["scores"])
     if options["positives"]:
         if not options["unlabeled"] or not scores:
@@ -183,24 +185,28 @@ def read_any(
             "name the columns: --label COLUMN --score COLUMN. "
             f"{data[0]} has the columns {', '.join(map(repr, column_names(data)))}"
         )
-    unlabeled = None
-    if options["unlabeled"] is not None:
-        try:
-            unlabeled = float(options["unlabeled"])
-        except ValueError:
-            raise InputError(
-                f"--unlabeled must be a number (or a file, with --positives); got {options['unlabeled']!r}"
-            ) from None
     return read_counted(
         data,
         options["label"],
         scores,
-        unlabeled=unlabeled,
+        unlabeled=unlabeled_value(options["unlabeled"]),
         negative=options["negative"],
         weight=options["weight"],
         knots=knots,
         progress=progress,
     )
+
+
+def unlabeled_value(text: str | None) -> float | None:
+    """Read the label value that means unlabeled."""
+    if text is None:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(
+            f"--unlabeled must be a number (or a file, with --positives); got {text!r}"
+        ) from None
 
 
 def read_counts_files(paths: Sequence[str]) -> Reading:

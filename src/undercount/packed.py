@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from undercount.buckets import Indices, Scores, ordered_keys, scores_of
 from undercount.gaps import Borders, Gaps
+from undercount.radix import sort_keys
 
 Codes = NDArray[np.int8]
 FloatArray = NDArray[np.float64]
@@ -55,7 +56,7 @@ def pack(score: Scores, label: Codes, knots: Scores) -> PackedRows | None:
     keys <<= keys.dtype.type(LABEL_BITS)
     keys[: score.size] |= (label + np.int8(1)).view(np.uint8)
     keys[score.size :] |= keys.dtype.type(KNOT)
-    keys.sort()
+    keys = sort_keys(keys, (last - base).bit_length() + LABEL_BITS)
     return PackedRows(keys, base, score.dtype)
 
 

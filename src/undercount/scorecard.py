@@ -1,5 +1,7 @@
 """The table of an evaluation: naive value beside estimate, metric by metric."""
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -7,6 +9,7 @@ from undercount.assume.labelled import naive_curve
 from undercount.check import Check
 from undercount.counts import ScoreCounts
 from undercount.curve import Estimate
+from undercount.errors import MisfitWarning, SmallSampleWarning, UndefinedMetricWarning
 from undercount.shares import Shares
 from undercount.uncertainty.intervals import estimate_metric
 
@@ -69,7 +72,7 @@ def metric_rows(
     return tuple(rows)
 
 
-def naive_check(rows: tuple[MetricRow, ...]) -> tuple[Check, ...]:
+def naive_check(rows: tuple[MetricRow, ...]) -> Check:
     """UC007: hidden positives make a useful classifier look worse, not better."""
     above = [
         row.label
@@ -77,13 +80,26 @@ def naive_check(rows: tuple[MetricRow, ...]) -> tuple[Check, ...]:
         if row.metric in GROWING and row.naive > row.estimate.value + ROUNDING
     ]
     if not above:
-        return (Check("UC007", "ok", "no naive value is above its estimate"),)
-    return (
-        Check(
-            "UC007",
-            "warn",
-            f"the naive value is above the estimate for {', '.join(above)}, which random labels "
-            "of a useful classifier do not give",
-            "check the direction of the score, the label purity, and how rows were labelled",
-        ),
+        return Check("UC007", "ok", "no naive value is above its estimate")
+    return Check(
+        "UC007",
+        "warn",
+        f"the naive value is above the estimate for {', '.join(above)}, which random labels "
+        "of a useful classifier do not give",
+        "check the direction of the score, the label purity, and how rows were labelled",
     )
+
+
+def warning_checks(caught: Sequence[warnings.WarningMessage]) -> tuple[Check, ...]:
+    """UC012: what the estimators warned of while the table was made; foreign warnings go on."""
+    ours = dict.fromkeys(
+        str(warning.message)
+        for warning in caught
+        if issubclass(warning.category, MisfitWarning | SmallSampleWarning | UndefinedMetricWarning)
+    )
+    for warning in caught:
+        if str(warning.message) not in ours:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+    return tuple(Check("UC012", "warn", message) for message in ours)

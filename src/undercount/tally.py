@@ -79,12 +79,13 @@ def compact_table(
     frequent = _frequent_scores(rows.score)
     if frequent is not None:
         return _merged(_table_by_hashing(rows, frequent), extra)
-    labelled = np.flatnonzero(rows.label >= 0)
-    if rows.weight is None and labelled.size > MANY_LABELLED * rows.score.size:
+    labelled = rows.label >= 0
+    many = np.count_nonzero(labelled) > MANY_LABELLED * rows.score.size
+    if many and rows.weight is None:
         table = _compact_by_sorting(rows, extra)
         if table is not None:
             return table
-    borders = _borders(rows.part(labelled), extra)
+    borders = _borders(rows.part(np.flatnonzero(labelled)), extra)
     return _assembled(borders, _unlabeled_gaps(borders, rows))
 
 
@@ -270,16 +271,23 @@ def _merged(table: Table, knots: Scores) -> Table:
 def _assembled(borders: Borders, gaps: Gaps) -> Table:
     """Interleave borders and gaps, leave out empty cells, and turn the order round."""
     gaps = _knots_opened(borders, gaps)
-    size = 2 * borders.score.size + 1
-    score, positive, negative, unlabeled = np.zeros((4, size))
-    merged = np.zeros(size, bool)
-    score[::2], score[1::2] = gaps.lowest, borders.score
-    score += 0.0
-    positive[1::2], negative[1::2] = borders.positive, borders.negative
-    unlabeled[::2], unlabeled[1::2] = gaps.between, gaps.tied
-    merged[::2] = gaps.merged
-    keep = np.flatnonzero((unlabeled != 0) | (positive != 0) | (negative != 0))[::-1]
-    return Table(score[keep], positive[keep], negative[keep], unlabeled[keep], merged[keep])
+    filled = np.empty(2 * borders.score.size + 1, bool)
+    filled[::2] = gaps.between != 0
+    filled[1::2] = (borders.positive + borders.negative + gaps.tied) != 0
+    keep = np.flatnonzero(filled)[::-1]
+
+    def column(in_gap: Any, at_border: Any, dtype: type = np.float64) -> Any:
+        both: NDArray[Any] = np.empty(filled.size, dtype)
+        both[::2], both[1::2] = in_gap, at_border
+        return both[keep]
+
+    return Table(
+        column(gaps.lowest, borders.score) + 0.0,
+        column(0.0, borders.positive),
+        column(0.0, borders.negative) if borders.negative.any() else np.zeros(keep.size),
+        column(gaps.between, gaps.tied),
+        column(gaps.merged, at_border=False, dtype=np.bool_),
+    )
 
 
 def _knots_opened(borders: Borders, gaps: Gaps) -> Gaps:

@@ -120,10 +120,13 @@ def test_a_range_holds_every_prevalence_inside_it():
         np.testing.assert_allclose(
             getattr(bounds.optimistic, name)[middle], getattr(ends[1].optimistic, name)[middle]
         )
+    row = (
+        2 / counts.n_unlabeled
+    )  # limits of different numbers of hidden rows differ by parts of one
     for share in (0.2, 0.25, 0.3, 0.35):
         inner = bound_curve(counts, Shares(share), rounding="none")
-        assert (bounds.pessimistic.fpr >= inner.pessimistic.fpr - 1e-9).all()
-        assert (bounds.optimistic.fpr <= inner.optimistic.fpr + 1e-9).all()
+        assert (bounds.pessimistic.fpr >= inner.pessimistic.fpr - row).all()
+        assert (bounds.optimistic.fpr <= inner.optimistic.fpr + row).all()
         assert bounds.roc_auc.low <= inner.roc_auc.low + 1e-9
         assert bounds.roc_auc.high >= inner.roc_auc.high - 1e-9
 
@@ -131,7 +134,7 @@ def test_a_range_holds_every_prevalence_inside_it():
 def test_below_the_diagonal_a_range_works_the_other_way():
     # Labels at the bottom: worse than random, so more positives mean a higher FPR (Lemma 4).
     y = np.r_[np.full(300, np.nan), np.ones(60)]
-    score = np.r_[np.linspace(1, 0, 300), np.linspace(0.5, -0.5, 60)]
+    score = np.r_[np.linspace(1, -1, 300), np.linspace(0, -1, 60)]
     counts = ScoreCounts.from_rows(y, score)
     bounds = bound_curve(counts, Shares((0.1, 0.2)), rounding="none")
     low, high = (bound_curve(counts, Shares(share), rounding="none") for share in (0.1, 0.2))
@@ -284,6 +287,10 @@ HALF = Shares(0.5)
             ),
             "must not fall",
         ),
+        (
+            lambda: bound_tables(COUNTS, HALF, lower_cdf=["a"] * 6, upper_cdf=np.ones(6)),
+            "lower_cdf must hold numbers",
+        ),
         (lambda: prevalence_slopes(COUNTS, HALF, [0.5]), "one value a distinct score"),
         (
             lambda: identified_prevalence(ScoreCounts.from_rows([1, None], [1, 2])),
@@ -302,8 +309,3 @@ HALF = Shares(0.5)
 def test_bad_input_is_one_clear_error(call, message):
     with pytest.raises(InputError, match=message):
         call()
-
-
-def test_strings_as_limits_are_refused():
-    with pytest.raises(ValueError, match="could not convert|lower_cdf"):
-        bound_tables(COUNTS, HALF, lower_cdf=["a"] * 6, upper_cdf=np.ones(6))

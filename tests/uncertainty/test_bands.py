@@ -161,6 +161,7 @@ def test_no_hidden_rows_leave_everything_open():
         ({"labelled": [0, 0]}, "at least one labelled row"),
         ({"labelled": [[1, 1]]}, "one non-negative number"),
         ({"labelled": [1, -1]}, "one non-negative number"),
+        ({"labelled": ["one"]}, "must hold numbers"),
         ({"labelled": [1, np.nan]}, "one non-negative number"),
         ({"labelled": [1], "confidence_level": 1.0}, "confidence_level"),
         ({"labelled": [1], "confidence_level": 95}, "confidence_level"),

@@ -97,28 +97,40 @@ def path_tables(
     path: FloatArray,
     wanted: FloatArray,
     n_hidden: float,
+    *,
     basis: Basis = "positive",
+    row_by_row: bool = False,
 ) -> ContingencyTables:
-    """Build the tables along a path of hidden positives, with the corners inside merged cells.
+    """Build the tables along a path of hidden positives, also inside merged cells.
 
     A merged cell has no labelled row, so the band is flat in it: the hidden positives first catch
     up with the number `wanted` at its end, then stand still, then take what is left. (With
-    `basis` "negative" the same is said of the hidden negatives.) The two corners carry the cell's
-    threshold and are marked as merged, so nobody can read a threshold inside.
+    `basis` "negative" the same is said of the hidden negatives.) Inside stand the two corners of
+    that walk, enough for a monotone path, or every row of it. They carry the cell's threshold and
+    are marked as merged, so nobody can read a threshold inside.
     """
     if not counts.compact:
         return tables(counts, shares, path, n_hidden)
-    tp, fp = path, counts.cumulative()[2][1:] - path
-    tp_before, fp_before = np.append(0.0, tp[:-1]), np.append(0.0, fp[:-1])
-    if basis == "positive":
-        middle = np.clip(wanted, tp_before, tp)
-        corners = [(middle, fp_before), (middle, fp), (tp, fp)]
-    else:
-        middle = np.clip(tp + fp - wanted, fp_before, fp)
-        corners = [(tp_before, middle), (tp, middle), (tp, fp)]
+    heads = counts.cumulative()[2]
+    # Follow the class of the basis; the other one has what remains of the unlabeled rows.
+    mine, target = (path, wanted) if basis == "positive" else (heads[1:] - path, heads[1:] - wanted)
+    before = np.append(0.0, mine[:-1])
+    catch_up = np.clip(target, before, mine) - before
+    stand_still = counts.unlabeled - (mine - before)
     bare = counts.merged & (counts.positive + counts.negative == 0)
-    kept = np.ones((len(tp), 3), dtype=bool)
-    kept[:, :2] = bare[:, np.newaxis]
-    hidden, false = (np.column_stack(columns)[kept] for columns in zip(*corners, strict=True))
-    place = np.repeat(np.arange(len(tp)), kept.sum(axis=1))
-    return tables(counts, shares, hidden, n_hidden, place=place, unlabeled=hidden + false)
+    if row_by_row and not counts.weighted:
+        length = np.where(bare, counts.unlabeled, 1).astype(np.int64)
+        place = np.repeat(np.arange(len(path)), length)
+        step = 1.0 + np.arange(len(place)) - np.repeat(np.cumsum(length) - length, length)
+        step[~bare[place]] = counts.unlabeled[~bare]
+    else:
+        stops = np.column_stack([catch_up, catch_up + stand_still, counts.unlabeled])
+        kept = np.column_stack([bare, bare, np.ones_like(bare)])
+        place, step = np.nonzero(kept)[0], stops[kept]
+    taken = np.minimum(step, catch_up[place])
+    taken += np.maximum(step - catch_up[place] - stand_still[place], 0)
+    unlabeled, followed = heads[:-1][place] + step, before[place] + taken
+    # Whole cells of labelled rows may jump, so they are not walked but set.
+    followed = np.where(bare[place], followed, mine[place])
+    hidden = followed if basis == "positive" else unlabeled - followed
+    return tables(counts, shares, hidden, n_hidden, place=place, unlabeled=unlabeled)

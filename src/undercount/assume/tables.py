@@ -252,7 +252,10 @@ def read_cdfs(
 
 
 def _read_cdf(values: ArrayLike, name: str, counts: ScoreCounts) -> FloatArray:
-    cdf = np.asarray(values, dtype=np.float64)
+    try:
+        cdf = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must hold numbers; got {values!r}") from None
     if cdf.shape != counts.score.shape:
         raise InputError(
             f"{name} must hold one value a distinct score, {len(counts.score)}; "

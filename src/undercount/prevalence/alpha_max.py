@@ -8,7 +8,7 @@ import numpy as np
 
 from undercount.prevalence.base import Fitted, ScoreEstimator
 from undercount.prevalence.elbow import likelihood_elbow
-from undercount.prevalence.ranks import effective_sizes, on_scale
+from undercount.prevalence.ranks import effective_sizes, on_scale, summed
 
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
@@ -97,7 +97,7 @@ class AlphaMax(ScoreEstimator):
             diagnostics={
                 "share": GRID,
                 "log_likelihood": curve,
-                "at_edge": value <= 0.1 + ALIVE or value >= 0.89 - ALIVE,  # noqa: PLR2004 - see the rule
+                "at_edge": value <= 0.1 + ALIVE or value >= 0.89 - ALIVE,
             },
         )
 
@@ -107,13 +107,13 @@ def histograms(
 ) -> tuple[Array, Array, float]:
     """Return labelled and unlabeled shares in equal bins, and the bins' width."""
     mean = labelled @ position
-    variance = labelled @ (position - mean) ** 2 * n_labelled / (n_labelled - 1)
+    variance = float(labelled @ (position - mean) ** 2) * n_labelled / (n_labelled - 1)
     if variance <= 0:  # all labelled rows at one score
         variance = float(np.ptp(position)) ** 2 / 12
     width = round_width(3.5 * float(np.sqrt(variance)) * n_labelled ** (-1 / 3))
     bins = ((position - position[0]) / width).astype(int)
     n_bins = int(bins[-1]) + 1
-    return np.bincount(bins, labelled, n_bins), np.bincount(bins, unlabeled, n_bins), width
+    return summed(bins, labelled, n_bins), summed(bins, unlabeled, n_bins), width
 
 
 def round_width(width: float) -> float:

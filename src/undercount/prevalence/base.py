@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -12,15 +11,21 @@ from sklearn.base import BaseEstimator
 
 from undercount.counts import ScoreCounts
 from undercount.curve import Estimate, Interval
-from undercount.errors import InputError, MisfitWarning, SmallSampleWarning
-from undercount.prevalence.ranks import Array, auc_error, labelled_auc, merged
+from undercount.errors import InputError
+from undercount.prevalence.checks import (
+    as_counts,
+    as_matrix,
+    check_counts,
+    check_sizes,
+    warn_about_scores,
+)
+from undercount.prevalence.ranks import Array, Mask, labelled_auc, merged
+from undercount.prevalence.resampling import resampled_counts
 
-MIN_LABELS = 10
 SAMPLINGS = ("single-sample", "case-control")
 NEEDS = ("random labels", "a region without positives")
 # A resample only has to show sampling noise, so it may work on coarse cells.
 RESAMPLE_CELLS = 2048
-IN_SAMPLE_AUC = 0.99
 
 
 @dataclass(frozen=True)
@@ -191,10 +196,10 @@ class ScoreEstimator(PrevalenceEstimator):
         self
         """
         self._check_parameters()
-        counts = _as_counts(y, score, unlabeled=unlabeled, sample_weight=sample_weight)
-        _check_counts(counts)
+        counts = as_counts(y, score, unlabeled=unlabeled, sample_weight=sample_weight)
+        check_counts(counts)
         auc = labelled_auc(counts)
-        _warn_about_scores(counts, auc)
+        warn_about_scores(counts, auc)
         fitted = self._estimate(counts)
         fitted = Fitted(**{**vars(fitted), "diagnostics": {"auc_pu": auc, **fitted.diagnostics}})
         resampled = np.empty(0)
@@ -213,7 +218,7 @@ class ScoreEstimator(PrevalenceEstimator):
             for _ in range(self.n_resamples)
         )
         found = np.fromiter(values, float)
-        return found[np.isfinite(found)]
+        return np.asarray(found[np.isfinite(found)])
 
 
 class FeatureEstimator(PrevalenceEstimator):
@@ -247,10 +252,10 @@ class FeatureEstimator(PrevalenceEstimator):
         self
         """
         self._check_parameters()
-        features = _as_matrix(X)
+        features = as_matrix(X)
         is_positive, is_unlabeled = label_masks(y, len(features), unlabeled=unlabeled)
         labelled, rest = features[is_positive], features[is_unlabeled]
-        _check_sizes(len(labelled), len(rest))
+        check_sizes(len(labelled), len(rest))
         if not np.any(np.ptp(features, axis=0) > 0):
             raise InputError("X must vary; got the same row everywhere")
         rng = self._rng()
@@ -270,92 +275,11 @@ class FeatureEstimator(PrevalenceEstimator):
         raise NotImplementedError
 
 
-def label_masks(y: Any, n_rows: int, *, unlabeled: Any = None) -> tuple[Array, Array]:
+def label_masks(y: Any, n_rows: int, *, unlabeled: Any = None) -> tuple[Mask, Mask]:
     """Return masks of the labelled positive and of the unlabeled rows, in the rows' order."""
     # Descending positions as scores: the table's cells are then the rows in their order.
     counts = ScoreCounts.from_rows(y, -np.arange(float(n_rows)), unlabeled=unlabeled)
     return counts.positive > 0, counts.unlabeled > 0
-
-
-def resampled_counts(counts: ScoreCounts, rng: np.random.Generator, sampling: str) -> ScoreCounts:
-    """Draw a bootstrap sample of the cells: the same as resampling rows, without rows.
-
-    Weighted counts are drawn at Kish's effective size and scaled back.
-    """
-    cells = np.stack([counts.positive, counts.negative, counts.unlabeled])
-    squared = np.asarray(counts.squared_weight, float)
-    totals = cells.sum(axis=1)
-    size = np.divide(totals**2, squared, out=np.zeros(3), where=squared > 0)
-    if sampling == "single-sample":
-        size = rng.multinomial(round(size.sum()), size / size.sum()).astype(float)
-    drawn = np.zeros_like(cells)
-    for row, total in enumerate(totals):
-        if total > 0:
-            drawn[row] = rng.multinomial(max(1, round(size[row])), cells[row] / total)
-    effective = np.divide(totals**2, squared, out=np.ones(3), where=squared > 0)
-    scale = np.divide(totals, effective, out=np.ones(3), where=effective > 0)[:, None]
-    return ScoreCounts.from_counts(counts.score, *(drawn * scale))
-
-
-def _as_counts(y: Any, score: Any, *, unlabeled: Any, sample_weight: Any) -> ScoreCounts:
-    if not isinstance(y, ScoreCounts):
-        if score is None:
-            raise InputError("fit needs labels and scores, or one ScoreCounts; got no scores")
-        return ScoreCounts.from_rows(y, score, unlabeled=unlabeled, sample_weight=sample_weight)
-    if score is not None or unlabeled is not None or sample_weight is not None:
-        raise InputError("fit(counts) takes no scores, unlabeled or weights: counts hold them")
-    return y
-
-
-def _check_sizes(n_labelled: float, n_unlabeled: float) -> None:
-    if n_labelled < MIN_LABELS:
-        raise InputError(
-            f"estimating a prevalence needs at least {MIN_LABELS} labelled positives;"
-            f" got {n_labelled:g}: review some unlabeled rows and use VerifiedSample"
-        )
-    if n_unlabeled < 1:
-        raise InputError("there must be unlabeled rows; got none (is `unlabeled=` missing?)")
-
-
-def _check_counts(counts: ScoreCounts) -> None:
-    squared = counts.squared_weight[0]
-    # Ten rows of weight .1 are still ten labels.
-    _check_sizes(counts.n_positive**2 / squared if squared else 0.0, counts.n_unlabeled)
-    if np.count_nonzero(counts.positive + counts.unlabeled) < 2:  # noqa: PLR2004 - not constant
-        raise InputError("scores must vary; got one constant score, which identifies nothing")
-
-
-def _warn_about_scores(counts: ScoreCounts, auc: float) -> None:
-    if auc > IN_SAMPLE_AUC:
-        warnings.warn(
-            f"the scores separate labelled from unlabeled rows almost perfectly (AUC {auc:.3f}):"
-            f" either under {2 * (1 - auc):.1%} of the unlabeled are positive, or the scorer was"
-            " trained on these rows; use out-of-fold scores",
-            MisfitWarning,
-            stacklevel=3,
-        )
-    elif auc - 2 * auc_error(counts, auc) < 0.5:  # noqa: PLR2004 - a coin's AUC
-        warnings.warn(
-            f"the scores do not tell labelled from unlabeled rows (AUC {auc:.3f}): either nearly"
-            " all unlabeled rows are positive, or the scores are useless",
-            MisfitWarning,
-            stacklevel=3,
-        )
-    if counts.n_positive < 30:  # noqa: PLR2004 - the usual rule of thumb
-        warnings.warn(
-            f"only {counts.n_positive:g} labelled positives: intervals may be too narrow",
-            SmallSampleWarning,
-            stacklevel=3,
-        )
-
-
-def _as_matrix(X: Any) -> Array:  # noqa: N803 - as in scikit-learn
-    features = np.asarray(X, float)
-    if features.ndim != 2:  # noqa: PLR2004 - rows and columns
-        raise InputError(f"X must have two dimensions; got {features.ndim}: use X.reshape(-1, 1)")
-    if not np.all(np.isfinite(features)):
-        raise InputError("X must be finite; got missing or infinite values: impute them first")
-    return features
 
 
 def _drawn(rows: Array, rng: np.random.Generator) -> Array:

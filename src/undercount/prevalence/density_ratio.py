@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import insort
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.ndimage import median_filter
 
-from undercount.prevalence.ranks import Array
+if TYPE_CHECKING:
+    from undercount.prevalence.ranks import Array, Places
 
 GRID = 1 << 14
 REACH = 6.0  # standard deviations of a kernel
@@ -60,10 +62,11 @@ def density_ratio(
     return np.sort(ratio)[::-1]
 
 
-def quantile_places(share: Array, n_points: int) -> Array:
+def quantile_places(share: Array, n_points: int) -> Places:
     """Return the cells of n_points equally likely draws: the rows themselves when each is one."""
     height = np.cumsum(share)
-    return np.searchsorted(height, (np.arange(n_points) + 0.5) / n_points * height[-1])
+    middle = (np.arange(n_points) + 0.5) / n_points
+    return np.asarray(np.searchsorted(height, middle * height[-1]))
 
 
 def kernel_density(position: Array, share: Array, bandwidth: float, n_rows: float) -> Array:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from undercount.prevalence.ranks import Array
+if TYPE_CHECKING:
+    from undercount.prevalence.ranks import Array, Places
 
 WINDOW = 10
 NEIGHBOURS = 5
@@ -34,7 +37,7 @@ def likelihood_elbow(share: Array, log_likelihood: Array) -> float:
     return float(share[best + WINDOW - 1] if gain[best] > 0 else share[0])
 
 
-def _neighbours(share: Array) -> Array:
+def _neighbours(share: Array) -> Places:
     distance = np.abs(share[:, None] - share)
     return np.argsort(distance, axis=1, kind="stable")[:, :NEIGHBOURS]
 
@@ -65,7 +68,7 @@ def _slopes_below(x: Array, y: Array) -> Array:
     error += WINDOW * up**2 - 2 * best * (shared[:, None] + WINDOW * right * up)
     error[:, high < least] = np.inf  # no allowed line touches the hull there
     touching = best[np.arange(len(best)), np.argmin(error, axis=1)]
-    return np.where(is_under, free, touching)
+    return np.asarray(np.where(is_under, free, touching))
 
 
 def _lower_hull(x: Array, y: Array) -> list[int]:

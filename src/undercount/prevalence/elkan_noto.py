@@ -101,9 +101,7 @@ class ElkanNoto(ScoreEstimator):
             share = np.divide(counts.positive, rows, out=np.zeros(rows.size), where=rows > 0)
             found = np.zeros(rows.size)
             kept = rows > 0
-            found[kept] = isotonic_regression(
-                share[kept], weights=rows[kept], increasing=False
-            ).x
+            found[kept] = isotonic_regression(share[kept], weights=rows[kept], increasing=False).x
             return found
         if self.calibration != "none":
             raise InputError(f"calibration must be 'isotonic' or 'none'; got {self.calibration!r}")

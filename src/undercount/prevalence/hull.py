@@ -12,9 +12,8 @@ Array = NDArray[np.float64]
 
 # Added to a Gram matrix's diagonal: points of a smooth kernel are nearly dependent.
 JITTER = {"float64": 1e-11, "float32": 1e-6}
-# Pair steps that a well-conditioned problem needs, per point; beyond it the kernel is smooth
-# and the active set, whose size is then small, is the faster solver.
-PAIR_STEPS = 5
+# Pair steps per point before the pair solver gives up on closing its gap.
+PAIR_STEPS = 20
 CHECK_EVERY = 32
 
 
@@ -46,15 +45,15 @@ class Nearest:
 def gap_tolerance(squared_distance: float) -> float:
     """Return the duality gap at which a distance is exact enough for its slope.
 
-    A pair solver's true error is hundreds of times below its gap (measured), so five per cent of
-    the squared distance leaves about 1e-4 of the distance itself.
+    A pair solver's true error is hundreds of times below its gap (measured), so half of the
+    squared distance leaves about 1e-3 of the distance itself.
     """
-    return min(1e-6, max(0.05 * squared_distance, 1e-8))
+    return min(1e-6, max(0.5 * squared_distance, 1e-9))
 
 
 def nearest_by_pairs(
     kernel: NDArray[np.floating], target: Target, start: Array, *, enough: float = 0.0
-) -> Nearest | None:
+) -> Nearest:
     """Shift weight between the best pair of points until the gap closes.
 
     Sequential minimal optimisation with the second-order choice of the pair (Fan, Chen, Lin
@@ -72,8 +71,7 @@ def nearest_by_pairs(
 
     Returns
     -------
-    Nearest or None
-        None when the steps allowed do not suffice.
+    Nearest
     """
     weight = start.copy()
     slope = kernel @ weight.astype(kernel.dtype) - target.product
@@ -84,7 +82,7 @@ def nearest_by_pairs(
             squared = float(weight @ (slope - target.product)) + target.square
             gap = 2 * float(weight @ drop)
             if gap <= gap_tolerance(squared) or squared <= enough:
-                return Nearest(weight, squared, gap)
+                break
         column = kernel[rising]
         bend = np.maximum(2 - 2 * column, 1e-12)
         falling = int(np.argmax(np.where(weight > 0, drop * drop / bend, -1.0)))
@@ -92,7 +90,7 @@ def nearest_by_pairs(
         weight[rising] += moved
         weight[falling] = max(weight[falling] - moved, 0.0)
         slope += moved * (column - kernel[falling])
-    return None
+    return Nearest(weight, squared, gap)
 
 
 class ActiveSet:
@@ -101,31 +99,48 @@ class ActiveSet:
     With p_i = phi(x_i) - t, minimising |Σ x_i p_i|² + (Σ x_i - 1)² over x ≥ 0 and dividing x by its
     sum gives the hull's nearest point to t, so non-negative least squares on the Gram matrix
     <p_i, p_j> + 1 solves the problem exactly; smooth kernels need a few dozen points only.
+
+    Parameters
+    ----------
+    kernel : ndarray of shape (n, n)
+        With a unit diagonal.
+    target : Target
     """
 
     def __init__(self, kernel: NDArray[np.floating], target: Target) -> None:
         self.kernel, self.target = kernel, target
         first = int(np.argmax(target.product))
-        self.support = [first]
-        self.rows = kernel[[first]].astype(float)
+        self.support = np.array([first])
+        self._buffer = np.empty((16, kernel.shape[0]))
+        self._buffer[0] = kernel[first]
         distance = 1 - 2 * target.product[first] + target.square
         self.share = np.array([1 / (1 + max(distance, 0.0))])
+        self._jitter = JITTER[kernel.dtype.name]
         self.factor = self._factored()
 
-    def solve(self, *, enough: float = 0.0) -> Nearest:
-        """Return the nearest point of the hull."""
+    def solve(self, *, enough: float = 0.0, largest: int | None = None) -> Nearest | None:
+        """Return the hull's nearest point, or None when it needs more than ``largest`` points."""
+        largest = self.kernel.shape[0] if largest is None else largest
         for _ in range(3 * self.kernel.shape[0]):
             found, slope = self._state()
             entering = int(np.argmin(slope))
-            done = found.gap <= 1e-3 * gap_tolerance(found.squared_distance) + 1e-10
+            done = found.gap <= max(1e-4 * found.squared_distance, 1e-10)
+            # A point of the support that still seems to improve is rounding.
             if done or found.squared_distance <= enough or entering in self.support:
                 break
+            if self.support.size >= largest:
+                return None
             self._enter(entering)
         return found
 
+    @property
+    def _rows(self) -> Array:
+        """The support's rows of the kernel."""
+        return self._buffer[: self.support.size]
+
     def _state(self) -> tuple[Nearest, Array]:
         weight = self.share / self.share.sum()
-        slope = weight @ self.rows - self.target.product
+        slope = weight @ self._rows - self.target.product
         at = slope[self.support]
         squared = float(weight @ (at - self.target.product[self.support])) + self.target.square
         gap = 2 * float(weight @ at - slope.min())
@@ -133,45 +148,43 @@ class ActiveSet:
         full[self.support] = weight
         return Nearest(full, squared, gap), slope
 
-    def _gram(self, points: list[int], row: Array) -> Array:
-        """Return <p_i, p_j> + 1 of some points against one whose kernel row is given."""
-        product = self.target.product
-        return np.asarray(row[points] - product[points] + self.target.square + 1)
-
     def _factored(self) -> Array:
         product = self.target.product[self.support]
-        gram = self.rows[:, self.support] - product - product[:, None] + self.target.square + 1
-        gram[np.diag_indices_from(gram)] += JITTER[self.kernel.dtype.name]
+        gram = self._rows[:, self.support] - product - product[:, None] + self.target.square + 1
+        gram[np.diag_indices_from(gram)] += self._jitter
         return np.asarray(dpotrf(gram, lower=1)[0])
 
     def _enter(self, point: int) -> None:
+        size, product = self.support.size, self.target.product
         row = self.kernel[point].astype(float)
-        product = self.target.product[point]
-        side = dtrtrs(self.factor, self._gram(self.support, row) - product, lower=1)[0].ravel()
-        jitter = JITTER[self.kernel.dtype.name]
-        corner = float(row[point]) - 2 * product + self.target.square + 1 + jitter - side @ side
-        size = len(self.support)
+        base = self.target.square + 1 - product[point]
+        side = dtrtrs(self.factor, row[self.support] - product[self.support] + base, lower=1)[0]
+        side = side.ravel()
+        corner = row[point] - product[point] + base + self._jitter - side @ side
         factor = np.zeros((size + 1, size + 1), order="F")
         factor[:size, :size] = self.factor
         factor[size, :size] = side
-        factor[size, size] = np.sqrt(max(corner, jitter))
+        factor[size, size] = np.sqrt(max(corner, self._jitter))
         self.factor = factor
-        self.support.append(point)
-        self.rows = np.vstack([self.rows, row])
+        if size == len(self._buffer):
+            self._buffer = np.concatenate([self._buffer, np.empty_like(self._buffer)])
+        self._buffer[size] = row
+        self.support = np.append(self.support, point)
         self.share = np.append(self.share, 0.0)
         self._settle()
 
     def _settle(self) -> None:
         """Solve on the support; while a share is negative, go to the boundary and drop it."""
         while True:
-            wanted = dpotrs(self.factor, np.ones(len(self.support)), lower=1)[0].ravel()
+            wanted = dpotrs(self.factor, np.ones(self.support.size), lower=1)[0].ravel()
             bad = wanted <= 0
             if not bad.any():
                 self.share = wanted
                 return
             reach = np.min(self.share[bad] / (self.share[bad] - wanted[bad]))
-            self.share = self.share + reach * (wanted - self.share)
-            keep = self.share > 1e-14  # noqa: PLR2004 - rounding of a share that has reached 0
-            self.support = [p for p, kept in zip(self.support, keep, strict=True) if kept]
-            self.rows, self.share = self.rows[keep], self.share[keep]
+            share = self.share + reach * (wanted - self.share)
+            keep = share > 1e-14  # noqa: PLR2004 - rounding of a share that has reached 0
+            rows = self._rows[keep]
+            self.support, self.share = self.support[keep], share[keep]
+            self._buffer[: len(rows)] = rows
             self.factor = self._factored()

@@ -57,7 +57,7 @@ def point_kernel_means(
     positive, rest = positive / positive.sum(), rest / rest.sum()
     weight = n_labelled * positive + n_unlabeled * rest
     kernel = point_kernel(place, positive, rest, weight)
-    distance = HullDistance(kernel.matrix, positive, rest, smooth=True)
+    distance = HullDistance(kernel.matrix, positive, rest)
     return kernel_means(distance, kernel.width, min(n_labelled, n_unlabeled))
 
 
@@ -113,7 +113,7 @@ def feature_kernel_means(labelled: Array, unlabeled: Array) -> KernelMeans:
     is_labelled = np.arange(len(rows)) >= len(unlabeled)
     positive, rest = is_labelled / len(labelled), ~is_labelled / len(unlabeled)
     kernel = row_kernel(rows, positive, rest)
-    distance = HullDistance(kernel.matrix, positive, rest, smooth=False)
+    distance = HullDistance(kernel.matrix, positive, rest)
     return kernel_means(distance, kernel.width, min(len(labelled), len(unlabeled)))
 
 

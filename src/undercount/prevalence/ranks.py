@@ -11,6 +11,8 @@ from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 
 Array = NDArray[np.float64]
+Places = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -70,10 +72,15 @@ def rank_bins(counts: ScoreCounts, n_bins: int) -> tuple[Array, Array, Array]:
     """Return (centre, labelled, unlabeled): shares in the non-empty equal-width bins of rank."""
     shares = ranked_shares(counts)
     bins = np.minimum((shares.rank * n_bins).astype(int), n_bins - 1)
-    labelled = np.bincount(bins, shares.labelled, n_bins)
-    unlabeled = np.bincount(bins, shares.unlabeled, n_bins)
+    labelled = summed(bins, shares.labelled, n_bins)
+    unlabeled = summed(bins, shares.unlabeled, n_bins)
     keep = (labelled + unlabeled) > 0
     return (np.flatnonzero(keep) + 0.5) / n_bins, labelled[keep], unlabeled[keep]
+
+
+def summed(place: Places, weight: Array, size: int) -> Array:
+    """Return the sum of the weights at each place."""
+    return np.asarray(np.bincount(place, weight, size), float)
 
 
 def effective_sizes(counts: ScoreCounts) -> tuple[float, float]:

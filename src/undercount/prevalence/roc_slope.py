@@ -13,9 +13,9 @@ from undercount.prevalence.ranks import effective_sizes
 
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
-    from undercount.prevalence.ranks import Array
+    from undercount.prevalence.ranks import Array, Places
 
-# Heads this small are always judged exactly; larger ones only when a normal bound says they may win.
+# Small heads are always judged exactly; large ones only if a normal bound says they may win.
 SMALL_HEAD = 50
 MARGIN = 1.15
 MAX_THRESHOLDS = 20_000
@@ -112,7 +112,9 @@ def head_shares(counts: ScoreCounts) -> tuple[Array, Array, Array]:
     return counts.score[keep], labelled[keep], unlabeled[keep]
 
 
-def _contenders(labelled: Array, unlabeled: Array, sizes: tuple[float, float], risk: float) -> Array:
+def _contenders(
+    labelled: Array, unlabeled: Array, sizes: tuple[float, float], risk: float
+) -> Places:
     """Return places of thresholds that may hold the minimum, so that few need exact limits."""
     last = np.append(np.diff(unlabeled) > 0, [True])  # of equal unlabeled heads the longest wins
     place = np.flatnonzero(last)
@@ -129,7 +131,9 @@ def _contenders(labelled: Array, unlabeled: Array, sizes: tuple[float, float], r
     return found
 
 
-def _limits_ratio(labelled: Array, unlabeled: Array, sizes: tuple[float, float], risk: float) -> Array:
+def _limits_ratio(
+    labelled: Array, unlabeled: Array, sizes: tuple[float, float], risk: float
+) -> Array:
     """Return Clopper-Pearson upper limits of the unlabeled over lower limits of the labelled."""
     m, n = sizes
     i, j = unlabeled * n, labelled * m

@@ -10,7 +10,8 @@ from scipy.special import ndtri
 
 from undercount.curve import Interval
 from undercount.errors import InputError, MisfitWarning
-from undercount.prevalence.base import MIN_LABELS, Fitted, ScoreEstimator
+from undercount.prevalence.base import Fitted, ScoreEstimator
+from undercount.prevalence.checks import MIN_LABELS
 
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts

@@ -68,7 +68,9 @@ class VerifiedSample(PrevalenceEstimator):
         """Read the verified labels: 1 positive, 0 negative, nothing missing."""
         labels = np.asarray(y, float).ravel()
         if labels.size == 0 or not np.all((labels == 0) | (labels == 1)):
-            raise InputError("verified labels must be 0 or 1, at least one row; none may be missing")
+            raise InputError(
+                "verified labels must be 0 or 1, at least one row; none may be missing"
+            )
         return self.fit_counts(int(labels.sum()), labels.size)
 
     def fit_counts(self, n_positive: float, n_verified: float) -> Self:

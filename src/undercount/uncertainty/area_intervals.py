@@ -5,9 +5,9 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import stdtrit
 
 from undercount.counts import ScoreCounts
-from undercount.curve import OperatingCurve
 from undercount.errors import InputError, SmallSampleWarning
 from undercount.uncertainty import areas
 from undercount.uncertainty.average_precision import (
@@ -15,7 +15,6 @@ from undercount.uncertainty.average_precision import (
     unbiased_average_precision,
 )
 from undercount.uncertainty.design import LABELLED, Design
-from undercount.uncertainty.exact import two_sided_z
 from undercount.uncertainty.found import Found, Question
 from undercount.uncertainty.scales import delta_interval
 from undercount.uncertainty.variance import CellRows, Influence, Spread, spread
@@ -43,7 +42,7 @@ def area_value(
     value, error = float(influence.value), math.sqrt(variance)
     least, most = question.kind.range
     inside = min(max(value, least), most)
-    low, high = _interval(inside, error, question, size)
+    low, high = _interval(value, error, question, size)
     found = Found(inside, low, high, error, method)
     beyond = abs(value - inside)
     if beyond <= TOLERANCE or math.isnan(value):
@@ -72,21 +71,8 @@ def _influence(
     if name == "partial_roc_auc":
         if question.max_fpr is None or not 0 < question.max_fpr <= 1:
             raise InputError(f"max_fpr must be in (0, 1]; got {question.max_fpr}")
-        value = _cleaned(mass, prevalence).partial_roc_auc(question.max_fpr)
-        return areas.partial_roc_auc(mass, value, question.max_fpr)
+        return areas.partial_roc_auc(mass, question.max_fpr)
     return areas.mean_loss(counts, mass, prevalence, name)
-
-
-def _cleaned(mass: areas.Recovered, prevalence: float) -> OperatingCurve:
-    """Return the curve without points outside the unit square (Jain et al. 2017, Algorithm 1)."""
-    tpr, fpr = (np.append(0.0, np.cumsum(m)) for m in (mass.positive, mass.negative))
-    kept = np.ones(len(tpr), dtype=bool)
-    for rate in (tpr, fpr):
-        kept &= (rate >= -TOLERANCE) & (rate <= 1 + TOLERANCE)
-    kept[[0, -1]] = True
-    tpr, fpr = np.clip(tpr[kept], 0, 1), np.clip(fpr[kept], 0, 1)
-    order = np.lexsort((tpr, fpr))
-    return OperatingCurve(np.arange(len(order), 0.0, -1), tpr[order], fpr[order], prevalence)
 
 
 def _average_precision(
@@ -112,15 +98,17 @@ def _average_precision(
 
 
 def _interval(value: float, error: float, question: Question, size: float) -> tuple[float, float]:
-    """Return the interval on the metric's scale; at an edge of the range by the rule of three."""
-    z = two_sided_z(question.confidence_level)
+    """Return the interval on the metric's scale, with Student's quantile for few labels."""
     least, most = question.kind.range
     if math.isnan(value) or math.isnan(error):
         return least, most
+    t = float(stdtrit(max(size - 1, 1.0), (1 + question.confidence_level) / 2))
     if least < value < most:
-        low, high = delta_interval(value, error, question.kind.scale, z)
+        low, high = delta_interval(value, error, question.kind.scale, t)
         return float(low), float(high)
-    # All labelled rows are on the right (or wrong) side of all others: as for k of k successes.
+    if error > 0:
+        return max(value - t * error, least), min(value + t * error, most)
+    # All labelled rows are on one side of all others: as for k of k successes.
     edge = (1 - ((1 - question.confidence_level) / 2) ** (1 / max(size, 1.0))) * (most - least)
     return (value - edge, value) if value == most else (value, value + edge)
 

@@ -58,21 +58,36 @@ def lift_auc(mass: Recovered) -> Influence:
     return Influence(float(mass.positive @ below), positive=below, everyone=_middle(mass.positive))
 
 
-def partial_roc_auc(mass: Recovered, value: float, max_fpr: float) -> Influence:
+def partial_roc_auc(mass: Recovered, max_fpr: float) -> Influence:
     """Area under the ROC curve up to a false-positive rate, on McClish's scale.
 
-    The end of the range moves with the negatives so that its own effect cancels: the derivative is
-    ∫ (dTPR dFPR - dFPR dTPR) over the range, the same form as the whole area's.
+    Chance makes the recovered false-positive rate go up and down along the thresholds; the end of
+    the range lies where its isotonic regression crosses `max_fpr`, which is where the sum of its
+    distances is least. The end moves with the data so that its own effect cancels, hence the
+    derivative is ∫ (dTPR dFPR - dFPR dTPR) over the range, the same form as the whole area's.
     """
     fpr, tpr = _middle(mass.negative), _middle(mass.positive)
-    inside = np.arange(len(fpr)) < _first_beyond(mass.negative, max_fpr)
-    tpr_end = float(np.sum(mass.positive[inside])) if inside.any() else 0.0
+    distance = np.cumsum(mass.everyone * (np.cumsum(mass.negative) - max_fpr))
+    end = int(np.argmin(np.append(0.0, distance)))  # cells wholly inside the range
+    inside = np.arange(len(fpr)) < end
+    tpr_end = float(mass.positive[inside].sum())
+    area = float((mass.negative * tpr)[inside].sum())
     scale = 0.5 / (max_fpr - max_fpr * max_fpr / 2)
-    return Influence(
-        value,
-        positive=np.where(inside, scale * (max_fpr - fpr), 0.0),
-        negative=np.where(inside, -scale * (tpr_end - tpr), 0.0),
-    )
+    rest = max_fpr - float(mass.negative[inside].sum())
+    slope, width = 0.0, 0.0
+    if end < len(fpr) and mass.negative[end] > 0:
+        # The last cell is cut: the curve is straight inside it.
+        width = float(mass.negative[end])
+        slope = float(mass.positive[end]) / width
+    area += rest * tpr_end + rest * rest * slope / 2
+    positive = np.where(inside, max_fpr - fpr, 0.0)
+    negative = np.where(inside, tpr - tpr_end - rest * slope, 0.0)
+    if width > 0:
+        positive[end] = rest * rest / (2 * width)
+        negative[end] = -rest * rest * slope / (2 * width)
+    chance = max_fpr * max_fpr / 2
+    value = 0.5 * (1 + (area - chance) / (max_fpr - chance))
+    return Influence(value, positive=scale * positive, negative=scale * negative)
 
 
 def average_precision(mass: Recovered, prevalence: float) -> Influence:
@@ -127,9 +142,3 @@ def _middle(mass: FloatArray) -> FloatArray:
 
 def _reverse_sum(values: FloatArray) -> FloatArray:
     return np.cumsum(values[::-1])[::-1]
-
-
-def _first_beyond(mass: FloatArray, limit: float) -> int:
-    """Return how many leading cells stay within the false-positive rate."""
-    beyond = np.flatnonzero(np.cumsum(mass) > limit)
-    return int(beyond[0]) if len(beyond) else len(mass)

@@ -110,7 +110,10 @@ def cdf_band(
 
 
 def _read(labelled: ArrayLike, confidence_level: float, band: str) -> FloatArray:
-    rows = np.asarray(labelled, dtype=np.float64)
+    try:
+        rows = np.asarray(labelled, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"labelled must hold numbers of rows; got {labelled!r}") from None
     if rows.ndim != 1 or not (rows >= 0).all():
         raise InputError(
             "labelled must be one non-negative number of rows a score; got an array of shape "

@@ -71,7 +71,8 @@ def _quantile(head: FloatArray, n_labelled: int, n_hidden: int, tail: float) -> 
     limit = tail * (1 + 1e-10)
     while (up := (cdf <= limit) & (k < n_hidden)).any():
         # P(k + 1) / P(k) of the negative hypergeometric distribution.
-        grown = (n_hidden - k) * (head + k) / ((k + 1) * (n_labelled - head + n_hidden - k))
+        after = np.maximum(n_labelled - head + n_hidden - k, 1)
+        grown = (n_hidden - k) * (head + k) / ((k + 1) * after)
         pmf = np.where(up, pmf * grown, pmf)
         cdf, k = np.where(up, cdf + pmf, cdf), k + up
     while (down := (cdf - pmf > limit) & (k > 0)).any():

@@ -1,0 +1,81 @@
+"""What every prevalence estimator asks of its input."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError, MisfitWarning, SmallSampleWarning
+from undercount.prevalence.ranks import Array, auc_error
+
+MIN_LABELS = 10
+IN_SAMPLE_AUC = 0.99
+
+
+def as_counts(y: Any, score: Any, *, unlabeled: Any, sample_weight: Any) -> ScoreCounts:
+    """Return counts, made from rows where rows are given."""
+    if not isinstance(y, ScoreCounts):
+        if score is None:
+            raise InputError("fit needs labels and scores, or one ScoreCounts; got no scores")
+        return ScoreCounts.from_rows(y, score, unlabeled=unlabeled, sample_weight=sample_weight)
+    if score is not None or unlabeled is not None or sample_weight is not None:
+        raise InputError("fit(counts) takes no scores, unlabeled or weights: counts hold them")
+    return y
+
+
+def check_sizes(n_labelled: float, n_unlabeled: float) -> None:
+    """Raise unless there are enough labels and any unlabeled row."""
+    if n_labelled < MIN_LABELS:
+        raise InputError(
+            f"estimating a prevalence needs at least {MIN_LABELS} labelled positives;"
+            f" got {n_labelled:g}: review some unlabeled rows and use VerifiedSample"
+        )
+    if n_unlabeled < 1:
+        raise InputError("there must be unlabeled rows; got none (is `unlabeled=` missing?)")
+
+
+def check_counts(counts: ScoreCounts) -> None:
+    """Raise unless the counts can carry an estimate."""
+    squared = counts.squared_weight[0]
+    # Ten rows of weight .1 are still ten labels.
+    check_sizes(counts.n_positive**2 / squared if squared else 0.0, counts.n_unlabeled)
+    if np.count_nonzero(counts.positive + counts.unlabeled) < 2:  # noqa: PLR2004 - not constant
+        raise InputError("scores must vary; got one constant score, which identifies nothing")
+
+
+def warn_about_scores(counts: ScoreCounts, auc: float) -> None:
+    """Warn of scores that look in-sample or useless, and of few labels."""
+    if auc > IN_SAMPLE_AUC:
+        warnings.warn(
+            f"the scores separate labelled from unlabeled rows almost perfectly (AUC {auc:.3f}):"
+            f" either under {2 * (1 - auc):.1%} of the unlabeled are positive, or the scorer was"
+            " trained on these rows; use out-of-fold scores",
+            MisfitWarning,
+            stacklevel=4,
+        )
+    elif auc - 2 * auc_error(counts, auc) < 0.5:  # noqa: PLR2004 - a coin's AUC
+        warnings.warn(
+            f"the scores do not tell labelled from unlabeled rows (AUC {auc:.3f}): either nearly"
+            " all unlabeled rows are positive, or the scores are useless",
+            MisfitWarning,
+            stacklevel=4,
+        )
+    if counts.n_positive < 30:  # noqa: PLR2004 - the usual rule of thumb
+        warnings.warn(
+            f"only {counts.n_positive:g} labelled positives: intervals may be too narrow",
+            SmallSampleWarning,
+            stacklevel=4,
+        )
+
+
+def as_matrix(X: Any) -> Array:  # noqa: N803 - as in scikit-learn
+    """Return features as a finite matrix of floats."""
+    features = np.asarray(X, float)
+    if features.ndim != 2:  # noqa: PLR2004 - rows and columns
+        raise InputError(f"X must have two dimensions; got {features.ndim}: use X.reshape(-1, 1)")
+    if not np.all(np.isfinite(features)):
+        raise InputError("X must be finite; got missing or infinite values: impute them first")
+    return features

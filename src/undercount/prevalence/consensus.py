@@ -1,0 +1,93 @@
+"""Consensus: the default estimate, combining methods that fail differently."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from undercount.curve import Interval
+from undercount.errors import MisfitWarning
+from undercount.prevalence.base import Fitted, ScoreEstimator
+from undercount.prevalence.evidence import gather
+from undercount.prevalence.quantile_net import trained_net
+
+if TYPE_CHECKING:
+    from undercount.counts import ScoreCounts
+
+# An interval wider than this answers little more than "somewhere between"
+WIDEST = 0.25
+
+
+class Consensus(ScoreEstimator):
+    """Estimate the share of positives by a model of how five methods err together.
+
+    DEDPUL, best bin, ROC slope, AlphaMax and Patra-Sen are run on the ranks of the scores. Each
+    errs in its own way, depending on the sizes and on how far the classes overlap. A small neural
+    network, trained on simulated problems of known truth (normal, uniform, beta and logistic
+    scores, mixtures of them, noisy scores, ties; no real data), reads the five answers, the ROC of
+    labelled against unlabeled rows and the sizes, and answers with the median and quantiles of
+    the true share given all that.
+
+    Parameters
+    ----------
+    sampling, confidence_level, n_resamples, random_state
+        As in every prevalence estimator; the interval comes from the network, so nothing is
+        resampled.
+
+    Attributes
+    ----------
+    unlabeled_prevalence_ : float
+    interval_ : Interval
+        Quantiles of the true share among simulated problems that look like this one: it holds
+        what sampling noise and the methods' biases leave open.
+    upper_bound_ : float
+        Largest feasible share: the distribution-free upper confidence bound of the ROC slope.
+    diagnostics_ : dict
+        ``estimates``: each method's answer; ``spread``: largest minus smallest of them;
+        ``identified``: False when the interval is so wide that the data do not settle the share.
+
+    Notes
+    -----
+    Assumes: labels are a random sample of the positives, and some scores are reached by positives
+    only, or nearly.
+    Wrong when: labels prefer some positives (then all methods err alike and no agreement shows
+    it), or negatives that look like positives at every score are common.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.prevalence import Consensus
+    >>> rng = np.random.default_rng(0)
+    >>> score = np.concatenate([rng.normal(4, 1, 700), rng.normal(0, 1, 700)])
+    >>> y = np.where(np.arange(1400) < 400, 1, -1)  # 300 of the 1,000 unlabeled are positive
+    >>> consensus = Consensus().fit(y, score, unlabeled=-1)
+    >>> round(consensus.unlabeled_prevalence_, 1), 0.3 in consensus.interval_
+    (0.3, True)
+    >>> consensus.diagnostics_["identified"]
+    True
+    """
+
+    def _estimate(self, counts: ScoreCounts) -> Fitted:
+        evidence, net = gather(counts), trained_net()
+        quantiles = net.quantiles(evidence.inputs)
+        tail = (1 - self.confidence_level) / 2
+        interval = Interval(net.at(quantiles, tail), net.at(quantiles, 1 - tail))
+        answers = evidence.estimates.values()
+        identified = net.at(quantiles, 0.975) - net.at(quantiles, 0.025) <= WIDEST
+        if not identified:
+            warnings.warn(
+                f"the data do not settle the share of positives: {interval.low:.2f} to"
+                f" {interval.high:.2f} is possible; give a prevalence, or verify some rows",
+                MisfitWarning,
+                stacklevel=4,
+            )
+        return Fitted(
+            net.at(quantiles, 0.5),
+            interval=interval,
+            upper_bound=evidence.upper_bound,
+            diagnostics={
+                "estimates": evidence.estimates,
+                "spread": max(answers) - min(answers),
+                "identified": identified,
+            },
+        )

@@ -1,0 +1,80 @@
+"""A small neural network that answers with quantiles; its numbers stand in a JSON file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import expit, ndtri
+
+if TYPE_CHECKING:
+    from undercount.prevalence.ranks import Array
+
+
+@dataclass(frozen=True)
+class QuantileNet:
+    """Networks of one shape whose quantiles are averaged.
+
+    Attributes
+    ----------
+    levels : ndarray
+        Levels of the quantiles, ascending, ½ among them.
+    centre, spread : ndarray
+        Standardise the inputs.
+    networks : tuple
+        Each a tuple of layers (weights, biases); tanh between layers, logistic at the end.
+    """
+
+    levels: Array
+    centre: Array
+    spread: Array
+    networks: tuple[tuple[tuple[Array, Array], ...], ...]
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> QuantileNet:
+        """Read what the training script wrote."""
+        networks = tuple(
+            tuple((np.array(weight), np.array(bias)) for weight, bias in network)
+            for network in values["networks"]
+        )
+        return cls(
+            np.array(values["levels"]),
+            np.array(values["centre"]),
+            np.array(values["spread"]),
+            networks,
+        )
+
+    def quantiles(self, inputs: Array) -> Array:
+        """Return ascending quantiles for one vector of inputs or for each row of a matrix."""
+        scaled = np.clip((inputs - self.centre) / self.spread, -5, 5)
+        found = np.mean([_forward(scaled, network) for network in self.networks], axis=0)
+        return np.asarray(np.sort(found, axis=-1))
+
+    def at(self, quantiles: Array, level: float) -> float:
+        """Return one vector's quantile at any level; beyond the ends the tail is taken as normal."""
+        inside = min(max(level, self.levels[0]), self.levels[-1])
+        normal = ndtri(self.levels)
+        found = float(np.interp(ndtri(inside), normal, quantiles))
+        if inside != level:
+            middle = float(np.interp(0.0, normal, quantiles))
+            found = middle + (found - middle) * float(ndtri(level) / ndtri(inside))
+        return min(max(found, 0.0), 1.0)
+
+
+def _forward(inputs: Array, layers: tuple[tuple[Array, Array], ...]) -> Array:
+    values = inputs
+    for weight, bias in layers[:-1]:
+        values = np.tanh(values @ weight + bias)
+    weight, bias = layers[-1]
+    return np.asarray(expit(values @ weight + bias))
+
+
+@cache
+def trained_net() -> QuantileNet:
+    """Return the network that ``benchmarks/train_consensus.py`` trained on simulated problems."""
+    text = files("undercount.prevalence").joinpath("consensus.json").read_text(encoding="utf-8")
+    return QuantileNet.from_dict(json.loads(text))

@@ -1,0 +1,124 @@
+import numpy as np
+import pytest
+from sklearn import metrics
+
+import undercount as uc
+
+
+def simulated(seed, n_rows=3000, prevalence=0.3, frequency=0.4):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n_rows) < prevalence
+    common = rng.normal(truth)
+    one = common + rng.normal(0, 0.5, n_rows)
+    other = common + rng.normal(0, 1.0, n_rows)
+    y = np.where(truth & (rng.random(n_rows) < frequency), 1, 0)
+    return y, one, other, truth
+
+
+def test_difference_is_that_of_the_truth_and_pairing_narrows_it():
+    y, one, other, truth = simulated(0, 30_000)
+    comparison = uc.compare(
+        y, {"one": one, "other": other}, unlabeled=0, prevalence=truth.mean(), threshold=0.8
+    )
+    true_gap = metrics.roc_auc_score(truth, one) - metrics.roc_auc_score(truth, other)
+    found = comparison.difference("roc_auc")
+    assert found.difference.value == pytest.approx(
+        true_gap, abs=4 * found.difference.standard_error
+    )
+    errors = [e.rows[-3].estimate.standard_error for e in comparison.evaluations.values()]
+    assert found.difference.standard_error < np.hypot(*errors)
+    for metric in ("precision", "f1", "recall", "accuracy", "mcc"):
+        gap = comparison.difference(metric).difference
+        predicted = [score >= 0.8 for score in (one, other)]
+        score = {
+            "precision": metrics.precision_score,
+            "f1": metrics.f1_score,
+            "recall": metrics.recall_score,
+            "accuracy": metrics.accuracy_score,
+            "mcc": metrics.matthews_corrcoef,
+        }[metric]
+        expected = score(truth, predicted[0]) - score(truth, predicted[1])
+        assert gap.value == pytest.approx(expected, abs=4 * gap.standard_error), metric
+
+
+def test_same_scores_do_not_differ():
+    y, one, _, _ = simulated(1)
+    comparison = uc.compare(y, {"a": one, "b": one}, unlabeled=0, prevalence=0.3)
+    found = comparison.difference("roc_auc")
+    assert found.difference.value == 0
+    assert found.better_probability == 0.5
+
+
+def test_orders_that_cannot_flip_are_said_so_and_crossovers_are_where_values_meet():
+    y, one, other, _ = simulated(2)
+    comparison = uc.compare(
+        y, {"a": one, "b": other}, unlabeled=0, prevalence=0.3, threshold={"a": 2.0, "b": -0.5}
+    )
+    assert not comparison.difference("roc_auc").depends_on_prevalence
+    accuracy = comparison.difference("accuracy")
+    assert accuracy.depends_on_prevalence
+    share = accuracy.crossover
+    assert not np.isnan(share)  # a strict and a generous threshold: accuracy must flip
+    values = [
+        uc.mixture_curve(e.counts, uc.Shares(share), clean=False).at(t).accuracy
+        for e, t in zip(comparison.evaluations.values(), (2.0, -0.5), strict=True)
+    ]
+    assert values[0] == pytest.approx(values[1], abs=1e-3)
+
+
+def test_holm_adjusts_three_models():
+    y, one, other, _ = simulated(3)
+    rng = np.random.default_rng(9)
+    comparison = uc.compare(
+        y,
+        {"a": one, "b": other, "c": rng.normal(size=len(y))},
+        unlabeled=0,
+        unlabeled_prevalence=0.1,
+    )
+    found = [d for d in comparison.differences if d.metric == "roc_auc"]
+    assert len(found) == 3
+    raw, adjusted = [d.p_value for d in found], [d.adjusted_p_value for d in found]
+    # Holm: sorted p times 3, 2, 1, made monotone.
+    order = np.argsort(raw)
+    expected = np.maximum.accumulate(np.sort(raw) * [3, 2, 1]).clip(max=1)
+    np.testing.assert_allclose(np.array(adjusted)[order], expected)
+
+
+def test_text_and_table():
+    y, one, other, _ = simulated(4)
+    comparison = uc.compare(y, {"a": one, "b": other}, unlabeled=0, prevalence=0.3)
+    assert "whatever the prevalence" in str(comparison)
+    table = comparison.table()
+    assert {len(column) for column in table.values()} == {3}
+
+
+def test_bad_input():
+    y, one, other, _ = simulated(5)
+    with pytest.raises(uc.InputError, match="at least two models"):
+        uc.compare(y, {"a": one}, unlabeled=0, prevalence=0.3)
+    with pytest.raises(uc.InputError, match="b is missing"):
+        uc.compare(y, {"a": one, "b": other}, unlabeled=0, prevalence=0.3, threshold={"a": 1})
+    comparison = uc.compare(y, {"a": one, "b": other}, unlabeled=0, prevalence=0.3)
+    with pytest.raises(uc.InputError, match="metrics: average_precision"):
+        comparison.difference("precison")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["dataset", "population"])
+def test_intervals_of_differences_cover(target):
+    covered, runs = 0, 400
+    for seed in range(runs):
+        y, one, other, truth = simulated(1000 + seed, 2000)
+        comparison = uc.compare(
+            y,
+            {"a": one, "b": other},
+            unlabeled=0,
+            prevalence=truth.mean() if target == "dataset" else 0.3,
+            target=target,
+            n_resamples=100,
+        )
+        big = simulated(77, 400_000)
+        truth, one, other = (truth, one, other) if target == "dataset" else (big[3], big[1], big[2])
+        true_gap = metrics.roc_auc_score(truth, one) - metrics.roc_auc_score(truth, other)
+        covered += true_gap in comparison.difference("roc_auc").difference.interval
+    assert 0.92 <= covered / runs <= 0.985

@@ -1,0 +1,198 @@
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn import metrics
+
+import undercount as uc
+
+THRESHOLD = 1.0
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(42)
+    truth = rng.random(20_000) < 0.25
+    score = rng.normal(1.5 * truth)
+    y = np.where(truth & (rng.random(20_000) < 0.4), 1, 0)
+    return y, score, truth
+
+
+@pytest.fixture(scope="module")
+def evaluation(rows):
+    y, score, truth = rows
+    return uc.evaluate(y, score, unlabeled=0, prevalence=truth.mean(), threshold=THRESHOLD)
+
+
+def true_values(truth, score, threshold):
+    predicted = score >= threshold
+    return {
+        "recall": metrics.recall_score(truth, predicted),
+        "precision": metrics.precision_score(truth, predicted),
+        "f1": metrics.f1_score(truth, predicted),
+        "specificity": metrics.recall_score(~truth, ~predicted),
+        "accuracy": metrics.accuracy_score(truth, predicted),
+        "mcc": metrics.matthews_corrcoef(truth, predicted),
+        "roc_auc": metrics.roc_auc_score(truth, score),
+        "average_precision": metrics.average_precision_score(truth, score),
+        "lift_auc": 0.5 * truth.mean() + (1 - truth.mean()) * metrics.roc_auc_score(truth, score),
+    }
+
+
+def test_every_row_covers_the_truth_of_this_data_set(rows, evaluation):
+    _, score, truth = rows
+    expected = true_values(truth, score, THRESHOLD)
+    assert [row.metric for row in evaluation.rows] == list(expected)
+    for row in evaluation.rows:
+        # Nine intervals of one draw: allow four standard errors, not the interval itself.
+        assert row.estimate.value == pytest.approx(
+            expected[row.metric], abs=4 * row.estimate.standard_error
+        ), row.metric
+        assert row.estimate.low < row.estimate.value < row.estimate.high
+
+
+def test_naive_values_are_scikit_learns_on_the_labels(rows, evaluation):
+    y, score, _ = rows
+    expected = true_values(y == 1, score, THRESHOLD)
+    for row in evaluation.rows:
+        assert row.naive == pytest.approx(expected[row.metric], abs=1e-12), row.metric
+
+
+def test_lower_bounds_only_where_the_metric_grows_with_the_hidden_share(evaluation):
+    bounded = {row.metric for row in evaluation.rows if row.lower_bound is not None}
+    assert bounded == {"precision", "f1", "mcc", "roc_auc", "average_precision"}
+    assert all(
+        row.lower_bound <= row.estimate.value
+        for row in evaluation.rows
+        if row.lower_bound is not None
+    )
+
+
+@pytest.mark.parametrize("make", [np.asarray, list, pd.Series, pl.Series])
+def test_any_container_gives_the_same_numbers(rows, evaluation, make):
+    y, score, truth = rows
+    other = uc.evaluate(
+        make(y), make(score), unlabeled=0, prevalence=truth.mean(), threshold=THRESHOLD
+    )
+    assert other.table() == evaluation.table()
+
+
+def test_counts_give_the_same_numbers_as_rows(rows, evaluation):
+    y, score, truth = rows
+    counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
+    other = uc.evaluate(counts, prevalence=truth.mean(), threshold=THRESHOLD)
+    for ours, theirs in zip(other.rows, evaluation.rows, strict=True):
+        assert ours.estimate.value == pytest.approx(theirs.estimate.value, abs=1e-12)
+        assert ours.estimate.low == pytest.approx(theirs.estimate.low, abs=1e-9)
+
+
+def test_shares_given_in_three_ways_agree(rows):
+    y, score, truth = rows
+    counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
+    shares = uc.Shares.from_prevalence(counts, truth.mean())
+    for given in (
+        {"prevalence": truth.mean()},
+        {"unlabeled_prevalence": shares.unlabeled_prevalence},
+        {"label_frequency": shares.label_frequency(counts)},
+    ):
+        other = uc.evaluate(counts, **given)
+        assert other.shares.unlabeled_prevalence == pytest.approx(shares.unlabeled_prevalence)
+
+
+def test_any_threshold_can_be_asked_later(rows, evaluation):
+    _, score, truth = rows
+    for threshold in (-0.123, 0.456, 2.0):
+        expected = true_values(truth, score, threshold)
+        for row in evaluation.at(threshold):
+            assert row.estimate.value == pytest.approx(
+                expected[row.metric], abs=4 * row.estimate.standard_error
+            )
+        recall = evaluation.at(threshold)[0].estimate.value
+        assert evaluation.point(threshold).recall == pytest.approx(recall, abs=1e-12)
+
+
+def test_wider_prevalence_gives_wider_intervals(rows):
+    y, score, _ = rows
+    exact = uc.evaluate(y, score, unlabeled=0, prevalence=0.25, threshold=THRESHOLD)
+    ranged = uc.evaluate(y, score, unlabeled=0, prevalence=(0.2, 0.3), threshold=THRESHOLD)
+    estimated = uc.evaluate(
+        y, score, unlabeled=0, prevalence=uc.Estimate(0.25, 0.23, 0.27, 0.01), threshold=THRESHOLD
+    )
+    for one, two, three in zip(exact.rows, ranged.rows, estimated.rows, strict=True):
+        if "prevalence" in one.estimate.needs:
+            assert two.estimate.interval.width > one.estimate.interval.width
+            assert three.estimate.interval.width > one.estimate.interval.width
+        else:
+            assert two.estimate.interval.width >= one.estimate.interval.width
+
+
+def test_best_threshold_by_metric_and_by_cost(rows, evaluation):
+    _, score, truth = rows
+    grid = np.quantile(score, np.linspace(0.02, 0.98, 97))
+    best = max(metrics.f1_score(truth, score >= t) for t in grid)
+    chosen = evaluation.best_threshold("f1").threshold
+    assert metrics.f1_score(truth, score >= chosen) > best - 0.02
+    costs = [5 * np.sum(truth & (score < t)) + np.sum(~truth & (score >= t)) for t in grid]
+    point = evaluation.best_threshold(false_positive_cost=1, false_negative_cost=5)
+    cost = 5 * np.sum(truth & (score < point.threshold)) + np.sum(
+        ~truth & (score >= point.threshold)
+    )
+    assert cost < 1.05 * min(costs)
+
+
+def test_bounds_contain_the_true_curve(rows, evaluation):
+    _, score, truth = rows
+    area = metrics.roc_auc_score(truth, score)
+    assert area in evaluation.bounds.roc_auc
+
+
+def test_same_input_same_bytes(rows, evaluation):
+    y, score, truth = rows
+    again = uc.evaluate(y, score, unlabeled=0, prevalence=truth.mean(), threshold=THRESHOLD)
+    assert again.to_json() == evaluation.to_json()
+    assert again.to_markdown() == evaluation.to_markdown()
+    assert str(again) == str(evaluation)
+
+
+def test_documents_hold_every_row(evaluation):
+    document = json.loads(evaluation.to_json())
+    model = document["models"][0]
+    assert document["schema"] == "undercount/evaluation/1"
+    assert [m["metric"] for m in model["metrics"]] == [row.metric for row in evaluation.rows]
+    assert len(model["curve"]["threshold"]) <= 513
+    for text in (evaluation.to_markdown(), evaluation.to_latex(), str(evaluation)):
+        for row in evaluation.rows:
+            assert f"{row.estimate.value:.3f}" in text
+    assert "<table>" in evaluation._repr_html_()
+
+
+def test_hostile_names_are_escaped(rows):
+    y, score, _ = rows
+    name = "<script>alert('x')</script>|`_%"
+    hostile = uc.evaluate(y, score, unlabeled=0, prevalence=0.25, name=name)
+    assert "<script>" not in hostile._repr_html_()
+    assert "<script>" not in hostile.to_markdown().replace("\\<script\\>", "")
+    assert json.loads(hostile.to_json())["models"][0]["name"] == name
+
+
+BAD = {
+    "two prevalences": ({"prevalence": 0.2, "label_frequency": 0.5}, "give one of"),
+    "above one": ({"prevalence": 1.2}, r"got 1\.2"),
+    "below known": ({"prevalence": 0.01}, r"must be in \[0\.103"),
+    "frequency in case-control": (
+        {"label_frequency": 0.5, "sampling": "case-control"},
+        "undefined in case-control",
+    ),
+    "confidence": ({"prevalence": 0.2, "confidence_level": 95}, "confidence_level"),
+    "infeasible": ({"unlabeled_prevalence": 0.9}, "largest"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(rows, case):
+    y, score, _ = rows
+    options, message = BAD[case]
+    with pytest.raises(uc.InputError, match=message):
+        uc.evaluate(y, score, unlabeled=0, **options)
