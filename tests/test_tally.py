@@ -165,8 +165,8 @@ def test_heads_are_exact_at_every_cell_and_knot(data, path):
 @pytest.mark.parametrize("share", [0.01, 0.3])
 def test_large_tables_equal_those_of_unique(shape, dtype, share):
     rng = np.random.default_rng(7)
-    score = SHAPES[shape](rng, 30_000).astype(dtype)
-    label = np.where(rng.random(30_000) < share, rng.integers(0, 2, 30_000), -1).astype(np.int8)
+    score = SHAPES[shape](rng, 70_000).astype(dtype)
+    label = np.where(rng.random(70_000) < share, rng.integers(0, 2, 70_000), -1).astype(np.int8)
     value, place = np.unique(score + dtype(0), return_inverse=True)
     sums = [np.bincount(place[label == code], minlength=value.size) for code in (1, 0, -1)]
     full = tally.full_table(score, label)

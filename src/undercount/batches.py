@@ -207,7 +207,7 @@ def _assembled(labelled: Labelled, counter: GapCounter) -> Table:
 
 
 def merge_bare(table: Table, knots: Sequence[float]) -> Table:
-    """Merge neighbouring cells without a labelled row unless a knot, which stays, separates them."""
+    """Merge neighbouring cells without a labelled row, except across knots, which get cells."""
     if not table.score.size:
         return table
     bare = (table.positive + table.negative) == 0

@@ -309,10 +309,14 @@ def _heads(cells: FloatArray) -> FloatArray:
 
 def _with_knots(table: Table, knots: Sequence[float]) -> Table:
     """Give each knot an empty cell of its own, so that it can be asked for as a threshold."""
-    missing = np.setdiff1d(np.asarray(knots, dtype=np.float64), table.score)[::-1]
-    if missing.size == 0:
+    if len(knots) == 0:
         return table
-    place = np.searchsorted(-table.score, -missing)
+    wanted = np.unique(np.asarray(knots, dtype=np.float64))
+    ascending = table.score[::-1]
+    # Two searches instead of a set difference, which would sort the whole table.
+    found = np.searchsorted(ascending, wanted, "right") > np.searchsorted(ascending, wanted)
+    missing = wanted[~found][::-1]
+    place = table.score.size - np.searchsorted(ascending, missing)
     empty = [np.insert(column, place, 0.0) for column in table[1:4]]
     merged = np.insert(table.merged, place, False)
     return Table(np.insert(table.score, place, missing), empty[0], empty[1], empty[2], merged)

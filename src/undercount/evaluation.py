@@ -17,7 +17,14 @@ from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, Estimate, OperatingCurve, OperatingPoint
 from undercount.errors import InputError
 from undercount.rates import FloatArray
-from undercount.scorecard import MetricRow, Target, metric_rows, naive_check, warning_checks
+from undercount.scorecard import (
+    POINT_METRICS,
+    MetricRow,
+    Target,
+    metric_rows,
+    naive_check,
+    warning_checks,
+)
 from undercount.sensitivity import (
     AREAS,
     BreakEven,
@@ -33,7 +40,6 @@ from undercount.uncertainty.intervals import estimate_metric
 if TYPE_CHECKING:
     from pathlib import Path
 
-POINT_METRICS = ("recall", "precision", "f1", "specificity", "accuracy", "mcc")
 ROUNDING = 1e-9
 
 

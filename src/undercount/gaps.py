@@ -1,7 +1,7 @@
 """Count rows at and between the borders that labelled scores and knots set."""
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 # Up to this many rows a plain sort is faster than buckets.
-SMALL = 20_000
+SMALL = 1 << 15
 # Rows worked on at once, so that every intermediate array stays in the processor's cache.
 CHUNK = 1 << 16
 # Buckets a border, and the least and largest logarithm of their number: enough that few rows
@@ -24,11 +24,14 @@ SAMPLE = 1 << 12
 
 
 class Borders(NamedTuple):
-    """Scores that separate cells, ascending: those of labelled rows, and the knots."""
+    """Scores that separate cells, ascending: those of labelled rows, and the knots.
+
+    Counts are integers or, if rows are weighted, sums of weights; so are those of `Gaps`.
+    """
 
     score: Scores
-    positive: FloatArray
-    negative: FloatArray
+    positive: NDArray[Any]
+    negative: NDArray[Any]
 
 
 class Gaps(NamedTuple):
@@ -38,8 +41,8 @@ class Gaps(NamedTuple):
     several distinct scores.
     """
 
-    tied: FloatArray
-    between: FloatArray
+    tied: NDArray[Any]
+    between: NDArray[Any]
     lowest: Scores
     merged: BoolArray
 
@@ -56,14 +59,14 @@ def sorted_gaps(border: Scores, ascending: Scores) -> Gaps:
     several = lowest < padded[start - 1]
     several[start == 0] = False
     lowest[between == 0] = np.inf
-    return Gaps(tied.astype(np.float64), between.astype(np.float64), lowest, several)
+    return Gaps(tied, between, lowest, several)
 
 
 def searched_gaps(border: Scores, score: Scores, weight: FloatArray) -> Gaps:
     """Sum weights at and between the borders."""
     size = 2 * border.size + 1
     cell = np.searchsorted(border, score, "left") + np.searchsorted(border, score, "right")
-    total = np.bincount(cell, weight, size).astype(np.float64)
+    total = np.bincount(cell, weight, size)
     lowest, highest = np.full(size, np.inf, score.dtype), np.full(size, -np.inf, score.dtype)
     np.minimum.at(lowest, cell, score)
     np.maximum.at(highest, cell, score)
@@ -74,7 +77,7 @@ def counted_gaps(border: Scores, score: Scores, weight: FloatArray | None = None
     """Count scores in any order at and between the borders, and sort only those near a border."""
     if border.size == 0 or score.size <= SMALL:
         return _gaps(border, score, weight)
-    bucket_of = _best_map(border, score[:: score.size // SAMPLE])
+    bucket_of = _best_map(border, score[:: 1 + score.size // SAMPLE])
     gap_of, near = _gaps_of_buckets(bucket_of, border)
     total = np.zeros(near + 1)
     lowest = np.full(near + 1, np.inf, score.dtype)

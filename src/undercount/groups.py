@@ -194,7 +194,7 @@ def unknown_labels(frame: Frame, columns: Columns) -> str:
     held = Counter({value: rows for value, rows in pairs if value is not None and value == value})  # noqa: PLR0124 - NaN
     shown = ", ".join(f"{value:g}: {rows}" for value, rows in held.most_common(SHOWN))
     more = ", …" if len(held) > SHOWN else ""
-    others = [value for value in held if value not in (0, 1, columns.unlabeled)]
+    others = [value for value, _ in held.most_common() if value not in (0, 1, columns.unlabeled)]
     return (
         "labels must be 1 (positive), 0 (negative) or missing (unlabeled); "
         f"got {{{shown}{more}}}. If {others[0]:g} means unlabeled pass unlabeled={others[0]:g}; "

@@ -13,6 +13,8 @@ Codes = NDArray[np.int8]
 FloatArray = NDArray[np.float64]
 
 LABEL_BITS = 2
+# With fewer rows than this, counts fit into 32 bits, which saves memory.
+WIDE = 2**31
 # In the low bits; an unlabeled row comes before the labelled rows and the knots of its score.
 UNLABELED, NEGATIVE, POSITIVE, KNOT = range(4)
 
@@ -78,52 +80,57 @@ def packed_table(rows: PackedRows) -> tuple[Scores, list[FloatArray]]:
     return distinct, [*labelled, number]
 
 
+class Runs(NamedTuple):
+    """Runs of rows with a score that a labelled row or a knot has, too."""
+
+    lowest: NDArray[Any]  # key of an unlabeled row of this score, whether or not there is one
+    end: Indices  # of the run before, then of this run
+    start: Indices  # of this run, then of the one after
+    number: NDArray[Any]  # of labelled rows and knots
+    positive: NDArray[Any]
+    negative: NDArray[Any]
+
+
 def packed_gaps(rows: PackedRows) -> tuple[Borders, Gaps]:
     """Return scores of labelled rows and knots, and the unlabeled rows at and between them."""
+    keys, runs = rows.keys, _runs(rows)
+    between = (runs.start - runs.end).astype(runs.number.dtype)
+    tied = (runs.end[1:] - runs.start[:-1]).astype(runs.number.dtype)
+    tied -= runs.number
+    low = keys[np.minimum(runs.end, keys.size - 1)]
+    merged = low < keys[runs.start - 1]
+    merged &= between > 0
+    borders = Borders(rows.scores(runs.lowest), runs.positive, runs.negative)
+    return borders, Gaps(tied, between, rows.scores(low), merged)
+
+
+def _runs(rows: PackedRows) -> Runs:
     keys = rows.keys
+    count_type = np.int32 if keys.size < WIDE else np.int64
+    bits = keys.dtype.type(LABEL_BITS)
     kinds = rows.kinds()
     place = np.flatnonzero(kinds != UNLABELED)
-    kinds = kinds[place]
-    value = keys[place] >> keys.dtype.type(LABEL_BITS)
+    value = keys[place] >> bits
     new = np.ones(place.size, bool)
     np.not_equal(value[1:], value[:-1], out=new[1:])
-    first = np.flatnonzero(new)
-    number = np.diff(first, append=place.size)
-    lowest = value[first] << keys.dtype.type(
-        LABEL_BITS
-    )  # the key of an unlabeled row of this score
-    start, end = place[first], place[first + number - 1] + 1
-    tied = np.flatnonzero((start > 0) & (keys[start - 1] >= lowest))
+    first = np.append(np.flatnonzero(new), place.size)
+    number = (first[1:] - first[:-1]).astype(count_type)
+    lowest = value[first[:-1]] << bits
+    start, end = np.empty(first.size, np.intp), np.empty(first.size, np.intp)
+    start[:-1], start[-1] = place[first[:-1]], keys.size
+    end[1:], end[0] = place[first[1:] - 1] + 1, 0
+    # Unlabeled rows come first in a run: few runs have any, and their starts are searched for.
+    tied = np.flatnonzero((start[:-1] > 0) & (keys[start[:-1] - 1] >= lowest))
     start[tied] = np.searchsorted(keys, lowest[tied])
-    borders = Borders(rows.scores(lowest), *_kinds_at(kinds, first, number))
-    return borders, _gaps_between(rows, start, end, number)
-
-
-def _kinds_at(
-    kinds: NDArray[np.uint8], first: Indices, number: Indices
-) -> tuple[FloatArray, FloatArray]:
-    """Count positives and negatives in runs of labelled rows and knots of one score."""
+    kinds = kinds[place]
     if (kinds == POSITIVE).all():
-        return number.astype(np.float64), np.zeros(number.size)
-    sums = []
-    for kind in (POSITIVE, NEGATIVE):
-        heads = np.zeros(kinds.size + 1)
-        np.cumsum(kinds == kind, out=heads[1:])
-        sums.append(heads[first + number] - heads[first])
-    return sums[0], sums[1]
+        return Runs(lowest, end, start, number, number, np.zeros_like(number))
+    positive, negative = (_sums(kinds == kind, first, count_type) for kind in (POSITIVE, NEGATIVE))
+    return Runs(lowest, end, start, number, positive, negative)
 
 
-def _gaps_between(rows: PackedRows, start: Indices, end: Indices, number: Indices) -> Gaps:
-    """Count unlabeled rows between the ends of borders and the starts of the next."""
-    keys = rows.keys
-    after, before = np.append(0, end), np.append(start, keys.size)
-    between = before - after
-    low = keys[np.minimum(after, keys.size - 1)]
-    high = keys[before - 1]
-    tied = end - start - number
-    return Gaps(
-        tied.astype(np.float64),
-        between.astype(np.float64),
-        rows.scores(low),
-        (between > 0) & (low < high),
-    )
+def _sums(chosen: NDArray[np.bool_], first: Indices, count_type: type) -> NDArray[Any]:
+    """Count the chosen in consecutive parts, of which the first begins at 0."""
+    heads = np.zeros(chosen.size + 1, count_type)
+    np.cumsum(chosen, out=heads[1:])
+    return np.diff(heads[first])

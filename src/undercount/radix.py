@@ -5,6 +5,8 @@ times slower than on others. Its stable sort of 16-bit integers counts, everywhe
 here digit by digit on blocks that fit into the processor's cache.
 """
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -41,8 +43,8 @@ def _by_digits(keys: NDArray[Any], n_bits: int) -> NDArray[Any]:
     return keys
 
 
-def _ranges(keys: NDArray[Any], n_bits: int) -> list[NDArray[Any]]:
-    """Split keys into consecutive ranges of about equal size."""
+def _ranges(keys: NDArray[Any], n_bits: int) -> Iterator[NDArray[Any]]:
+    """Copy keys into consecutive ranges of about equal size; all are copied before the first."""
     size = max(BLOCK, -(-keys.size // MOST_RANGES))
     n_ranges = -(-keys.size // size)
     shift = keys.dtype.type(max(0, n_bits - DIGIT))
@@ -54,10 +56,8 @@ def _ranges(keys: NDArray[Any], n_bits: int) -> list[NDArray[Any]]:
         parts.append(part.take(np.argsort(number, kind="stable")))
         ends.append(np.cumsum(np.bincount(number, minlength=n_ranges)))
     borders = np.insert(np.array(ends), 0, 0, axis=1).T.tolist()
-    return [
-        np.concatenate([part[i:j] for part, i, j in zip(parts, first, last, strict=True)])
-        for first, last in zip(borders[:-1], borders[1:], strict=True)
-    ]
+    for first, last in pairwise(borders):
+        yield np.concatenate([part[i:j] for part, i, j in zip(parts, first, last, strict=True)])
 
 
 def _range_of_digit(sample: NDArray[Any], n_ranges: int) -> NDArray[np.uint8]:

@@ -18,6 +18,7 @@ Target: TypeAlias = Literal["dataset", "population"]
 # value that calls every unlabeled row negative is a lower bound.
 GROWING = ("roc_auc", "average_precision", "precision", "f1", "mcc")
 ROUNDING = 1e-9
+POINT_METRICS = ("recall", "precision", "f1", "specificity", "accuracy", "mcc")
 
 
 @dataclass(frozen=True)

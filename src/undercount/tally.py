@@ -22,8 +22,10 @@ POSITIVE, NEGATIVE, UNLABELED = 1, 0, -1
 
 # Up to this many rows it does not pay to look for ties.
 SMALL = 20_000
-# Above this share of labelled rows one sort of everything is faster than counting in buckets.
+# Above this share of labelled rows, or between these numbers of rows, one sort of everything is
+# faster than counting in buckets.
 MANY_LABELLED = 0.04
+SORTED = (10_000, 1 << 16)
 # A sample with a smaller share of scores that occur once means heavy ties.
 RARE_SINGLETONS = 0.1
 # Scores looked at to find that out, at most, and the least logarithm of the size of a hash table.
@@ -79,13 +81,12 @@ def compact_table(
     frequent = _frequent_scores(rows.score)
     if frequent is not None:
         return _merged(_table_by_hashing(rows, frequent), extra)
-    labelled = rows.label >= 0
-    many = np.count_nonzero(labelled) > MANY_LABELLED * rows.score.size
-    if many and rows.weight is None:
+    many = np.count_nonzero(rows.label >= 0) > MANY_LABELLED * rows.score.size
+    if rows.weight is None and (many or SORTED[0] < rows.score.size <= SORTED[1]):
         table = _compact_by_sorting(rows, extra)
         if table is not None:
             return table
-    borders = _borders(rows.part(np.flatnonzero(labelled)), extra)
+    borders = _borders(rows.part(np.flatnonzero(rows.label >= 0)), extra)
     return _assembled(borders, _unlabeled_gaps(borders, rows))
 
 
@@ -93,7 +94,9 @@ def _compact_by_sorting(rows: Rows, knots: Scores) -> Table | None:
     """Sort packed rows, those below zero apart from the others if need be; None if unpackable."""
     packed = pack(rows.score, rows.label, knots)
     if packed is not None:
-        return _assembled(*packed_gaps(packed))
+        borders, gaps = packed_gaps(packed)
+        del packed  # the memory of its keys is better used for the table
+        return _assembled(borders, gaps)
     halves = _halves(rows)
     if not halves:
         return None
@@ -219,13 +222,6 @@ def _joined(parts: list[Rows]) -> Rows:
     )
 
 
-def _spread(border: Scores, value: Scores, count: Indices) -> FloatArray:
-    """Spread counts at some of the borders over all of them."""
-    out = np.zeros(border.size)
-    out[np.searchsorted(border, value)] = count
-    return out
-
-
 def _weight_at(place: Indices, size: int, rows: Rows, code: int) -> FloatArray:
     chosen = rows.label == code
     weight = None if rows.weight is None else rows.weight[chosen]
@@ -234,17 +230,12 @@ def _weight_at(place: Indices, size: int, rows: Rows, code: int) -> FloatArray:
 
 def _borders(labelled: Rows, knots: Scores) -> Borders:
     """Distinct scores of labelled rows, and the knots, with the labels at each."""
-    if labelled.weight is None:
-        sides = [
-            _distinct(np.sort(labelled.score[labelled.label == code]))
-            for code in (POSITIVE, NEGATIVE)
-        ]
-        border = _distinct(np.sort(np.concatenate([sides[0][0], sides[1][0], knots])))[0]
-        sums = [_spread(border, *side) for side in sides]
-    else:
-        border = _distinct(np.sort(np.concatenate([labelled.score, knots])))[0]
-        place = np.searchsorted(border, labelled.score)
-        sums = [_weight_at(place, border.size, labelled, code) for code in (POSITIVE, NEGATIVE)]
+    if labelled.weight is None and not knots.size and labelled.label.all():
+        border, positive = _distinct(np.sort(labelled.score))
+        return Borders(border, positive, np.zeros_like(positive))
+    border, _ = _distinct(np.sort(np.concatenate([labelled.score, knots])))
+    place = np.searchsorted(border, labelled.score)
+    sums = [_weight_at(place, border.size, labelled, code) for code in (POSITIVE, NEGATIVE)]
     return Borders(border, *sums)
 
 
@@ -276,18 +267,20 @@ def _assembled(borders: Borders, gaps: Gaps) -> Table:
     filled[1::2] = (borders.positive + borders.negative + gaps.tied) != 0
     keep = np.flatnonzero(filled)[::-1]
 
-    def column(in_gap: Any, at_border: Any, dtype: type = np.float64) -> Any:
-        both: NDArray[Any] = np.empty(filled.size, dtype)
+    def column(in_gap: Any, at_border: NDArray[Any]) -> NDArray[Any]:
+        both = np.empty(filled.size, at_border.dtype)
         both[::2], both[1::2] = in_gap, at_border
         return both[keep]
 
-    return Table(
-        column(gaps.lowest, borders.score) + 0.0,
-        column(0.0, borders.positive),
-        column(0.0, borders.negative) if borders.negative.any() else np.zeros(keep.size),
-        column(gaps.between, gaps.tied),
-        column(gaps.merged, at_border=False, dtype=np.bool_),
-    )
+    positive = column(0, borders.positive).astype(np.float64)
+    negative = np.zeros(keep.size)
+    if borders.negative.any():
+        negative[:] = column(0, borders.negative)
+    unlabeled = column(gaps.between, gaps.tied).astype(np.float64)
+    score = column(gaps.lowest, borders.score).astype(np.float64)
+    score += 0.0
+    merged = column(gaps.merged, np.zeros(borders.score.size, bool))
+    return Table(score, positive, negative, unlabeled, merged)
 
 
 def _knots_opened(borders: Borders, gaps: Gaps) -> Gaps:

@@ -69,6 +69,11 @@ def test_compact_counts_give_the_same_areas(basis, simultaneous, rounding):
         )
     assert other.roc_auc.low == pytest.approx(one.roc_auc.low, abs=1e-9)
     assert other.roc_auc.high == pytest.approx(one.roc_auc.high, abs=1e-9)
+    if simultaneous and rounding == "sharp":
+        # Every row of so small a table is a stop, so that areas over recall agree as well.
+        expected = one.average_precision
+        assert other.average_precision.low == pytest.approx(expected.low, abs=1e-9)
+        assert other.average_precision.high == pytest.approx(expected.high, abs=1e-9)
     labelled = compact.score[(compact.positive + compact.negative > 0)][3]
     mine, theirs = other.optimistic.at(labelled), one.optimistic.at(labelled)
     assert (mine.tpr, mine.fpr) == pytest.approx((theirs.tpr, theirs.fpr))
@@ -129,6 +134,29 @@ def test_a_range_holds_every_prevalence_inside_it():
         assert (bounds.optimistic.fpr <= inner.optimistic.fpr + row).all()
         assert bounds.roc_auc.low <= inner.roc_auc.low + 1e-9
         assert bounds.roc_auc.high >= inner.roc_auc.high - 1e-9
+
+
+@pytest.mark.parametrize("basis", ["positive", "negative"])
+def test_a_range_works_on_compact_counts(basis):
+    y, score, _ = data(seed=4, n=300)
+    full, compact = (
+        bound_curve(ScoreCounts.from_rows(y, score, compact=value), Shares((0.2, 0.3)), basis=basis)
+        for value in (False, True)
+    )
+    assert compact.roc_auc.low == pytest.approx(full.roc_auc.low, abs=2e-3)
+    assert compact.roc_auc.high == pytest.approx(full.roc_auc.high, abs=2e-3)
+
+
+def test_many_merged_rows_are_read_in_few_stops():
+    rng = np.random.default_rng(0)
+    y = np.full(300_000, np.nan)
+    y[:20] = 1
+    score = rng.normal(np.arange(300_000) < 60_000, 1)
+    counts = ScoreCounts.from_rows(y, score, compact=True)
+    bounds = bound_curve(counts, Shares.from_positives(counts, 60_000))
+    assert len(bounds.pessimistic.tpr) < 150_000
+    assert 0.5 < bounds.average_precision.high < 1
+    assert bounds.roc_auc.low < 0.76 < bounds.roc_auc.high
 
 
 def test_below_the_diagonal_a_range_works_the_other_way():

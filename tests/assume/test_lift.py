@@ -74,3 +74,11 @@ def test_naive_auc_is_true_only_without_hidden_positives():
 def test_bad_input(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_compact_counts_have_the_same_area():
+    rng = np.random.default_rng(0)
+    y, score = np.where(rng.random(300) < 0.1, 1.0, np.nan), rng.normal(size=300)
+    full, compact = (uc.ScoreCounts.from_rows(y, score, compact=c) for c in (False, True))
+    assert len(compact.score) < len(full.score)
+    assert lift_curve(compact).area == pytest.approx(lift_curve(full).area, rel=1e-13)

@@ -38,6 +38,16 @@ def test_a_cleaned_curve_stays_in_the_unit_square_and_has_both_ends():
     assert np.all(np.diff(curve.fpr) >= 0)
 
 
+def test_rounding_puts_no_point_before_the_first():
+    # g = .8 and q = .08 at share .1 leave a false-positive rate of -1.5e-17 at the first score.
+    counts = uc.ScoreCounts.from_counts([3, 2, 1], [8, 1, 1], [0, 0, 0], [8, 90, 2])
+    curve = uc.mixture_curve(counts, uc.Shares(0.1))
+    assert uc.mixture_curve(counts, uc.Shares(0.1), clean=False).fpr[1] < 0
+    assert (curve.tpr[0], curve.fpr[0], curve.threshold[0]) == (0, 0, np.inf)
+    assert (curve.tpr[-1], curve.fpr[-1], curve.threshold[-1]) == (1, 1, 1)
+    assert curve.tpr[1] == 0.8
+
+
 def test_each_point_of_a_cleaned_curve_belongs_to_its_threshold():
     counts, shares = simulated(n_labelled=40, n_unlabeled=80), uc.Shares(0.4)
     raw = uc.mixture_curve(counts, shares, clean=False)

@@ -1,7 +1,8 @@
 """Probit with sample selection: labels where an unseen rule looked (Cook 2016, eq. 15)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -66,8 +67,7 @@ class BiprobitFit:
 def fit_biprobit(rows: CensoredRows) -> BiprobitFit:
     """Maximise eq. 15 from several starts of the error correlation; the highest maximum wins."""
     first = _separate_start(rows)
-    grid = []
-    point = first
+    grid: list[BiprobitFit] = []
     for r in sorted(STARTS, key=abs):
         # Each side continues from its neighbour nearer to 0.
         near = [fit for fit in grid if fit.error_correlation * r >= 0]
@@ -76,15 +76,7 @@ def fit_biprobit(rows: CensoredRows) -> BiprobitFit:
     grid.sort(key=lambda fit: fit.error_correlation)
     maxima = list(_local_maxima(rows, grid))
     best = max(maxima, key=lambda fit: fit.log_likelihood)
-    modes = tuple(fit.error_correlation for fit in maxima)
-    return BiprobitFit(
-        best.coefficients,
-        best.error_correlation,
-        best.log_likelihood,
-        best.slope,
-        best.hessian,
-        modes,
-    )
+    return replace(best, modes=tuple(fit.error_correlation for fit in maxima))
 
 
 def fit_given_correlation(rows: CensoredRows, r: float, start: FloatArray) -> BiprobitFit:
@@ -127,7 +119,7 @@ def _local_maxima(rows: CensoredRows, grid: list[BiprobitFit]) -> Iterator[Bipro
     """Find where the profile's slope changes from up to down, and maxima at the two ends."""
     if grid[0].slope <= 0:
         yield grid[0]
-    for left, right in zip(grid[:-1], grid[1:], strict=True):
+    for left, right in pairwise(grid):
         if left.slope > 0 >= right.slope:
             yield _refine(rows, left, right)
     if grid[-1].slope > 0:

@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from undercount.assume.greedy import attainable, path_tables
+from undercount.assume.greedy import attainable, walk_tables
 from undercount.assume.tables import (
     ContingencyTables,
     Rounding,
@@ -19,6 +19,7 @@ from undercount.assume.tables import (
     targets,
     warn_misfit,
 )
+from undercount.assume.walk import Side, Walk, all_stops
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, OperatingCurve
 from undercount.errors import InputError
@@ -27,7 +28,6 @@ from undercount.uncertainty.bands import Band, CdfBand, cdf_band
 
 Basis: TypeAlias = Literal["positive", "negative", "tightest"]
 BASES = get_args(Basis)
-Side: TypeAlias = Literal["positive", "negative"]
 SIDES: tuple[Side, ...] = get_args(Side)
 
 
@@ -155,7 +155,8 @@ def bound_curve(
     Assumes: the labelled rows of the basis are a random sample of their class; the prevalence, or
     its range, is right. For an interval of the AUC alone `roc_auc` is narrower.
     Wrong when: some positives are more likely to be labelled than others. A band that leaves no
-    possible table at some score is reported by a `MisfitWarning` with its size in rows. In merged cells the average precision counts a cell's positives as tied.
+    possible table at some score is reported by a `MisfitWarning` with its size in rows. In
+    large tables of merged cells the average precision counts some neighbouring positives as tied.
 
     Examples
     --------
@@ -201,34 +202,35 @@ def _tightest(counts: ScoreCounts, shares: Shares, options: _Options) -> tuple[C
     return _bounds(counts, shares, min(SIDES, key=lambda side: width[side]), options)
 
 
+class _End(NamedTuple):
+    """The two walks at one share of positives among the unlabeled rows."""
+
+    n_hidden: float
+    pessimistic: Walk
+    optimistic: Walk
+    misfit: float
+
+
 def _bounds(
-    counts: ScoreCounts,
-    shares: Shares,
-    basis: Side,
-    options: _Options,
+    counts: ScoreCounts, shares: Shares, basis: Side, options: _Options
 ) -> tuple[CurveBounds, float]:
     """Return the curves and the misfit in rows."""
     counts.require(basis)
-    ends = share_ends(shares)
-    parts = [
-        _end(counts, shares, share, basis, options) for share in ends[: 1 + (ends[0] < ends[1])]
-    ]
-    misfit = max(part[2] for part in parts)
-    if len(parts) == 1:
-        return CurveBounds(parts[0][0].curve, parts[0][1].curve), misfit
-    pessimistic = _outer(parts[0][0], parts[1][0], worse=True)
-    optimistic = _outer(parts[1][1], parts[0][1], worse=False)
-    return CurveBounds(pessimistic, optimistic), misfit
+    ends = [_end(counts, share, basis, options) for share in dict.fromkeys(share_ends(shares))]
+    row_by_row = not options.simultaneous
+    worst, best = [end.pessimistic for end in ends], [end.optimistic for end in ends]
+    curves = []
+    for walks in (worst, best):
+        stops = all_stops(walks, row_by_row=row_by_row)
+        made = [
+            walk_tables(walk, shares, end.n_hidden, stops)
+            for walk, end in zip(walks, ends, strict=True)
+        ]
+        curves.append(_outer(made, worse=walks is worst))
+    return CurveBounds(curves[0], curves[1]), max(end.misfit for end in ends)
 
 
-def _end(
-    counts: ScoreCounts,
-    shares: Shares,
-    share: float,
-    basis: Side,
-    options: _Options,
-) -> tuple[ContingencyTables, ContingencyTables, float]:
-    """Return pessimistic and optimistic tables and the misfit at one share of positives."""
+def _end(counts: ScoreCounts, share: float, basis: Side, options: _Options) -> _End:
     n_hidden = hidden_rows(counts, share, options.rounding)
     if n_hidden >= counts.n_unlabeled and counts.n_negative == 0:
         raise InputError(
@@ -241,27 +243,15 @@ def _end(
         least, most, misfit = attainable(counts, wanted)
     else:
         least, most, misfit = wanted.clip(wanted.low), wanted.clip(wanted.high), wanted.misfit
-    pessimistic, optimistic = (
-        path_tables(
-            counts,
-            shares,
-            path,
-            limit,
-            n_hidden,
-            basis=basis,
-            row_by_row=not options.simultaneous,
-        )
-        for path, limit in ((least, wanted.low), (most, wanted.high))
+    return _End(
+        n_hidden,
+        Walk.along(counts, least, wanted.low, basis),
+        Walk.along(counts, most, wanted.high, basis),
+        misfit,
     )
-    return pessimistic, optimistic, misfit
 
 
-def _band(
-    counts: ScoreCounts,
-    n_hidden: float,
-    basis: Side,
-    options: _Options,
-) -> CdfBand:
+def _band(counts: ScoreCounts, n_hidden: float, basis: Side, options: _Options) -> CdfBand:
     """Return the band of the hidden positives, read off either class."""
     same = n_hidden if basis == "positive" else counts.n_unlabeled - n_hidden
     scale = counts.effective_size("unlabeled") / counts.n_unlabeled
@@ -282,12 +272,15 @@ def _band(
     return CdfBand(lower / n_hidden, upper / n_hidden, band.local_level)
 
 
-def _outer(chosen: ContingencyTables, other: ContingencyTables, *, worse: bool) -> OperatingCurve:
+def _outer(ends: list[ContingencyTables], *, worse: bool) -> OperatingCurve:
     """Take at each score the end of the prevalence range with the worse (or better) FPR.
 
-    Above the diagonal that is `chosen`. Where the ends change over, the true-positive rate is kept
-    monotone on the safe side.
+    Above the diagonal that is the low (high) one. Where the ends change over, the true-positive
+    rate is kept monotone on the safe side.
     """
+    if len(ends) == 1:
+        return ends[0].curve
+    chosen, other = ends if worse else ends[::-1]
     fpr, tpr, other_fpr, other_tpr = chosen.fpr, chosen.tpr, other.fpr, other.tpr
     swap = other_fpr > fpr if worse else other_fpr < fpr
     fpr, tpr = np.where(swap, other_fpr, fpr), np.where(swap, other_tpr, tpr)

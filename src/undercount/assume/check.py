@@ -7,11 +7,10 @@ from typing import Literal
 import numpy as np
 
 from undercount.assume.latent import HiddenModel, OutcomeModel
-from undercount.assume.probit import ProbitFit, fit_probit, reset_p_value
+from undercount.assume.probit import fit_probit, reset_p_value
 from undercount.assume.sample import Sample
 from undercount.assume.verification import VerificationModel, empty_stretch
 from undercount.curve import Interval, OperatingCurve
-from undercount.rates import FloatArray
 
 Level = Literal["ok", "warn", "fail"]
 SHAPIRO_ROWS = 5000  # beyond that SciPy's p-value is not accurate
@@ -37,8 +36,8 @@ class Check:
     Examples
     --------
     >>> from undercount.assume.check import Check
-    >>> print(Check("extrapolation", "warn", "Half of the rows were never looked at.", "Look there."))
-    [warn] extrapolation: Half of the rows were never looked at. Look there.
+    >>> print(Check("few-labels", "warn", "Only 12 positives were found.", "Look at more rows."))
+    [warn] few-labels: Only 12 positives were found. Look at more rows.
     """
 
     code: str
@@ -95,7 +94,9 @@ def check_normality(sample: Sample, distribution: str) -> Check:
     if len(score) > SHAPIRO_ROWS:
         score = np.random.default_rng(0).choice(score, SHAPIRO_ROWS, replace=False)
     statistic, p_value = (float(part) for part in shapiro(score))
-    words = f"Shapiro and Wilk's W is {statistic:.3f} (p = {p_value:.2g}) for the scores of all rows."
+    words = (
+        f"Shapiro and Wilk's W is {statistic:.3f} (p = {p_value:.2g}) for the scores of all rows."
+    )
     if distribution != "normal":
         return Check("normality", "ok", f"{words} distribution={distribution!r} does not need it.")
     if p_value > SURPRISING:
@@ -107,10 +108,6 @@ def check_normality(sample: Sample, distribution: str) -> Check:
         f"{words} The curve drawn from a normal distribution is then off.",
         "Use distribution='empirical' (the default) or 'copula'.",
     )
-
-
-def _reset(fit: ProbitFit, design: FloatArray, outcome: FloatArray, weight: FloatArray) -> float:
-    return reset_p_value(fit, design, outcome, weight)
 
 
 def _reset_check(code: str, p_value: float, what: str) -> Check:
@@ -128,7 +125,7 @@ def _reset_check(code: str, p_value: float, what: str) -> Check:
 
 
 def check_shape(model: OutcomeModel | HiddenModel | VerificationModel) -> Iterator[Check]:
-    """RESET on each probit of a model: do squares and cubes of the predictor add anything?"""
+    """Test each probit's shape (RESET): squares and cubes of the predictor should add nothing."""
     labels, choice = "the class among rows looked at", "which rows were looked at"
     if isinstance(model, HiddenModel):
         rows = model.rows
@@ -197,7 +194,9 @@ def check_rule(sample: Sample, method: str) -> Check:
     name = "score" if own else "selection score"
     looked = sample.looked == 1
     if ruler[looked].min() >= ruler[~looked].max():
-        return Check("selection-rule", "ok", f"Exactly the rows with the highest {name} were chosen.")
+        return Check(
+            "selection-rule", "ok", f"Exactly the rows with the highest {name} were chosen."
+        )
     share, _ = empty_stretch(ruler, sample.looked, sample.weight)
     words = f"Rows were not chosen by a cutoff on the {name} alone"
     words += f" ({share:.0%} lie beyond every row looked at)."

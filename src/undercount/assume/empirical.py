@@ -123,9 +123,7 @@ class EmpiricalReader:
             heads.append(np.column_stack(columns) / self.weight.sum())
         return heads[0], heads[1]
 
-    def _rate_influence(
-        self, place: np.ndarray, rows: slice
-    ) -> tuple[FloatArray, FloatArray]:
+    def _rate_influence(self, place: np.ndarray, rows: slice) -> tuple[FloatArray, FloatArray]:
         """Shares of some rows in both rates at several corners of the curve."""
         result = []
         above = self.sample.cell[rows][:, None] < place
@@ -159,18 +157,22 @@ class EmpiricalReader:
         drift = (self.weight * own_positive) @ by_positive
         drift += (self.weight * own_negative) @ by_negative
         result: FloatArray = self.masses.positive * own_positive
-        return result + self.masses.negative * own_negative + self._influence @ (drift / total)
+        result = result + self.masses.negative * own_negative
+        result += self._influence @ (drift / total)
+        return result
 
     def _point_influence(self, metric: str, threshold: float) -> FloatArray:
         point = self.point(threshold)
         place = np.array([np.count_nonzero(self.sample.counts.score >= threshold)])
         tpr, fpr = self._rate_influence(place, slice(None))
         by_tpr, by_fpr, by_prevalence = point_gradient(point, metric)
-        return by_tpr * tpr[:, 0] + by_fpr * fpr[:, 0] + by_prevalence * self._prevalence_influence()
+        return (
+            by_tpr * tpr[:, 0] + by_fpr * fpr[:, 0] + by_prevalence * self._prevalence_influence()
+        )
 
 
 def point_gradient(point: OperatingPoint, metric: str) -> FloatArray:
-    """Derivatives of a metric in true-positive rate, false-positive rate and prevalence."""
+    """Differentiate a metric by true-positive rate, false-positive rate and prevalence."""
     centre = np.array([point.tpr, point.fpr, point.prevalence])
     result = np.empty(3)
     for i in range(3):

@@ -23,7 +23,7 @@ STEP = 1e-5
 def gaussian_rates(
     cutoff: FloatArray, correlation: float, latent_threshold: float
 ) -> tuple[FloatArray, FloatArray]:
-    """True- and false-positive rates at standardised cutoffs: eqs 11 and 12 as Φ₂."""
+    """Compute true- and false-positive rates at standardised cutoffs: eqs 11 and 12 as Φ₂."""
     star = np.full_like(cutoff, latent_threshold)
     tpr = binormal_cdf(-cutoff, -star, correlation) / ndtr(-latent_threshold)
     fpr = binormal_cdf(-cutoff, star, -correlation) / ndtr(latent_threshold)
@@ -36,7 +36,7 @@ def gaussian_auc(correlation: float, latent_threshold: float) -> float:
     Examples
     --------
     >>> round(gaussian_auc(0.7, 0.0), 4)
-    0.8297
+    0.8296
     """
     tpr, _ = gaussian_rates(NODES, correlation, latent_threshold)
     root = np.sqrt((1 - correlation) * (1 + correlation))
@@ -74,7 +74,7 @@ class GaussianReader:
 
     @property
     def _n_scores(self) -> int:
-        return self.model.outcome.stop - self.model.outcome.start - 1
+        return len(self.model.coefficients[self.model.outcome]) - 1
 
     @cached_property
     def _score_correlation(self) -> float:
@@ -189,7 +189,7 @@ class GaussianReader:
         rho, star = self.latent(parameters)
         prevalence = float(ndtr(-star))
         if metric in {"correlation", "prevalence"}:
-            return rho if metric == "correlation" else prevalence
+            return float(rho if metric == "correlation" else prevalence)
         area = gaussian_auc(rho, star)
         return area if metric == "roc_auc" else prevalence / 2 + (1 - prevalence) * area
 
@@ -215,7 +215,7 @@ class GaussianReader:
         return np.column_stack(parts)
 
     def _rank_scores(self, values: FloatArray, column: FloatArray, place: int) -> FloatArray:
-        """What a row adds to the others' log-likelihood gradients by shifting their ranks."""
+        """Find what a row adds to the others' log-likelihood gradients by shifting their ranks."""
         bend = (self.model.scores(place, STEP) - self.model.scores(place, -STEP)) / (2 * STEP)
         bend *= (self.weight / np.exp(log_density(column)) / self.weight.sum())[:, None]
         distinct, cell = np.unique(values, return_inverse=True)

@@ -1,7 +1,5 @@
 """The best and the worst labelling a band allows, and the curve through them."""
 
-from typing import Literal, TypeAlias
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -16,12 +14,11 @@ from undercount.assume.tables import (
     targets,
     warn_misfit,
 )
+from undercount.assume.walk import Stops, Walk, all_stops
 from undercount.counts import ScoreCounts
 from undercount.curve import Interval
 from undercount.rates import FloatArray
 from undercount.shares import Shares
-
-Basis: TypeAlias = Literal["positive", "negative"]
 
 
 def bound_roc_auc(
@@ -64,11 +61,15 @@ def bound_roc_auc(
     worst = targets(counts, low, lower, upper, rounding)
     best = worst if low == high else targets(counts, high, lower, upper, rounding)
     warn_misfit(max(attainable(counts, end)[2] for end in (worst, best)), stacklevel=2)
-    ends = (
-        path_tables(counts, shares, attainable(counts, worst)[0], worst.low, worst.n_hidden),
-        path_tables(counts, shares, attainable(counts, best)[1], best.high, best.n_hidden),
+    walks = (
+        Walk.along(counts, attainable(counts, worst)[0], worst.low),
+        Walk.along(counts, attainable(counts, best)[1], best.high),
     )
-    return Interval(ends[0].curve.roc_auc, ends[1].curve.roc_auc)
+    areas = [
+        walk_tables(walk, shares, end.n_hidden, all_stops([walk], row_by_row=False)).curve.roc_auc
+        for walk, end in zip(walks, (worst, best), strict=True)
+    ]
+    return Interval(areas[0], areas[1])
 
 
 def attainable(counts: ScoreCounts, wanted: Targets) -> tuple[FloatArray, FloatArray, float]:
@@ -91,46 +92,18 @@ def attainable(counts: ScoreCounts, wanted: Targets) -> tuple[FloatArray, FloatA
     return np.minimum(least, most), np.maximum(least, most), missing
 
 
-def path_tables(
-    counts: ScoreCounts,
-    shares: Shares,
-    path: FloatArray,
-    wanted: FloatArray,
-    n_hidden: float,
-    *,
-    basis: Basis = "positive",
-    row_by_row: bool = False,
+def walk_tables(
+    walk: Walk, shares: Shares, n_hidden: float, stops: Stops | None
 ) -> ContingencyTables:
-    """Build the tables along a path of hidden positives, also inside merged cells.
+    """Build the tables at the stops of a walk, by default at every score.
 
-    A merged cell has no labelled row, so the band is flat in it: the hidden positives first catch
-    up with the number `wanted` at its end, then stand still, then take what is left. (With
-    `basis` "negative" the same is said of the hidden negatives.) Inside stand the two corners of
-    that walk, enough for a monotone path, or every row of it. They carry the cell's threshold and
-    are marked as merged, so nobody can read a threshold inside.
+    Stops inside a merged cell carry its threshold and are marked as merged, so nobody can read a
+    threshold there.
     """
-    if not counts.compact:
-        return tables(counts, shares, path, n_hidden)
-    heads = counts.cumulative()[2]
-    # Follow the class of the basis; the other one has what remains of the unlabeled rows.
-    mine, target = (path, wanted) if basis == "positive" else (heads[1:] - path, heads[1:] - wanted)
-    before = np.append(0.0, mine[:-1])
-    catch_up = np.clip(target, before, mine) - before
-    stand_still = counts.unlabeled - (mine - before)
-    bare = counts.merged & (counts.positive + counts.negative == 0)
-    if row_by_row and not counts.weighted:
-        length = np.where(bare, counts.unlabeled, 1).astype(np.int64)
-        place = np.repeat(np.arange(len(path)), length)
-        step = 1.0 + np.arange(len(place)) - np.repeat(np.cumsum(length) - length, length)
-        step[~bare[place]] = counts.unlabeled[~bare]
-    else:
-        stops = np.column_stack([catch_up, catch_up + stand_still, counts.unlabeled])
-        kept = np.column_stack([bare, bare, np.ones_like(bare)])
-        place, step = np.nonzero(kept)[0], stops[kept]
-    taken = np.minimum(step, catch_up[place])
-    taken += np.maximum(step - catch_up[place] - stand_still[place], 0)
-    unlabeled, followed = heads[:-1][place] + step, before[place] + taken
-    # Whole cells of labelled rows may jump, so they are not walked but set.
-    followed = np.where(bare[place], followed, mine[place])
-    hidden = followed if basis == "positive" else unlabeled - followed
-    return tables(counts, shares, hidden, n_hidden, place=place, unlabeled=unlabeled)
+    if stops is None:
+        cells = np.arange(len(walk.counts.score))
+        return tables(
+            walk.counts, shares, walk.hidden(Stops(cells, walk.counts.unlabeled)), n_hidden
+        )
+    hidden, heads = walk.hidden(stops), walk.heads(stops)
+    return tables(walk.counts, shares, hidden, n_hidden, cell=stops.cell, unlabeled=heads)

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from undercount.assume.binormal import log_density
@@ -16,7 +15,7 @@ from undercount.assume.biprobit import (
     row_scores,
 )
 from undercount.assume.masses import Masses
-from undercount.assume.probit import ProbitFit, fit_probit, residual
+from undercount.assume.probit import ProbitFit, fit_probit, inverse, residual
 from undercount.assume.sample import Columns, Sample
 from undercount.rates import FloatArray
 
@@ -58,7 +57,7 @@ class OutcomeModel:
         return Masses(positive, 1 - positive)
 
     def slopes(self) -> Masses:
-        """Derivatives of the masses with respect to the coefficients."""
+        """Differentiate the masses with respect to the coefficients."""
         slope = np.exp(log_density(self.design @ self.coefficients))[:, None] * self.design
         return Masses(slope, -slope)
 
@@ -67,12 +66,14 @@ class OutcomeModel:
         design = self.design.copy() if shift else self.design
         design[:, column] += shift
         slope = residual(design @ self.coefficients, self.sample.label)
-        return (self.sample.looked * slope)[:, None] * design
+        result: FloatArray = (self.sample.looked * slope)[:, None] * design
+        return result
 
     def influence(self, scores: FloatArray | None = None) -> FloatArray:
         """First-order share of each row in the coefficients: their mean is estimate - truth."""
         given = self.scores() if scores is None else scores
-        return given @ self.covariance * self.weight.sum()
+        result: FloatArray = given @ self.covariance * self.weight.sum()
+        return result
 
 
 def fit_outcome(
@@ -115,7 +116,7 @@ class HiddenModel:
     def covariance(self) -> FloatArray:
         """Inverse of the observed information."""
         size = len(self.coefficients)
-        return np.linalg.inv(-self.fit.hessian[:size, :size])
+        return inverse(-self.fit.hessian[:size, :size])
 
     @property
     def outcome(self) -> slice:
@@ -129,7 +130,7 @@ class HiddenModel:
         return Masses(positive, 1 - positive)
 
     def slopes(self) -> Masses:
-        """Derivatives of the masses with respect to the coefficients."""
+        """Differentiate the masses with respect to the coefficients."""
         slope = np.zeros((len(self.rows.label), len(self.coefficients)))
         predictor = self.rows.outcome @ self.coefficients[self.outcome]
         slope[:, self.outcome] = np.exp(log_density(predictor))[:, None] * self.rows.outcome
@@ -149,7 +150,8 @@ class HiddenModel:
     def influence(self, scores: FloatArray | None = None) -> FloatArray:
         """First-order share of each row in the coefficients: their mean is estimate - truth."""
         given = self.scores() if scores is None else scores
-        return given @ self.covariance * self.rows.weight.sum()
+        result: FloatArray = given @ self.covariance * self.rows.weight.sum()
+        return result
 
     def at_correlation(self, r: float, start: FloatArray) -> "HiddenModel":
         """Fit everything else at a given error correlation."""
@@ -163,7 +165,7 @@ def fit_hidden(
     """Fit eq. 15; a fit of the same rows under other weights speeds it up."""
     selection = columns.design(other=False, extra=True)
     outcome = columns.design(other=False, extra=False)
-    kept: NDArray[np.bool_] = weight > 0
+    kept = weight > 0
     rows = CensoredRows(selection, outcome, sample.label, sample.looked, weight)
     used = rows if kept.all() else CensoredRows(*(column[kept] for column in rows))
     fit = fit_biprobit(used) if near is None else refit_biprobit(used, near.fit)

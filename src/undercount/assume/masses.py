@@ -31,7 +31,7 @@ class MassModel(Protocol):
         """Positive and negative mass a row."""
 
     def slopes(self) -> Masses:
-        """Derivatives of the masses with respect to the coefficients."""
+        """Differentiate the masses with respect to the coefficients."""
 
     def influence(self) -> FloatArray:
         """First-order share of each row in the coefficients."""

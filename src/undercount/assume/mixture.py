@@ -74,8 +74,7 @@ def mixture_curve(
     merged = np.append(False, counts.merged) if counts.compact else None
     if clean:
         _refuse_misfit(counts, shares)
-        kept = _cleaned(tpr, fpr)
-        tpr, fpr = np.clip(tpr[kept], 0, 1), np.clip(fpr[kept], 0, 1)
+        tpr, fpr, kept = _cleaned(tpr, fpr)
         if monotone is not None:
             tpr, corners = _monotone(tpr, fpr, monotone)
             tpr, fpr, kept = tpr[corners], fpr[corners], kept[corners]
@@ -223,12 +222,15 @@ def _misfit(area: float, auc: float, shares: Shares) -> str:
     )
 
 
-def _cleaned(tpr: FloatArray, fpr: FloatArray) -> NDArray[np.intp]:
-    """Algorithm 1: indices of the points inside the unit square and the ends, by rising rates."""
+def _cleaned(tpr: FloatArray, fpr: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.intp]]:
+    """Keep points inside the unit square and the ends, by rising rates (Algorithm 1)."""
     inside = (np.minimum(tpr, fpr) >= -TOLERANCE) & (np.maximum(tpr, fpr) <= 1 + TOLERANCE)
     inside[[0, -1]] = True
     kept = np.flatnonzero(inside)
-    return kept[np.lexsort((tpr[kept], fpr[kept]))]
+    # Clipped before the sort, or rounding could put a point before (0, 0) or after (1, 1).
+    tpr, fpr = np.clip(tpr[kept], 0, 1), np.clip(fpr[kept], 0, 1)
+    order = np.lexsort((tpr, fpr))
+    return tpr[order], fpr[order], kept[order]
 
 
 def _monotone(

@@ -35,7 +35,7 @@ class ProbitFit:
     @property
     def covariance(self) -> FloatArray:
         """Inverse of the observed information."""
-        return np.linalg.inv(-self.hessian)
+        return inverse(-self.hessian)
 
     def probability(self, design: FloatArray) -> FloatArray:
         """P(y = 1 | x) for each row."""
@@ -43,8 +43,16 @@ class ProbitFit:
         return result
 
 
+def inverse(matrix: FloatArray) -> FloatArray:
+    """Invert a symmetric matrix; directions without information get a huge variance."""
+    values, vectors = np.linalg.eigh(matrix)
+    floor = 1e-14 * max(float(values.max()), 1e-300)
+    result: FloatArray = (vectors / np.maximum(values, floor)) @ vectors.T
+    return result
+
+
 def residual(predictor: FloatArray, outcome: FloatArray) -> FloatArray:
-    """Derivative of a row's log-likelihood with respect to its linear predictor."""
+    """Differentiate a row's log-likelihood with respect to its linear predictor."""
     sign = 2 * outcome - 1
     result: FloatArray = sign * np.exp(log_density(predictor) - log_ndtr(sign * predictor))
     return result

@@ -160,7 +160,11 @@ def _standardised(
 
 
 def _from_counts(counts: ScoreCounts) -> Sample:
-    columns = ((counts.positive, 1.0, 1.0), (counts.negative, 0.0, 1.0), (counts.unlabeled, 0.0, 0.0))
+    columns = (
+        (counts.positive, 1.0, 1.0),
+        (counts.negative, 0.0, 1.0),
+        (counts.unlabeled, 0.0, 0.0),
+    )
     cells = [np.flatnonzero(column) for column, _, _ in columns]
     sizes = [len(cell) for cell in cells]
     return Sample(
@@ -168,9 +172,7 @@ def _from_counts(counts: ScoreCounts) -> Sample:
         np.concatenate(cells),
         np.repeat([label for _, label, _ in columns], sizes),
         np.repeat([looked for _, _, looked in columns], sizes),
-        np.concatenate(
-            [column[cell] for (column, _, _), cell in zip(columns, cells, strict=True)]
-        ),
+        np.concatenate([column[cell] for (column, _, _), cell in zip(columns, cells, strict=True)]),
         None,
         np.empty((sum(sizes), 0)),
         (),

@@ -1,7 +1,7 @@
 """Curve, prevalence and intervals when labels exist only where somebody looked (Cook 2016)."""
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,12 +17,12 @@ from undercount.assume.check import (
     check_sample,
     check_shape,
 )
-from undercount.assume.empirical import EmpiricalReader
 from undercount.assume.envelope import roc_band
-from undercount.assume.gaussian import GaussianReader
-from undercount.assume.latent import HiddenModel, OutcomeModel, fit_hidden, fit_outcome
+from undercount.assume.latent import HiddenModel
+from undercount.assume.recipe import Recipe
+from undercount.assume.request import NEEDS, refuse_columns, refuse_interval, refuse_parameters
 from undercount.assume.resample import bootstrap_span
-from undercount.assume.sample import Columns, Sample, read_sample, standardise
+from undercount.assume.sample import read_sample
 from undercount.assume.spread import (
     ProfilePoint,
     Reader,
@@ -33,28 +33,9 @@ from undercount.assume.spread import (
     profile_span,
     read_metric,
 )
-from undercount.assume.verification import VerificationModel, fit_verification
+from undercount.assume.verification import VerificationModel
 from undercount.curve import CurveBounds, Estimate, Interval, OperatingCurve
 from undercount.errors import InputError
-from undercount.rates import FloatArray
-
-LATENT = ("own-score", "observed-score", "unobserved")
-METHODS = (*LATENT, "begg-greenes", "ipw", "doubly-robust")
-DISTRIBUTIONS = ("empirical", "normal", "copula")
-INTERVALS = ("auto", "delta", "profile", "bootstrap")
-NEEDS = {
-    "own-score": ("chosen by the score alone", "probit shape"),
-    "observed-score": ("chosen by the two scores alone", "probit shape"),
-    "unobserved": ("jointly normal unseen parts",),
-    "begg-greenes": ("chosen by the columns alone", "probit shape of the class"),
-    "ipw": ("chosen by the columns alone", "every row had a chance", "probit shape of the choice"),
-    "doubly-robust": (
-        "chosen by the columns alone",
-        "every row had a chance",
-        "one of two probit shapes",
-    ),
-}
-Model = OutcomeModel | HiddenModel | VerificationModel
 
 
 class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
@@ -109,11 +90,11 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
     --------
     >>> from undercount.assume.selection import SelectionModel
     >>> from undercount.assume.simulation import simulate_own_score
-    >>> data = simulate_own_score(2000, 0.7, random_state=0)
+    >>> data = simulate_own_score(5000, 0.7, random_state=0)
     >>> model = SelectionModel("own-score").fit(data.score, data.y)
     >>> round(model.naive_curve_.roc_auc, 2), round(model.curve_.roc_auc, 2)
     (0.72, 0.83)
-    >>> 0.8297 in model.interval("roc_auc").interval
+    >>> 0.8296 in model.interval("roc_auc").interval
     True
     """
 
@@ -149,12 +130,16 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         selection_score : array-like, optional
             Score of the classifier that chose.
         """
-        self._refuse_parameters(X is not None, selection_score is not None)
+        refuse_parameters(self.method, self.distribution, self.confidence_level)
+        refuse_columns(
+            self.method, covariates=X is not None, selection_score=selection_score is not None
+        )
         sample = read_sample(score, y, X, selection_score)
-        self._sample = sample
+        self._recipe = Recipe(self.method, self.distribution, sample)
+        self._solution = self._recipe.solve(sample.weight)
+        self._reader = self._recipe.reader(self._solution)
         self._profile: list[ProfilePoint] | None = None
-        self.model_, self._columns = self._solve(sample.weight, None)
-        self._reader = self._reader_of(self.model_, sample.weight, self._columns)
+        self.model_ = self._solution.model
         self.curve_: OperatingCurve = self._reader.curve
         self.prevalence_: float = self.curve_.prevalence
         positive, negative, _ = sample.counts.cumulative()
@@ -166,7 +151,8 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         )
         self.correlation_ = self.latent_threshold_ = self.error_correlation_ = float("nan")
         if not isinstance(self.model_, VerificationModel):
-            self.correlation_, self.latent_threshold_ = self._latent_reader().latent()
+            latent = self._recipe.latent_reader(self._solution)
+            self.correlation_, self.latent_threshold_ = latent.latent()
         if isinstance(self.model_, HiddenModel):
             self.error_correlation_ = self.model_.fit.error_correlation
         self.coefficients_ = self._coefficients()
@@ -203,18 +189,9 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         """
         self._refuse_unfitted()
         read_metric(metric, threshold)
-        hidden = isinstance(self.model_, HiddenModel)
-        if method not in INTERVALS or (method == "profile" and not hidden):
-            raise InputError(
-                f"method must be auto, delta or bootstrap (or profile for 'unobserved'); got "
-                f"{method!r} for {self.method!r}"
-            )
         if method == "auto":
-            method = "profile" if hidden else "delta"
-        if metric == "correlation" and isinstance(self.model_, VerificationModel):
-            raise InputError(f"{self.method!r} has no correlation; use one of {', '.join(LATENT)}")
-        if metric == "average_precision" and method != "bootstrap":
-            raise InputError("average_precision has no delta method here; pass method='bootstrap'")
+            method = "profile" if self.method == "unobserved" else "delta"
+        refuse_interval(self.method, method, metric)
         span = self._span(metric, threshold, method, n_resamples)
         return Estimate(*span, self.confidence_level, NEEDS[self.method], method)
 
@@ -241,8 +218,6 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
     def error_correlation_interval(self) -> Interval:
         """Return the profile interval of the error correlation of eq. 15."""
         self._refuse_unfitted()
-        if not isinstance(self.model_, HiddenModel):
-            raise InputError(f"only 'unobserved' has an error correlation; got {self.method!r}")
         return profile_interval(self._profile_points())
 
     def checks(self) -> list[Check]:
@@ -252,11 +227,11 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
 
     def _checks(self) -> Iterator[Check]:
         model = self.model_
-        yield from check_sample(self._sample, self.curve_)
+        yield from check_sample(self._recipe.sample, self.curve_)
         if self.method in ("own-score", "observed-score"):
-            yield check_rule(self._sample, self.method)
+            yield check_rule(self._recipe.sample, self.method)
         if not isinstance(model, VerificationModel):
-            yield check_normality(self._sample, self.distribution)
+            yield check_normality(self._recipe.sample, self.distribution)
         yield from check_shape(model)
         if isinstance(model, HiddenModel):
             interval = self.error_correlation_interval()
@@ -264,69 +239,33 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         if isinstance(model, VerificationModel) and model.selection is not None:
             yield check_positivity(model)
 
-    def _solve(self, weight: FloatArray, near: Model | None) -> tuple[Model, Columns]:
-        columns = standardise(self._sample, weight, ranks=self.distribution == "copula")
-        if self.method == "unobserved":
-            known = near if isinstance(near, HiddenModel) else None
-            return fit_hidden(self._sample, weight, columns, known), columns
-        if self.method in LATENT:
-            other = self.method == "observed-score"
-            start = None if near is None else near.coefficients
-            return fit_outcome(self._sample, weight, columns, other=other, start=start), columns
-        return fit_verification(self._sample, weight, columns, self.method), columns
-
-    def _reader_of(self, model: Model, weight: FloatArray, columns: Columns) -> Reader:
-        if self.distribution == "empirical" or isinstance(model, VerificationModel):
-            return EmpiricalReader(self._sample, weight, model)
-        ranks = self.distribution == "copula"
-        return GaussianReader(self._sample, weight, model, columns, ranks)
-
-    def _refit(self, weight: FloatArray, *, latent: bool) -> Reader:
-        model, columns = self._solve(weight, self.model_)
-        if latent and not isinstance(model, VerificationModel):
-            ranks = self.distribution == "copula"
-            return GaussianReader(self._sample, weight, model, columns, ranks)
-        return self._reader_of(model, weight, columns)
-
-    def _latent_reader(self, model: Model | None = None) -> GaussianReader:
-        chosen = self.model_ if model is None else model
-        ranks = self.distribution == "copula"
-        return GaussianReader(self._sample, self._sample.weight, chosen, self._columns, ranks)
-
     def _span(self, metric: str, threshold: float | None, method: str, n_resamples: int) -> Span:
-        latent = metric == "correlation"
-        reader = self._latent_reader() if latent else self._reader
-        if method == "bootstrap":
-            return bootstrap_span(
-                lambda weight: self._refit(weight, latent=latent),
-                self._sample.weight,
-                lambda reader: reader.value(metric, threshold),
-                reader.value(metric, threshold),
-                self.confidence_level,
-                n_resamples,
-                self.random_state,
-            )
+        reader, level = self._recipe.reader(self._solution, metric), self.confidence_level
         if method == "delta":
-            return delta_span(reader, metric, threshold, self.confidence_level)
-        readers = self._profile_readers(metric)
-        return profile_span(readers, reader, metric, threshold, self.confidence_level)
+            return delta_span(reader, metric, threshold, level)
+        if method == "profile":
+            readers = self._profile_readers(metric)
+            return profile_span(readers, reader, metric, threshold, level)
+        recipe, model = self._recipe, self.model_
+        return bootstrap_span(
+            lambda weight: recipe.reader(recipe.solve(weight, model), metric),
+            self._solution.weight,
+            lambda reader: reader.value(metric, threshold),
+            reader.value(metric, threshold),
+            level,
+            n_resamples,
+            self.random_state,
+        )
 
     def _profile_points(self) -> list[ProfilePoint]:
+        if not isinstance(self.model_, HiddenModel):
+            raise InputError(f"only 'unobserved' has an error correlation; got {self.method!r}")
         if self._profile is None:
             self._profile = profile_points(self.model_, self.confidence_level)
         return self._profile
 
     def _profile_readers(self, metric: str) -> list[tuple[float, Reader]]:
-        weight = self._sample.weight
-        return [
-            (
-                point.loss,
-                self._latent_reader(point.model)
-                if metric == "correlation"
-                else self._reader_of(point.model, weight, self._columns),
-            )
-            for point in self._profile_points()
-        ]
+        return self._recipe.readers(self._solution, self._profile_points(), metric)
 
     def _coefficients(self) -> dict[str, Estimate]:
         errors = np.sqrt(np.diag(self.model_.covariance))
@@ -348,31 +287,3 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
     def _refuse_unfitted(self) -> None:
         if not hasattr(self, "model_"):
             raise InputError("the model is not fitted yet; call fit(score, y) first")
-
-    def _refuse_parameters(self, has_covariates: Any, has_selection_score: Any) -> None:
-        if self.method not in METHODS:
-            raise InputError(f"method must be one of {', '.join(METHODS)}; got {self.method!r}")
-        if self.distribution not in DISTRIBUTIONS:
-            raise InputError(
-                f"distribution must be one of {', '.join(DISTRIBUTIONS)}; got {self.distribution!r}"
-            )
-        if self.distribution != "empirical" and self.method not in LATENT:
-            raise InputError(
-                f"{self.method!r} averages over the rows; got distribution={self.distribution!r}. "
-                "Leave it at 'empirical'"
-            )
-        if not 0 < self.confidence_level < 1:
-            raise InputError(
-                f"confidence_level must be between 0 and 1; got {self.confidence_level}"
-            )
-        if self.method == "observed-score" and not has_selection_score:
-            raise InputError("'observed-score' needs selection_score, the score that chose the rows")
-        if has_selection_score and self.method in ("own-score", "unobserved"):
-            raise InputError(
-                f"{self.method!r} does not use selection_score; method='observed-score' does"
-            )
-        if has_covariates and self.method in ("own-score", "observed-score"):
-            raise InputError(
-                f"{self.method!r} does not use X; 'begg-greenes' (X explains the choice) and "
-                "'unobserved' (X moves the choice, not the class) do"
-            )

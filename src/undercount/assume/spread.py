@@ -16,7 +16,7 @@ from undercount.rates import FloatArray, metric_names
 CURVE_METRICS = ("roc_auc", "prevalence", "lift_auc", "average_precision", "correlation")
 SIGNED = {"informedness", "mcc", "kappa", "correlation"}
 POSITIVE = {"lift", "lee_liu", "positive_likelihood_ratio", "negative_likelihood_ratio"}
-COARSE = 33
+COARSE = 25
 FINE = 13
 HALVINGS = 6
 
@@ -60,7 +60,9 @@ def _logit(value: float) -> float:
 
 
 LOGIT = Scale(_logit, lambda x: float(1 / (1 + np.exp(-x))), lambda v: 1 / (v * (1 - v)))
-FISHER = Scale(lambda v: float(np.arctanh(v)), lambda x: float(np.tanh(x)), lambda v: 1 / (1 - v * v))
+FISHER = Scale(
+    lambda v: float(np.arctanh(v)), lambda x: float(np.tanh(x)), lambda v: 1 / (1 - v * v)
+)
 LOG = Scale(lambda v: float(np.log(v)), lambda x: float(np.exp(x)), lambda v: 1 / v)
 PLAIN = Scale(lambda v: v, lambda x: x, lambda _: 1.0)
 
@@ -129,7 +131,7 @@ def profile_points(model: HiddenModel, level: float) -> list[ProfilePoint]:
             coarse.append(latest)
     coarse.sort(key=lambda point: point.error_correlation)
     ends = _accepted_ends(coarse, limit, fit)
-    inner = np.linspace(*np.arctanh(ends), FINE)
+    inner = np.linspace(np.arctanh(ends[0]), np.arctanh(ends[1]), FINE)
     start = peak.model.fit.coefficients
     points = [*coarse, *(fit(float(angle), start) for angle in inner)]
     kept = [point for point in points if point.loss <= limit]

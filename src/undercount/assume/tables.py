@@ -136,21 +136,22 @@ class Targets(NamedTuple):
     @property
     def misfit(self) -> float:
         """Rows by which the whole band misses what is possible."""
-        missing = float(np.maximum(self.low - self.most, self.least - self.high).max(initial=0))
+        too_many, too_few = (self.low - self.most).max(), (self.least - self.high).max()
+        missing = float(max(too_many, too_few))
         return missing if missing > TOLERANCE else 0.0
 
     @property
     def clipped(self) -> float:
         """Rows by which an end of the band was moved."""
-        ends = (self.low, self.high)
-        return max(float(np.abs(self.clip(end) - end).max(initial=0)) for end in ends)
+        over, under = self.high - self.most, self.least - self.low
+        return float(max(over.max(), under.max(), self.misfit, 0))
 
 
 def targets(
     counts: ScoreCounts, share: float, lower: FloatArray, upper: FloatArray, rounding: Rounding
 ) -> Targets:
     """Turn limits of the hidden positives' distribution into numbers of rows (eqs 10, 11, 13)."""
-    heads = counts.cumulative()[2][1:]
+    heads = np.cumsum(counts.unlabeled)
     n_hidden = hidden_rows(counts, share, rounding)
     low, high = lower * n_hidden, upper * n_hidden
     if counts.weighted or rounding == "none":
@@ -181,27 +182,28 @@ def tables(
     hidden: FloatArray,
     n_hidden: float,
     *,
-    place: NDArray[np.int64] | None = None,
+    cell: NDArray[np.int64] | None = None,
     unlabeled: FloatArray | None = None,
 ) -> ContingencyTables:
     """Add the hidden positives above each score to the labelled rows (eq. 12).
 
-    One table a score; or one an entry of `place`, the number of a cell, with `unlabeled` rows
-    above it.
+    One table a score; or one an entry of `cell`, with `unlabeled` rows above it.
     """
-    at = slice(None) if place is None else place
-    positive, negative, heads = (cumulative[1:] for cumulative in counts.cumulative())
-    if shares.sampling == "case-control":
-        # Labelled rows were drawn apart: they are no part of what is evaluated.
-        positive, negative = np.zeros_like(positive), np.zeros_like(negative)
-    tp = positive[at] + hidden
-    fp = negative[at] + (heads if unlabeled is None else unlabeled) - hidden
+    at = slice(None) if cell is None else cell
+    heads = np.cumsum(counts.unlabeled) if unlabeled is None else unlabeled
+    tp, fp = hidden, heads - hidden
+    n_positive, n_negative = n_hidden, counts.n_unlabeled - n_hidden
+    # In case-control sampling labelled rows were drawn apart: they are not what is evaluated.
+    if shares.sampling == "single-sample":
+        tp, n_positive = tp + np.cumsum(counts.positive)[at], n_positive + counts.n_positive
+        if counts.n_negative > 0:
+            fp, n_negative = fp + np.cumsum(counts.negative)[at], n_negative + counts.n_negative
     return ContingencyTables(
         threshold=counts.score[at],
         tp=tp,
         fp=fp,
-        fn=positive[-1] + n_hidden - tp,
-        tn=negative[-1] + heads[-1] - n_hidden - fp,
+        fn=n_positive - tp,
+        tn=n_negative - fp,
         merged=counts.merged[at] if counts.compact else None,
     )
 

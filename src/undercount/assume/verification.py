@@ -69,7 +69,7 @@ class VerificationModel:
         return Masses(positive, 1 - positive)
 
     def slopes(self) -> Masses:
-        """Derivatives of the masses with respect to the coefficients."""
+        """Differentiate the masses with respect to the coefficients."""
         looked, label = self.sample.looked, self.sample.label
         by_outcome, by_selection = [], []
         gap, inverse = label, looked
@@ -152,9 +152,7 @@ def _fit_selection(
     return fit
 
 
-def empty_stretch(
-    ruler: FloatArray, looked: FloatArray, weight: FloatArray
-) -> tuple[float, float]:
+def empty_stretch(ruler: FloatArray, looked: FloatArray, weight: FloatArray) -> tuple[float, float]:
     """Share and number of rows beyond the lowest or highest row looked at along a ruler."""
     seen = ruler[(looked == 1) & (weight > 0)]
     below = float(weight[ruler < seen.min()].sum())

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 from undercount.curve import Interval
-from undercount.errors import MisfitWarning
 from undercount.prevalence.base import Fitted, ScoreEstimator
 from undercount.prevalence.evidence import gather
 from undercount.prevalence.quantile_net import trained_net
@@ -74,13 +72,6 @@ class Consensus(ScoreEstimator):
         interval = Interval(net.at(quantiles, tail), net.at(quantiles, 1 - tail))
         answers = evidence.estimates.values()
         identified = net.at(quantiles, 0.975) - net.at(quantiles, 0.025) <= WIDEST
-        if not identified:
-            warnings.warn(
-                f"the data do not settle the share of positives: {interval.low:.2f} to"
-                f" {interval.high:.2f} is possible; give a prevalence, or verify some rows",
-                MisfitWarning,
-                stacklevel=4,
-            )
         return Fitted(
             net.at(quantiles, 0.5),
             interval=interval,

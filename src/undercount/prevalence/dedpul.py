@@ -139,6 +139,8 @@ def posterior_share(ratio: Array) -> tuple[float, bool]:
 
 def _fixed_point(mean_negative: Any, largest: float) -> float:
     """Iterate the share of negatives from 0, as published, until it reproduces itself."""
+    if largest < 1:  # labelled rows are nowhere dense among the unlabeled: each round loses some
+        return 1.0
     negative = 0.0
     for _ in range(MAX_ROUNDS):
         found = float(mean_negative(1 - negative))

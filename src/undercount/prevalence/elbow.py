@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 WINDOW = 10
 NEIGHBOURS = 5
 FLAT = 1e-9
+NO_GAIN = 1e-6
 
 
 def likelihood_elbow(share: Array, log_likelihood: Array) -> float:
@@ -20,7 +21,7 @@ def likelihood_elbow(share: Array, log_likelihood: Array) -> float:
     The curve is turned upside down, smoothed by medians of five and scaled to [0, 1]. A line that
     stays under the whole curve is fitted to each window of ten; the elbow has the largest gain of
     slope from the window on its left to the one on its right, relative to the height reached.
-    A curve that never falls gives 1.
+    A curve that never falls gives 1, one that falls ever more slowly the smallest share.
     """
     loss = -np.minimum.accumulate(log_likelihood)
     loss = np.median(loss[_neighbours(share)], axis=1)
@@ -33,8 +34,9 @@ def likelihood_elbow(share: Array, log_likelihood: Array) -> float:
     n_places = share.size - 2 * WINDOW + 1
     gain = (slope[WINDOW : WINDOW + n_places] - slope[:n_places]) / (height[:n_places] + 0.01)
     best = int(np.argmax(gain))
-    # Where no gain is positive the published rule keeps its first zero.
-    return float(share[best + WINDOW - 1] if gain[best] > 0 else share[0])
+    # A curve that only flattens has no elbow: it falls from the start. (The published rule picks
+    # rounding noise there.)
+    return float(share[best + WINDOW - 1] if gain[best] > NO_GAIN else share[0])
 
 
 def _neighbours(share: Array) -> Places:

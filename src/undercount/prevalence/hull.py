@@ -15,6 +15,7 @@ JITTER = {"float64": 1e-11, "float32": 1e-6}
 # Pair steps per point before the pair solver gives up on closing its gap.
 PAIR_STEPS = 20
 CHECK_EVERY = 32
+BLOCK = 512
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def nearest_by_pairs(
     Nearest
     """
     weight = start.copy()
-    slope = kernel @ weight.astype(kernel.dtype) - target.product
+    slope = double_product(kernel, weight) - target.product
     for step in range(PAIR_STEPS * weight.size + 1):
         rising = int(np.argmin(slope))
         drop = slope - slope[rising]
@@ -91,6 +92,14 @@ def nearest_by_pairs(
         weight[falling] = max(weight[falling] - moved, 0.0)
         slope += moved * (column - kernel[falling])
     return Nearest(weight, squared, gap)
+
+
+def double_product(kernel: NDArray[np.floating], vector: Array) -> Array:
+    """Return kernel @ vector in double precision, without a double copy of a single kernel."""
+    if kernel.dtype == vector.dtype:
+        return np.asarray(kernel @ vector)
+    parts = [kernel[at : at + BLOCK] @ vector for at in range(0, len(kernel), BLOCK)]
+    return np.concatenate(parts)
 
 
 class ActiveSet:

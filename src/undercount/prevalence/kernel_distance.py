@@ -7,7 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.prevalence.hull import ActiveSet, Nearest, Target, nearest_by_pairs
+from undercount.prevalence.hull import (
+    ActiveSet,
+    Nearest,
+    Target,
+    double_product,
+    nearest_by_pairs,
+)
 
 Array = NDArray[np.float64]
 
@@ -18,8 +24,8 @@ STEP = RESOLUTION / 2
 BEGIN = 1.05
 # An error of the initial slope by this share of the final one moves KM2's threshold by 1 %.
 BEGIN_ERROR = 0.0025
-# Support points up to which the active set is the faster solver (measured at 1,000-4,000 rows).
-SUPPORT = 300
+# Support points times rows up to which the active set is the faster solver (measured).
+SUPPORT_WORK = 600_000
 # Two problems this close in the extrapolation start from one another's solution.
 NEAR = 0.1
 
@@ -64,9 +70,8 @@ class HullDistance:
         self, kernel: NDArray[np.floating], labelled: Array, unlabeled: Array
     ) -> None:
         self.kernel, self._start = kernel, unlabeled
-        # Sums in double precision, whatever the kernel's.
-        self._to_labelled = np.asarray(kernel @ labelled, float)
-        self._to_unlabeled = np.asarray(kernel @ unlabeled, float)
+        self._to_labelled = double_product(kernel, labelled)
+        self._to_unlabeled = double_product(kernel, unlabeled)
         self._squares = (
             float(unlabeled @ self._to_unlabeled),
             float(unlabeled @ self._to_labelled),
@@ -75,7 +80,7 @@ class HullDistance:
         self.final_slope = mean_distance(*self._squares)
         self._known: dict[float, float] = {}
         self._last: tuple[float, Array] = (np.inf, unlabeled)
-        self._crowded = 0.0
+        self._crowded, self._largest = 0.0, max(100, SUPPORT_WORK // len(kernel))
         self.n_programmes = 0
 
     def __call__(self, extrapolation: float, *, enough: float = 0.0) -> float:
@@ -96,7 +101,7 @@ class HullDistance:
             extrapolation**2 * uu + 2 * extrapolation * rest * ul + rest**2 * ll,
         )
         if extrapolation > self._crowded:
-            found = ActiveSet(self.kernel, target).solve(enough=enough, largest=SUPPORT)
+            found = ActiveSet(self.kernel, target).solve(enough=enough, largest=self._largest)
             if found is not None:
                 return found
             # The support only grows towards λ = 1.

@@ -55,7 +55,7 @@ class QuantileNet:
         return np.asarray(np.sort(found, axis=-1))
 
     def at(self, quantiles: Array, level: float) -> float:
-        """Return one vector's quantile at any level; beyond the ends the tail is taken as normal."""
+        """Return a vector's quantile at any level; beyond the ends the tail is taken as normal."""
         inside = min(max(level, self.levels[0]), self.levels[-1])
         normal = ndtri(self.levels)
         found = float(np.interp(ndtri(inside), normal, quantiles))

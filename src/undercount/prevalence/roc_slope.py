@@ -100,15 +100,18 @@ class RocSlope(ScoreEstimator):
 
 
 def head_shares(counts: ScoreCounts) -> tuple[Array, Array, Array]:
-    """Return (threshold, P_L(s ≥ t), P_U(s ≥ t)) at thresholds with two rows of each above."""
-    sizes = effective_sizes(counts)
+    """Return (threshold, P_L(s ≥ t), P_U(s ≥ t)) at thresholds with two rows of each above.
+
+    The lowest labelled score is always among them: there may be no unlabeled row above it.
+    """
+    n_labelled, n_unlabeled = effective_sizes(counts)
     labelled = np.cumsum(counts.positive) / counts.n_positive
     unlabeled = np.cumsum(counts.unlabeled) / counts.n_unlabeled
+    near = 2 - 1e-9
+    keep = (labelled * n_labelled >= near) & (unlabeled * n_unlabeled >= near)
     # The ratio can only be smallest at a labelled score: further down only unlabeled rows enter.
-    near = 1e-9
-    keep = (counts.positive > 0) & (labelled * sizes[0] >= 2 - near)
-    keep &= unlabeled * sizes[1] >= 2 - near
-    keep[-1] = True
+    keep &= counts.positive > 0
+    keep[np.flatnonzero(counts.positive)[-1]] = True
     return counts.score[keep], labelled[keep], unlabeled[keep]
 
 

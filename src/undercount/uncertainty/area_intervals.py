@@ -17,7 +17,7 @@ from undercount.uncertainty.average_precision import (
 from undercount.uncertainty.design import LABELLED, Design
 from undercount.uncertainty.found import Found, Question
 from undercount.uncertainty.scales import delta_interval
-from undercount.uncertainty.variance import CellRows, Influence, Spread, spread
+from undercount.uncertainty.variance import CellRows, Influence, spread
 
 # Below this the intervals of average precision keep their promise no longer.
 FEW_LABELS = 30
@@ -31,18 +31,18 @@ def area_value(
     rows = areas.cell_rows(counts)
     influence = _influence(counts, design, question, rows)
     moves = spread(design, rows, influence)
-    method = "delta"
-    if question.kind.name == "average_precision":
-        influence, moves, method = _average_precision(counts, design, influence, moves)
     size = float(design.effective[LABELLED])
     # Variances were taken around estimated means.
-    variance = float(moves.variance) * (size / (size - 1) if size > 1 and method == "delta" else 1)
-    variance += (float(moves.share_slope) * errors[0]) ** 2
-    variance += (float(moves.purity_slope) * errors[1]) ** 2
-    value, error = float(influence.value), math.sqrt(variance)
+    variance = wide = float(moves.variance) * (size / (size - 1) if size > 1 else math.nan)
+    value, method = float(influence.value), "delta"
+    if question.kind.name == "average_precision":
+        value, variance, wide, method = _average_precision(counts, design, value, wide)
+    from_shares = (float(moves.share_slope) * errors[0]) ** 2
+    from_shares += (float(moves.purity_slope) * errors[1]) ** 2
+    error = math.sqrt(variance + from_shares)
     least, most = question.kind.range
-    inside = min(max(value, least), most)
-    low, high = _interval(value, error, question, size)
+    inside = min(max(value, least), most) if not math.isnan(value) else value
+    low, high = _interval(value, math.sqrt(wide + from_shares), question, size)
     found = Found(inside, low, high, error, method)
     beyond = abs(value - inside)
     if beyond <= TOLERANCE or math.isnan(value):
@@ -76,25 +76,30 @@ def _influence(
 
 
 def _average_precision(
-    counts: ScoreCounts, design: Design, influence: Influence, moves: Spread
-) -> tuple[Influence, Spread, str]:
-    """Replace the plug-in by the unbiased estimate, and its variance by the jackknife's."""
+    counts: ScoreCounts, design: Design, plug_in: float, variance: float
+) -> tuple[float, float, float, str]:
+    """Return the unbiased estimate, its variance, the variance for its interval, and the method.
+
+    The jackknife's variance is right on average, but small whenever the estimate is small, so that
+    its intervals miss above (coverage .88 with 40 labels); the plug-in's is too large with few
+    labels. Their mean keeps the promise.
+    """
     if design.effective[LABELLED] < FEW_LABELS:
         warnings.warn(
             f"average_precision rests on {float(design.effective[LABELLED]):.0f} labels; with "
             f"fewer than {FEW_LABELS} its interval is too narrow",
             SmallSampleWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
     if np.asarray(design.label_purity) != 1:
-        return influence, moves, "delta"
-    influence = replace(influence, value=unbiased_average_precision(counts, design))
+        return plug_in, variance, variance, "delta"
+    value = unbiased_average_precision(counts, design)
     known = design.given != "label_frequency" and np.all(design.units == 1)
     if design.target != "dataset" or design.sampling == "case-control" or not known:
-        return influence, moves, "delta"
+        return value, variance, variance, "delta"
     unlabelled = 1 - min(float(design.sizes[LABELLED] / design.mixing().positives), 1.0)
-    variance = unlabelled * jackknife_variance(counts, design)
-    return influence, replace(moves, variance=np.asarray(variance)), "jackknife"
+    jackknife = unlabelled * jackknife_variance(counts, design)
+    return value, jackknife, (jackknife + variance) / 2, "jackknife"
 
 
 def _interval(value: float, error: float, question: Question, size: float) -> tuple[float, float]:
@@ -105,7 +110,7 @@ def _interval(value: float, error: float, question: Question, size: float) -> tu
     t = float(stdtrit(max(size - 1, 1.0), (1 + question.confidence_level) / 2))
     if least < value < most:
         low, high = delta_interval(value, error, question.kind.scale, t)
-        return float(low), float(high)
+        return float(low), min(float(high), most)
     if error > 0:
         return max(value - t * error, least), min(value + t * error, most)
     # All labelled rows are on one side of all others: as for k of k successes.

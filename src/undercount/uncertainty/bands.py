@@ -152,9 +152,12 @@ def _hypergeometric(share: FloatArray, size: int, n_hidden: int, level: float) -
 def _binomial(share: FloatArray, size: int, level: float) -> CdfBand:
     below, above = _whole(share, size)
     # One table serves both ends: the upper quantile is the mirrored lower one.
-    heads, place = np.unique(np.concatenate([below, size - above]), return_inverse=True)
-    lower, mirrored = np.split(_binomial_quantile(heads, size, level / 2)[place] / size, 2)
-    return CdfBand(lower, 1 - mirrored, level)
+    needed = np.zeros(size + 1, dtype=bool)
+    needed[below] = needed[size - above] = True
+    heads = np.flatnonzero(needed)
+    quantile = np.zeros(size + 1)
+    quantile[heads] = _binomial_quantile(heads, size, level / 2) / size
+    return CdfBand(quantile[below], (1 - quantile[::-1])[above], level)
 
 
 def _binomial_quantile(heads: IntArray, size: int, tail: float) -> FloatArray:

@@ -43,7 +43,7 @@ def wilson_share(share: ArrayLike, trials: ArrayLike, z: float) -> tuple[FloatAr
 
 
 def finite_size(drawn: ArrayLike, pool: ArrayLike) -> FloatArray:
-    """Return the number of independent draws worth as much as `drawn` of `pool` without replacement.
+    """Return how many independent draws are worth `drawn` of `pool` without replacement.
 
     n_eff = S (P-1)/(P-S): its binomial variance is the hypergeometric one.
     """

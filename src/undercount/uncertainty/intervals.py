@@ -4,7 +4,7 @@ import itertools
 import math
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,17 +14,14 @@ from undercount.curve import Estimate
 from undercount.errors import InputError, MisfitWarning, UndefinedMetricWarning
 from undercount.shares import Sampling, Shares
 from undercount.uncertainty.area_intervals import area_value
-from undercount.uncertainty.components import PLAIN, Pair, combined, components
-from undercount.uncertainty.design import LABELLED, Design, Target, design_of
-from undercount.uncertainty.exact import IntervalKind, two_sided_z
+from undercount.uncertainty.design import Design, Target, design_of
+from undercount.uncertainty.exact import IntervalKind
 from undercount.uncertainty.found import Found, Question
 from undercount.uncertainty.scales import THRESHOLD_METRICS, MetricKind, metric_kind
-from undercount.uncertainty.thresholds import HeadCounts, head_spread, rate_error
+from undercount.uncertainty.threshold_intervals import threshold_value
 
 # A value this many standard errors outside its range is a misfit, not the chance of the sample.
 CHANCE = 5.0
-# Rates within this of [0, 1] are rounding.
-TOLERANCE = 1e-9
 # Points at which a range of a share is tried; metrics move smoothly and mostly one way with it.
 _RANGE_POINTS = 5
 
@@ -173,7 +170,7 @@ def _found(
     if shares is not None:
         errors = shares.unlabeled_prevalence_error, shares.label_purity_error
     if question.kind.name in THRESHOLD_METRICS:
-        found = _at_threshold(counts, design, question, errors)
+        found = threshold_value(counts, design, question, errors)
     else:
         found = area_value(counts, design, question, errors)
     if strict and found.misfit > 0:
@@ -208,110 +205,3 @@ def _report(found: Found, question: Question, design: Design) -> None:
         MisfitWarning,
         stacklevel=4,
     )
-
-
-def _at_threshold(
-    counts: ScoreCounts, design: Design, question: Question, errors: tuple[float, float]
-) -> Found:
-    name, beta = question.kind.name, question.beta
-    heads = HeadCounts(_heads(counts, float(question.threshold or 0.0)), design)
-    sources = components(
-        heads, name, confidence_level=question.confidence_level, kind=question.interval
-    )
-    moves = head_spread(heads, name, beta)
-    pure = bool(np.asarray(design.label_purity) == 1)
-    more: list[Pair] = []
-    if not (pure and name in PLAIN):
-        more = _share_pairs(heads, errors, two_sided_z(question.confidence_level))
-    low, high = combined(sources.base, [*sources.pairs, *more], name, beta)
-    variance = float(moves.variance)
-    if name == "predicted_positive_rate":
-        variance = _flagged_variance(heads)
-    elif more:
-        variance += (float(moves.share_slope) * errors[0]) ** 2
-        variance += (float(moves.purity_slope) * errors[1]) ** 2
-    value = float(sources.base.metric(name, beta))
-    found = Found(value, float(low), float(high), math.sqrt(variance), _method(question, design))
-    return found if pure and name in PLAIN else _with_misfit(found, heads, name, beta)
-
-
-def _method(question: Question, design: Design) -> str:
-    counted = design.target == "dataset" and design.share_known
-    if counted and design.given != "label_frequency" and np.all(design.units == 1):
-        return question.interval
-    return "wilson"
-
-
-def _heads(counts: ScoreCounts, threshold: float) -> Any:
-    """Return the rows predicted positive of each kind."""
-    stop = int(np.searchsorted(-counts.score, -threshold, side="right"))
-    exact = stop > 0 and counts.score[stop - 1] == threshold
-    if stop < len(counts.score) and counts.merged[stop] and not exact:
-        raise InputError(
-            f"threshold {threshold} lies inside a merged cell of compact counts, where only sums "
-            f"were kept; pass knots=[{threshold}] when counting, or compact=False"
-        )
-    kinds = (counts.positive, counts.unlabeled, counts.negative)
-    return np.array([cells[:stop].sum() for cells in kinds])
-
-
-def _share_pairs(heads: HeadCounts, errors: tuple[float, float], z: float) -> list[Pair]:
-    """Return the rates with an uncertain share at its two limits."""
-    design = heads.design
-    share, purity = float(design.mixing().unlabeled_prevalence), float(design.label_purity)
-    pairs = []
-    if errors[0] > 0:
-        ends = [min(max(share + sign * z * errors[0], 0.0), purity - 1e-6) for sign in (-1, 1)]
-        moved = [replace(design, given="unlabeled_prevalence", value=end) for end in ends]
-        points = [HeadCounts(heads.heads, other).point().capped() for other in moved]
-        pairs.append((points[0], points[1]))
-    if errors[1] > 0:
-        ends = [min(max(purity + sign * z * errors[1], share + 1e-6), 1.0) for sign in (-1, 1)]
-        moved = [replace(design, label_purity=end) for end in ends]
-        points = [HeadCounts(heads.heads, other).point().capped() for other in moved]
-        pairs.append((points[0], points[1]))
-    return pairs
-
-
-def _flagged_variance(heads: HeadCounts) -> float:
-    """Variance of the share predicted positive, 0 for these very rows."""
-    design = heads.design
-    if design.target == "dataset":
-        return 0.0
-    everyone = design.mixing().everyone
-    rate = float(everyone @ heads.rates)
-    if design.sampling == "case-control":
-        return rate * (1 - rate) / float(design.effective[1])
-    total = float(design.sizes.sum())
-    return rate * (1 - rate) * float((design.sizes * design.units).sum()) / total**2
-
-
-def _with_misfit(found: Found, heads: HeadCounts, name: str, beta: float) -> Found:
-    """Say how far outside [0, 1] the recovered rates are, if that matters for the metric."""
-    point = heads.point()
-    raw = float(point.metric(name, beta))
-    if abs(raw - found.value) <= TOLERANCE * max(1.0, abs(found.value)):
-        return found
-    rates = {"tpr": float(point.tpr), "fpr": float(point.fpr)}
-    beyond = {rate: max(-value, value - 1, 0.0) for rate, value in rates.items()}
-    worst = max(beyond, key=lambda rate: beyond[rate])
-    if beyond[worst] <= TOLERANCE:
-        return found
-    misfit = beyond[worst] / max(rate_error(heads, worst), 1e-300)
-    labelled, unlabeled = heads.rates[LABELLED], heads.rates[1]
-    purity = float(heads.design.label_purity)
-    least = (
-        min(
-            _ratio(purity * unlabeled, labelled), _ratio(1 - purity * (1 - unlabeled), 1 - labelled)
-        )
-        if purity < 1
-        else min(_ratio(unlabeled, labelled), _ratio(1 - unlabeled, 1 - labelled))
-    )
-    return replace(
-        found, misfit=misfit, outside=(f"the {worst} at this threshold", rates[worst]),
-        largest_share=float(least),
-    )  # fmt: skip
-
-
-def _ratio(top: float, bottom: float) -> float:
-    return float(top / bottom) if bottom > 0 else math.inf

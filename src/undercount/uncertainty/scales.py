@@ -17,6 +17,8 @@ _RANGES: dict[Scale, tuple[float, float]] = {
 }
 _SYMMETRIC = {"mcc", "kappa", "informedness"}
 _LOG = {"lift", "lee_liu", "positive_likelihood_ratio", "negative_likelihood_ratio", "log_loss"}
+# Its error grows with it and is skewed to the right even near 1, so the log scale fits better.
+_LOG_SHARE = {"average_precision"}
 # With pure labels these follow from labelled and all rows alone.
 _NO_PREVALENCE = {"recall", "tpr", "fnr", "lift", "lee_liu", "lift_auc"}
 _NOTHING = {"predicted_positive_rate"}
@@ -39,7 +41,7 @@ class MetricKind:
     @property
     def range(self) -> tuple[float, float]:
         """The values that the metric can have."""
-        return _RANGES[self.scale]
+        return (0.0, 1.0) if self.name in _LOG_SHARE else _RANGES[self.scale]
 
     def needs(self, *, pure: bool) -> tuple[str, ...]:
         """Return what the metric rests on."""
@@ -54,7 +56,9 @@ def metric_kind(name: str) -> MetricKind:
     """Look a metric up by its name."""
     if name not in ALL_METRICS:
         raise InputError(f"metric must be one of {', '.join(ALL_METRICS)}; got {name!r}")
-    scale: Scale = "symmetric" if name in _SYMMETRIC else "log" if name in _LOG else "logit"
+    scale: Scale = "log" if name in _LOG | _LOG_SHARE else "logit"
+    if name in _SYMMETRIC:
+        scale = "symmetric"
     return MetricKind(
         name, scale, name not in _NO_PREVALENCE | _NOTHING, needs_labels=name not in _NOTHING
     )
@@ -67,9 +71,9 @@ def to_scale(value: ArrayLike, scale: Scale) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         x = np.clip(x, low, high)
         if scale == "log":
-            return np.log(x)
+            return np.asarray(np.log(x))
         share = (x - low) / (high - low)
-        return np.log(share) - np.log1p(-share)
+        return np.asarray(np.log(share) - np.log1p(-share))
 
 
 def from_scale(value: ArrayLike, scale: Scale) -> FloatArray:
@@ -78,8 +82,8 @@ def from_scale(value: ArrayLike, scale: Scale) -> FloatArray:
     low, high = _RANGES[scale]
     with np.errstate(over="ignore"):
         if scale == "log":
-            return np.exp(x)
-        return low + (high - low) / (1 + np.exp(-x))
+            return np.asarray(np.exp(x))
+        return np.asarray(low + (high - low) / (1 + np.exp(-x)))
 
 
 def scale_slope(value: ArrayLike, scale: Scale) -> FloatArray:
@@ -88,8 +92,8 @@ def scale_slope(value: ArrayLike, scale: Scale) -> FloatArray:
     low, high = _RANGES[scale]
     with np.errstate(divide="ignore", invalid="ignore"):
         if scale == "log":
-            return 1 / x
-        return (high - low) / ((x - low) * (high - x))
+            return np.asarray(1 / x)
+        return np.asarray((high - low) / ((x - low) * (high - x)))
 
 
 def delta_interval(

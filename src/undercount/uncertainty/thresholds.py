@@ -58,7 +58,7 @@ class HeadCounts:
     @property
     def sizes(self) -> FloatArray:
         """All rows of each kind, in the shape of the heads."""
-        return np.asarray(_fit(self.design.sizes, self.heads) + 0.0 * self.heads)
+        return np.asarray(fit(self.design.sizes, self.heads) + 0.0 * self.heads)
 
     @property
     def rates(self) -> FloatArray:
@@ -78,19 +78,20 @@ class HeadCounts:
         """Return the recovered rates, which chance may push outside [0, 1]."""
         mixing, rates = self.design.mixing(), self.rates
         return RatePoint(
-            (_fit(mixing.positive, self.heads) * rates).sum(axis=0),
-            (_fit(mixing.negative, self.heads) * rates).sum(axis=0),
+            (fit(mixing.positive, self.heads) * rates).sum(axis=0),
+            (fit(mixing.negative, self.heads) * rates).sum(axis=0),
             mixing.prevalence,
         )
 
     def smoothed(self) -> "HeadCounts":
         """Return counts half a row away from 0 and from all, where no rate is 0 or 1."""
-        sizes, units = self.sizes, _fit(self.design.units, self.heads)
+        sizes, units = self.sizes, fit(self.design.units, self.heads)
         share = np.where(sizes > 0, (self.heads + _HALF_ROW * units) / (sizes + units), 0.0)
         return self.at_rates(share)
 
 
-def _fit(weights: Any, like: FloatArray) -> Any:
+def fit(weights: Any, like: FloatArray) -> Any:
+    """Give weights of shape (3,) or (3, ...) the dimensions of the heads."""
     array = np.asarray(weights)
     return array.reshape(array.shape + (1,) * (like.ndim - array.ndim))
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+
 from undercount.rates import FloatArray
 from undercount.uncertainty.design import LABELLED, NEGATIVE, UNLABELED, Design, Mixing
 
@@ -131,7 +132,7 @@ def _variance(
 
 
 def _unit(kind: int) -> FloatArray:
-    return np.eye(3)[kind]
+    return np.asarray(np.eye(3)[kind])
 
 
 def _population(
@@ -160,7 +161,8 @@ def _population(
         total = total - share * (1 - share) * gap**2 / effective[UNLABELED]
         pi = mixing.prevalence
         inflation = (sizes * design.units).sum(axis=0) / n
-        return np.maximum(total + prevalence_slope**2 * pi * (1 - pi) * inflation / n, 0.0)
+        composition = prevalence_slope**2 * pi * (1 - pi) * inflation / n
+        return np.asarray(np.maximum(total + composition, 0.0))
     # Sizes of the groups are multinomial.
     squares = sum(sizes[k] * design.units[k] * size_slope[k] ** 2 for k in KINDS)
     mean = sum(sizes[k] * size_slope[k] for k in KINDS)

@@ -1,0 +1,245 @@
+"""Speed and memory of counting, against one call of scikit-learn's roc_auc_score.
+
+Ratios are of CPU time (time.process_time, the best of several), measured in turn in one run, so
+that they hold on other machines as well as the processor's sort allows. "All" means: compact
+counts, the recovered ROC, precision-recall and lift curves, ROC AUC with its variance, average
+precision and the best F1, from arrays of scores and labels.
+
+    python benchmarks/counts.py [--quick] [--plot]
+"""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import tracemalloc
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+import undercount as uc
+from undercount.uncertainty.intervals import estimate_metric
+
+SHARES = uc.Shares(unlabeled_prevalence=0.1)
+PLOT = pathlib.Path(__file__).parents[1] / "docs" / "images" / "counts_growth.svg"
+MAX_BYTES_A_ROW = 30
+MAX_IMPORT_SECONDS = 0.15
+HEAVY = ("sklearn", "pandas", "matplotlib", "scipy.stats")
+
+
+class Case(NamedTuple):
+    """Rows to count, and how many times faster than scikit-learn it shall be (0: no bar)."""
+
+    n: int
+    labelled: float
+    bar: float
+    distinct: int = 0
+    dtype: type = np.float32
+
+    def arrays(self):
+        rng = np.random.default_rng(self.n)
+        if self.distinct:
+            score = (rng.integers(0, self.distinct, self.n) / self.distinct).astype(self.dtype)
+        else:
+            score = rng.random(self.n, dtype=self.dtype)
+        y = (rng.random(self.n, dtype=np.float32) < 2 * self.labelled * score).astype(np.int8)
+        y[:2] = 0, 1
+        return y, score
+
+    def __str__(self) -> str:
+        ties = f", {self.distinct} distinct" if self.distinct else ""
+        kind = np.dtype(self.dtype).name
+        return f"{self.n:.0e} rows, {self.labelled:.0%} labelled, {kind}{ties}".replace("e+0", "e")
+
+
+CASES = [
+    Case(10**3, 0.01, 5),
+    Case(10**3, 0.3, 2.5),
+    Case(10**4, 0.01, 5),
+    Case(10**4, 0.3, 2.5),
+    Case(10**5, 0.01, 5),
+    Case(10**5, 0.3, 2.5),
+    Case(10**6, 0.01, 0),
+    Case(10**6, 0.3, 0),
+    Case(10**6, 0.01, 0, dtype=np.float64),
+    Case(10**6, 0.3, 0, dtype=np.float64),
+    Case(10**7, 0.01, 10),
+    Case(10**7, 0.3, 3),
+    Case(10**7, 0.01, 20, distinct=1000),
+    Case(10**7, 0.3, 20, distinct=1000),
+]
+QUICK_ROWS = 10**6
+
+
+def count(y, score):
+    return uc.ScoreCounts.from_rows(y, score, unlabeled=0, compact=True)
+
+
+def auc_and_variance(counts):
+    """ROC AUC of labelled against unlabeled rows, and DeLong's variance, from the cells alone."""
+    positive, unlabeled = counts.positive, counts.unlabeled
+    n_positive, n_unlabeled = counts.n_positive, counts.n_unlabeled
+    below = 1 - (np.cumsum(unlabeled) - unlabeled / 2) / n_unlabeled
+    above = (np.cumsum(positive) - positive / 2) / n_positive
+    area = positive @ below / n_positive
+    spread = positive @ (below * below) / n_positive - area**2
+    other = unlabeled @ (above * above) / n_unlabeled - area**2
+    scale = 1 - SHARES.unlabeled_prevalence  # Jain et al. 2017, eq. 4
+    variance = spread / (n_positive - 1) + other / (n_unlabeled - 1)
+    return 0.5 + (area - 0.5) / scale, variance / scale**2
+
+
+def everything(y, score):
+    counts = count(y, score)
+    curve = uc.mixture_curve(counts, SHARES)
+    recall_precision = curve.recall, curve.precision
+    lift = curve.predicted_positive_rate, curve.lift
+    best_f1 = curve.f1[1:].max()
+    return auc_and_variance(counts), curve.average_precision, best_f1, recall_precision, lift
+
+
+def with_interval(y, score):
+    return everything(y, score), estimate_metric(count(y, score), SHARES, "roc_auc")
+
+
+def full_table(y, score):
+    return uc.ScoreCounts.from_rows(y, score, unlabeled=0)
+
+
+def best_times(functions, y, score):
+    """Return the least CPU seconds of each function, called in turn."""
+    rounds = int(np.clip(2 * 10**6 // len(y), 3, 100))
+    least = np.full(len(functions), np.inf)
+    for _ in range(rounds):
+        for index, function in enumerate(functions):
+            start = time.process_time()
+            function(y, score)
+            least[index] = min(least[index], time.process_time() - start)
+    return least
+
+
+def verdict(value, bar, *, at_least):
+    if not bar:
+        return ""
+    kept = value >= bar if at_least else value <= bar
+    return f"{'≥' if at_least else '≤'} {bar:g} {'ok' if kept else 'MISSED'}"
+
+
+def speed(*, quick):
+    print(f"{'':44}ns a row      times faster than one roc_auc_score")
+    print(f"{'':40}all   sklearn      all            full table (bar 2)  compact counts alone")
+    for case in CASES:
+        if quick and case.n > QUICK_ROWS:
+            continue
+        y, score = case.arrays()
+        sklearn, ours, table, alone = best_times(
+            [roc_auc_score, everything, full_table, count], y, score
+        )
+        per_row = 1e9 / case.n
+        bar = verdict(sklearn / ours, case.bar, at_least=True)
+        print(
+            f"{case!s:37}{ours * per_row:6.0f}{sklearn * per_row:10.0f}{sklearn / ours:9.1f} {bar:12}"
+            f"{sklearn / table:11.1f}{sklearn / alone:22.1f}",
+            flush=True,
+        )
+
+
+def memory(*, quick):
+    print("\nPeak memory beyond the input (tracemalloc), bytes a row")
+    n = QUICK_ROWS if quick else 10**7
+    for case in (Case(n, 0.01, 0), Case(n, 0.3, 0), Case(n, 0.01, 0, distinct=1000)):
+        y, score = case.arrays()
+        peaks = []
+        for function in (count, everything, full_table, roc_auc_score):
+            tracemalloc.start()
+            result = function(y, score)
+            peaks.append(tracemalloc.get_traced_memory()[1] / n)
+            tracemalloc.stop()
+            del result
+        bar = verdict(peaks[0], MAX_BYTES_A_ROW, at_least=False)
+        print(
+            f"{case!s:37}compact counts {peaks[0]:5.1f} {bar}, all {peaks[1]:5.1f}, "
+            f"full table {peaks[2]:5.1f}, roc_auc_score {peaks[3]:5.1f}",
+            flush=True,
+        )
+
+
+def child_seconds(code):
+    """Return the CPU seconds of a fresh interpreter that runs the code, the best of five."""
+    least = float("inf")
+    for _ in range(5):
+        before = os.times()
+        subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - our own code
+        after = os.times()
+        used = after.children_user + after.children_system
+        least = min(least, used - before.children_user - before.children_system)
+    return least
+
+
+def imports():
+    print("\nImport, CPU seconds over bare Python")
+    bare = child_seconds("pass")
+    refuse = f"import sys; assert not set({HEAVY}) & set(sys.modules)"
+    for code in ("import undercount", "import undercount; undercount.ScoreCounts"):
+        seconds = child_seconds(f"{code}; {refuse}") - bare
+        bar = verdict(seconds, MAX_IMPORT_SECONDS, at_least=False)
+        print(f"{code:45}{seconds:6.3f} {bar}, without {', '.join(HEAVY)}", flush=True)
+    print(f"{'import numpy':45}{child_seconds('import numpy') - bare:6.3f}")
+
+
+def growth(*, quick, plot):
+    print("\nGrowth: CPU seconds of all, 1 % labelled, and of one roc_auc_score")
+    sizes = [10**4, 10**5, 10**6] if quick else [10**4, 10**5, 10**6, 10**7, 5 * 10**7]
+    rows = []
+    for n in sizes:
+        y, score = Case(n, 0.01, 0).arrays()
+        functions = [everything, roc_auc_score] if n <= 10**7 else [everything]
+        rows.append((n, *best_times(functions, y, score)))
+        seconds = "".join(f"{value:12.5f}" for value in rows[-1][1:])
+        print(f"{n:12,}{seconds}   {rows[-1][1] / n * 1e9:6.1f} ns a row", flush=True)
+    if plot:
+        draw(rows)
+
+
+def draw(rows):
+    """Draw seconds against rows, both on logarithmic scales, where slope 1 is linear growth."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "undercount"  # the same picture makes the same file
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    ours = [(row[0], row[1]) for row in rows]
+    theirs = [(row[0], row[2]) for row in rows if len(row) > 2]
+    axes.loglog(
+        *zip(*ours, strict=True), marker="o", color="#0072B2", label="undercount, all of it"
+    )
+    axes.loglog(*zip(*theirs, strict=True), marker="s", color="#D55E00", label="one roc_auc_score")
+    n, seconds = ours[-1]
+    line = [(size, seconds * size / n) for size, _ in ours]
+    axes.loglog(*zip(*line, strict=True), color="0.5", linestyle=":", label="linear growth")
+    axes.set(xlabel="rows (1 % labelled)", ylabel="CPU seconds")
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    PLOT.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(PLOT, metadata={"Date": None})
+    print(f"drawn: {PLOT}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="no more than a million rows")
+    parser.add_argument("--plot", action="store_true", help=f"draw {PLOT.name}")
+    options = parser.parse_args()
+    speed(quick=options.quick)
+    memory(quick=options.quick)
+    imports()
+    growth(quick=options.quick, plot=options.plot)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""The keywords that every metric takes, and the one path from rows to an estimate."""
+
+from typing import Any, TypedDict, Unpack
+
+from undercount.counts import ScoreCounts
+from undercount.curve import Estimate
+from undercount.errors import InputError
+from undercount.shares import Sampling, Shares, read_shares
+from undercount.uncertainty.design import Target
+from undercount.uncertainty.exact import IntervalKind
+from undercount.uncertainty.intervals import estimate_metric
+from undercount.uncertainty.scales import LOSS_METRICS, metric_kind
+
+
+class MetricOptions(TypedDict, total=False):
+    """Keywords of every metric.
+
+    Give exactly one of the three prevalences, except for the metrics that need none. Each share
+    may be a number, a range (low, high), or an `Estimate` with its standard error; its
+    uncertainty reaches the interval.
+
+    Parameters
+    ----------
+    unlabeled_prevalence : share
+        Share of positives among the unlabeled rows.
+    prevalence : share
+        Share of positives among all rows (among the unlabeled ones in case-control sampling).
+    label_frequency : share
+        Share of all positives that carry a label.
+    label_purity : share, default 1
+        Share of the rows labelled positive that really are.
+    sampling : {"single-sample", "case-control"}
+        Whether the labelled rows were part of the sample before they were labelled, or were drawn
+        apart from the unlabeled ones.
+    unlabeled : number, optional
+        The value in `y` that means unlabeled, usually 0 or -1; missing values always do.
+    sample_weight : array-like, optional
+        Importance of each row.
+    target : {"dataset", "population"}
+        Whether the metric of these very rows is meant, or that of the population behind them.
+    confidence_level : float, default 0.95
+        Probability with which the interval shall cover.
+    interval : {"wilson", "mid-p", "exact"}
+        How the number of true positives is bounded when the number of positives is known:
+        close to the confidence level, nearly always at least, always at least.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> options: uc.MetricOptions = {"unlabeled": 0, "prevalence": 0.5, "target": "population"}
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> round(uc.recall(y, score, threshold=6, **options).value, 4)
+    0.6667
+    """
+
+    unlabeled_prevalence: Any
+    prevalence: Any
+    label_frequency: Any
+    label_purity: Any
+    sampling: Sampling
+    unlabeled: float | None
+    sample_weight: Any
+    target: Target
+    confidence_level: float
+    interval: IntervalKind
+
+
+def counted(
+    y: Any, score: Any, name: str, threshold: float | None, options: MetricOptions
+) -> tuple[ScoreCounts, Shares | None]:
+    """Count rows and read the shares."""
+    unknown = sorted(set(options) - set(MetricOptions.__annotations__))
+    if unknown:
+        known = ", ".join(sorted(MetricOptions.__annotations__))
+        raise TypeError(f"{name}() got an unexpected keyword argument {unknown[0]!r}; has {known}")
+    counts = ScoreCounts.from_rows(
+        y,
+        score,
+        unlabeled=options.get("unlabeled"),
+        sample_weight=options.get("sample_weight"),
+        compact=name not in LOSS_METRICS,
+        knots=() if threshold is None else (threshold,),
+    )
+    counts.require("positive", "unlabeled")
+    purity = options.get("label_purity", 1.0)
+    shares = read_shares(
+        counts,
+        prevalence=options.get("prevalence"),
+        unlabeled_prevalence=options.get("unlabeled_prevalence"),
+        label_frequency=options.get("label_frequency"),
+        label_purity=purity,
+        sampling=options.get("sampling", "single-sample"),
+    )
+    if shares is None and (metric_kind(name).needs_prevalence or purity != 1):
+        reason = "" if metric_kind(name).needs_prevalence else f" when label_purity is {purity}"
+        raise InputError(
+            f"{name} needs exactly one of prevalence, unlabeled_prevalence and label_frequency"
+            f"{reason}; got none. undercount.prevalence estimates it"
+        )
+    return counts, shares
+
+
+def measured(
+    y: Any,
+    score: Any,
+    name: str,
+    *,
+    threshold: float | None = None,
+    beta: float = 1.0,
+    max_fpr: float | None = None,
+    **options: Unpack[MetricOptions],
+) -> Estimate:
+    """Estimate a metric of rows."""
+    if not beta > 0:
+        raise InputError(f"beta must be above 0; got {beta}")
+    counts, shares = counted(y, score, name, _number(threshold), options)
+    return estimate_metric(
+        counts,
+        shares,
+        name,
+        threshold=threshold,
+        beta=beta,
+        max_fpr=max_fpr,
+        target=options.get("target", "dataset"),
+        sampling=options.get("sampling", "single-sample"),
+        confidence_level=options.get("confidence_level", 0.95),
+        interval=options.get("interval", "wilson"),
+    )
+
+
+def _number(threshold: Any) -> float | None:
+    if threshold is None:
+        return None
+    try:
+        value = float(threshold)
+    except (TypeError, ValueError):
+        raise InputError(f"threshold must be a number; got {threshold!r}") from None
+    if value != value:  # noqa: PLR0124 - NaN
+        raise InputError("threshold must be a number; got nan")
+    return value

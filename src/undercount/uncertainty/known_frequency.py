@@ -1,0 +1,90 @@
+"""Threshold metrics when the label frequency is known: the number of positives is random too."""
+
+from typing import Any
+
+import numpy as np
+
+from undercount.uncertainty.design import LABELLED, NEGATIVE
+from undercount.uncertainty.exact import wilson_share
+from undercount.uncertainty.limits import (
+    dataset_recall,
+    effective_total,
+    number_interval,
+    seen_share,
+    table_point,
+)
+from undercount.uncertainty.sources import Components, Pair
+from undercount.uncertainty.thresholds import HeadCounts, RatePoint
+
+
+def by_prediction(counts: HeadCounts, z: float) -> Components:
+    """Label frequency c known: labelled rows among those predicted positive, and among the others.
+
+    For these rows S1 is binomial (P1, c), for the population binomial (M1, c · precision).
+    """
+    design, heads, sizes = counts.design, counts.heads, counts.sizes
+    frequency = np.asarray(design.value, dtype=float)
+    flagged, total = heads.sum(axis=0), sizes.sum(axis=0)
+    seen = heads[LABELLED], sizes[LABELLED] - heads[LABELLED]
+    found = [np.asarray(labelled / frequency) for labelled in seen]
+
+    def point(hits: Any, misses: Any) -> RatePoint:
+        hits = np.minimum(hits, flagged - heads[NEGATIVE])
+        misses = np.minimum(misses, total - flagged - (sizes[NEGATIVE] - heads[NEGATIVE]))
+        if design.target == "dataset":
+            return table_point(counts, hits, hits + misses)
+        # The population's positives may be fewer than those labelled here.
+        positives = hits + misses
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return RatePoint(
+                hits / positives, (flagged - hits) / (total - positives), positives / total
+            )
+
+    if design.target == "dataset":
+        limits = [number_interval(labelled, frequency, z, design) for labelled in seen]
+    else:
+        limits = [
+            tuple(end * rows / frequency for end in seen_share(labelled, rows, z, design))
+            for labelled, rows in zip(seen, (flagged, total - flagged), strict=True)
+        ]
+    pairs = [
+        (point(limits[0][0], found[1]), point(limits[0][1], found[1])),
+        (point(found[0], limits[1][0]), point(found[0], limits[1][1])),
+    ]
+    base = point(found[0], found[1])
+    if design.target == "population":
+        pairs.append(_flagged_pair(counts, base, z))
+    return Components(base, pairs)
+
+
+def _flagged_pair(counts: HeadCounts, base: RatePoint, z: float) -> Pair:
+    """Move the share predicted positive; precision and negative predictive value stay."""
+    flagged = np.asarray(base.predicted_positive_rate)
+    precision, npv = base.metric("precision"), base.metric("npv")
+    points = []
+    for share in wilson_share(flagged, effective_total(counts.design), z):
+        hits, misses = (
+            share * np.nan_to_num(precision),
+            (1 - share) * (1 - np.nan_to_num(npv, nan=1.0)),
+        )
+        prevalence = hits + misses
+        with np.errstate(divide="ignore", invalid="ignore"):
+            points.append(
+                RatePoint(hits / prevalence, (share - hits) / (1 - prevalence), prevalence)
+            )
+    return points[0], points[1]
+
+
+def by_recall(counts: HeadCounts, z: float) -> Components:
+    """Label frequency c known: recall and the number of positives are estimated independently."""
+    design = counts.design
+    labelled = counts.sizes[LABELLED]
+    frequency = np.asarray(design.value, dtype=float)
+    recall, positives = counts.rates[LABELLED], labelled / frequency
+    numbers = number_interval(labelled, frequency, z, design)
+    recalls = dataset_recall(counts, z, 0.0, "wilson")
+    total = counts.sizes.sum(axis=0) - counts.sizes[NEGATIVE]
+    first = [table_point(counts, recall * end, end) for end in np.minimum(numbers, total)]
+    second = [table_point(counts, end * positives, positives) for end in recalls]
+    base = table_point(counts, recall * positives, positives)
+    return Components(base, [(first[0], first[1]), (second[0], second[1])])

@@ -1,0 +1,217 @@
+"""Files of all formats are counted as arrays are, and errors name file, column and row."""
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError
+from undercount.files import read_columns, read_counts
+
+ROWS = {"fraud": [1.0, np.nan, 0.0, np.nan], "risk": [0.9, 0.9, -0.0, np.inf]}
+EXPECTED = ScoreCounts.from_rows(ROWS["fraud"], ROWS["risk"])
+CSV = "fraud,risk,note\n1,0.9,a\n,0.9,b\n0,-0.0,c\nNA,inf,d\n"
+
+
+def save(path, sql):
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY ({sql}) TO '{path}'")
+
+
+def lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+JSON_ROWS = [{"fraud": 1, "risk": 0.9}, {"risk": 0.9}, {"fraud": 0, "risk": -0.0}, {"risk": 1e400}]
+
+
+def write(directory, kind):
+    path = directory / f"rows.{kind}"
+    if kind == "csv":
+        path.write_text(CSV)
+    elif kind == "tsv":
+        path.write_text(CSV.replace(",", "\t"))
+    elif kind == "csv.gz":
+        path.write_bytes(gzip.compress(CSV.encode()))
+    elif kind in ("csv.zst", "parquet"):
+        values = "(1, 0.9::FLOAT8, 'a'), (NULL, 0.9, 'b'), (0, '-0.0', 'c'), (NULL, 'inf', 'd')"
+        save(path, f"SELECT * FROM (VALUES {values}) t(fraud, risk, note)")  # noqa: S608
+    else:
+        path.write_text(lines(JSON_ROWS).replace("Infinity", '"inf"'))
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "csv.gz", "csv.zst", "parquet", "jsonl", "ndjson"])
+def test_formats(tmp_path, kind, same):
+    same(read_counts(write(tmp_path, kind), label="fraud", score="risk"), EXPECTED)
+
+
+def test_true_and_false(tmp_path, same):
+    path = tmp_path / "rows.csv"
+    path.write_text("y;s\nTrue;2\nFALSE;1\n")
+    counts = read_counts(path, label="y", score="s")
+    same(counts, ScoreCounts.from_counts([2, 1], [1, 0], [0, 1], [0, 0]))
+
+
+def test_labels_that_come_late(tmp_path):
+    # DuckDB guesses types from the first 20,480 rows; a label may come after them.
+    path = tmp_path / "rows.csv"
+    path.write_text("y,s\n" + ",1\n" * 30_000 + "1,0.5\n" + '"0",0.25\n')
+    counts = read_counts(path, label="y", score="s")
+    assert (counts.n_positive, counts.n_negative, counts.n_unlabeled) == (1, 1, 30_000)
+    keys = tmp_path / "rows.jsonl"
+    keys.write_text(lines([{"s": 1}] * 30_000 + [{"s": 0.5, "y": 1}]))
+    assert read_counts(keys, label="y", score="s").n_positive == 1
+
+
+def test_globs_lists_and_directories(tmp_path):
+    for day in (1, 2, 3):
+        (tmp_path / f"day{day}.csv").write_text(f"risk,fraud\n0.{day},1\n0.25,\n")
+    whole = read_counts(str(tmp_path / "day*.csv"), label="fraud", score="risk")
+    listed = read_counts(
+        [tmp_path / f"day{day}.csv" for day in (3, 1, 2)], label="fraud", score="risk"
+    )
+    folder = read_counts(tmp_path, label="fraud", score="risk")
+    for counts in (whole, listed, folder):
+        np.testing.assert_array_equal(counts.score, whole.score)
+        np.testing.assert_array_equal(counts.positive, whole.positive)
+    np.testing.assert_array_equal(whole.score, [0.3, 0.25, 0.2, 0.1])
+    np.testing.assert_array_equal(whole.positive, [1, 0, 1, 1])
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_hive_partitions(tmp_path, kind):
+    for day in (1, 2):
+        folder = tmp_path / f"day={day}"
+        folder.mkdir()
+        save(folder / f"part.{kind}", f"SELECT 1 AS y, {day} / 4 AS s")
+    found = read_counts(tmp_path, label="y", score="s", by="day")
+    assert {key: float(counts.score[0]) for key, counts in found.items()} == {1: 0.25, 2: 0.5}
+
+
+def test_weights_groups_and_several_scores(tmp_path, columns, same):
+    path = tmp_path / "rows.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    found = read_counts(path, label="y", score=["s", "t"], weight="w", by="g")
+    mine = columns["g"] == "south"
+    y, t, w = (columns[name][mine] for name in ("y", "t", "w"))
+    same(found["t"]["south"], ScoreCounts.from_rows(y, t, sample_weight=w))
+
+
+def test_standard_input(tmp_path, monkeypatch, same):
+    parquet = write(tmp_path, "parquet").read_bytes()
+    for data in (CSV.encode(), parquet, gzip.compress(CSV.encode())):
+        stream = io.TextIOWrapper(io.BytesIO(data))
+        monkeypatch.setattr(sys, "stdin", stream)
+        same(read_counts("-", label="fraud", score="risk"), EXPECTED)
+
+
+def test_names_that_need_quotes(tmp_path):
+    path = tmp_path / "it's.parquet"
+    place = str(path).replace("'", "''")
+    sql = """COPY (SELECT 1 AS "a ""b", 0.5 AS "s's") TO """
+    with duckdb.connect() as connection:
+        connection.execute(sql + f"'{place}'")
+    assert read_counts(path, label='a "b', score="s's").n_positive == 1
+
+
+def test_rows(tmp_path):
+    columns = read_columns(write(tmp_path, "csv"), ["risk", "note", "fraud"])
+    np.testing.assert_array_equal(columns["risk"], ROWS["risk"])
+    np.testing.assert_array_equal(columns["fraud"], ROWS["fraud"])
+    assert columns["note"].tolist() == ["a", "b", "c", "d"]
+
+
+def message(path, label="fraud", score="risk"):
+    with pytest.raises(InputError) as caught:
+        read_counts(path, label=label, score=score)
+    return str(caught.value)
+
+
+def test_missing_files_and_columns(tmp_path):
+    assert "there is no file" in message(tmp_path / "no.csv")
+    assert "no file matches" in message(str(tmp_path / "*.csv"))
+    path = write(tmp_path, "csv")
+    found = message(path, score="risc")
+    assert f"there is no column 'risc' in {path}; did you mean 'risk'?" in found
+    assert "not known from its name" in message(path.rename(tmp_path / "rows.xyz"))
+
+
+def test_a_file_without_the_label_is_not_read_as_unlabeled(tmp_path):
+    write(tmp_path, "csv")
+    other = tmp_path / "rows2.csv"
+    other.write_text("risk,frauds\n0.5,1\n")
+    assert f"there is no column 'fraud' in {other}" in message([tmp_path / "rows.csv", other])
+    first, second = write(tmp_path, "parquet"), tmp_path / "rows2.parquet"
+    save(second, "SELECT 0.5 AS risk")
+    assert "rows2.parquet" in message([first, second])
+
+
+def test_text_is_named_with_its_row(tmp_path):
+    good, path = write(tmp_path, "csv"), tmp_path / "rows2.csv"
+    path.write_text("fraud,risk,note\n1,0.5,a\n,high,b\n")
+    assert message([good, path]) == (
+        f"column 'risk' of {path} must hold numbers, not text; got 'high' in row 2"
+    )
+    typed = tmp_path / "typed.parquet"
+    save(typed, "SELECT 'yes' AS fraud, 0.5 AS risk")
+    assert "'fraud'" in message(typed)
+    assert "got 'yes' in 1 rows" in message(typed)
+
+
+def test_missing_scores_are_named_with_their_row(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("fraud,risk\n1,0.5\n,\n,nan\n")
+    found = message(path)
+    assert "score must not be missing; got 2 NaN in column 'risk'" in found
+    assert f"(first in {path}, row 2)" in found
+
+
+def test_unknown_labels_name_the_file(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("fraud,risk\n1,0.5\n7,0.5\n")
+    found = message(path)
+    assert found.startswith(f"column 'fraud' of {path}: labels must be 1")
+    assert "pass unlabeled=7" in found
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("rows.csv", "fraud,risk\n1,0.5\n1,0.5,9\n0,0.1\n", "Line: 3"),
+        ("rows.csv", "fraud,risk\n", "at least one row"),
+        ("rows.csv", "", "is empty"),
+        ("rows.parquet", "no parquet at all", "cannot be read"),
+        ("rows.jsonl", '{"fraud": 1, "risk": 0.5}\n{"risk": \n', "cannot be read"),
+    ],
+)
+def test_broken_files(tmp_path, name, data, words):
+    path = tmp_path / name
+    path.write_text(data)
+    found = message(path)
+    assert words in found
+    assert str(path) in found
+    assert "\n" not in found
+
+
+def test_mixed_formats_are_refused(tmp_path):
+    assert "one format" in message([write(tmp_path, "csv"), write(tmp_path, "parquet")])
+
+
+def test_nothing_is_left_in_the_working_directory(tmp_path):
+    data, here = tmp_path / "data", tmp_path / "here"
+    data.mkdir()
+    here.mkdir()
+    path = write(data, "parquet")
+    code = "import sys; from undercount.files import read_counts\n"
+    code += "read_counts(sys.argv[1], label='fraud', score='risk')"
+    subprocess.run([sys.executable, "-c", code, str(path)], cwd=here, check=True)  # noqa: S603
+    assert list(here.iterdir()) == []
+    assert list(data.iterdir()) == [path]

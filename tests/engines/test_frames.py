@@ -1,0 +1,167 @@
+"""Every engine gives the same counts, bit for bit, as counting arrays does."""
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError
+from undercount.frames import count_scores
+
+
+def test_same_counts(constructor, columns, same):
+    counts = count_scores(constructor(columns), label="y", score="s")
+    same(counts, ScoreCounts.from_rows(columns["y"], columns["s"]))
+
+
+def test_weights(constructor, columns, same):
+    counts = count_scores(constructor(columns), label="y", score="s", weight="w")
+    expected = ScoreCounts.from_rows(columns["y"], columns["s"], sample_weight=columns["w"])
+    same(counts, expected)
+    assert counts.weighted
+
+
+def test_several_scores(constructor, columns, same):
+    found = count_scores(constructor(columns), label="y", score=["s", "t"])
+    assert list(found) == ["s", "t"]
+    for name, counts in found.items():
+        same(counts, ScoreCounts.from_rows(columns["y"], columns[name]))
+
+
+def test_groups(constructor, columns, same):
+    found = count_scores(constructor(columns), label="y", score="s", by="g")
+    assert set(found) == {"north", "south"}
+    for key, counts in found.items():
+        mine = columns["g"] == key
+        same(counts, ScoreCounts.from_rows(columns["y"][mine], columns["s"][mine]))
+
+
+def test_groups_of_several_columns_and_scores(lazy_constructor, columns, same):
+    found = count_scores(lazy_constructor(columns), label="y", score=["s", "t"], by=["g", "h"])
+    assert set(found["t"]) == {(g, h) for g in ("north", "south") for h in range(3)}
+    mine = (columns["g"] == "south") & (columns["h"] == 2)
+    same(found["t"]["south", 2], ScoreCounts.from_rows(columns["y"][mine], columns["t"][mine]))
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int64, np.float32, bool])
+def test_types_of_labels_and_scores(constructor, kind, same):
+    y = np.array([1, 0, 0, 1, 1]).astype(kind)
+    score = np.array([3, 2, 2, 1, 0]).astype(np.float32 if kind is bool else kind)
+    counts = count_scores(constructor({"y": y, "s": score}), label="y", score="s", unlabeled=0)
+    same(counts, ScoreCounts.from_counts([3, 2, 1, 0], [1, 0, 1, 1], [0] * 4, [0, 2, 0, 0]))
+
+
+def test_a_value_that_means_unlabeled(constructor, same):
+    frame = constructor({"y": np.array([1, -1, 0]), "s": np.array([3.0, 2.0, 1.0])})
+    counts = count_scores(frame, label="y", score="s", unlabeled=-1)
+    same(counts, ScoreCounts.from_counts([3, 2, 1], [1, 0, 0], [0, 0, 1], [0, 1, 0]))
+
+
+def test_missing_group_is_none(constructor, columns):
+    held = {**columns, "g": np.where(columns["h"] == 0, None, columns["g"])}
+    found = count_scores(constructor(held), label="y", score="s", by="g")
+    assert set(found) == {None, "north", "south"}
+    assert found[None].n_rows == np.count_nonzero(columns["h"] == 0)
+
+
+def message(call):
+    with pytest.raises(InputError) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_unknown_labels_give_the_same_message(constructor):
+    y, s = np.array([1.0, 2.0, 2.0, 0.0, np.nan]), np.arange(5.0)
+    expected = message(lambda: ScoreCounts.from_rows(y, s))
+    assert "{2: 2, 1: 1, 0: 1}" in expected
+    # Engines return groups in any order, so that equally frequent values may change places.
+    found = message(lambda: count_scores(constructor({"y": y, "s": s}), label="y", score="s"))
+    assert found.replace("0: 1, 1: 1", "1: 1, 0: 1") == expected
+
+
+def test_missing_scores_are_counted(constructor):
+    frame = constructor({"y": np.array([1.0, 0.0, 1.0]), "s": np.array([0.5, np.nan, np.nan])})
+    assert "score must not be missing; got 2 NaN" in message(
+        lambda: count_scores(frame, label="y", score="s")
+    )
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.inf])
+def test_bad_weights(constructor, weight):
+    frame = constructor(
+        {"y": np.array([1.0, 0.0]), "s": np.arange(2.0), "w": np.array([1, weight])}
+    )
+    assert "finite and not negative" in message(
+        lambda: count_scores(frame, label="y", score="s", weight="w")
+    )
+
+
+def test_weights_of_nothing(constructor):
+    frame = constructor({"y": np.array([1.0, 0.0]), "s": np.arange(2.0), "w": np.zeros(2)})
+    assert "must not be 0 for every row" in message(
+        lambda: count_scores(frame, label="y", score="s", weight="w")
+    )
+
+
+def test_text_is_refused(constructor, columns):
+    for label, score in (("g", "s"), ("y", "g")):
+        found = message(lambda: count_scores(constructor(columns), label=label, score=score))  # noqa: B023
+        assert "'g'" in found
+        assert "string" in found
+
+
+def test_no_rows(constructor):
+    frame = constructor({"y": np.zeros(0), "s": np.zeros(0)})
+    assert "at least one row" in message(lambda: count_scores(frame, label="y", score="s"))
+
+
+def test_large_integers_are_refused(constructor):
+    frame = constructor({"y": np.array([1, 0]), "s": np.array([2**53 + 1, 0])})
+    assert "±2**53" in message(lambda: count_scores(frame, label="y", score="s"))
+
+
+def test_nearest_column_names(constructor, columns):
+    held = {**columns, "p_fraud": columns["t"]}
+    found = message(lambda: count_scores(constructor(held), label="y", score="fraud_p"))
+    assert "there is no column 'fraud_p' in the frame; did you mean 'p_fraud'?" in found
+
+
+def test_what_is_no_frame():
+    found = message(lambda: count_scores([1, 2], label="y", score="s"))
+    assert "got builtins.list" in found
+
+
+def test_bins_and_unlabeled_are_checked(columns):
+    frame = pd.DataFrame(columns)
+    assert "at least 1" in message(lambda: count_scores(frame, label="y", score="s", bins=0))
+    assert "must not be 1" in message(
+        lambda: count_scores(frame, label="y", score="s", unlabeled=1)
+    )
+
+
+numbers = st.sampled_from([0.0, -0.0, 0.5, -1.5, float("inf"), float("-inf"), 5e-324, 1e300])
+rows = st.lists(
+    st.tuples(st.sampled_from([1.0, 0.0, None]), st.one_of(numbers, st.floats(allow_nan=False))),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(rows)
+@settings(deadline=None, max_examples=40)
+def test_random_frames_agree(data):
+    y, s = [row[0] for row in data], [row[1] for row in data]
+    expected = ScoreCounts.from_rows(np.array(y, dtype=float), np.array(s))
+    table = pa.table({"y": pa.array(y, pa.float64()), "s": pa.array(s, pa.float64())})
+    connection = duckdb.connect()
+    connection.register("t", table)
+    lazy = [pl.from_arrow(table).lazy(), connection.sql("FROM t")]
+    for frame in (table.to_pandas(), pl.from_arrow(table), table, *lazy):
+        counts = count_scores(frame, label="y", score="s")
+        for name in ("score", "positive", "negative", "unlabeled"):
+            np.testing.assert_array_equal(getattr(counts, name), getattr(expected, name))

@@ -1,0 +1,170 @@
+"""Binned counts: the bound holds, it is small, and cells are what they say."""
+
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+
+import undercount.engines
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError
+from undercount.frames import count_scores
+from undercount.grid import Cells, align_counts, binning_error
+
+PAIRS = (("positive", "unlabeled"), ("positive", "negative"), ("unlabeled", "negative"))
+
+
+def draw(rng, size):
+    """Draw scores of a random shape."""
+    shape = rng.choice(["crowded", "ties", "bimodal", "heavy", "saturated", "sorted"])
+    normal = rng.normal(size=size)
+    score = {
+        "crowded": 1 / (1 + np.exp(15 - rng.uniform(1, 8) * normal)),
+        "ties": np.where(rng.random(size) < 0.5, np.round(normal, 1), normal),
+        "bimodal": rng.choice([0.0, 1.0], size) + 10.0 ** rng.integers(-12, 0) * normal,
+        "heavy": rng.standard_cauchy(size),
+        "saturated": 1 / (1 + np.exp(-8 - 8 * normal)),
+        "sorted": np.sort(normal),
+    }[shape]
+    chance = rng.uniform(0.01, 0.3)
+    rank = np.argsort(np.argsort(score)) / size
+    y = np.where(rng.random(size) < 2 * chance * rank, 1.0, np.nan)
+    return np.where(np.isnan(y) & (rng.random(size) < chance), 0.0, y), score
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_bound_holds(seed, auc):
+    rng = np.random.default_rng(seed)
+    y, score = draw(rng, 3000)
+    exact = ScoreCounts.from_rows(y, score)
+    bins = int(rng.choice([16, 256]))
+    frame = pl.DataFrame({"y": y, "s": score}).lazy()
+    counts = count_scores(frame, label="y", score="s", bins=bins)
+    assert len(counts.score) <= bins
+    for name in ("n_positive", "n_negative", "n_unlabeled"):
+        assert getattr(counts, name) == getattr(exact, name)
+    for one, other in PAIRS:
+        assert abs(auc(counts, one, other) - auc(exact, one, other)) <= counts.auc_error + 1e-12
+    assert counts.auc_error <= 1 / bins
+    # Heads at the scores of the table are exact.
+    for cell in range(0, len(counts.score), 7):
+        above = exact.score >= counts.score[cell]
+        assert counts.positive[: cell + 1].sum() == exact.positive[above].sum()
+        assert counts.unlabeled[: cell + 1].sum() == exact.unlabeled[above].sum()
+
+
+def test_a_small_bound_with_many_bins():
+    rng = np.random.default_rng(8)
+    y, score = draw(rng, 200_000)
+    frame = pl.DataFrame({"y": y, "s": score}).lazy()
+    assert count_scores(frame, label="y", score="s", bins=2**16).auc_error <= 1e-5
+
+
+def test_few_scores_stay_exact(lazy_constructor, columns):
+    counts = count_scores(lazy_constructor(columns), label="y", score="s", bins=64)
+    exact = ScoreCounts.from_rows(columns["y"], columns["s"])
+    np.testing.assert_array_equal(counts.score, exact.score)
+    np.testing.assert_array_equal(counts.unlabeled, exact.unlabeled)
+    assert counts.auc_error == 0.0
+
+
+def test_engines_agree_within_the_bound(constructor, columns, auc):
+    exact = ScoreCounts.from_rows(columns["y"], columns["t"])
+    counts = count_scores(constructor(columns), label="y", score="t", bins=32)
+    assert len(counts.score) <= 32
+    for one, other in PAIRS:
+        assert abs(auc(counts, one, other) - auc(exact, one, other)) <= counts.auc_error
+
+
+def test_weights_and_groups(lazy_constructor, columns, auc):
+    found = count_scores(
+        lazy_constructor(columns), label="y", score="t", weight="w", by="g", bins=20
+    )
+    for key, counts in found.items():
+        mine = columns["g"] == key
+        exact = ScoreCounts.from_rows(
+            columns["y"][mine], columns["t"][mine], sample_weight=columns["w"][mine]
+        )
+        assert counts.squared_weight == exact.squared_weight
+        difference = auc(counts, "positive", "unlabeled") - auc(exact, "positive", "unlabeled")
+        assert abs(difference) <= counts.auc_error
+
+
+def test_many_distinct_scores_are_binned_by_themselves(monkeypatch):
+    monkeypatch.setattr(undercount.engines, "EXACT_LIMIT", 100)
+    monkeypatch.setattr(undercount.engines, "PROBE_ROWS", 64)
+    monkeypatch.setattr(undercount.engines, "DEFAULT_BINS", 50)
+    frame = pl.DataFrame({"y": [1, 0] * 200, "s": np.linspace(0, 1, 400)}).lazy()
+    assert len(count_scores(frame, label="y", score="s").score) <= 50
+
+
+@pytest.mark.parametrize("bad", [("s", np.nan, "got 1 NaN"), ("y", 4.0, "unlabeled=4")])
+def test_bad_rows_are_refused(bad, columns):
+    name, value, words = bad
+    held = {key: values.copy() for key, values in columns.items()}
+    held[name][17] = value
+    with pytest.raises(InputError, match=words):
+        count_scores(pl.DataFrame(held).lazy(), label="y", score="s", bins=8)
+
+
+def test_extreme_scores():
+    score = np.array([np.inf, -np.inf, 1e308, -1e308, 0.0, 1.0])
+    frame = pl.DataFrame({"y": [1.0, 0.0] * 3, "s": score}).lazy()
+    counts = count_scores(frame, label="y", score="s", bins=100)
+    assert counts.n_rows == 6
+    assert counts.score[0] > counts.score[-1] or len(counts.score) == 1
+
+
+def test_overlapping_cells_become_one():
+    cells = Cells(np.array([0.0, 2.0, 5.0]), np.array([3.0, 4.0, 6.0]), np.eye(3))
+    merged = cells.disjoint()
+    np.testing.assert_array_equal(merged.low, [0, 5])
+    np.testing.assert_array_equal(merged.high, [4, 6])
+
+
+def orders(counts):
+    """All orders of the rows inside each cell of a table of labelled positives and unlabeled."""
+    cells = []
+    for positive, unlabeled in zip(counts.positive, counts.unlabeled, strict=True):
+        rows = [1] * int(positive) + [0] * int(unlabeled)
+        cells.append(sorted(set(itertools.permutations(rows))))
+    return itertools.product(*cells)
+
+
+def average_precision(rows):
+    found = [sum(rows[: place + 1]) / (place + 1) for place, row in enumerate(rows) if row]
+    return sum(found) / len(found)
+
+
+def test_average_precision_error_covers_every_order():
+    y = [1, None, None, 1, None, 1, None, None]
+    counts = ScoreCounts.from_rows(y, np.arange(8.0)[::-1]).coarsened(3)
+    true, all_rows = np.cumsum(counts.positive), np.cumsum(counts.positive + counts.unlabeled)
+    tied = float((counts.positive * true / all_rows).sum() / 3)
+    errors = []
+    for cells in orders(counts):
+        rows = [row for cell in cells for row in cell]
+        errors.append(abs(average_precision(rows) - tied))
+    found = binning_error(counts)
+    assert max(errors) <= found.average_precision <= 1.5 * max(errors)
+    assert found.roc_auc == counts.auc_error
+    assert found.precision == 0.0
+
+
+def test_exact_counts_have_no_error(columns):
+    exact = ScoreCounts.from_rows(columns["y"], columns["t"])
+    compact = ScoreCounts.from_rows(columns["y"], columns["t"], compact=True)
+    assert binning_error(exact) == (0.0, 0.0, 0.0)
+    assert binning_error(compact) == (0.0, 0.0, 0.0)
+
+
+def test_alignment():
+    counts = ScoreCounts.from_counts([3, 2, 1, 0], [1, 0, 2, 0], [0, 0, 0, 1], [0, 4, 0, 1])
+    aligned = align_counts(counts, [1.5, 0.5])
+    np.testing.assert_array_equal(aligned.score, [1.5, 0.5, -np.inf])
+    np.testing.assert_array_equal(aligned.positive, [1, 2, 0])
+    np.testing.assert_array_equal(aligned.unlabeled, [4, 0, 1])
+    assert aligned.merged.all()
+    with pytest.raises(InputError, match="over an edge"):
+        align_counts(counts.coarsened(2), [2.5])
