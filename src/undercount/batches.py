@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,6 +26,7 @@ from undercount.groups import (
     Columns,
     Frame,
     coded,
+    is_nan,
     unmasked,
 )
 from undercount.rates import FloatArray
@@ -124,10 +126,12 @@ def _gap_of(bucket_of: BucketMap, border: Scores) -> NDArray[np.int32]:
 
 def summary(frame: Frame, columns: Columns) -> tuple[Arrays, float]:
     """Count rows by label and missing score, and estimate the number of distinct scores."""
-    relation = coded(frame, columns).to_native()
+    score = nw.col(f"{SCORE}0")
+    missing = (score.is_null() | is_nan(score)).alias("missing")
+    relation = coded(frame, columns).with_columns(missing).to_native()
     found = relation.aggregate(
-        f"{CODE}, CASE WHEN {SCORE}0 IS NULL OR isnan({SCORE}0) THEN 'nan'::DOUBLE ELSE 0.0 END "
-        f"AS {SCORE}, count(*) AS {ROWS}, approx_count_distinct({SCORE}0) AS found",
+        f"{CODE}, CASE WHEN missing THEN 'nan'::DOUBLE ELSE 0.0 END AS {SCORE}, "
+        f"count(*) AS {ROWS}, approx_count_distinct({SCORE}0) AS found",
         f"{CODE}, {SCORE}",
     ).fetchnumpy()
     groups = {name: unmasked(values) for name, values in found.items()}
@@ -160,8 +164,9 @@ def count_compactly(
     counter = gap_counter(labelled.score, sample if sample.size else labelled.score)
     weighted = columns.weight is not None
     picked = f"{SCORE}0" + (f", {WEIGHT}" if weighted else "")
+    which = f"{CODE} = {UNLABELED}" + (f" AND {WEIGHT} > 0" if weighted else "")
     done, unlabeled_square = 0, 0.0
-    for batch in _batches(relation.filter(f"{CODE} = {UNLABELED}").project(picked)):
+    for batch in _batches(relation.filter(which).project(picked)):
         score = np.asarray(batch.column(0).to_numpy(zero_copy_only=False))
         weight = np.asarray(batch.column(1).to_numpy(zero_copy_only=False)) if weighted else None
         counter.add(score, weight)

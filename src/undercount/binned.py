@@ -23,6 +23,7 @@ from undercount.groups import (
     coded,
     collect,
     group,
+    is_nan,
     refuse_bad_rows,
     split_by,
 )
@@ -66,7 +67,7 @@ def _usable(frame: Frame, columns: Columns) -> Frame:
     """Code labels; a missing score gets a code of its own, because it has no bin."""
     table = coded(frame, columns)
     score = nw.col(f"{SCORE}0")
-    missing = score.is_null() | score.is_nan()
+    missing = score.is_null() | is_nan(score)
     table = table.with_columns(
         nw.when(missing).then(nw.lit(0.0)).otherwise(score).alias(SCORE),
         nw.when(missing).then(nw.lit(MISSING_SCORE)).otherwise(nw.col(CODE)).alias(CODE),

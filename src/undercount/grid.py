@@ -78,8 +78,11 @@ class Grid(NamedTuple):
 
 def choose_grid(sample: Sample, bins: int) -> Grid | None:
     """Choose the grid that keeps the sample's classes apart best; None without any spread."""
-    if sample.score.size < 2 or not np.isfinite(sample.score[-1] - sample.score[0]):  # noqa: PLR2004 - two ends
+    if sample.score.size < 2:  # noqa: PLR2004 - two ends
         return None
+    with np.errstate(over="ignore"):
+        if not np.isfinite(sample.score[-1] - sample.score[0]):
+            return None
     grids = [_grid(sample, bins, logit=logit) for logit in (False, True)]
     errors = []
     for grid in grids:

@@ -70,12 +70,22 @@ def label_code(label: nw.Expr, kind: Any, unlabeled: float | None) -> nw.Expr:
         label, kind = label.cast(nw.Int8), nw.Int8
     missing = label.is_null()
     if kind in (nw.Float32, nw.Float64):
-        missing = missing | label.is_nan()
+        missing = missing | is_nan(label)
     if unlabeled is not None:
         missing = missing | (label == unlabeled)
     rest = nw.when(label == 0).then(nw.lit(NEGATIVE)).otherwise(nw.lit(UNKNOWN))
     rest = nw.when(missing).then(nw.lit(UNLABELED)).otherwise(rest)
     return nw.when(label == 1).then(nw.lit(POSITIVE)).otherwise(rest)
+
+
+def is_nan(value: nw.Expr) -> nw.Expr:
+    """Tell NaN by arithmetic.
+
+    DuckDB believes the least and largest value in a Parquet file's statistics, which leave NaN
+    out, and takes ``isnan`` of such a column for false.
+    """
+    infinity = float("inf")
+    return ((value - value) != 0.0) & (value != infinity) & (value != -infinity)
 
 
 def group(
@@ -205,7 +215,10 @@ def unknown_labels(frame: Frame, columns: Columns) -> str:
 def amounts(groups: Arrays) -> tuple[FloatArray, FloatArray]:
     """Return the weight and the squared weight of each group; rows count 1 if unweighted."""
     if WEIGHT in groups:
-        return groups[WEIGHT].astype(np.float64), groups[SQUARE].astype(np.float64)
+        weight, square = (groups[name].astype(np.float64) for name in (WEIGHT, SQUARE))
+        if np.isnan(weight).any():
+            raise InputError("weight must be finite and not negative; got NaN")
+        return weight, square
     rows = groups[ROWS].astype(np.float64)
     return rows, rows
 

@@ -10,7 +10,6 @@ from undercount.gaps import Borders, Gaps
 from undercount.radix import sort_keys
 
 Codes = NDArray[np.int8]
-FloatArray = NDArray[np.float64]
 
 LABEL_BITS = 2
 # With fewer rows than this, counts fit into 32 bits, which saves memory.
@@ -62,22 +61,18 @@ def pack(score: Scores, label: Codes, knots: Scores) -> PackedRows | None:
     return PackedRows(keys, base, score.dtype)
 
 
-def packed_table(rows: PackedRows) -> tuple[Scores, list[FloatArray]]:
+def packed_table(rows: PackedRows) -> tuple[Scores, list[NDArray[Any]]]:
     """Return every distinct score, ascending, and its positive, negative, unlabeled rows."""
     start = rows.starts()
     kinds = rows.kinds()
-    number = np.diff(start, append=kinds.size).astype(np.float64)
-    distinct = rows.scores(rows.keys[start])
     labelled = []
     for kind in (POSITIVE, NEGATIVE):
         where = np.flatnonzero(kinds == kind)
-        count = np.zeros(start.size)
-        if where.size:
-            np.add.at(count, np.searchsorted(start, where, "right") - 1, 1.0)
+        count = np.zeros(start.size, np.int32 if kinds.size < WIDE else np.int64)
+        np.add.at(count, np.searchsorted(start, where, "right") - 1, 1)
         labelled.append(count)
-    number -= labelled[0]
-    number -= labelled[1]
-    return distinct, [*labelled, number]
+    unlabeled = np.diff(start, append=kinds.size) - labelled[0] - labelled[1]
+    return rows.scores(rows.keys[start]), [*labelled, unlabeled]
 
 
 class Runs(NamedTuple):
@@ -131,6 +126,6 @@ def _runs(rows: PackedRows) -> Runs:
 
 def _sums(chosen: NDArray[np.bool_], first: Indices, count_type: type) -> NDArray[Any]:
     """Count the chosen in consecutive parts, of which the first begins at 0."""
-    heads = np.zeros(chosen.size + 1, count_type)
+    heads: NDArray[Any] = np.zeros(chosen.size + 1, count_type)
     np.cumsum(chosen, out=heads[1:])
     return np.diff(heads[first])

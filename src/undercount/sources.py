@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -205,6 +206,8 @@ def _reader(files: Sequence[str], kind: str, more: str = "") -> str:
     if any(PARTITION.search(file) for file in files):
         more += ", hive_partitioning=true"
     if kind == "parquet":
+        # Statistics in Parquet files leave NaN out, and DuckDB would believe that there is none.
+        more += ", can_have_nan=true" if _knows_nan() else ""
         return f"read_parquet({listed}{more})"
     if kind == "json":
         return f"read_json({listed}{more})"
@@ -215,6 +218,13 @@ def _reader(files: Sequence[str], kind: str, more: str = "") -> str:
         f"read_csv({listed}, header=true, all_varchar=true, quote='\"', escape='\"', "
         f"nullstr=[{missing}]{more})"
     )
+
+
+@cache
+def _knows_nan() -> bool:
+    sql = "SELECT parameters FROM duckdb_functions() WHERE function_name = 'read_parquet'"
+    with duckdb.connect() as connection:
+        return any("can_have_nan" in row[0] for row in connection.sql(sql).fetchall())
 
 
 def _listed(files: Sequence[str]) -> str:

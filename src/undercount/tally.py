@@ -149,10 +149,11 @@ def _concatenated(*tables: Table) -> Table:
     return _each(lambda *columns: np.concatenate(columns), *tables)
 
 
-def _descending(distinct: Scores, sums: list[FloatArray]) -> Table:
-    score = distinct.astype(np.float64) + 0.0
-    table = Table(score, sums[0], sums[1], sums[2], np.zeros(score.size, bool))
-    return _each(lambda column: np.ascontiguousarray(column[::-1]), table)
+def _descending(distinct: Scores, sums: list[NDArray[Any]]) -> Table:
+    score = distinct[::-1].astype(np.float64)
+    score += 0.0
+    positive, negative, unlabeled = (column[::-1].astype(np.float64) for column in sums)
+    return Table(score, positive, negative, unlabeled, np.zeros(score.size, bool))
 
 
 def _table_by_sorting(rows: Rows) -> Table:
@@ -222,10 +223,10 @@ def _joined(parts: list[Rows]) -> Rows:
     )
 
 
-def _weight_at(place: Indices, size: int, rows: Rows, code: int) -> FloatArray:
+def _weight_at(place: Indices, size: int, rows: Rows, code: int) -> NDArray[Any]:
     chosen = rows.label == code
     weight = None if rows.weight is None else rows.weight[chosen]
-    return np.bincount(place[chosen], weight, size).astype(np.float64)
+    return np.bincount(place[chosen], weight, size)
 
 
 def _borders(labelled: Rows, knots: Scores) -> Borders:
@@ -268,7 +269,7 @@ def _assembled(borders: Borders, gaps: Gaps) -> Table:
     keep = np.flatnonzero(filled)[::-1]
 
     def column(in_gap: Any, at_border: NDArray[Any]) -> NDArray[Any]:
-        both = np.empty(filled.size, at_border.dtype)
+        both = np.empty(filled.size, np.result_type(in_gap, at_border))
         both[::2], both[1::2] = in_gap, at_border
         return both[keep]
 

@@ -10,6 +10,7 @@ from undercount.assume.greedy import bound_roc_auc
 from undercount.assume.slopes import identified_prevalence, prevalence_slopes
 from undercount.assume.tables import tables, targets
 from undercount.counts import ScoreCounts
+from undercount.curve import Estimate
 from undercount.errors import InputError, MisfitWarning
 from undercount.shares import Shares
 from undercount.uncertainty.bands import cdf_band
@@ -145,6 +146,21 @@ def test_a_range_works_on_compact_counts(basis):
     )
     assert compact.roc_auc.low == pytest.approx(full.roc_auc.low, abs=2e-3)
     assert compact.roc_auc.high == pytest.approx(full.roc_auc.high, abs=2e-3)
+
+
+def test_a_range_misfits_only_if_both_ends_do():
+    y = np.r_[np.ones(60), np.full(60, np.nan)]
+    counts = ScoreCounts.from_rows(y, -np.arange(120))  # no unlabeled row among the labelled ones
+    bound_curve(counts, Shares((0.0, 0.9)))
+    with pytest.warns(MisfitWarning, match="random sample"):
+        bound_curve(counts, Shares((0.5, 0.9)))
+
+
+def test_a_range_up_to_one_leaves_a_negative_row():
+    counts = ScoreCounts.from_rows([1, None, None, None], [4, 3, 2, 1])
+    bounds = bound_curve(counts, Shares(Estimate(0.5, 0.1, 1.0)))
+    assert bounds.optimistic.prevalence == 3 / 4
+    assert bounds.roc_auc.high == 1
 
 
 def test_many_merged_rows_are_read_in_few_stops():

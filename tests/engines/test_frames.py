@@ -131,6 +131,20 @@ def test_nearest_column_names(constructor, columns):
     assert "there is no column 'fraud_p' in the frame; did you mean 'p_fraud'?" in found
 
 
+@pytest.mark.parametrize("options", [{}, {"bins": 9}, {"compact": True}])
+def test_nan_that_parquet_statistics_hide(tmp_path, options):
+    # Least and largest values in the file leave NaN out; DuckDB takes them for the whole truth.
+    y = np.array([1.0, 0.0, np.nan, np.nan, 1.0])
+    path = tmp_path / "rows.parquet"
+    pl.DataFrame({"y": y, "s": np.arange(5.0)}).write_parquet(path)
+    connection = duckdb.connect()
+    counts = count_scores(connection.sql(f"FROM '{path}'"), label="y", score="s", **options)
+    assert (counts.n_positive, counts.n_negative, counts.n_unlabeled) == (2, 1, 2)
+    pl.DataFrame({"y": y, "s": np.array([0, 1, 2, np.nan, 4])}).write_parquet(path)
+    relation = connection.sql(f"FROM '{path}'")
+    assert "got 1 NaN" in message(lambda: count_scores(relation, label="y", score="s", **options))
+
+
 def test_what_is_no_frame():
     found = message(lambda: count_scores([1, 2], label="y", score="s"))
     assert "got builtins.list" in found

@@ -85,7 +85,7 @@ def bound_tables(
     low, high = share_ends(shares)
     worst = targets(counts, low, lower, upper, rounding)
     best = worst if low == high else targets(counts, high, lower, upper, rounding)
-    misfit = max(worst.misfit, best.misfit)
+    misfit = min(worst.misfit, best.misfit)
     warn_misfit(misfit, stacklevel=2)
     return TableBounds(
         tables(counts, shares, worst.clip(worst.low), worst.n_hidden),
@@ -128,7 +128,7 @@ def bound_curve(
     shares : Shares
         Share of positives among the unlabeled rows (Claesen's β). Of a range the low end serves
         the pessimistic and the high end the optimistic curve; below the diagonal, where the
-        prevalence works the other way (Lemma 4), it is the reverse.
+        prevalence works the other way (Lemma 4), it is the reverse. It misfits if both ends do.
     confidence_level : float
         Level of the band.
     band : {"hypergeometric", "binomial", "dkw", "bootstrap"}
@@ -216,7 +216,10 @@ def _bounds(
 ) -> tuple[CurveBounds, float]:
     """Return the curves and the misfit in rows."""
     counts.require(basis)
-    ends = [_end(counts, share, basis, options) for share in dict.fromkeys(share_ends(shares))]
+    low, high = share_ends(shares)
+    if low < high and counts.n_negative == 0:
+        high = min(high, 1 - 1 / counts.n_unlabeled)  # a range must leave a negative row
+    ends = [_end(counts, share, basis, options) for share in sorted({low, max(low, high)})]
     row_by_row = not options.simultaneous
     worst, best = [end.pessimistic for end in ends], [end.optimistic for end in ends]
     curves = []
@@ -227,7 +230,7 @@ def _bounds(
             for walk, end in zip(walks, ends, strict=True)
         ]
         curves.append(_outer(made, worse=walks is worst))
-    return CurveBounds(curves[0], curves[1]), max(end.misfit for end in ends)
+    return CurveBounds(curves[0], curves[1]), min(end.misfit for end in ends)
 
 
 def _end(counts: ScoreCounts, share: float, basis: Side, options: _Options) -> _End:

@@ -166,9 +166,9 @@ class EmpiricalReader:
         place = np.array([np.count_nonzero(self.sample.counts.score >= threshold)])
         tpr, fpr = self._rate_influence(place, slice(None))
         by_tpr, by_fpr, by_prevalence = point_gradient(point, metric)
-        return (
-            by_tpr * tpr[:, 0] + by_fpr * fpr[:, 0] + by_prevalence * self._prevalence_influence()
-        )
+        result: FloatArray = by_tpr * tpr[:, 0] + by_fpr * fpr[:, 0]
+        result += by_prevalence * self._prevalence_influence()
+        return result
 
 
 def point_gradient(point: OperatingPoint, metric: str) -> FloatArray:

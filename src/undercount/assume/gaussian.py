@@ -167,7 +167,7 @@ class GaussianReader:
 
     def _flagged(self, threshold: float) -> float:
         """Share of rows at or above a threshold, kept off 0 and 1."""
-        total = self.weight.sum()
+        total = float(self.weight.sum())
         share = float(self.weight @ (self.sample.score >= threshold) / total)
         return min(max(share, 0.25 / total), 1 - 0.25 / total)
 

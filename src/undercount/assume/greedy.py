@@ -60,7 +60,7 @@ def bound_roc_auc(
     low, high = share_ends(shares)
     worst = targets(counts, low, lower, upper, rounding)
     best = worst if low == high else targets(counts, high, lower, upper, rounding)
-    warn_misfit(max(attainable(counts, end)[2] for end in (worst, best)), stacklevel=2)
+    warn_misfit(min(attainable(counts, end)[2] for end in (worst, best)), stacklevel=2)
     walks = (
         Walk.along(counts, attainable(counts, worst)[0], worst.low),
         Walk.along(counts, attainable(counts, best)[1], best.high),

@@ -16,8 +16,8 @@ from undercount.rates import FloatArray, metric_names
 CURVE_METRICS = ("roc_auc", "prevalence", "lift_auc", "average_precision", "correlation")
 SIGNED = {"informedness", "mcc", "kappa", "correlation"}
 POSITIVE = {"lift", "lee_liu", "positive_likelihood_ratio", "negative_likelihood_ratio"}
-COARSE = 25
-FINE = 13
+COARSE = 17
+FINE = 15
 HALVINGS = 6
 
 
@@ -133,7 +133,7 @@ def profile_points(model: HiddenModel, level: float) -> list[ProfilePoint]:
     ends = _accepted_ends(coarse, limit, fit)
     inner = np.linspace(np.arctanh(ends[0]), np.arctanh(ends[1]), FINE)
     start = peak.model.fit.coefficients
-    points = [*coarse, *(fit(float(angle), start) for angle in inner)]
+    points = [peak, *(fit(float(angle), start) for angle in inner)]
     kept = [point for point in points if point.loss <= limit]
     return sorted(kept, key=lambda point: point.error_correlation)
 

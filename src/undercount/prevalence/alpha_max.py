@@ -19,6 +19,8 @@ FLOOR = 1e-15
 HALVINGS = 50
 WIDEST = 40.0  # the multiplier is searched up to ± sinh(40) = 1e17
 ALIVE = 1e-9
+# A bend after a quarter of the fall is none: the curve falls from the start, so the share is ~0.
+HIGHEST = 0.25
 
 
 class AlphaMax(ScoreEstimator):
@@ -32,14 +34,15 @@ class AlphaMax(ScoreEstimator):
     ----------
     scale : {"rank", "score"}
         Balanced mid-ranks (any increasing transform gives the same answer), or the scores
-        themselves, as published.
+        themselves, as published. With ranks a curve that falls from the start gives .01, where
+        the published rule takes a late bend (.87, say) for the elbow.
     sampling, confidence_level, n_resamples, random_state
         As in every prevalence estimator.
 
     Attributes
     ----------
     unlabeled_prevalence_ : float
-        A multiple of .01; the elbow rule can only answer from .10 to .89.
+        A multiple of .01; the elbow rule can only answer .01 or from .10 to .89.
     diagnostics_ : dict
         ``share`` and ``log_likelihood``: the curve; ``at_edge``: whether the answer lies at an
         end of what the rule can say.
@@ -48,8 +51,8 @@ class AlphaMax(ScoreEstimator):
     -----
     Assumes: labels are a random sample of the positives, and some scores belong to negatives
     only.
-    Wrong when: the true share is below .1 or above .89, or few rows make the curve's elbow
-    noise.
+    Wrong when: the true share is between .01 and .1 or above .89, or few rows make the curve's
+    elbow noise.
 
     References
     ----------
@@ -91,7 +94,8 @@ class AlphaMax(ScoreEstimator):
             position, labelled, unlabeled, effective_sizes(counts)[0]
         )
         curve = likelihood_curve(component, mixture, width)
-        value = likelihood_elbow(GRID, curve)
+        highest = HIGHEST if self.scale == "rank" else np.inf
+        value = likelihood_elbow(GRID, curve, highest=highest)
         return Fitted(
             value,
             diagnostics={

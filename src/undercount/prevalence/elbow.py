@@ -15,12 +15,13 @@ FLAT = 1e-9
 NO_GAIN = 1e-6
 
 
-def likelihood_elbow(share: Array, log_likelihood: Array) -> float:
+def likelihood_elbow(share: Array, log_likelihood: Array, *, highest: float = np.inf) -> float:
     """Return the share where a non-increasing likelihood starts to fall.
 
     The curve is turned upside down, smoothed by medians of five and scaled to [0, 1]. A line that
     stays under the whole curve is fitted to each window of ten; the elbow has the largest gain of
     slope from the window on its left to the one on its right, relative to the height reached.
+    A bend whose left window lies higher than ``highest`` does not count.
     A curve that never falls gives 1, one that falls ever more slowly the smallest share.
     """
     loss = -np.minimum.accumulate(log_likelihood)
@@ -33,10 +34,12 @@ def likelihood_elbow(share: Array, log_likelihood: Array) -> float:
     height = np.median(np.lib.stride_tricks.sliding_window_view(loss, WINDOW), axis=1)
     n_places = share.size - 2 * WINDOW + 1
     gain = (slope[WINDOW : WINDOW + n_places] - slope[:n_places]) / (height[:n_places] + 0.01)
-    best = int(np.argmax(gain))
+    # Many places may share the largest gain; the last of them is where the curve leaves its floor.
+    best = int(np.flatnonzero(gain >= gain.max() * (1 - 1e-9) - 1e-12)[-1])
     # A curve that only flattens has no elbow: it falls from the start. (The published rule picks
     # rounding noise there.)
-    return float(share[best + WINDOW - 1] if gain[best] > NO_GAIN else share[0])
+    found = gain[best] > NO_GAIN and height[best] <= highest
+    return float(share[best + WINDOW - 1] if found else share[0])
 
 
 def _neighbours(share: Array) -> Places:

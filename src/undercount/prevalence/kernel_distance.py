@@ -66,9 +66,7 @@ class HullDistance:
         Each sample's share at each point.
     """
 
-    def __init__(
-        self, kernel: NDArray[np.floating], labelled: Array, unlabeled: Array
-    ) -> None:
+    def __init__(self, kernel: NDArray[np.floating], labelled: Array, unlabeled: Array) -> None:
         self.kernel, self._start = kernel, unlabeled
         self._to_labelled = double_product(kernel, labelled)
         self._to_unlabeled = double_product(kernel, unlabeled)
@@ -148,7 +146,7 @@ def kernel_means(distance: HullDistance, width: float, smaller_sample: float) ->
     final = distance.final_slope
     second = 0.8 * distance.initial_slope() + 0.2 * final
     first = 1 / np.sqrt(smaller_sample)
-    if first > 0.9 * final:  # noqa: PLR2004 - the slope never gets there: use the other rule
+    if first > 0.9 * final:  # the slope never gets there: use the other rule
         first = second
     km1 = distance.crossing(first)
     km2 = km1 if first == second else distance.crossing(second)

@@ -229,9 +229,7 @@ class KernelMean(PrevalenceEstimator):
             found = vars(rows.fit(y, X, unlabeled=unlabeled))
         else:
             scores = _OnScores(self.variant, self.n_bins, n_resamples=n_resamples, **shared)
-            found = vars(
-                scores.fit(y, X, unlabeled=unlabeled, sample_weight=sample_weight)
-            )
+            found = vars(scores.fit(y, X, unlabeled=unlabeled, sample_weight=sample_weight))
         self.__dict__.update({name: value for name, value in found.items() if name.endswith("_")})
         return self
 
@@ -259,7 +257,9 @@ class _OnFeatures(FeatureEstimator):
     def _estimate(self, labelled: Array, unlabeled: Array, rng: np.random.Generator) -> Fitted:
         share = min(1.0, self.max_rows / (len(labelled) + len(unlabeled)))
         parts = [
-            rows if share == 1 else rows[rng.permutation(len(rows))[: max(1, round(share * len(rows)))]]
+            rows
+            if share == 1
+            else rows[rng.permutation(len(rows))[: max(1, round(share * len(rows)))]]
             for rows in (labelled, unlabeled)
         ]
         fitted = _fitted(feature_kernel_means(*parts), self.variant)

@@ -132,13 +132,16 @@ def _counted(counts: HeadCounts, confidence_level: float, kind: IntervalKind) ->
 
 
 def _population(counts: HeadCounts, z: float) -> Components:
-    """Rates among labelled, unlabeled, known negatives; then sizes or composition."""
+    """Move the rates of labelled, unlabeled, known negatives; then sizes or composition.
+
+    Rates outside [0, 1] are kept: capped ones would hide a part of their distances.
+    """
     design = counts.design
     pairs: list[Pair] = []
     for ends in moved_rates(counts, z):
-        points = [counts.at_rates(rates).point().capped() for rates in ends]
+        points = [counts.at_rates(rates).point() for rates in ends]
         pairs.append((points[0], points[1]))
-    base = counts.point().capped()
+    base = counts.point()
     if design.sampling == "case-control":
         return Components(base, pairs)
     if design.given == "positives":
@@ -146,7 +149,7 @@ def _population(counts: HeadCounts, z: float) -> Components:
         ends = wilson_share(prevalence, effective_total(design), z)
         pairs.append((replace(base, prevalence=ends[0]), replace(base, prevalence=ends[1])))
     else:
-        points = [counts.with_sizes(s).point().capped() for s in moved_sizes(counts, z)]
+        points = [counts.with_sizes(s).point() for s in moved_sizes(counts, z)]
         pairs.append((points[0], points[1]))
     return Components(base, pairs)
 
@@ -168,5 +171,5 @@ def _impure(counts: HeadCounts, z: float) -> Components:
         heads[LABELLED] = limit * counts.sizes[LABELLED]
         if design.sampling == "single-sample":
             heads[UNLABELED] -= heads[LABELLED] - counts.heads[LABELLED]
-        points.append(HeadCounts(heads, design).point().capped())
-    return Components(counts.point().capped(), [(points[0], points[1])])
+        points.append(HeadCounts(heads, design).point())
+    return Components(counts.point(), [(points[0], points[1])])

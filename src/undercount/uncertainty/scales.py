@@ -17,8 +17,8 @@ _RANGES: dict[Scale, tuple[float, float]] = {
 }
 _SYMMETRIC = {"mcc", "kappa", "informedness"}
 _LOG = {"lift", "lee_liu", "positive_likelihood_ratio", "negative_likelihood_ratio", "log_loss"}
-# Its error grows with it and is skewed to the right even near 1, so the log scale fits better.
-_LOG_SHARE = {"average_precision"}
+# Their errors grow with them and are skewed to the right even near 1: the log scale fits better.
+_LOG_SHARE = {"average_precision", "partial_roc_auc"}
 # With pure labels these follow from labelled and all rows alone.
 _NO_PREVALENCE = {"recall", "tpr", "fnr", "lift", "lee_liu", "lift_auc"}
 _NOTHING = {"predicted_positive_rate"}

@@ -40,7 +40,7 @@ def threshold_value(
     elif more:
         variance += (float(moves.share_slope) * errors[0]) ** 2
         variance += (float(moves.purity_slope) * errors[1]) ** 2
-    value = float(sources.base.metric(name, beta))
+    value = float(sources.base.capped().metric(name, beta))
     found = Found(value, float(low), float(high), math.sqrt(variance), _method(question, design))
     return found if pure and name in PLAIN else _with_misfit(found, heads, name, beta)
 
@@ -73,12 +73,12 @@ def _share_pairs(heads: HeadCounts, errors: tuple[float, float], z: float) -> li
     if errors[0] > 0:
         ends = [min(max(share + sign * z * errors[0], 0.0), purity - 1e-6) for sign in (-1, 1)]
         moved = [replace(design, given="unlabeled_prevalence", value=end) for end in ends]
-        points = [HeadCounts(heads.heads, other).point().capped() for other in moved]
+        points = [HeadCounts(heads.heads, other).point() for other in moved]
         pairs.append((points[0], points[1]))
     if errors[1] > 0:
         ends = [min(max(purity + sign * z * errors[1], share + 1e-6), 1.0) for sign in (-1, 1)]
         moved = [replace(design, label_purity=end) for end in ends]
-        points = [HeadCounts(heads.heads, other).point().capped() for other in moved]
+        points = [HeadCounts(heads.heads, other).point() for other in moved]
         pairs.append((points[0], points[1]))
     return pairs
 

@@ -1,0 +1,96 @@
+"""Train the regression of `undercount.prevalence.DistCurve` on simulated curves.
+
+    python benchmarks/train_distance_curve.py [--problems 15000]
+
+Draws problems of known truth (normals, uniforms, betas, logistics; no real data), makes the
+matching curve of each on the balanced mid-rank scale, fits a small network, prints its error on
+problems it has not seen, and writes src/undercount/prevalence/distance_curve.json. Everything is
+seeded: the same command gives the same file up to rounding of the linear algebra library.
+"""
+
+import argparse
+import json
+import pathlib
+
+import numpy as np
+from sklearn.neural_network import MLPRegressor
+
+import undercount as uc
+from undercount.prevalence.distance_curve import curve_inputs, ranked_curve
+
+HOME = pathlib.Path(__file__).parents[1] / "src" / "undercount" / "prevalence"
+SEED = 20
+HIDDEN = (32, 16)
+DIGITS = 5
+
+
+def normal_shape(rng):
+    distance, spread = rng.uniform(0.7, 5), np.exp(rng.normal(0, 0.2))
+    return lambda n: rng.normal(distance, 1, n), lambda n: rng.normal(0, spread, n)
+
+
+def uniform_shape(rng):
+    width, overlap = rng.uniform(0.3, 3), rng.uniform(0, 0.9)
+    return lambda n: rng.uniform(0, 1, n), lambda n: rng.uniform(-width, overlap, n)
+
+
+def beta_shape(rng):
+    up, down = np.exp(rng.uniform(0, 2.5, 2))
+    return lambda n: rng.beta(up, 1, n), lambda n: rng.beta(1, down, n)
+
+
+def logistic_shape(rng):
+    distance = rng.uniform(1.5, 6)
+    return lambda n: rng.logistic(distance, 1, n), lambda n: rng.logistic(0, 1, n)
+
+
+SHAPES = (normal_shape, uniform_shape, beta_shape, logistic_shape)
+
+
+def problem(rng):
+    """Return the inputs of one simulated problem and its true share of positives."""
+    positive, negative = SHAPES[rng.integers(len(SHAPES))](rng)
+    n_labelled = round(np.exp(rng.uniform(np.log(50), np.log(1000))))
+    n_unlabeled = round(np.exp(rng.uniform(np.log(300), np.log(3000))))
+    n_positive = round(rng.uniform(0, 1) * n_unlabeled)
+    score = np.concatenate([positive(n_labelled + n_positive), negative(n_unlabeled - n_positive)])
+    y = np.repeat([1, -1], [n_labelled, n_unlabeled])
+    counts = uc.ScoreCounts.from_rows(y, score, unlabeled=-1)
+    return curve_inputs(ranked_curve(counts, rng)), n_positive / n_unlabeled
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--problems", type=int, default=15_000)
+    n_problems = parser.parse_args().problems
+    rng = np.random.default_rng(SEED)
+    problems = [problem(rng) for _ in range(n_problems)]
+    inputs, truth = map(np.array, zip(*problems, strict=True))
+    kept = round(0.9 * n_problems)
+    centre, spread = inputs[:kept].mean(axis=0), inputs[:kept].std(axis=0) + 1e-6
+    scaled = (inputs - centre) / spread
+    net = MLPRegressor(
+        hidden_layer_sizes=HIDDEN,
+        activation="tanh",
+        alpha=1e-3,
+        max_iter=120,
+        random_state=SEED,
+        batch_size=256,
+    )
+    net.set_params(early_stopping=True, n_iter_no_change=12, learning_rate_init=2e-3)
+    net.fit(scaled[:kept], truth[:kept])
+    error = np.abs(np.clip(net.predict(scaled[kept:]), 0, 1) - truth[kept:])
+    print(f"mean absolute error on {len(error)} unseen problems: {error.mean():.4f}")
+    values = {
+        "centre": centre.round(DIGITS).tolist(),
+        "spread": spread.round(DIGITS).tolist(),
+        "layers": [
+            [weight.round(DIGITS).tolist(), bias.round(DIGITS).tolist()]
+            for weight, bias in zip(net.coefs_, net.intercepts_, strict=True)
+        ],
+    }
+    (HOME / "distance_curve.json").write_text(json.dumps(values, separators=(",", ":")) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,348 @@
+"""Matplotlib displays: each is its data (`frame()`) and a drawing of it (`plot()`)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from undercount.assume.bounds import bound_curve
+from undercount.assume.labelled import labelled_curve, naive_curve
+from undercount.assume.mixture import mixture_curve
+from undercount.counts import ScoreCounts
+from undercount.curve import CurveBounds, OperatingCurve
+from undercount.errors import InputError
+from undercount.rates import FloatArray
+from undercount.sensitivity import largest_share, sweep
+from undercount.shares import Shares, read_shares
+
+N_BINS = 40
+N_GROUPS = 10
+
+
+def _axes(ax: Any) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt  # noqa: PLC0415 - optional
+    except ImportError:
+        raise InputError(
+            "plots need matplotlib, which is not installed; pip install 'undercount[plot]'"
+        ) from None
+    return plt.subplots()[1]
+
+
+def _known_shares(counts: ScoreCounts, options: Mapping[str, Any]) -> Shares:
+    shares = read_shares(counts, **options)
+    if shares is None:
+        raise InputError("give prevalence, unlabeled_prevalence or label_frequency")
+    return shares
+
+
+def _scores(estimator: Any, X: Any) -> Any:  # noqa: N803 - scikit-learn's name
+    if hasattr(estimator, "decision_function"):
+        return estimator.decision_function(X)
+    return estimator.predict_proba(X)[:, 1]
+
+
+class Display:
+    """Base of the displays: three ways to make one."""
+
+    @classmethod
+    def from_counts(
+        cls, counts: ScoreCounts, shares: Shares, *, name: str = "score", truth: Any = None
+    ) -> Self:
+        """Make the display from counts and shares."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: Any,
+        score: Any,
+        *,
+        unlabeled: float | None = None,
+        name: str = "score",
+        truth: Any = None,
+        **shares: Any,
+    ) -> Self:
+        """Make the display from labels and scores; shares as in `evaluate`, truth if known."""
+        counts = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
+        known = None if truth is None else labelled_curve(ScoreCounts.from_rows(truth, score))
+        return cls.from_counts(counts, _known_shares(counts, shares), name=name, truth=known)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,  # noqa: N803 - scikit-learn's name
+        y: Any,
+        *,
+        unlabeled: float | None = -1,
+        **options: Any,
+    ) -> Self:
+        """Make the display from a fitted classifier; -1 in y means unlabeled."""
+        name = options.pop("name", type(estimator).__name__)
+        return cls.from_predictions(
+            y, _scores(estimator, X), unlabeled=unlabeled, name=name, **options
+        )
+
+
+@dataclass(frozen=True)
+class CurveDisplay(Display):
+    """Base of the displays of two rates against each other."""
+
+    curve: OperatingCurve
+    naive: OperatingCurve
+    bounds: CurveBounds | None = None
+    truth: OperatingCurve | None = None
+    name: str = "score"
+
+    x: ClassVar[str] = ""
+    y: ClassVar[str] = ""
+    labels: ClassVar[tuple[str, str]] = ("", "")
+
+    @classmethod
+    def from_counts(
+        cls, counts: ScoreCounts, shares: Shares, *, name: str = "score", truth: Any = None
+    ) -> Self:
+        """Make the display from counts and shares."""
+        bounds = bound_curve(counts, shares) if cls.x == "fpr" else None
+        return cls(mixture_curve(counts, shares), naive_curve(counts), bounds, truth, name)
+
+    def frame(self) -> dict[str, FloatArray]:
+        """Return the columns that are drawn."""
+        return {self.x: getattr(self.curve, self.x), self.y: getattr(self.curve, self.y)}
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw: recovered solid, naive dashed, bounds as a band, truth dotted if known."""
+        axes = _axes(ax)
+        if self.bounds is not None:
+            grid = np.linspace(0, 1, 201)
+            ends = [
+                _step(curve, grid) for curve in (self.bounds.pessimistic, self.bounds.optimistic)
+            ]
+            axes.fill_between(grid, *ends, alpha=0.2, label="95 % bounds")
+        for curve, style, label in (
+            (self.curve, "-", self.name),
+            (self.naive, "--", "unlabeled = negative"),
+            (self.truth, ":", "truth"),
+        ):
+            if curve is not None:
+                axes.plot(getattr(curve, self.x), getattr(curve, self.y), style, label=label)
+        axes.set(xlabel=self.labels[0], ylabel=self.labels[1], xlim=(0, 1), ylim=(0, 1.02))
+        axes.legend()
+        return axes
+
+
+def _step(curve: OperatingCurve, grid: FloatArray) -> FloatArray:
+    order = np.lexsort((curve.tpr, curve.fpr))
+    return np.asarray(np.interp(grid, curve.fpr[order], curve.tpr[order]), dtype=np.float64)
+
+
+class RocDisplay(CurveDisplay):
+    """Draw the recovered ROC curve within its bounds, beside the naive one.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], unlabeled=0)
+    >>> display = uc.RocDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> sorted(display.frame())
+    ['fpr', 'tpr']
+    """
+
+    x, y, labels = "fpr", "tpr", ("false-positive rate", "recall")
+
+
+class PrecisionRecallDisplay(CurveDisplay):
+    """Draw recovered precision against recall, beside the naive curve.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], unlabeled=0)
+    >>> display = uc.PrecisionRecallDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> sorted(display.frame())
+    ['precision', 'recall']
+    """
+
+    x, y, labels = "recall", "precision", ("recall", "precision")
+
+
+class LiftDisplay(CurveDisplay):
+    """Draw recall against the share of rows flagged, which needs no prevalence.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], unlabeled=0)
+    >>> display = uc.LiftDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> sorted(display.frame())
+    ['predicted_positive_rate', 'recall']
+    """
+
+    x, y, labels = "predicted_positive_rate", "recall", ("share of rows flagged", "recall")
+
+
+@dataclass(frozen=True)
+class ColumnsDisplay(Display):
+    """Base of the displays that hold columns."""
+
+    columns: dict[str, FloatArray]
+    marks: dict[str, float] = field(default_factory=dict)
+    name: str = "score"
+
+    def frame(self) -> dict[str, FloatArray]:
+        """Return the columns that are drawn."""
+        return self.columns
+
+
+class SensitivityDisplay(ColumnsDisplay):
+    """Draw the ROC AUC against the share of hidden positives, up to what the data allow.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], unlabeled=0)
+    >>> display = uc.SensitivityDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> sorted(display.frame())
+    ['prevalence', 'roc_auc']
+    """
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ScoreCounts,
+        shares: Shares,
+        *,
+        name: str = "score",
+        truth: Any = None,  # noqa: ARG003
+        metric: str = "roc_auc",
+        threshold: float | None = None,
+    ) -> Self:
+        """Make the display from counts and shares, for any metric."""
+        columns = sweep(counts, shares, metric, threshold=threshold)
+        marks = {
+            "taken": shares.unlabeled_prevalence,
+            "largest": largest_share(counts, shares.label_purity),
+        }
+        return cls(columns, marks, name)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the metric, the share taken, and the largest share that the data allow."""
+        axes = _axes(ax)
+        share, metric = self.columns
+        axes.plot(self.columns[share], self.columns[metric], label=self.name)
+        axes.axvline(self.marks["taken"], linestyle="--", label="taken")
+        axes.axvspan(self.marks["largest"], 1, alpha=0.15, label="ruled out")
+        axes.set(xlabel="share of positives among the unlabeled", ylabel=metric, ylim=(0, 1.02))
+        axes.set_xlim(0, min(1.0, 1.1 * self.marks["largest"]) or 1.0)
+        axes.legend()
+        return axes
+
+
+class HistogramDisplay(ColumnsDisplay):
+    """Draw the scores of labelled and unlabeled rows and of the negatives that follow from them.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], unlabeled=0)
+    >>> display = uc.HistogramDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> sorted(display.frame())
+    ['labelled', 'left', 'negative', 'unlabeled']
+    """
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ScoreCounts,
+        shares: Shares,
+        *,
+        name: str = "score",
+        truth: Any = None,  # noqa: ARG003
+    ) -> Self:
+        """Make the display from counts and shares; equal-width bins of the finite scores."""
+        finite = np.isfinite(counts.score)
+        edges = np.histogram_bin_edges(counts.score[finite], N_BINS)
+        labelled, unlabeled = (
+            np.histogram(counts.score[finite], edges, weights=column[finite])[0] / column.sum()
+            for column in (counts.positive, counts.unlabeled)
+        )
+        share, purity = shares.unlabeled_prevalence, shares.label_purity
+        negative = (purity * unlabeled - share * labelled) / (purity - share)
+        columns = {
+            "left": edges[:-1],
+            "labelled": labelled,
+            "unlabeled": unlabeled,
+            "negative": negative,
+        }
+        return cls(columns, {"width": float(edges[1] - edges[0])}, name)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the three shares of rows in each bin; negative bars show misfit."""
+        axes = _axes(ax)
+        left, width = self.columns["left"], self.marks["width"]
+        axes.bar(
+            left, self.columns["unlabeled"], width, align="edge", alpha=0.35, label="unlabeled"
+        )
+        for column, style in (("labelled", "-"), ("negative", "--")):
+            label = "implied negatives" if column == "negative" else column
+            axes.step(left, self.columns[column], style, where="post", label=label)
+        axes.set(xlabel=self.name, ylabel="share of rows")
+        axes.legend()
+        return axes
+
+
+class CalibrationDisplay(ColumnsDisplay):
+    """Draw the share of positives among rows of about the same score.
+
+    The share is labelled rows over label frequency in a single sample, and the ratio of the two
+    densities times the prevalence in case-control.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0], [0.9, 0.8, 0.3, 0.1], unlabeled=0)
+    >>> display = uc.CalibrationDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> sorted(display.frame())
+    ['positive_share', 'score']
+    """
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ScoreCounts,
+        shares: Shares,
+        *,
+        name: str = "score",
+        truth: Any = None,  # noqa: ARG003
+    ) -> Self:
+        """Make the display from counts and shares; groups of about equal numbers of rows."""
+        rows = counts.positive + counts.negative + counts.unlabeled
+        middle = (np.cumsum(rows) - rows / 2) / rows.sum()
+        group = np.minimum((middle * N_GROUPS).astype(int), N_GROUPS - 1)
+
+        def total(column: FloatArray) -> FloatArray:
+            return np.asarray(np.bincount(group, column, N_GROUPS), dtype=np.float64)
+
+        labelled, unlabeled, every = total(counts.positive), total(counts.unlabeled), total(rows)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = total(rows * counts.score) / every
+            if shares.sampling == "single-sample":
+                share = shares.label_purity * labelled / shares.label_frequency(counts) / every
+            else:
+                ratio = (labelled / counts.n_positive) / (unlabeled / counts.n_unlabeled)
+                share = shares.unlabeled_prevalence * ratio
+        filled = every > 0
+        return cls({"score": mean[filled], "positive_share": share[filled]}, {}, name)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the groups beside the diagonal of perfect calibration."""
+        axes = _axes(ax)
+        axes.plot([0, 1], [0, 1], ":", color="gray", label="perfect")
+        axes.plot(self.columns["score"], self.columns["positive_share"], "o-", label=self.name)
+        axes.set(xlabel="score", ylabel="share of positives")
+        axes.legend()
+        return axes

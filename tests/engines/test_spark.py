@@ -1,0 +1,110 @@
+"""Counts by a real local Spark, classic, with a task that fails at first."""
+
+import importlib.util
+import shutil
+import sys
+
+import numpy as np
+import pytest
+
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError
+from undercount.frames import count_scores
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.skipif(
+        importlib.util.find_spec("pyspark") is None,
+        reason="SPARK IS NOT TESTED: pip install pyspark",
+    ),
+    pytest.mark.skipif(
+        shutil.which("java") is None, reason="SPARK IS NOT TESTED: no Java (17 or newer) on PATH"
+    ),
+    pytest.mark.filterwarnings("ignore"),  # Spark talks about versions of pandas
+]
+
+
+@pytest.fixture(scope="module")
+def spark():
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - may be missing
+
+    session = (
+        SparkSession.builder.master("local[2,4]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.pyspark.python", sys.executable)
+        .config("spark.sql.execution.arrow.pyspark.enabled", "true")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+def rows(columns, size=200):
+    labels = [None if np.isnan(value) else float(value) for value in columns["y"][:size]]
+    rest = ([float(v) for v in columns[name][:size]] for name in ("s", "t", "w"))
+    return list(zip(labels, *rest, [str(v) for v in columns["g"][:size]], strict=True))
+
+
+@pytest.fixture(scope="module")
+def frame(spark, columns):
+    schema = "y double, s double, t double, w double, g string"
+    return spark.createDataFrame(rows(columns), schema).repartition(3).cache()
+
+
+def test_same_counts(frame, columns, same):
+    held = {name: values[:200] for name, values in columns.items()}
+    y, s = held["y"], held["s"]
+    same(count_scores(frame, label="y", score="s"), ScoreCounts.from_rows(y, s))
+
+
+def test_weights_groups_and_several_scores(frame, columns, same):
+    held = {name: values[:200] for name, values in columns.items()}
+    found = count_scores(frame, label="y", score=["s", "t"], weight="w", by="g")
+    mine = held["g"] == "south"
+    y, t, w = (held[name][mine] for name in ("y", "t", "w"))
+    same(found["t"]["south"], ScoreCounts.from_rows(y, t, sample_weight=w))
+
+
+def test_bins(frame, columns, auc):
+    exact = ScoreCounts.from_rows(columns["y"][:200], columns["t"][:200])
+    counts = count_scores(frame, label="y", score="t", bins=32)
+    assert len(counts.score) <= 32
+    difference = auc(counts, "positive", "unlabeled") - auc(exact, "positive", "unlabeled")
+    assert abs(difference) <= counts.auc_error
+
+
+def test_errors(frame):
+    with pytest.raises(InputError, match="did you mean 's'"):
+        count_scores(frame, label="y", score="s1")
+    with pytest.raises(InputError, match="score must not be missing; got"):
+        count_scores(frame, label="s", score="y", unlabeled=0)
+
+
+def test_a_failing_task_changes_nothing(frame, columns, same):
+    def fail_once(batches):
+        import pyspark  # noqa: PLC0415 - runs in a worker
+
+        context = pyspark.TaskContext.get()
+        if context.partitionId() == 1 and context.attemptNumber() == 0:
+            raise RuntimeError("this worker is gone")
+        yield from batches
+
+    shaky = frame.select("y", "s").mapInArrow(fail_once, "y double, s double")
+    same(
+        count_scores(shaky, label="y", score="s"),
+        ScoreCounts.from_rows(columns["y"][:200], columns["s"][:200]),
+    )
+
+
+def test_a_task_that_always_fails_is_an_error(frame):
+    def fail(batches):
+        raise RuntimeError("this column cannot be read")
+        yield from batches
+
+    broken = frame.select("y", "s").mapInArrow(fail, "y double, s double")
+    with pytest.raises(Exception, match="this column cannot be read"):
+        count_scores(broken, label="y", score="s")
