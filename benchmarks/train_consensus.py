@@ -1,6 +1,6 @@
 """Train the network of `undercount.prevalence.Consensus` on simulated problems.
 
-    python benchmarks/train_consensus.py simulate 1 part1.npz --problems 20000
+    python benchmarks/train_consensus.py simulate 1 part1.npz --problems 8000 --classifiers 1600
     python benchmarks/train_consensus.py train part*.npz
 
 The first command draws problems of known truth and gathers the evidence of each; run it with
@@ -16,6 +16,9 @@ import pathlib
 import warnings
 
 import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 import undercount as uc
 from undercount.prevalence.evidence import gather
@@ -117,18 +120,58 @@ def problem(rng):
     return labelled, unlabeled, hidden / n_unlabeled
 
 
-def simulate(seed, path, n_problems):
+def clusters(rng, n_parts, n_features, spread):
+    weight = rng.dirichlet(np.full(n_parts, 1.5))
+    mean = rng.normal(0, spread, (n_parts, n_features))
+    return weight, mean, np.exp(rng.normal(0, 0.4, (n_parts, n_features)))
+
+
+def classifier_problem(rng):
+    """Draw a problem on features, scored out of fold by boosting or logistic regression."""
+    n_labelled = int(10 ** rng.uniform(1.7, 3.1))
+    n_unlabeled = int(10 ** rng.uniform(2.5, 3.7))
+    share = rng.uniform(0, 1) if rng.random() < 0.85 else 10 ** rng.uniform(-3, -0.4)
+    n_features = rng.integers(2, 21)
+    spread = np.exp(rng.uniform(np.log(0.25), np.log(1.6)))
+    positive = clusters(rng, rng.integers(1, 5), n_features, spread)
+    negative = clusters(rng, rng.integers(1, 6), n_features, spread)
+    hidden = rng.binomial(n_unlabeled, share)
+    x = np.concatenate(
+        [drawn(rng, positive, n_labelled + hidden), drawn(rng, negative, n_unlabeled - hidden)]
+    )
+    if rng.random() < 0.3:
+        x = x @ rng.normal(size=(n_features, n_features))
+    y = np.repeat([1, 0], [n_labelled, n_unlabeled])
+    if rng.random() < 0.35:
+        classifier = HistGradientBoostingClassifier(
+            max_iter=int(rng.integers(20, 80)),
+            max_leaf_nodes=int(rng.choice([8, 15, 31])),
+            early_stopping=False,
+            random_state=0,
+        )
+    else:
+        classifier = LogisticRegression(max_iter=200)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    score = cross_val_predict(classifier, x, y, cv=folds, method="predict_proba")[:, 1]
+    return score[y == 1], score[y == 0], hidden / n_unlabeled
+
+
+def simulate(seed, path, n_problems, n_classifiers):
     rng = np.random.default_rng(seed)
     inputs, truths = [], []
+    every = n_problems // n_classifiers if n_classifiers else n_problems + 1
     while len(inputs) < n_problems:
-        labelled, unlabeled, share = problem(rng)
+        make = classifier_problem if len(inputs) % every == every - 1 else problem
+        labelled, unlabeled, share = make(rng)
         y = np.repeat([1, -1], [len(labelled), len(unlabeled)])
         score = np.concatenate([labelled, unlabeled])
         if len(np.unique(score)) < 3:
             continue
         inputs.append(gather(uc.ScoreCounts.from_rows(y, score, unlabeled=-1)).inputs)
         truths.append(share)
-    np.savez_compressed(path, inputs=np.array(inputs), truth=np.array(truths))
+        if len(inputs) % 500 == 0:
+            np.savez_compressed(path, inputs=np.array(inputs), truth=np.array(truths))
+            print(f"{len(inputs)} problems", flush=True)
 
 
 def forward(x, layers):
@@ -212,14 +255,15 @@ def main():
     one = commands.add_parser("simulate")
     one.add_argument("seed", type=int)
     one.add_argument("path")
-    one.add_argument("--problems", type=int, default=20_000)
+    one.add_argument("--problems", type=int, default=8000)
+    one.add_argument("--classifiers", type=int, default=1600)
     two = commands.add_parser("train")
     two.add_argument("paths", nargs="+")
     two.add_argument("--home", type=pathlib.Path, default=HOME)
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     if args.command == "simulate":
-        simulate(args.seed, args.path, args.problems)
+        simulate(args.seed, args.path, args.problems, args.classifiers)
     else:
         train(args.paths, args.home)
 

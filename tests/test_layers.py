@@ -9,17 +9,19 @@ PACKAGE = pathlib.Path(__file__).parents[1] / "src" / "undercount"
 # Lower layers first; a module may import from its own layer or a lower one.
 LAYERS = [
     {"errors", "check"},
-    {"rates", "tally", "buckets", "gaps", "packed"},
+    {"rates", "tally", "buckets", "gaps", "packed", "radix"},
     {"rows"},
     {"counts", "curve"},
     {"shares"},
-    {"uncertainty", "grid"},
-    {"assume", "prevalence", "frames", "files", "count_files", "metric_table", "groups", "batches", "sources"},
-    {"metrics", "learn"},
-    {"checklist"},
-    {"sensitivity", "scorecard"},
-    {"evaluation", "comparison", "scorers"},
-    {"report", "displays", "papers", "data", "terms"},
+    {"uncertainty"},
+    {"assume", "prevalence"},
+    {"grid", "groups", "batches", "binned", "engines", "frames", "sources", "files"},
+    {"count_files", "merging"},
+    {"metrics", "learn", "requirement", "data"},
+    {"checklist", "sensitivity", "scorecard", "scorers"},
+    {"evaluation", "comparison"},
+    {"inputs", "displays"},
+    {"report", "papers"},
     {"cli"},
 ]
 
@@ -47,7 +49,8 @@ def imported(tree, names):
                 found.add(deeper if deeper in names else node.module)
         elif isinstance(node, ast.Import):
             found |= {a.name for a in node.names if a.name.startswith("undercount")}
-        todo += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
+        if isinstance(node, ast.If | ast.Try | ast.With):  # a function's imports come later
+            todo += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
     return found
 
 

@@ -60,6 +60,7 @@ def test_searches_pipelines_and_processes(rows):
         LogisticRegression(),
         {"C": loguniform(0.01, 1)},
         n_candidates=4,
+        min_resources=400,
         scoring=scorers.roc_auc,
         cv=3,
         random_state=0,

@@ -94,6 +94,12 @@ def _sample(table: Frame) -> Sample:
 
 def _with_bins(table: Frame, grid: Grid | None) -> Frame:
     """Add the bin of each row, its place in the grid, and whether its score is a frequent one."""
+    if grid is not None and table.implementation.is_dask():
+        # One step of arithmetic on arrays is planned faster than a hundred steps on columns.
+        native = table.to_native()
+        meta = _with_bin_columns(native._meta, grid)  # noqa: SLF001 - how Dask calls its schema
+        placed: Frame = nw.from_native(native.map_partitions(_with_bin_columns, grid, meta=meta))
+        return placed
     score = nw.col(SCORE)
     atom = (score > LARGEST) | (score < -LARGEST)
     if grid is None:
@@ -106,8 +112,19 @@ def _with_bins(table: Frame, grid: Grid | None) -> Frame:
     beyond = int(grid.height * grid.start.size) + 2
     bin_of = nw.when(score > grid.high).then(nw.lit(beyond)).otherwise(inside)
     bin_of = nw.when(score < grid.low).then(nw.lit(-2)).otherwise(bin_of)
-    placed = table.with_columns(grid.place(score).alias(PLACE), atom.cast(nw.Int8).alias(ATOM))
-    return placed.with_columns(bin_of.alias(BIN))
+    table = table.with_columns(grid.place(score).alias(PLACE), atom.cast(nw.Int8).alias(ATOM))
+    return table.with_columns(bin_of.alias(BIN))
+
+
+def _with_bin_columns(part: Any, grid: Grid) -> Any:
+    """Add the same columns to a pandas frame, a partition of Dask's."""
+    score = part[SCORE].to_numpy(np.float64)
+    place = grid.place(score)
+    number = place.astype(np.int64)
+    number[score > grid.high] = int(grid.height * grid.start.size) + 2
+    number[score < grid.low] = -2
+    atom = np.isinf(score) | np.isin(score, grid.atoms)
+    return part.assign(**{PLACE: place, ATOM: atom.astype(np.int8), BIN: number})
 
 
 class HotBins(NamedTuple):

@@ -202,37 +202,14 @@ def _judged(evaluations: "list[Evaluation]", requirements: Sequence[Any], *, qui
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def demo(open_it: bool, html: str, quiet: bool) -> int:
     """Evaluate a bundled, simulated fraud case and show how close the estimate came."""
-    from undercount.data.fraud import fraud_path  # noqa: PLC0415 - only when needed
-    from undercount.report.demonstration import truth_words  # noqa: PLC0415
-
-    options: dict[str, Any] = dict.fromkeys(
-        [
-            "prevalence",
-            "unlabeled_prevalence",
-            "label_frequency",
-            "sampling",
-            "target",
-            "weight",
-            "negative",
-            "unlabeled",
-            "positives",
-            "json_file",
-            "markdown",
-        ]
+    from undercount.report.demonstration import (  # noqa: PLC0415 - only when needed
+        demonstrated,
+        truth_words,
     )
-    options |= {
-        "label": "is_fraud",
-        "scores": ("p_fraud", "rule_points"),
-        "label_purity": 1.0,
-        "confidence_level": 0.95,
-        "seed": 0,
-        "threshold": None,
-        "html": html,
-        "quiet": quiet,
-    }
-    reading = _read((str(fraud_path()),), options, [])
-    evaluations = _evaluated(reading, options)
-    _write(evaluations, reading.notes, options)
+
+    options = {"json_file": None, "markdown": None, "html": html, "quiet": quiet}
+    evaluations, notes = demonstrated()
+    _write(evaluations, notes, options)
     if not quiet:
         click.echo(truth_words(evaluations))
     if open_it:

@@ -1,6 +1,7 @@
 """Counts by a real local Spark, classic, with a task that fails at first."""
 
 import importlib.util
+import os
 import shutil
 import sys
 
@@ -28,19 +29,20 @@ pytestmark = [
 def spark():
     from pyspark.sql import SparkSession  # noqa: PLC0415 - may be missing
 
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # else the workers' Python is another one
     session = (
         SparkSession.builder.master("local[2,4]")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.pyspark.python", sys.executable)
         .config("spark.sql.execution.arrow.pyspark.enabled", "true")
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
+    del os.environ["PYSPARK_PYTHON"]
 
 
 def rows(columns, size=200):

@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score
 
 import undercount as uc
 from undercount.assume.f_scores import labelled_moments
 from undercount.assume.lift import expected_labelled_auc, lift_curve
 from undercount.assume.lift_error import lift_variance
+from undercount.uncertainty.average_precision import unbiased_average_precision
+from undercount.uncertainty.design import design_of
 
 EXACT = {"rel": 1e-11, "abs": 1e-12}
 law = settings(deadline=None, max_examples=15)
@@ -137,3 +140,16 @@ def test_24_naive_average_precision_is_the_plug_in_times_label_frequency(problem
         )
     ).T
     assert naive == pytest.approx(problem.label_frequency * plug_in, **EXACT)
+
+
+@law
+@given(problems(fewest_labels=2))
+def test_24_average_precision_is_unbiased(problem):
+    # Before the metric function pulls a value above 1 back to 1, which the mean would feel.
+    def read(counts, shares):
+        return unbiased_average_precision(
+            counts, design_of(counts, shares, "single-sample", "dataset")
+        )
+
+    expected = average_precision_score(problem.truth, problem.score)
+    assert problem.over_labellings(read).mean() == pytest.approx(expected, **EXACT)

@@ -179,7 +179,7 @@ def test_few_labels_warn():
     rng = np.random.default_rng(0)
     score = np.concatenate([rng.normal(4, 1, 20), rng.normal(4, 1, 100), rng.normal(0, 1, 100)])
     with pytest.warns(uc.SmallSampleWarning, match="only 20 labelled positives"):
-        BestBin(n_resamples=0).fit(np.repeat([1, -1], [20, 200]), score, unlabeled=-1)
+        BestBin(n_resamples=2).fit(np.repeat([1, -1], [20, 200]), score, unlabeled=-1)
 
 
 def test_resampled_counts_keep_sizes_by_design(normals):

@@ -17,8 +17,7 @@ def test_small_table_by_hand():
     # 1.01 √(ln 40 / 2) (1/10 + 1/√20) / head = .444 / head, so .1 + .444 over .5 loses
     # against .4 + .444 over 1.
     counts = uc.ScoreCounts.from_counts([3, 2, 1], [10, 10, 0], [0, 0, 0], [10, 30, 60])
-    with pytest.warns(uc.SmallSampleWarning):
-        found = BestBin(n_resamples=0).fit(counts)
+    found = BestBin(n_resamples=0).fit(counts)
     penalty = 1.01 * np.sqrt(np.log(40) / 2) * (100**-0.5 + 20**-0.5)
     assert found.unlabeled_prevalence_ == pytest.approx(0.4)
     assert found.upper_bound_ == pytest.approx(0.4 + penalty)

@@ -1,4 +1,4 @@
-"""How often nominal 95 % intervals cover, for every metric, both targets and three shapes of scores.
+"""How often nominal 95 % intervals cover: every metric, both targets, three shapes of scores.
 
 Run as a script to measure and to write the table into docs/validity.md.
 """
@@ -224,8 +224,10 @@ def test_threshold_metrics_cover(name, shape):
     judged = np.array([m != "predicted_positive_rate" or design[0] != "dataset" for m in POINTS])
     for setting in (setting for setting in GRID if setting[0] == shape):
         low, high = point_coverage(setting, design, N_THRESHOLD)
-        few = setting[1] * setting[2] * N_ROWS < 40
-        floor = 0.90 if few else 0.93
+        floor = 0.93
+        if min(setting[2], 1 - setting[2]) * setting[1] * N_ROWS < 40:
+            # Ten labels, or ten positives without one: too discrete for any interval to be exact.
+            floor = 0.85 if design[1] == "label_frequency" else 0.90
         assert (low[judged] >= floor - slack(N_THRESHOLD)).all(), (setting, low)
         assert (high[judged] <= 0.98 + slack(N_THRESHOLD)).all(), (setting, high)
 

@@ -18,6 +18,7 @@ from undercount.prevalence.checks import (
     check_counts,
     check_sizes,
     warn_about_scores,
+    warn_about_size,
 )
 from undercount.prevalence.ranks import Array, Mask, labelled_auc, merged
 from undercount.prevalence.resampling import resampled_counts
@@ -205,6 +206,8 @@ class ScoreEstimator(PrevalenceEstimator):
         resampled = np.empty(0)
         if fitted.interval is None and self.n_resamples:
             resampled = self._resample(counts)
+        if fitted.interval is not None or resampled.size:
+            warn_about_size(counts)
         return self._store(fitted, resampled, counts.n_positive, counts.n_unlabeled)
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:

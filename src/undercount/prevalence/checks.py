@@ -12,6 +12,7 @@ from undercount.errors import InputError, MisfitWarning, SmallSampleWarning
 from undercount.prevalence.ranks import Array, auc_error
 
 MIN_LABELS = 10
+FEW_LABELS = 30
 IN_SAMPLE_AUC = 0.99
 
 
@@ -47,27 +48,31 @@ def check_counts(counts: ScoreCounts) -> None:
 
 
 def warn_about_scores(counts: ScoreCounts, auc: float) -> None:
-    """Warn of scores that look in-sample or useless, and of few labels."""
+    """Warn of scores that look in-sample or useless."""
     if auc > IN_SAMPLE_AUC:
         warnings.warn(
             f"the scores separate labelled from unlabeled rows almost perfectly (AUC {auc:.3f}):"
             f" either under {2 * (1 - auc):.1%} of the unlabeled are positive, or the scorer was"
             " trained on these rows; use out-of-fold scores",
             MisfitWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
     elif auc - 2 * auc_error(counts, auc) < 0.5:  # noqa: PLR2004 - a coin's AUC
         warnings.warn(
             f"the scores do not tell labelled from unlabeled rows (AUC {auc:.3f}): either nearly"
             " all unlabeled rows are positive, or the scores are useless",
             MisfitWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
-    if counts.n_positive < 30:  # noqa: PLR2004 - the usual rule of thumb
+
+
+def warn_about_size(counts: ScoreCounts) -> None:
+    """Warn of an interval that rests on few labels."""
+    if counts.n_positive < FEW_LABELS:
         warnings.warn(
             f"only {counts.n_positive:g} labelled positives: intervals may be too narrow",
             SmallSampleWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
 
 

@@ -11,6 +11,7 @@ from scipy.special import logit
 from undercount.prevalence.alpha_max import AlphaMax
 from undercount.prevalence.best_bin import BestBin
 from undercount.prevalence.dedpul import Dedpul
+from undercount.prevalence.kernel_mean import score_kernel_means
 from undercount.prevalence.patra_sen import PatraSen
 from undercount.prevalence.ranks import effective_sizes, labelled_auc, merged
 from undercount.prevalence.roc_slope import RocSlope
@@ -31,6 +32,7 @@ METHODS = {
     "PatraSen": PatraSen(n_steps=200),
 }
 PATRA_SEN_CELLS = 400
+KERNEL_BINS = 64
 EDGE = 0.002
 # Beyond these sizes the simulations say nothing, so more rows do not narrow the answer.
 LARGEST = (1e4, 5e4)
@@ -52,6 +54,7 @@ def gather(counts: ScoreCounts) -> Evidence:
         cells = merged(counts, PATRA_SEN_CELLS) if name == "PatraSen" else counts
         fitted[name] = method._estimate(cells)  # noqa: SLF001 - the hook all methods share
     estimates = {name: found.value for name, found in fitted.items()}
+    estimates["KernelMean"] = float(score_kernel_means(counts, n_bins=KERNEL_BINS).km1)
     answers = np.array(list(estimates.values()))
     labelled, unlabeled = (
         np.concatenate([[0.0], np.cumsum(cells) / cells.sum()])

@@ -17,7 +17,7 @@ from undercount.prevalence.hull import (
 
 Array = NDArray[np.float64]
 
-# Constants of Ramaswamy, Scott, Tewari 2016, section 5, and of their code.
+# Constants of Ramaswamy, Scott, Tewari 2016 and of their experiments.
 LARGEST = 8.0
 RESOLUTION = 0.04
 STEP = RESOLUTION / 2
@@ -142,7 +142,7 @@ class HullDistance:
 
 
 def kernel_means(distance: HullDistance, width: float, smaller_sample: float) -> KernelMeans:
-    """Read both rules off the distance curve (Ramaswamy et al. 2016, section 5)."""
+    """Read both rules off the distance curve (Ramaswamy et al. 2016)."""
     final = distance.final_slope
     second = 0.8 * distance.initial_slope() + 0.2 * final
     first = 1 / np.sqrt(smaller_sample)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from undercount.prevalence.ranks import Array
 
 MAX_CELLS = 10_000
+RESAMPLE_STEPS = 200
 # 95 % point of the L2 distance of an empirical CDF, times √n (root of the Cramér-von Mises law).
 DISTANCE_95 = 0.6792
 
@@ -98,6 +99,12 @@ class PatraSen(ScoreEstimator):
             upper_bound=1 - float(negative[np.argmax(feasible)]) if feasible.any() else None,
             diagnostics={"negative_share": negative, "distance": distance},
         )
+
+    def _resample(self, counts: ScoreCounts) -> Array:
+        """Resample on a coarser grid: its step is far below the noise that is looked for."""
+        steps = min(self.n_steps, RESAMPLE_STEPS)
+        coarse = PatraSen(**{**self.get_params(), "n_steps": steps})
+        return ScoreEstimator._resample(coarse, counts)  # noqa: SLF001 - of the same family
 
 
 def distances(labelled: Array, unlabeled: Array, negative: Array) -> Array:

@@ -7,9 +7,25 @@ import numpy as np
 from undercount.assume.labelled import labelled_curve
 from undercount.counts import ScoreCounts
 from undercount.data.fraud import fraud_path, fraud_truth_path
-from undercount.evaluation import Evaluation
+from undercount.evaluation import Evaluation, evaluate
 from undercount.files import read_columns
+from undercount.inputs import read_counted
 from undercount.report import words
+
+# Thresholds at which somebody might look at payments; points are whole numbers.
+THRESHOLDS = {"p_fraud": 0.5, "rule_points": 7.0}
+
+
+def demonstrated() -> tuple[list[Evaluation], list[str]]:
+    """Evaluate the two models of the bundled case, nothing told but the labels."""
+    reading = read_counted(
+        [str(fraud_path())], "is_fraud", list(THRESHOLDS), knots=list(THRESHOLDS.values())
+    )
+    evaluations = [
+        evaluate(counts, threshold=THRESHOLDS[name], name=name)
+        for name, counts in reading.counts.items()
+    ]
+    return evaluations, reading.notes
 
 
 def truth_words(evaluations: Sequence[Evaluation]) -> str:

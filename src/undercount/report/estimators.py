@@ -16,17 +16,17 @@ from undercount.report.files import write_text
 from undercount.report.words import percent
 
 # The default first, then by measured error; the rest as references of the papers.
-METHODS = (
-    "Consensus",
-    "Dedpul",
-    "BestBin",
-    "KM1",
-    "KM2",
-    "RocSlope",
-    "PatraSen",
-    "AlphaMax",
-    "DistCurve",
-)
+METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "Consensus": ("Consensus", {}),
+    "DEDPUL": ("Dedpul", {}),
+    "BBE": ("BestBin", {}),
+    "KM1": ("KernelMean", {"variant": "KM1"}),
+    "KM2": ("KernelMean", {"variant": "KM2"}),
+    "ROC slope": ("RocSlope", {}),
+    "Patra-Sen": ("PatraSen", {}),
+    "AlphaMax": ("AlphaMax", {}),
+    "DistCurve": ("DistCurve", {}),
+}
 AGREEMENT = 0.05
 
 
@@ -48,14 +48,17 @@ def estimator_table(
 ) -> list[EstimatorRow]:
     """Fit every score method; one that cannot work says why."""
     counts.require("positive", "unlabeled")
-    methods = [*METHODS, *(["TwoLabels"] if counts.n_negative > 0 else [])]
-    return [_fitted(name, counts, confidence_level, random_state) for name in methods]
+    methods = dict(METHODS)
+    if counts.n_negative > 0:
+        methods["two labels"] = ("TwoLabels", {})
+    options = {"confidence_level": confidence_level, "random_state": random_state}
+    return [
+        _fitted(name, getattr(prevalence, home)(**more, **options), counts)
+        for name, (home, more) in methods.items()
+    ]
 
 
-def _fitted(
-    name: str, counts: ScoreCounts, confidence_level: float, random_state: int
-) -> EstimatorRow:
-    method = getattr(prevalence, name)(confidence_level=confidence_level, random_state=random_state)
+def _fitted(name: str, method: Any, counts: ScoreCounts) -> EstimatorRow:
     started = time.process_time()
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -112,8 +115,8 @@ def advice(rows: Sequence[EstimatorRow]) -> str:
         words = f"The methods agree within {percent(spread)}."
     else:
         words = (
-            f"The methods differ by up to {percent(spread)}: the scores do not settle the question. "
-            "Verify a random sample of unlabeled rows."
+            f"The methods differ by up to {percent(spread)}: the scores do not settle the "
+            "question. Verify a random sample of unlabeled rows."
         )
     return words + (
         " None of them sees labels that are not random, or negatives that look just like positives."

@@ -94,22 +94,19 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "Elkan and Noto 2008",
     ),
     "single-sample": (
-        "One sample was drawn, then some of its positives were labelled. Labelled rows are part "
-        "of the data set that the metrics speak of.",
+        "One sample was drawn, then some of its positives were labelled: they are part of it.",
         "a = (π - λ) / (1 - λ), λ the labelled share",
         "know how your rows were collected",
         CLAESEN,
     ),
     "case-control": (
-        "Positives and unlabeled rows were drawn apart, so the number of labelled rows says "
-        "nothing about the population behind the unlabeled ones.",
+        "Positives and unlabeled rows were drawn apart; how many positives is a choice.",
         "π = a; the label frequency is undefined",
         "know how your rows were collected",
         JAIN,
     ),
     "gamma": (
-        "The largest factor by which the odds of being labelled differ between two positives. "
-        "1 means random labels. The Γ at which a conclusion breaks says how robust it is.",
+        "The largest factor by which two positives' odds of being labelled differ; 1 is random.",
         "recall between T/(T + Γ(1-T)) and ΓT/(ΓT + 1 - T)",
         "a judgement about how rows were labelled",
         "Rosenbaum 2002, Observational studies",

@@ -68,7 +68,8 @@ def _flagged(evaluation: Evaluation) -> list[str]:
     real = precision.estimate
     text = (
         f"{words.whole(flagged)} rows ({words.percent(flagged / counts.n_rows)}) · about "
-        f"{flagged * real.value:,.0f} real ({flagged * real.low:,.0f} – {flagged * real.high:,.0f}), "
+        f"{flagged * real.value:,.0f} real "
+        f"({flagged * real.low:,.0f} – {flagged * real.high:,.0f}), "
         f"{words.whole(known)} of them already known"
     )
     return [f" {'flagged':<24}{text}"] if evaluation.shares.sampling == "single-sample" else []

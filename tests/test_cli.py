@@ -1,0 +1,292 @@
+"""The commands as a user runs them; expected numbers come from the library's own tests' truth."""
+
+import gzip
+import importlib.resources
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import jsonschema
+import numpy as np
+import pytest
+
+import undercount as uc
+from undercount.cli import main
+
+HEAVY = {"sklearn", "pandas", "matplotlib", "scipy", "polars", "pyarrow", "duckdb", "rich", "numpy"}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(12)
+    truth = rng.random(3000) < 0.3
+    score = np.round(rng.normal(1.5 * truth), 4)
+    other = np.round(rng.normal(0.7 * truth), 4)
+    found = truth & (rng.random(3000) < 0.5)
+    return found.astype(int), score, other, truth
+
+
+@pytest.fixture(scope="module")
+def folder(rows, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    found, score, other, _ = rows
+    lines = [f"{y},{s},{o}" for y, s, o in zip(found, score, other, strict=True)]
+    text = "\n".join(["fraud,good,poor", *lines]) + "\n"
+    (folder / "rows.csv").write_text(text)
+    (folder / "rows.tsv").write_text(text.replace(",", "\t"))
+    with gzip.open(folder / "rows.csv.gz", "wt") as file:
+        file.write(text)
+    records = [
+        json.dumps({"fraud": int(y), "good": float(s), "poor": float(o)})
+        for y, s, o in zip(found, score, other, strict=True)
+    ]
+    (folder / "rows.jsonl").write_text("\n".join(records) + "\n")
+    import duckdb  # noqa: PLC0415 - only this fixture
+
+    duckdb.sql(f"COPY (FROM '{folder}/rows.csv') TO '{folder}/rows.parquet'")
+    positives = "\n".join(["good", *map(str, score[found == 1])]) + "\n"
+    (folder / "positives.csv").write_text(positives)
+    (folder / "unlabeled.csv").write_text("\n".join(["good", *map(str, score[found == 0])]) + "\n")
+    return folder
+
+
+COLUMNS = ["--label", "fraud", "--score", "good"]
+FILES = ["rows.csv", "rows.tsv", "rows.csv.gz", "rows.jsonl", "rows.parquet", "rows.cs*"]
+
+
+@pytest.mark.parametrize("name", FILES[:5])
+def test_every_format_gives_the_same_numbers(name, folder, rows, tmp_path, capsys):
+    out = tmp_path / "out.json"
+    code = main(
+        [
+            "evaluate",
+            str(folder / name),
+            *COLUMNS,
+            "--prevalence",
+            "0.3",
+            "--threshold",
+            "0.8",
+            "--json",
+            str(out),
+        ]
+    )
+    assert code == 0
+    found, score, _, truth = rows
+    expected = uc.evaluate(found, score, unlabeled=0, prevalence=0.3, threshold=0.8)
+    metrics = json.loads(out.read_text())["models"][0]["metrics"]
+    assert [m["estimate"] for m in metrics] == pytest.approx(
+        [row.estimate.value for row in expected.rows], abs=1e-12
+    )
+    printed = capsys.readouterr().out
+    assert "0 = unlabeled (no label is missing" in printed
+    precision = truth[score >= 0.8].mean()
+    assert metrics[1]["low"] - 0.05 < precision < metrics[1]["high"] + 0.05
+
+
+def test_json_fits_the_schema_and_case_control_reads_two_files(folder, tmp_path):
+    schema = json.loads(
+        (importlib.resources.files("undercount.report") / "schema.json").read_text()
+    )
+    jsonschema.Draft202012Validator.check_schema(schema)
+    out = tmp_path / "out.json"
+    arguments = ["evaluate", "--positives", str(folder / "positives.csv"), "--unlabeled"]
+    arguments += [str(folder / "unlabeled.csv"), "--score", "good", "--prevalence", "0.18"]
+    assert main([*arguments, "--json", str(out), "--quiet"]) == 0
+    document = json.loads(out.read_text())
+    jsonschema.validate(document, schema)
+    assert document["models"][0]["sampling"] == "case-control"
+
+
+def test_counts_files_are_data(folder, tmp_path, capsys):
+    counts = tmp_path / "counts.parquet"
+    assert main(["count", str(folder / "rows.csv"), *COLUMNS, "-o", str(counts)]) == 0
+    assert main(["evaluate", str(counts), "--prevalence", "0.3", "--json", "-"]) == 0
+    printed = capsys.readouterr().out
+    document = json.loads(printed[printed.index("{\n") :])
+    assert document["models"][0]["counts"]["rows"] == 3000
+    merged = tmp_path / "merged.parquet"
+    assert main(["merge", str(counts), str(counts), "-o", str(merged)]) == 0
+    assert uc.ScoreCounts is not None
+    assert "6,000 rows" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("requirement", "code"),
+    [
+        ("roc_auc >= 0.6", 0),
+        ("roc_auc >= 0.99", 1),
+        ("precision@0.8 >= 0.5", 0),
+        ("precision@0.8 >= 0.95", 1),
+        ("precision@0.8 >= 0.66", 3),
+    ],
+)
+def test_requirements_and_exit_codes(folder, requirement, code, rows):
+    _, score, _, truth = rows
+    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--prevalence", "0.3"]
+    assert 0.6 < truth[score >= 0.8].mean() < 0.75  # what the requirements above are about
+    assert main([*arguments, "--require", requirement, "--quiet"]) == code
+
+
+def test_compare_prints_differences(folder, capsys):
+    arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]
+    assert main([*arguments, "--prevalence", "0.3"]) == 0
+    assert "good minus poor" in capsys.readouterr().out
+
+
+def test_markdown_and_report_are_written_whole(folder, tmp_path):
+    markdown, page = tmp_path / "out.md", tmp_path / "out.html"
+    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--prevalence", "0.3", "--quiet"]
+    assert main([*arguments, "--markdown", str(markdown), "--html", str(page)]) == 0
+    assert markdown.read_text().startswith("**good**")
+    assert page.read_text().rstrip().endswith("</html>")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.html", "out.md"]
+
+
+def test_dropped_rows_are_said(tmp_path, capsys):
+    path = tmp_path / "holes.csv"
+    path.write_text("y,s\n" + "1,5\n0,3\n1,\n0,2\n0,1\n" * 40)
+    assert main(["evaluate", str(path), "--label", "y", "--score", "s", "--prevalence", "0.3"]) == 0
+    assert "40 dropped (missing score)" in capsys.readouterr().out
+
+
+def test_label_codings(tmp_path, capsys):
+    for labels, said in (
+        ("1,-1", "-1 = unlabeled"),
+        ("1,", "missing = unlabeled"),
+        ("1,0,-1", "0 = verified negative, -1 = unlabeled"),
+    ):
+        values = labels.split(",")
+        lines = [
+            f"{values[i % len(values)]},{(i * 7) % 50 + 20 * (i % len(values) == 0)}"
+            for i in range(300)
+        ]
+        path = tmp_path / "coded.csv"
+        path.write_text("y,s\n" + "\n".join(lines) + "\n")
+        arguments = ["evaluate", str(path), "--label", "y", "--score", "s"]
+        assert main([*arguments, "--unlabeled-prevalence", "0.05"]) == 0
+        assert said in capsys.readouterr().out
+
+
+BAD = {
+    "no such file": (["evaluate", "nothing.csv", *COLUMNS], "nothing.csv"),
+    "no columns named": (["evaluate", "{rows}"], "--label COLUMN"),
+    "column misspelt": (
+        ["evaluate", "{rows}", "--label", "frad", "--score", "good"],
+        "did you mean 'fraud'",
+    ),
+    "empty": (["evaluate", "{empty}", *COLUMNS], "empty.csv"),
+    "binary": (["evaluate", "{binary}", *COLUMNS], "binary.csv"),
+    "broken parquet": (["evaluate", "{broken}", *COLUMNS], "broken.parquet"),
+    "text in scores": (["evaluate", "{mixed}", *COLUMNS], "good"),
+    "prevalence": (["evaluate", "{rows}", *COLUMNS, "--prevalence", "0.01"], "must be in"),
+    "two prevalences": (
+        ["evaluate", "{rows}", *COLUMNS, "--prevalence", "0.3", "--label-frequency", "0.5"],
+        "give one of",
+    ),
+    "requirement": (["evaluate", "{rows}", *COLUMNS, "--require", "good"], "reads like"),
+    "unwritable": (
+        ["evaluate", "{rows}", *COLUMNS, "--prevalence", "0.3", "--json", "/no/such/place.json"],
+        "cannot write",
+    ),
+    "unknown option": (["evaluate", "--colour"], "No such option"),
+    "unknown command": (["evalute"], "No such command"),
+    "term": (["explain", "precison"], "did you mean precision"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_message_and_exit_code_2(case, folder, tmp_path, capsys):
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "binary.csv").write_bytes(bytes(range(256)) * 40)
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 not really PAR1")
+    (tmp_path / "mixed.csv").write_text("fraud,good\n1,0.5\n0,high\n0,0.3\n")
+    places = {
+        "{rows}": folder / "rows.csv",
+        "{empty}": tmp_path / "empty.csv",
+        "{binary}": tmp_path / "binary.csv",
+        "{broken}": tmp_path / "broken.parquet",
+        "{mixed}": tmp_path / "mixed.csv",
+    }
+    arguments, message = BAD[case]
+    code = main([str(places.get(argument, argument)) for argument in arguments])
+    captured = capsys.readouterr()
+    assert code == 2
+    assert message in captured.err
+    assert "Traceback" not in captured.err
+
+
+def test_explain_lists_and_explains(capsys):
+    assert main(["explain"]) == 0
+    assert main(["explain", "auc"]) == 0
+    printed = capsys.readouterr().out
+    assert "average precision" in printed
+    assert "eq. 4" in printed
+
+
+def test_demo_shows_the_hidden_truth(tmp_path, capsys):
+    page = tmp_path / "report.html"
+    assert main(["demo", "--html", str(page)]) == 0
+    printed = capsys.readouterr().out
+    assert "The hidden truth" in printed
+    assert page.stat().st_size < 150_000
+
+
+def run(*arguments, **environment):
+    return subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-m", "undercount.cli", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+def test_help_and_version_are_light():
+    for flag in ("--help", "--version"):
+        code = (
+            "import sys, undercount.cli\n"
+            f"undercount.cli.main(['{flag}'])\n"
+            "print('\\n'.join(sys.modules), file=sys.stderr)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        assert not HEAVY & set(done.stderr.split())
+
+
+def test_standard_input_and_no_colour(folder):
+    done = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-m", "undercount.cli", "evaluate", "-", *COLUMNS, "--prevalence", "0.3"],
+        input=(folder / "rows.csv").read_bytes(),
+        capture_output=True,
+        check=False,
+        env={**os.environ, "NO_COLOR": "1"},
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"ROC AUC" in done.stdout
+    assert b"\x1b[" not in done.stdout
+
+
+def test_golden_terminal_output(folder, capsys):
+    """The words around the numbers; the numbers themselves are checked elsewhere."""
+    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--prevalence", "0.3"]
+    main([*arguments, "--threshold", "0.8"])
+    printed = capsys.readouterr().out
+    golden = (pathlib.Path(__file__).parent / "data" / "terminal.txt").read_text()
+    words = [line.split()[0] for line in printed.splitlines() if line.strip()]
+    assert words == golden.split()
+
+
+@pytest.mark.slow
+def test_help_takes_little_time():
+    best = min(_seconds() for _ in range(5))
+    assert best < 0.2
+
+
+def _seconds():
+    started = time.perf_counter()
+    run("--help")
+    return time.perf_counter() - started
