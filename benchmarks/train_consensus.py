@@ -100,6 +100,14 @@ SHAPES = (
 )
 
 
+def irreducible(shape, n_rows=4000, most=0.1):
+    """Say whether the top scores belong nearly to positives alone, which every method assumes."""
+    positive, negative = (np.sort(scores)[::-1] for scores in shape(n_rows, n_rows))
+    place = np.arange(n_rows // 100, n_rows)
+    above = np.searchsorted(-negative, -positive[place], side="right")
+    return np.min(above / (place + 1)) <= most
+
+
 def problem(rng):
     """Draw (labelled scores, unlabeled scores, true share)."""
     n_labelled = int(10 ** rng.uniform(1.1, 3.7))
@@ -107,6 +115,8 @@ def problem(rng):
     share = rng.uniform(0, 1) if rng.random() < 0.75 else 10 ** rng.uniform(-3, -0.4)
     makers, chances = zip(*SHAPES, strict=True)
     shape = makers[rng.choice(len(makers), p=chances)](rng)
+    while not irreducible(shape):
+        shape = makers[rng.choice(len(makers), p=chances)](rng)
     hidden = rng.binomial(n_unlabeled, share)
     positive, negative = shape(n_labelled + hidden, n_unlabeled - hidden)
     labelled = positive[:n_labelled]

@@ -5,6 +5,7 @@ import importlib.resources
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ import pytest
 
 import undercount as uc
 from undercount.cli import main
+from undercount.data.fraud import fraud_path
 
 HEAVY = {"sklearn", "pandas", "matplotlib", "scipy", "polars", "pyarrow", "duckdb", "rich", "numpy"}
 
@@ -108,8 +110,9 @@ def test_counts_files_are_data(folder, tmp_path, capsys):
     document = json.loads(printed[printed.index("{\n") :])
     assert document["models"][0]["counts"]["rows"] == 3000
     merged = tmp_path / "merged.parquet"
-    assert main(["merge", str(counts), str(counts), "-o", str(merged)]) == 0
-    assert uc.ScoreCounts is not None
+    again = tmp_path / "again.parquet"
+    uc.write_counts(uc.read_counts_file(counts), again)
+    assert main(["merge", str(counts), str(again), "-o", str(merged)]) == 0
     assert "6,000 rows" in capsys.readouterr().out
 
 
@@ -120,13 +123,13 @@ def test_counts_files_are_data(folder, tmp_path, capsys):
         ("roc_auc >= 0.99", 1),
         ("precision@0.8 >= 0.5", 0),
         ("precision@0.8 >= 0.95", 1),
-        ("precision@0.8 >= 0.66", 3),
+        ("precision@0.8 >= 0.62", 3),
     ],
 )
 def test_requirements_and_exit_codes(folder, requirement, code, rows):
     _, score, _, truth = rows
     arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--prevalence", "0.3"]
-    assert 0.6 < truth[score >= 0.8].mean() < 0.75  # what the requirements above are about
+    assert 0.6 < truth[score >= 0.8].mean() < 0.65  # what the requirements above are about
     assert main([*arguments, "--require", requirement, "--quiet"]) == code
 
 
@@ -147,8 +150,8 @@ def test_markdown_and_report_are_written_whole(folder, tmp_path):
 
 def test_dropped_rows_are_said(tmp_path, capsys):
     path = tmp_path / "holes.csv"
-    path.write_text("y,s\n" + "1,5\n0,3\n1,\n0,2\n0,1\n" * 40)
-    assert main(["evaluate", str(path), "--label", "y", "--score", "s", "--prevalence", "0.3"]) == 0
+    path.write_text("y,s\n" + "1,5\n0,6\n1,3\n0,4\n1,\n0,2\n0,1\n" * 40)
+    assert main(["evaluate", str(path), "--label", "y", "--score", "s", "--prevalence", "0.4"]) == 0
     assert "40 dropped (missing score)" in capsys.readouterr().out
 
 
@@ -251,7 +254,7 @@ def test_help_and_version_are_light():
             f"undercount.cli.main(['{flag}'])\n"
             "print('\\n'.join(sys.modules), file=sys.stderr)"
         )
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - our own code
             [sys.executable, "-c", code], capture_output=True, text=True, check=True
         )
         assert not HEAVY & set(done.stderr.split())
@@ -270,14 +273,18 @@ def test_standard_input_and_no_colour(folder):
     assert b"\x1b[" not in done.stdout
 
 
-def test_golden_terminal_output(folder, capsys):
-    """The words around the numbers; the numbers themselves are checked elsewhere."""
-    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--prevalence", "0.3"]
-    main([*arguments, "--threshold", "0.8"])
-    printed = capsys.readouterr().out
-    golden = (pathlib.Path(__file__).parent / "data" / "terminal.txt").read_text()
-    words = [line.split()[0] for line in printed.splitlines() if line.strip()]
-    assert words == golden.split()
+def masked(text):
+    """Blank the digits: golden files fix the words and the layout, other tests the numbers."""
+    return re.sub(r"[0-9]", "#", text)
+
+
+@pytest.mark.parametrize("kind", ["terminal", "markdown"])
+def test_golden_output_of_the_bundled_case(kind, capsys):
+    arguments = ["evaluate", str(fraud_path()), "--label", "is_fraud", "--score", "p_fraud"]
+    arguments += ["--prevalence", "0.039", "--threshold", "0.5"]
+    assert main([*arguments, *(["--markdown", "-"] if kind == "markdown" else [])]) == 0
+    golden = pathlib.Path(__file__).parent / "data" / "golden" / f"{kind}.txt"
+    assert masked(capsys.readouterr().out) == golden.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -191,12 +191,20 @@ def test_single_rare_label_leaves_three_cells():
     assert table.merged.tolist() == [True, False, True]
 
 
-def test_knot_between_float32_scores_is_rounded_up():
-    score = np.array([0.3, 0.25, 0.5], np.float32)  # 0.3 in float32 is above 0.3
-    label = np.full(3, -1, np.int8)
-    table = tally.compact_table(score, label, knots=[0.3])
-    assert table.score.tolist() == [float(np.float32(0.3)), 0.25]
-    assert table.unlabeled.tolist() == [2, 1]
+@pytest.mark.parametrize("path", sorted(PATHS))
+@pytest.mark.parametrize(
+    ("knot", "cells"),
+    [
+        (0.3, [float(np.float32(0.3)), 0.25]),  # 0.3 in float32 lies above 0.3
+        (0.7, [0.75, 0.25]),  # and 0.7 below 0.7
+    ],
+)
+def test_float32_scores_are_separated_by_the_knot_itself(path, knot, cells):
+    score = np.array([0.25, knot, 0.75], np.float32)
+    with forced(path):
+        table = tally.compact_table(score, np.full(3, -1, np.int8), knots=[knot])
+    assert table.score.tolist() == cells
+    assert table.unlabeled.tolist() == [np.sum(score >= cells[0]), np.sum(score < cells[0])]
 
 
 def test_no_rows_of_positive_weight_give_an_empty_table():

@@ -93,8 +93,7 @@ def packed_gaps(rows: PackedRows) -> tuple[Borders, Gaps]:
     tied = (runs.end[1:] - runs.start[:-1]).astype(runs.number.dtype)
     tied -= runs.number
     low = keys[np.minimum(runs.end, keys.size - 1)]
-    merged = low < keys[runs.start - 1]
-    merged &= between > 0
+    merged = low < keys[runs.start - 1]  # of no matter where the gap is empty
     borders = Borders(rows.scores(runs.lowest), runs.positive, runs.negative)
     return borders, Gaps(tied, between, rows.scores(low), merged)
 

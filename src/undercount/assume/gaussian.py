@@ -113,10 +113,11 @@ class GaussianReader:
                 thresholds = np.unique(np.concatenate([thresholds, scores]))[::-1]
             cutoffs = (thresholds[:-1] - mean) / spread
         tpr, fpr = gaussian_rates(cutoffs, rho, star)
+        # Differences of 1e-16 between neighbours may have either sign.
         return OperatingCurve(
             np.concatenate([[np.inf], thresholds]),
-            np.concatenate([[0.0], tpr, [1.0]]),
-            np.concatenate([[0.0], fpr, [1.0]]),
+            np.maximum.accumulate(np.concatenate([[0.0], tpr, [1.0]])),
+            np.maximum.accumulate(np.concatenate([[0.0], fpr, [1.0]])),
             float(ndtr(-star)),
         )
 

@@ -127,7 +127,8 @@ def biased_auc(counts: ScoreCounts, shares: Shares, odds_ratio: float) -> Interv
     weight = counts.positive
     low = _extreme_mean(position[::-1], weight[::-1], odds_ratio, np.minimum.reduce)
     high = _extreme_mean(position, weight, odds_ratio, np.maximum.reduce)
-    return Interval((low - share / 2) / (1 - share), (high - share / 2) / (1 - share))
+    ends = sorted((end - share / 2) / (1 - share) for end in (low, high))  # equal ends may round
+    return Interval(ends[0], ends[1])
 
 
 def _positions(counts: ScoreCounts, shares: Shares) -> tuple[FloatArray, float]:

@@ -53,7 +53,10 @@ def row_kernel(rows: Array, labelled: Array, unlabeled: Array) -> WidthKernel:
     sample = rows[some] @ rows.T
     sample *= -2
     sample += norms + norms[some, None]
-    median = float(np.sqrt(np.median(np.maximum(sample, 0), overwrite_input=True)))
+    np.maximum(sample, 0, out=sample)
+    median = float(np.sqrt(np.median(sample)))
+    if median == 0:  # most rows are equal: their distance 0 is no scale, so leave it out
+        median = float(np.sqrt(np.median(sample[sample > 0])))
     del sample
     matrix = np.empty((len(rows), len(rows)), dtype)
     for start in range(0, len(rows), BLOCK):
@@ -101,6 +104,9 @@ def _median_distance(location: Array, weight: Array) -> float:
         first = np.searchsorted(location, location - distance, side="left")
         return float(weight @ (below[last] - below[first]))
 
+    equal = pairs_within(0.0)
+    if equal >= half:  # most rows tie: their distance 0 is no scale, so leave it out
+        half = (below[-1] ** 2 + equal) / 2
     low, high = 0.0, float(location[-1] - location[0])
     while high - low > 1e-9 * (location[-1] - location[0]):
         middle = (low + high) / 2

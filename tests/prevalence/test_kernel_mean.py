@@ -1,0 +1,193 @@
+import json
+import pathlib
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import undercount as uc
+from undercount.prevalence import KernelMean
+from undercount.prevalence.kernel_distance import HullDistance
+from undercount.prevalence.kernel_mean import (
+    feature_kernel_means,
+    point_kernel_means,
+    score_kernel_means,
+)
+from undercount.prevalence.kernel_width import point_kernel, row_kernel
+
+DATA = pathlib.Path(__file__).parents[1] / "data" / "prevalence"
+EXPECTED = json.loads((DATA / "expected_features.json").read_text())
+STEP = 7 / 256  # of the extrapolation, in the published bisection
+
+
+def features(name):
+    return np.load(DATA / f"features_{name}.npz")
+
+
+def points(name):
+    scores = np.load(DATA / f"scores_{name}.npz")
+    labelled, unlabeled = scores["sp_bal"], scores["su_bal"]
+    place, inverse = np.unique(np.concatenate([labelled, unlabeled]), return_inverse=True)
+    first = inverse[: len(labelled)], inverse[len(labelled) :]
+    return place, *(np.bincount(part, minlength=len(place)) for part in first)
+
+
+def steps_off(found, expected):
+    return (1 / (1 - found) - 1 / (1 - expected)) / STEP
+
+
+def sample(n_labelled, n_unlabeled, share, distance, n_features, seed=0):
+    rng = np.random.default_rng(seed)
+    centre = np.full(n_features, distance / np.sqrt(n_features))
+    hidden = np.arange(n_unlabeled) < share * n_unlabeled
+    labelled = rng.normal(size=(n_labelled, n_features)) + centre
+    return labelled, rng.normal(size=(n_unlabeled, n_features)) + hidden[:, None] * centre
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_scores_match_the_published_values(name):
+    place, labelled, unlabeled = points(name)
+    found = point_kernel_means(
+        place, labelled, unlabeled, n_labelled=labelled.sum(), n_unlabeled=unlabeled.sum()
+    )
+    km1, km2 = EXPECTED[name]["KM1_KM2_scores_bal"]
+    assert found.km1 == pytest.approx(km1, abs=1e-9)
+    assert found.km2 == pytest.approx(km2, abs=1e-9)
+    assert found.width == pytest.approx(float(features(name)["scores_width"]), rel=2e-5)
+
+
+@pytest.mark.parametrize("name", ["tiny_a50", "unif_a30", "gauss4_a30", "gauss2_ties_a40"])
+def test_features_match_the_published_values(name):
+    data = features(name)
+    found = feature_kernel_means(data["labelled"], data["unlabeled"])
+    km1, km2 = EXPECTED[name]["KM1_KM2_features"]
+    assert found.km1 == pytest.approx(km1, abs=1e-9)
+    assert found.km2 == pytest.approx(km2, abs=1e-9)
+    assert found.width == pytest.approx(float(data["features_width"]), rel=1e-9)
+
+
+def test_features_differ_from_a_looser_solver_by_one_step():
+    # Here the slope passes the threshold within the published solver's tolerance of a step.
+    data = features("gauss2_a50")
+    found = feature_kernel_means(data["labelled"], data["unlabeled"])
+    km1, km2 = EXPECTED["gauss2_a50"]["KM1_KM2_features"]
+    assert abs(steps_off(found.km1, km1)) < 1.01
+    assert abs(steps_off(found.km2, km2)) < 1.01
+
+
+@pytest.mark.parametrize("name", ["tiny_a50", "gauss4_a30"])
+def test_distances_match_an_interior_point_solver(name):
+    data = features(name)
+    rows = np.concatenate([data["unlabeled"], data["labelled"]])
+    is_labelled = np.arange(len(rows)) >= len(data["unlabeled"])
+    shares = is_labelled / is_labelled.sum(), ~is_labelled / (~is_labelled).sum()
+    distance = HullDistance(row_kernel(rows, *shares).matrix, *shares)
+    for extrapolation, expected in zip(
+        data["extrapolation"], data["features_distance"], strict=True
+    ):
+        assert distance(extrapolation) == pytest.approx(expected, rel=1e-3, abs=2e-6)
+
+
+@pytest.mark.parametrize("n_features", [1, 40])
+def test_both_solvers_agree(n_features):
+    labelled, unlabeled = sample(60, 140, 0.3, 3, n_features)
+    rows = np.concatenate([unlabeled, labelled])
+    shares = np.repeat([0, 1 / 60], [140, 60]), np.repeat([1 / 140, 0], [140, 60])
+    kernel = row_kernel(rows, *shares).matrix
+    active, pairs = HullDistance(kernel, *shares), HullDistance(kernel, *shares)
+    pairs._crowded = np.inf  # never the active set
+    for extrapolation in (1.5, 2.0, 4.0):
+        assert pairs(extrapolation) == pytest.approx(active(extrapolation), rel=0.02)
+
+
+def test_weighted_points_equal_repeated_rows():
+    rng = np.random.default_rng(0)
+    labelled, unlabeled = rng.integers(0, 12, 40), np.append(rng.integers(6, 30, 60), [11] * 20)
+    place = np.arange(30.0)
+    weighted = point_kernel_means(
+        place,
+        np.bincount(labelled, minlength=30),
+        np.bincount(unlabeled, minlength=30),
+        n_labelled=40,
+        n_unlabeled=80,
+    )
+    rows = feature_kernel_means(labelled[:, None] + 0.0, unlabeled[:, None] + 0.0)
+    assert weighted.width == pytest.approx(rows.width, rel=1e-6)
+    assert (weighted.km1, weighted.km2) == pytest.approx((rows.km1, rows.km2), abs=1e-9)
+
+
+def test_median_distance_is_that_of_all_pairs():
+    rng = np.random.default_rng(1)
+    place, weight = np.sort(rng.random(9)), np.array([3, 1, 4, 1, 5, 9, 2, 6, 4])
+    rows = np.repeat(place, weight)
+    share = np.full(9, 1 / 9)
+    pairs = np.abs(rows[:, None] - rows)
+    found = point_kernel(place, share, np.linspace(0.2, 0, 9) / 0.9, weight.astype(float)).width
+    ratio = found / np.median(pairs)
+    assert np.log10(ratio) * 2 == pytest.approx(round(np.log10(ratio) * 2), abs=1e-6)
+
+
+@pytest.mark.parametrize("variant", ["KM1", "KM2"])
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.8])
+def test_classes_that_do_not_overlap_give_the_truth(variant, share):
+    rng = np.random.default_rng(0)
+    n_hidden = round(10_000 * share)
+    score = np.concatenate([rng.uniform(1, 2, 2000 + n_hidden), rng.uniform(0, 1, 10_000 - n_hidden)])
+    y = np.repeat([1, -1], [2000, 10_000])
+    found = KernelMean(variant, n_resamples=0).fit(y, score, unlabeled=-1)
+    assert found.unlabeled_prevalence_ == pytest.approx(share, abs=0.02)
+
+
+def test_features_that_do_not_overlap_give_the_truth():
+    labelled, unlabeled = sample(400, 1600, 0.3, 40, 3)
+    X = np.concatenate([labelled, unlabeled])
+    y = np.repeat([1.0, np.nan], [400, 1600])
+    assert KernelMean().fit(y, X).unlabeled_prevalence_ == pytest.approx(0.3, abs=0.02)
+
+
+def test_increasing_transform_and_counts_change_nothing(normals):
+    plain = KernelMean(n_resamples=5, random_state=1).fit(normals)
+    moved = uc.ScoreCounts.from_counts(
+        np.exp(normals.score), normals.positive, normals.negative, normals.unlabeled
+    )
+    again = KernelMean(n_resamples=5, random_state=1).fit(moved)
+    assert again.unlabeled_prevalence_ == plain.unlabeled_prevalence_
+    assert again.interval_ == plain.interval_
+    assert plain.interval_.low <= plain.unlabeled_prevalence_ <= plain.interval_.high + 0.02
+    assert plain.diagnostics_["km1"] == plain.unlabeled_prevalence_
+
+
+def test_most_rows_at_one_score():
+    counts = uc.ScoreCounts.from_counts([3.0, 2.0, 1.0], [70, 30, 0], [0, 0, 0], [175, 75, 750])
+    found = score_kernel_means(counts)
+    assert found.km1 == pytest.approx(0.25, abs=0.02)
+
+
+def test_features_are_sampled_down_and_seeded():
+    labelled, unlabeled = sample(200, 800, 0.3, 4, 2)
+    X, y = np.concatenate([labelled, unlabeled]), np.repeat([1.0, np.nan], [200, 800])
+    first, again = (KernelMean(max_rows=300, random_state=7).fit(y, X) for _ in range(2))
+    assert first.diagnostics_["n_rows"] == 300
+    assert first.unlabeled_prevalence_ == again.unlabeled_prevalence_
+    assert first.interval_ is None
+
+
+def test_single_precision_beyond_the_memory_limit(monkeypatch):
+    labelled, unlabeled = sample(300, 900, 0.3, 3, 30)
+    double = feature_kernel_means(labelled, unlabeled)
+    monkeypatch.setattr("undercount.prevalence.kernel_width.DOUBLE_ROWS", 100)
+    tracemalloc.start()
+    single = feature_kernel_means(labelled, unlabeled)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert abs(steps_off(single.km1, double.km1)) < 1.01
+    assert peak < 4.5 * 4 * 1200**2  # a kernel in single precision, blocks and the median's sample
+
+
+def test_wrong_arguments():
+    with pytest.raises(uc.InputError, match="variant"):
+        KernelMean("KM3").fit([1, -1], [0.1, 0.2], unlabeled=-1)
+    with pytest.raises(uc.InputError, match="sample_weight"):
+        KernelMean().fit([1, -1], np.eye(2), unlabeled=-1, sample_weight=[1, 1])
+    with pytest.raises(uc.InputError, match="at least 10"):
+        KernelMean().fit([1, -1], np.eye(2), unlabeled=-1)
