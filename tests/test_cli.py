@@ -221,6 +221,22 @@ def test_bad_input_is_one_message_and_exit_code_2(case, folder, tmp_path, capsys
     assert "Traceback" not in captured.err
 
 
+def test_select_recovers_what_the_chosen_rows_hide(tmp_path, capsys):
+    rng = np.random.default_rng(5)
+    score = rng.normal(size=6000)
+    truth = 0.8 * score + 0.6 * rng.normal(size=6000) > 0.5
+    path = tmp_path / "audit.csv"
+    lines = [f"{int(t)},{s}" if s > 0 else f",{s}" for t, s in zip(truth, score, strict=True)]
+    path.write_text("late,risk\n" + "\n".join(lines) + "\n")
+    out = tmp_path / "out.json"
+    arguments = ["select", str(path), "--label", "late", "--score", "risk", "--threshold", "0.5"]
+    assert main([*arguments, "--json", str(out)]) == 0
+    assert "rows looked at" in capsys.readouterr().out
+    rows = {row["metric"]: row for row in json.loads(out.read_text())["metrics"]}
+    assert rows["prevalence"]["low"] < truth.mean() < rows["prevalence"]["high"]
+    assert rows["prevalence"]["naive"] > 1.3 * truth.mean()
+
+
 def test_explain_lists_and_explains(capsys):
     assert main(["explain"]) == 0
     assert main(["explain", "auc"]) == 0

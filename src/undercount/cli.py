@@ -306,6 +306,56 @@ def merge(parts: tuple[str, ...], output: str) -> int:
 
 
 @commands.command()
+@DATA
+@click.option("--label", required=True, help="Column of labels; missing where nobody looked.")
+@click.option("--score", required=True, help="Column of the score under test.")
+@click.option("--selection-score", help="Column of the score that chose the rows.")
+@click.option("--features", multiple=True, help="Column that the choice of rows rested on; repeat.")
+@click.option(
+    "--method",
+    type=click.Choice(
+        ["own-score", "observed-score", "unobserved", "begg-greenes", "ipw", "doubly-robust"]
+    ),
+    help="Who chose the rows; by default the score itself, or the selection score if named.",
+)
+@click.option(
+    "--distribution",
+    type=click.Choice(["empirical", "normal", "copula"]),
+    default="empirical",
+    show_default=True,
+)
+@click.option("--threshold", type=float, help="Rows with score >= threshold are flagged.")
+@click.option("--confidence-level", type=float, default=0.95, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--json", "json_file", type=click.Path(dir_okay=False, allow_dash=True))
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("--debug", is_flag=True, help="Show tracebacks.")
+def select(data: tuple[str, ...], **options: Any) -> int:
+    """Evaluate when labels of both classes exist only where somebody looked."""
+    import json  # noqa: PLC0415 - only when needed
+
+    from undercount.report.files import write_text  # noqa: PLC0415
+    from undercount.report.selected import (  # noqa: PLC0415
+        fitted_selection,
+        selection_facts,
+        selection_text,
+    )
+
+    if not data:
+        raise InputError("name a file of scores and labels, or - for standard input")
+    with _working("fitting", options):
+        model, notes = fitted_selection(list(data), options)
+        facts = selection_facts(model, options["threshold"])
+    if options["json_file"]:
+        write_text(options["json_file"], json.dumps(facts, indent=1) + "\n")
+    if not options["quiet"] and options["json_file"] != "-":
+        for note in notes:
+            click.echo(f" {note}")
+        click.echo(selection_text(facts, options["confidence_level"]))
+    return FINE
+
+
+@commands.command()
 @click.argument("term", required=False)
 def explain(term: str | None) -> int:
     """Explain a metric, assumption or check: formula, what it needs, reference."""

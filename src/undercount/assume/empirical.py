@@ -36,7 +36,7 @@ class EmpiricalReader:
         return self.model.masses()
 
     @cached_property
-    def curve(self) -> OperatingCurve:
+    def _every(self) -> OperatingCurve:
         """Rates at every distinct score; prevalence is the mean mass."""
         size = len(self.sample.counts.score)
         heads = []
@@ -50,6 +50,18 @@ class EmpiricalReader:
             positive / positive[-1],
             negative / negative[-1],
             float(positive[-1] / total),
+        )
+
+    @cached_property
+    def curve(self) -> OperatingCurve:
+        """Rates at every distinct score that carries any mass."""
+        every = self._every
+        moved = (np.diff(every.tpr) != 0) | (np.diff(every.fpr) != 0)
+        if moved.all():
+            return every
+        kept = np.concatenate([[True], moved])
+        return OperatingCurve(
+            every.threshold[kept], every.tpr[kept], every.fpr[kept], every.prevalence
         )
 
     def point(self, threshold: float) -> OperatingPoint:
@@ -82,7 +94,7 @@ class EmpiricalReader:
 
     def roc(self, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
         """True-positive rates at given false-positive rates, and their covariance."""
-        curve = self.curve
+        curve = self._every
         place = np.minimum(np.searchsorted(curve.fpr, grid), len(curve.threshold) - 1)
         low, high = np.maximum(grid - REACH, 0.0), np.minimum(grid + REACH, 1.0)
         rise = np.interp(high, curve.fpr, curve.tpr) - np.interp(low, curve.fpr, curve.tpr)
@@ -128,7 +140,7 @@ class EmpiricalReader:
         result = []
         above = self.sample.cell[rows][:, None] < place
         influence = self._influence[rows]
-        rates = (self.curve.tpr[place], self.curve.fpr[place])
+        rates = (self._every.tpr[place], self._every.fpr[place])
         parts = zip(self.masses, self._totals, self._slope_heads, rates, strict=True)
         for mass, total, heads, rate in parts:
             own = mass[rows][:, None] * (above - rate)
@@ -146,7 +158,7 @@ class EmpiricalReader:
 
     def _auc_influence(self) -> FloatArray:
         """DeLong's placement values, plus what the coefficients add."""
-        curve, cell, total = self.curve, self.sample.cell, self.weight.sum()
+        curve, cell, total = self._every, self.sample.cell, self.weight.sum()
         positive, negative = self._totals
         # Share of negatives below a score, and of positives above it, ties counting one half.
         below = 1 - 0.5 * (curve.fpr[cell] + curve.fpr[cell + 1])

@@ -53,8 +53,8 @@ def roc_band(
         high = np.maximum(high, expit(logit(inside) + reach))
     low, high = np.minimum(low, tpr), np.maximum(high, tpr)
     # The true curve rises, so whatever covers it still does when made to rise.
-    low = np.minimum.accumulate(low[::-1])[::-1]
-    high = np.maximum.accumulate(high)
+    low = np.clip(np.minimum.accumulate(low[::-1])[::-1], 0.0, 1.0)
+    high = np.clip(np.maximum.accumulate(high), 0.0, 1.0)
     return CurveBounds(_curve(low, best), _curve(high, best))
 
 

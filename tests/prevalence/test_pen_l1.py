@@ -1,0 +1,67 @@
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+import undercount as uc
+from undercount.prevalence import PenL1
+from undercount.prevalence.pen_l1 import penalised_share
+
+DATA = pathlib.Path(__file__).parents[1] / "data" / "prevalence"
+EXPECTED = json.loads((DATA / "expected_features.json").read_text())
+
+
+def test_the_share_minimises_the_divergence():
+    rng = np.random.default_rng(0)
+    labelled, unlabeled = rng.random(30), rng.random(30)
+    grid = np.linspace(0, 1, 100_001)
+    excess = np.maximum(grid[:, None] * labelled - unlabeled, 0)
+    divergence = np.square(excess).sum(axis=1) / 0.01 - grid + 1
+    found = penalised_share(labelled, unlabeled, 0.01)
+    assert found == pytest.approx(grid[np.argmin(divergence)], abs=2e-5)
+
+
+def test_equal_samples_are_all_positive():
+    assert penalised_share(np.array([0.2, 0.4]), np.array([0.2, 0.4]), 0.001) == 1.0
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.8])
+def test_classes_that_do_not_overlap_give_the_truth(share):
+    rng = np.random.default_rng(0)
+    positive = np.arange(12_000) < 2000 + 10_000 * share
+    X = rng.normal(np.where(positive, 12, 0)[:, None], 1, (12_000, 2))
+    y = np.repeat([1.0, np.nan], [2000, 10_000])
+    found = PenL1(n_resamples=0, random_state=0).fit(y, X)
+    assert found.unlabeled_prevalence_ == pytest.approx(share, abs=0.02)
+
+
+def test_near_the_published_port():
+    # The port draws its centres and widths at random and answers in steps of .05.
+    errors = []
+    for name, expected in EXPECTED.items():
+        data = np.load(DATA / f"features_{name}.npz")
+        X = np.concatenate([data["labelled"], data["unlabeled"]])
+        y = np.repeat([1.0, np.nan], [len(data["labelled"]), len(data["unlabeled"])])
+        found = PenL1(n_resamples=0, random_state=0).fit(y, X)
+        errors.append(found.unlabeled_prevalence_ - expected["penL1_port_seed0"])
+    assert np.median(np.abs(errors)) < 0.1
+
+
+def test_interval_and_seed():
+    rng = np.random.default_rng(0)
+    X = rng.normal(np.where(np.arange(600) < 250, 4, 0)[:, None], 1, (600, 2))
+    y = np.repeat([1.0, np.nan], [100, 500])
+    first, again = (PenL1(n_resamples=20, random_state=3).fit(y, X) for _ in range(2))
+    assert first.interval_ == again.interval_
+    assert first.interval_.low < 0.3 < first.interval_.high + 0.05
+
+
+def test_wrong_arguments():
+    y = np.repeat([1.0, np.nan], [20, 20])
+    with pytest.raises(uc.InputError, match="width and penalty"):
+        PenL1(width=0).fit(y, np.arange(40.0)[:, None])
+    almost = np.zeros((40, 1))
+    almost[0] = 1
+    with pytest.raises(uc.InputError, match="equal"):
+        PenL1().fit(y, almost)
