@@ -148,8 +148,8 @@ def verdict(value, bar, *, at_least):
 
 def speed(*, quick):
     print("CPU time against one roc_auc_score: ns a row, and how many times faster")
-    print(f"{'':46}ns a row    times faster")
-    print(f"{'':41}all  sklearn   all  {'bar':14}and interval  full table  counts alone")
+    print(f"{'':51}ns a row    times faster")
+    print(f"{'':46}all  sklearn   all  {'bar':14}and interval  full table  counts alone")
     functions = [roc_auc_score, everything, with_interval, full_table, count]
     for case in CASES:
         if quick and case.n > QUICK_ROWS:
@@ -159,7 +159,7 @@ def speed(*, quick):
         bar = verdict(faster[0], case.bar, at_least=True)
         full = verdict(faster[2], FULL_TABLE_BAR, at_least=True)
         print(
-            f"{case!s:41}{ours[0] / case.n * 1e9:3.0f}{sklearn / case.n * 1e9:9.0f}"
+            f"{case!s:46}{ours[0] / case.n * 1e9:3.0f}{sklearn / case.n * 1e9:9.0f}"
             f"{faster[0]:6.1f}  {bar:14}{faster[1]:12.1f}{faster[2]:6.1f} {full}{faster[3]:8.1f}",
             flush=True,
         )
@@ -179,7 +179,7 @@ def memory(*, quick):
             del result
         bar = verdict(peaks[0], MAX_BYTES_A_ROW, at_least=False)
         print(
-            f"{case!s:45}compact counts {peaks[0]:5.1f} {bar}, all {peaks[1]:5.1f}, "
+            f"{case!s:46}compact counts {peaks[0]:5.1f} {bar}, all {peaks[1]:5.1f}, "
             f"full table {peaks[2]:5.1f}, roc_auc_score {peaks[3]:5.1f}",
             flush=True,
         )

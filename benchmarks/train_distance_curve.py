@@ -25,7 +25,7 @@ DIGITS = 5
 
 
 def normal_shape(rng):
-    distance, spread = rng.uniform(0.7, 5), np.exp(rng.normal(0, 0.2))
+    distance, spread = rng.uniform(0.7, 6), np.exp(rng.normal(0, 0.2))
     return lambda n: rng.normal(distance, 1, n), lambda n: rng.normal(0, spread, n)
 
 
@@ -44,7 +44,23 @@ def logistic_shape(rng):
     return lambda n: rng.logistic(distance, 1, n), lambda n: rng.logistic(0, 1, n)
 
 
-SHAPES = (normal_shape, uniform_shape, beta_shape, logistic_shape)
+def separate_shape(rng):
+    gap, width, spread = rng.uniform(0, 1), np.exp(rng.normal(0, 0.7)), rng.uniform(0.5, 2, 2)
+    return (
+        lambda n: gap + rng.beta(*spread, n),
+        lambda n: -width * rng.beta(*spread[::-1], n),
+    )
+
+
+# Separate classes stand twice: there the answer must be nearly exact.
+SHAPES = (
+    normal_shape,
+    uniform_shape,
+    beta_shape,
+    logistic_shape,
+    separate_shape,
+    separate_shape,
+)
 
 
 def problem(rng):

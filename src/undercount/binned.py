@@ -112,7 +112,8 @@ def _with_bins(table: Frame, grid: Grid | None) -> Frame:
     beyond = int(grid.height * grid.start.size) + 2
     bin_of = nw.when(score > grid.high).then(nw.lit(beyond)).otherwise(inside)
     bin_of = nw.when(score < grid.low).then(nw.lit(-2)).otherwise(bin_of)
-    table = table.with_columns(grid.place(score).alias(PLACE), atom.cast(nw.Int8).alias(ATOM))
+    table = table.with_columns(grid.scale(score).alias(PLACE), atom.cast(nw.Int8).alias(ATOM))
+    table = table.with_columns(grid.place_expression(nw.col(PLACE)).alias(PLACE))
     return table.with_columns(bin_of.alias(BIN))
 
 

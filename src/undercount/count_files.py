@@ -122,12 +122,17 @@ def read_counts_file(path: str | os.PathLike[str]) -> ScoreCounts:
     return open_counts(path).counts
 
 
-def open_counts(path: str | os.PathLike[str]) -> CountsFile:
+def open_counts(
+    path: str | os.PathLike[str], connection: duckdb.DuckDBPyConnection | None = None
+) -> CountsFile:
     """Read counts with the sources and parts that the file names."""
+    if connection is None:
+        with duckdb.connect() as opened:
+            return open_counts(path, opened)
     file = text(os.fspath(path))
     if not Path(path).exists():
         raise InputError(f"there is no counts file {str(path)!r}")
-    with input_errors(str(path)), duckdb.connect() as connection:
+    with input_errors(str(path)):
         arrays = connection.sql(f"SELECT * FROM read_parquet({file})").fetchnumpy()  # noqa: S608 - quoted
         kept = connection.sql(
             f"SELECT value FROM parquet_kv_metadata({file}) WHERE key = '{KEY}'::BLOB"  # noqa: S608 - quoted

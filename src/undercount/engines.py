@@ -99,11 +99,18 @@ def count_eager(table: nw.DataFrame[Any], columns: Columns, how: Fineness) -> Fo
 def count_lazy(frame: Frame, columns: Columns, how: Fineness) -> Found:
     """Count rows by queries, and let only groups travel."""
     refuse_long_integers(frame, columns)
-    if how.bins is None and how.compact is False:
+    if how.bins is not None:
+        return _count_binned(frame, columns, how)
+    if how.compact is False:
         return _count_exactly(frame, columns, how)
+    if not any(_looks_continuous(frame, name) for name in columns.scores):
+        # The first rows may deceive; then too many groups come back.
+        groups = collect(exact_query(frame, columns).head(EXACT_LIMIT + 1))
+        if len(groups[CODE]) <= EXACT_LIMIT:
+            return _exact(frame, columns, how, groups)
     if frame.implementation.is_duckdb() and not columns.by:
         return _count_locally(frame, columns, how)
-    if how.bins is None and not any(_too_many(frame, name) for name in columns.scores):
+    if int(collect(frame.select(nw.len().alias(ROWS)))[ROWS][0]) <= EXACT_LIMIT:
         return _count_exactly(frame, columns, how)
     return _count_binned(frame, columns, how)
 
@@ -116,9 +123,9 @@ def _count_locally(frame: Frame, columns: Columns, how: Fineness) -> Found:
         refuse_bad_rows(frame, columns, groups, name)
         rows, distinct = float(groups[ROWS].sum()), max(distinct, found)
         labelled = float(groups[ROWS][groups[CODE] != UNLABELED].sum())
-    if how.bins is None and min(distinct, rows) <= EXACT_LIMIT:
+    if min(distinct, rows) <= EXACT_LIMIT:
         return _count_exactly(frame, columns, how)
-    if how.bins is None and labelled <= LABELLED_LIMIT:
+    if labelled <= LABELLED_LIMIT:
         if importlib.util.find_spec("pyarrow") is None:
             # Batches travel as Arrow; without it DuckDB sorts everything out, on disk if it must.
             return _count_exactly(frame, columns, replace(how, compact=True))
@@ -142,7 +149,10 @@ def _count_binned(frame: Frame, columns: Columns, how: Fineness) -> Found:
 
 def _count_exactly(frame: Frame, columns: Columns, how: Fineness) -> Found:
     """Count at every distinct score."""
-    groups = collect(exact_query(frame, columns))
+    return _exact(frame, columns, how, collect(exact_query(frame, columns)))
+
+
+def _exact(frame: Frame, columns: Columns, how: Fineness, groups: Arrays) -> Found:
     found: Found = {}
     for name, part in _split_names(groups, columns).items():
         refuse_bad_rows(frame, columns, part, name)
@@ -151,14 +161,8 @@ def _count_exactly(frame: Frame, columns: Columns, how: Fineness) -> Found:
     return found
 
 
-def _too_many(frame: Frame, name: str) -> bool:
-    """Tell whether there are too many distinct scores, from the first rows and their number."""
-    if not _looks_continuous(frame, name):
-        return False
-    return int(collect(frame.select(nw.len().alias("n")))["n"][0]) > EXACT_LIMIT
-
-
 def _looks_continuous(frame: Frame, name: str) -> bool:
+    """Tell from the first rows whether there may be too many distinct scores."""
     head = collect(frame.select(nw.col(name).cast(nw.Float64)).head(PROBE_ROWS))[name]
     return len(head) == PROBE_ROWS and len(np.unique(head)) > CONTINUOUS_SHARE * PROBE_ROWS
 

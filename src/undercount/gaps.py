@@ -18,7 +18,7 @@ CHUNK = 1 << 16
 # Buckets a border, and the least and largest logarithm of their number: enough that few rows
 # share a bucket with a border, few enough that the table of buckets stays in the cache.
 BUCKETS_A_BORDER = 8
-BUCKET_BITS = (12, 20)
+BUCKET_BITS = (12, 22)
 # Rows and borders on which the maps from score to bucket are compared.
 SAMPLE = 1 << 12
 

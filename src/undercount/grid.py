@@ -10,6 +10,7 @@ count one half where they really count 0 or 1.
 from itertools import combinations
 from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma
@@ -26,6 +27,8 @@ MOST_ATOMS = 4096
 # Where scores crowd at the ends of their range, logarithms of the distances to the ends spread
 # them; this share of the range, or a unit in the last place, keeps the logarithms finite.
 NEAREST = 2.0**-60
+# Pieces narrower than this have no finite slope.
+NARROWEST = 1e-290
 PAIRS = tuple(combinations(range(3), 2))
 
 
@@ -51,19 +54,29 @@ class Grid(NamedTuple):
     height: float
     atoms: FloatArray
 
-    def place(self, score: Any) -> Any:
-        """Return the position of scores in the grid, in bins; works on arrays and expressions."""
-        scale = self.scale(score.clip(self.low, self.high))
-        pieces = zip(self.start.tolist(), self.width.tolist(), strict=True)
-        total = None
-        # Every term rises, so the sum does too, whatever is rounded.
-        for start, width in pieces:
-            term = (scale - start).clip(0.0, width) * (self.height / width)
-            total = term if total is None else total + term
-        return total
+    def place(self, score: FloatArray) -> FloatArray:
+        """Return the position of scores in the grid, in bins."""
+        scale = self.scale(score)
+        piece = np.clip(np.searchsorted(self.start, scale, "right") - 1, 0, None)
+        inside = (scale - self.start[piece]) * (self.height / self.width[piece])
+        return np.asarray(inside + piece * self.height, np.float64)
+
+    def place_expression(self, scale: nw.Expr, first: int = 0, last: int | None = None) -> nw.Expr:
+        """Write the same for engines as a tree of decisions, from a score on the grid's scale."""
+        last = self.start.size if last is None else last
+        if last - first == 1:
+            slope = self.height / float(self.width[first])
+            return (scale - float(self.start[first])) * slope + first * self.height
+        middle = (first + last) // 2
+        return (
+            nw.when(scale < float(self.start[middle]))
+            .then(self.place_expression(scale, first, middle))
+            .otherwise(self.place_expression(scale, middle, last))
+        )
 
     def scale(self, score: Any) -> Any:
-        """Measure scores on the plain or the logit scale."""
+        """Measure scores, arrays or expressions, on the plain or the logit scale."""
+        score = score.clip(self.low, self.high)
         if not self.logit:
             return score
         bottom, top = (
@@ -84,6 +97,8 @@ def choose_grid(sample: Sample, bins: int) -> Grid | None:
         if not np.isfinite(sample.score[-1] - sample.score[0]):
             return None
     grids = [_grid(sample, bins, logit=logit) for logit in (False, True)]
+    if not all(grid.start.size for grid in grids):
+        return None
     errors = []
     for grid in grids:
         trial = np.floor(grid.place(sample.score) * (TRIAL_BINS / bins)).astype(np.int64)
@@ -99,12 +114,12 @@ def _grid(sample: Sample, bins: int, *, logit: bool) -> Grid:
     scale = bare.scale(sample.score)
     quantiles = np.interp(np.linspace(0, 1, PIECES + 1)[1:-1], position, scale)
     ends = np.unique(np.concatenate([scale[[0, -1]], quantiles]))
-    width = np.diff(ends)
-    frequent = np.flatnonzero(mass > 1 / bins)
+    start, width = ends[:-1], np.diff(ends)
+    start, width = start[width > NARROWEST], width[width > NARROWEST]
+    frequent = np.flatnonzero((mass > 4 / bins) & (sample.weight.sum(axis=0) > 1))
     atoms = sample.score[frequent[np.argsort(-mass[frequent])][:MOST_ATOMS]]
-    return bare._replace(
-        start=ends[:-1], width=width, height=bins / width.size, atoms=np.sort(atoms)
-    )
+    height = bins / max(width.size, 1)
+    return bare._replace(start=start, width=width, height=height, atoms=np.sort(atoms))
 
 
 class Cells(NamedTuple):

@@ -47,15 +47,19 @@ def check_types(schema: Mapping[str, Any], columns: Columns) -> None:
             raise InputError(f"{rule}; got {str(kind).lower()} in column {name!r}")
 
 
-def coded(frame: Frame, columns: Columns) -> Frame:
-    """Select the group columns, the scores, the label's code and the weight."""
-    kind = frame.collect_schema()[columns.label]
-    code = label_code(nw.col(columns.label), kind, columns.unlabeled)
+def coded(frame: Frame, columns: Columns, *, as_held: bool = False) -> Frame:
+    """Select the group columns, the scores, the label's code and the weight.
+
+    Scores become float64 without -0.0, unless they are floats and wanted as they are held.
+    """
+    schema = frame.collect_schema()
+    code = label_code(nw.col(columns.label), schema[columns.label], columns.unlabeled)
     picked = [nw.col(name) for name in columns.by]
-    picked += [
-        (nw.col(name).cast(nw.Float64) + 0.0).alias(f"{SCORE}{place}")
-        for place, name in enumerate(columns.scores)
-    ]
+    for place, name in enumerate(columns.scores):
+        score = nw.col(name)
+        if not (as_held and schema[name].is_float()):
+            score = score.cast(nw.Float64) + 0.0
+        picked.append(score.alias(f"{SCORE}{place}"))
     if columns.weight is not None:
         weight = nw.col(columns.weight).cast(nw.Float64)
         usable = (weight >= 0.0) & (weight < float("inf"))
@@ -98,7 +102,8 @@ def group(
 
 def exact_query(frame: Frame, columns: Columns) -> Frame:
     """Group by every distinct score; several score columns are stacked, so data is read once."""
-    table = coded(frame, columns)
+    # The table that is made of the groups merges 0.0 and -0.0, if they come apart.
+    table = coded(frame, columns, as_held=len(columns.scores) == 1)
     weighted = columns.weight is not None
     if len(columns.scores) == 1:
         keys = [*columns.by, f"{SCORE}0", CODE]

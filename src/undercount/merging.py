@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import duckdb
 import numpy as np
 
 from undercount.count_files import CountsFile, grid_name, open_counts, write_counts
@@ -41,23 +42,32 @@ def merge_counts(paths: Sequence[Path_], output: Path_ | None = None) -> ScoreCo
     if not paths:
         raise InputError("at least one counts file is needed; got none")
     notes = None if output is None else Path(f"{os.fspath(output)}.unfinished")
-    total = _resumed(notes, paths)
-    seen = {} if total is None else dict.fromkeys(total.sources, "a finished part")
-    noted = time.monotonic()
-    for path in paths:
-        part_name = _part_name(path)
-        if total is not None and part_name in total.parts:
-            continue
-        total = _with(total, open_counts(path), seen, str(path), part_name)
-        if notes is not None and time.monotonic() - noted > NOTE_EVERY:
-            write_counts(total.counts, notes, source=total.sources, parts=total.parts)
-            noted = time.monotonic()
-    assert total is not None  # noqa: S101 - there is at least one path
+    with duckdb.connect() as connection:
+        total = _merged(paths, notes, connection)
     if output is not None:
         write_counts(total.counts, output, source=total.sources)
     if notes is not None:
         notes.unlink(missing_ok=True)
     return total.counts
+
+
+def _merged(
+    paths: Sequence[Path_], notes: Path | None, connection: duckdb.DuckDBPyConnection
+) -> CountsFile:
+    total = _resumed(notes, paths)
+    done = set() if total is None else set(total.parts)
+    seen = {} if total is None else dict.fromkeys(total.sources, "a finished part")
+    noted = time.monotonic()
+    for path in paths:
+        part_name = _part_name(path)
+        if part_name in done:
+            continue
+        total = _with(total, open_counts(path, connection), seen, str(path), part_name)
+        if notes is not None and time.monotonic() - noted > NOTE_EVERY:
+            write_counts(total.counts, notes, source=total.sources, parts=total.parts)
+            noted = time.monotonic()
+    assert total is not None  # noqa: S101 - there is at least one path
+    return total
 
 
 def add_counts(left: ScoreCounts, right: ScoreCounts) -> ScoreCounts:

@@ -82,27 +82,25 @@ def compact_table(
     if frequent is not None:
         return _merged(_table_by_hashing(rows, frequent), extra)
     many = np.count_nonzero(rows.label >= 0) > MANY_LABELLED * rows.score.size
-    if rows.weight is None and (many or SORTED[0] < rows.score.size <= SORTED[1]):
-        table = _compact_by_sorting(rows, extra)
-        if table is not None:
-            return table
+    if many or (weight is None and SORTED[0] < rows.score.size <= SORTED[1]):
+        return _compact_by_sorting(rows, extra)
     borders = _borders(rows.part(np.flatnonzero(rows.label >= 0)), extra)
     return _assembled(borders, _unlabeled_gaps(borders, rows))
 
 
-def _compact_by_sorting(rows: Rows, knots: Scores) -> Table | None:
-    """Sort packed rows, those below zero apart from the others if need be; None if unpackable."""
-    packed = pack(rows.score, rows.label, knots)
+def _compact_by_sorting(rows: Rows, knots: Scores) -> Table:
+    """Sort packed rows, those below zero apart from the others if need be, or else their order."""
+    packed = pack(rows.score, rows.label, knots) if rows.weight is None else None
     if packed is not None:
         borders, gaps = packed_gaps(packed)
         del packed  # the memory of its keys is better used for the table
         return _assembled(borders, gaps)
-    halves = _halves(rows)
+    halves = _halves(rows) if rows.weight is None else []
     if not halves:
-        return None
+        return _merged(_table_by_sorting(rows), knots)
     top = _compact_by_sorting(halves[0], knots[knots >= 0])
     bottom = _compact_by_sorting(halves[1], knots[knots < 0])
-    return None if top is None or bottom is None else _stacked(top, bottom, knots)
+    return _stacked(top, bottom, knots)
 
 
 def _unlabeled_gaps(borders: Borders, rows: Rows) -> Gaps:

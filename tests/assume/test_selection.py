@@ -256,7 +256,7 @@ def test_wine_is_close_to_the_paper():
     from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415 - slow to import
 
     frame = pd.read_parquet(path)
-    X, y = frame.drop(columns="y").to_numpy(), frame["y"].to_numpy()  # noqa: N806 - sklearn's name
+    X, y = frame.drop(columns="y").to_numpy(), frame["y"].to_numpy()
     forest = RandomForestClassifier(100, max_features=3, random_state=0).fit(X[:3233], y[:3233])
     score, truth = forest.predict_proba(X[3233:])[:, 1], y[3233:].astype(float)
     full = roc_auc_score(truth, score)

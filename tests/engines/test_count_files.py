@@ -178,11 +178,11 @@ def test_merging_goes_on_where_it_stopped(tmp_path, columns, monkeypatch, same):
     monkeypatch.setattr(undercount.merging, "NOTE_EVERY", -1.0)
     opened = []
 
-    def open_three(path):
+    def open_three(path, connection):
         opened.append(path)
         if len(opened) == 4:
             raise KeyboardInterrupt
-        return open_counts(path)
+        return open_counts(path, connection)
 
     monkeypatch.setattr(undercount.merging, "open_counts", open_three)
     with pytest.raises(KeyboardInterrupt):
@@ -190,9 +190,9 @@ def test_merging_goes_on_where_it_stopped(tmp_path, columns, monkeypatch, same):
     assert not output.exists()
     opened.clear()
 
-    def open_rest(path):
+    def open_rest(path, connection=None):
         opened.append(path)
-        return open_counts(path)
+        return open_counts(path, connection)
 
     monkeypatch.setattr(undercount.merging, "open_counts", open_rest)
     merged = merge_counts(paths, output)

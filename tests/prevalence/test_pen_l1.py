@@ -6,10 +6,14 @@ import pytest
 
 import undercount as uc
 from undercount.prevalence import PenL1
-from undercount.prevalence.pen_l1 import penalised_share
+from undercount.prevalence.pen_l1 import BasisMeans, penalised_share
 
 DATA = pathlib.Path(__file__).parents[1] / "data" / "prevalence"
 EXPECTED = json.loads((DATA / "expected_features.json").read_text())
+
+
+def exact(mean):
+    return BasisMeans(mean, np.zeros(len(mean)))
 
 
 def test_the_share_minimises_the_divergence():
@@ -18,20 +22,27 @@ def test_the_share_minimises_the_divergence():
     grid = np.linspace(0, 1, 100_001)
     excess = np.maximum(grid[:, None] * labelled - unlabeled, 0)
     divergence = np.square(excess).sum(axis=1) / 0.01 - grid + 1
-    found = penalised_share(labelled, unlabeled, 0.01)
+    found = penalised_share(exact(labelled), exact(unlabeled), 0.01)
     assert found == pytest.approx(grid[np.argmin(divergence)], abs=2e-5)
 
 
 def test_equal_samples_are_all_positive():
-    assert penalised_share(np.array([0.2, 0.4]), np.array([0.2, 0.4]), 0.001) == 1.0
+    both = exact(np.array([0.2, 0.4]))
+    assert penalised_share(both, both, 0.001) == 1.0
+
+
+def test_noise_is_forgiven():
+    labelled = BasisMeans(np.array([0.5, 0.5]), np.full(2, 0.01))
+    unlabeled = BasisMeans(np.array([0.2, 0.3]), np.full(2, 0.01))
+    assert penalised_share(labelled, unlabeled, 1e-6) > 0.4
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.8])
 def test_classes_that_do_not_overlap_give_the_truth(share):
     rng = np.random.default_rng(0)
-    positive = np.arange(12_000) < 2000 + 10_000 * share
-    X = rng.normal(np.where(positive, 12, 0)[:, None], 1, (12_000, 2))
-    y = np.repeat([1.0, np.nan], [2000, 10_000])
+    positive = np.arange(60_000) < 10_000 + 50_000 * share
+    X = rng.normal(np.where(positive, 12, 0)[:, None], 1, (60_000, 2))
+    y = np.repeat([1.0, np.nan], [10_000, 50_000])
     found = PenL1(n_resamples=0, random_state=0).fit(y, X)
     assert found.unlabeled_prevalence_ == pytest.approx(share, abs=0.02)
 

@@ -83,7 +83,7 @@ class Columns:
         return np.column_stack(columns)
 
 
-def read_sample(score: Any, y: Any, X: Any, selection_score: Any) -> Sample:  # noqa: N803 - sklearn
+def read_sample(score: Any, y: Any, X: Any, selection_score: Any) -> Sample:
     """Validate rows by counting them, and keep what the counts cannot hold."""
     counts = ScoreCounts.from_rows(y, score)
     if not np.isfinite(counts.score[[0, -1]]).all():
@@ -193,7 +193,7 @@ def _refuse_unusable(counts: ScoreCounts) -> None:
         )
 
 
-def _read_covariates(X: Any, n_rows: int) -> tuple[FloatArray, tuple[str, ...]]:  # noqa: N803
+def _read_covariates(X: Any, n_rows: int) -> tuple[FloatArray, tuple[str, ...]]:
     if X is None:
         return np.empty((n_rows, 0)), ()
     try:

@@ -8,8 +8,13 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
-from undercount.assume.check import (
-    Check,
+from undercount.assume.envelope import roc_band
+from undercount.assume.latent import HiddenModel
+from undercount.assume.recipe import Recipe
+from undercount.assume.request import NEEDS, refuse_columns, refuse_interval, refuse_parameters
+from undercount.assume.resample import bootstrap_span
+from undercount.assume.sample import read_sample
+from undercount.assume.scrutiny import (
     check_identification,
     check_normality,
     check_positivity,
@@ -17,12 +22,6 @@ from undercount.assume.check import (
     check_sample,
     check_shape,
 )
-from undercount.assume.envelope import roc_band
-from undercount.assume.latent import HiddenModel
-from undercount.assume.recipe import Recipe
-from undercount.assume.request import NEEDS, refuse_columns, refuse_interval, refuse_parameters
-from undercount.assume.resample import bootstrap_span
-from undercount.assume.sample import read_sample
 from undercount.assume.spread import (
     ProfilePoint,
     Reader,
@@ -34,6 +33,7 @@ from undercount.assume.spread import (
     read_metric,
 )
 from undercount.assume.verification import VerificationModel
+from undercount.check import Check
 from undercount.curve import CurveBounds, Estimate, Interval, OperatingCurve
 from undercount.errors import InputError
 
@@ -114,7 +114,7 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         self,
         score: ArrayLike,
         y: ArrayLike,
-        X: ArrayLike | None = None,  # noqa: N803 - scikit-learn's name
+        X: ArrayLike | None = None,
         selection_score: ArrayLike | None = None,
     ) -> "SelectionModel":
         """Fit the model.

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from undercount.assume.binormal import log_density
 from undercount.assume.masses import Masses
@@ -13,7 +14,8 @@ from undercount.rates import FloatArray
 
 # A stretch of the population that nobody looked at makes inverse weights meaningless there.
 EMPTY_SHARE = 0.05
-EMPTY_ROWS = 20
+# With so many looked-at rows expected there, finding none has a chance of 1 in 1,000.
+EXPECTED = 7.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,25 +139,24 @@ def _fit_selection(
             f"rows had no chance at all ({error}). Use 'own-score' or 'begg-greenes', which "
             "extrapolate by a model and say so"
         ) from None
-    for name, ruler in (
-        ("score", design[:, 1]),
-        ("fitted chance of being looked at", design @ fit.coefficients),
-    ):
-        share, rows = empty_stretch(ruler, sample.looked, weight)
-        if share > EMPTY_SHARE and rows >= EMPTY_ROWS:
+    chance = fit.probability(design)
+    for name, ruler in (("score", design[:, 1]), ("fitted chance of being looked at", chance)):
+        empty = empty_stretch(ruler, sample.looked, weight)
+        share = float(weight[empty].sum() / weight.sum())
+        expected = float(weight[empty] @ chance[empty])
+        if share > EMPTY_SHARE and expected > EXPECTED:
             raise InputError(
                 f"{method} needs every kind of row to have some chance of being looked at; got "
-                f"{share:.0%} of the rows ({rows:.0f}) at one end of the {name} where nobody "
+                f"{share:.0%} of the rows at one end of the {name} where nobody "
                 "looked, as a hard cutoff makes. Use 'own-score' or 'begg-greenes', which "
                 "extrapolate by a model and say so"
             )
     return fit
 
 
-def empty_stretch(ruler: FloatArray, looked: FloatArray, weight: FloatArray) -> tuple[float, float]:
-    """Share and number of rows beyond the lowest or highest row looked at along a ruler."""
+def empty_stretch(ruler: FloatArray, looked: FloatArray, weight: FloatArray) -> NDArray[np.bool_]:
+    """Mark the rows beyond the lowest or the highest row looked at, whichever are more."""
     seen = ruler[(looked == 1) & (weight > 0)]
-    below = float(weight[ruler < seen.min()].sum())
-    above = float(weight[ruler > seen.max()].sum())
-    rows = max(below, above)
-    return rows / float(weight.sum()), rows
+    below, above = ruler < seen.min(), ruler > seen.max()
+    result: NDArray[np.bool_] = below if weight[below].sum() >= weight[above].sum() else above
+    return result

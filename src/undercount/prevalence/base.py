@@ -171,6 +171,7 @@ class ScoreEstimator(PrevalenceEstimator):
     """
 
     _resample_cells = RESAMPLE_CELLS
+    _judges_scores = True  # whether labelled against unlabeled rows must tell something
 
     def fit(
         self,
@@ -200,7 +201,8 @@ class ScoreEstimator(PrevalenceEstimator):
         counts = as_counts(y, score, unlabeled=unlabeled, sample_weight=sample_weight)
         check_counts(counts)
         auc = labelled_auc(counts)
-        warn_about_scores(counts, auc)
+        if self._judges_scores:
+            warn_about_scores(counts, auc)
         fitted = self._estimate(counts)
         fitted = Fitted(**{**vars(fitted), "diagnostics": {"auc_pu": auc, **fitted.diagnostics}})
         resampled = np.empty(0)
@@ -239,7 +241,7 @@ class FeatureEstimator(PrevalenceEstimator):
 
     n_features_in_: int
 
-    def fit(self, y: Any, X: Any, *, unlabeled: Any = None) -> Self:  # noqa: N803 - as in scikit-learn
+    def fit(self, y: Any, X: Any, *, unlabeled: Any = None) -> Self:
         """Estimate the share of positives among the unlabeled rows of X.
 
         Parameters

@@ -76,7 +76,7 @@ def warn_about_size(counts: ScoreCounts) -> None:
         )
 
 
-def as_matrix(X: Any) -> Array:  # noqa: N803 - as in scikit-learn
+def as_matrix(X: Any) -> Array:
     """Return features as a finite matrix of floats."""
     features = np.asarray(X, float)
     if features.ndim != 2:  # noqa: PLR2004 - rows and columns

@@ -189,7 +189,7 @@ class KernelMean(PrevalenceEstimator):
     def fit(
         self,
         y: Any,
-        X: Any = None,  # noqa: N803 - as in scikit-learn
+        X: Any = None,
         *,
         unlabeled: Any = None,
         sample_weight: Any = None,

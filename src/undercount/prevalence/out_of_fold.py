@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 N_FOLDS = 5
 # Standard errors by which honest scores do not beat the out-of-fold classifier by chance.
-EXCESS_ERRORS = 4.0
+EXCESS_ERRORS = 2.0
 # A better model may beat the default classifier by this much honestly.
 EXCESS_AUC = 0.05
 
 
 def out_of_fold_scores(
     y: Any,
-    X: Any,  # noqa: N803 - as in scikit-learn
+    X: Any,
     estimator: Any = None,
     *,
     n_folds: int = N_FOLDS,
@@ -113,7 +113,7 @@ def _score(fitted: Any, rows: Any) -> Array:
 def warn_if_in_sample(
     y: Any,
     score: Any,
-    X: Any,  # noqa: N803 - as in scikit-learn
+    X: Any,
     estimator: Any = None,
     *,
     n_folds: int = N_FOLDS,

@@ -56,6 +56,7 @@ class TwoLabels(ScoreEstimator):
     """
 
     _needs = ("random labels of both classes",)
+    _judges_scores = False
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
         if counts.effective_size("negative") < MIN_LABELS:

@@ -32,8 +32,7 @@ def area_value(
     influence = _influence(counts, design, question, rows)
     moves = spread(design, rows, influence)
     size = float(design.effective[LABELLED])
-    # Variances were taken around estimated means.
-    variance = wide = float(moves.variance) * (size / (size - 1) if size > 1 else math.nan)
+    variance = wide = float(moves.variance)
     value, method = float(influence.value), "delta"
     if question.kind.name == "average_precision":
         value, variance, wide, method = _average_precision(counts, design, value, wide)

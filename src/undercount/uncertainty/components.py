@@ -13,7 +13,7 @@ import numpy as np
 from undercount.rates import FloatArray
 from undercount.uncertainty.design import LABELLED, UNLABELED
 from undercount.uncertainty.exact import IntervalKind, two_sided_z, wilson_share
-from undercount.uncertainty.known_frequency import by_prediction, by_recall
+from undercount.uncertainty.known_frequency import by_prediction
 from undercount.uncertainty.limits import (
     dataset_recall,
     effective_total,
@@ -59,11 +59,10 @@ def components(
     pure = bool(np.all(np.asarray(design.label_purity) == 1))
     if name in PLAIN and pure:
         return _plain(counts, z, confidence_level, kind)
-    if pure and design.share_known and design.given == "label_frequency":
-        if name not in _RECALL_LIKE:
-            return by_prediction(counts, z)
-        if design.target == "dataset":
-            return by_recall(counts, z)
+    known_frequency = pure and design.share_known and design.given == "label_frequency"
+    # In a population, recall-like metrics do better by the rates of each kind of rows.
+    if known_frequency and (design.target == "dataset" or name not in _RECALL_LIKE):
+        return by_prediction(counts, z)
     if design.target == "population":
         return _population(counts, z)
     if pure:

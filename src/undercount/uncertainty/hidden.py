@@ -17,7 +17,7 @@ from undercount.rates import FloatArray
 
 IntArray = NDArray[np.int64]
 # Beyond this many labels the limits are computed on a grid, dense at both ends, and read between.
-GRID = 4096
+GRID = 1024
 # Paths are counted exactly up to this size; beyond it the level follows its known rate.
 COUNTED, PILOT = 2000, 200
 WIDTH, WIDEST = 25, 20_000

@@ -7,7 +7,6 @@ import numpy as np
 from undercount.uncertainty.design import LABELLED, NEGATIVE
 from undercount.uncertainty.exact import wilson_share
 from undercount.uncertainty.limits import (
-    dataset_recall,
     effective_total,
     number_interval,
     seen_share,
@@ -73,18 +72,3 @@ def _flagged_pair(counts: HeadCounts, base: RatePoint, z: float) -> Pair:
                 RatePoint(hits / prevalence, (share - hits) / (1 - prevalence), prevalence)
             )
     return points[0], points[1]
-
-
-def by_recall(counts: HeadCounts, z: float) -> Components:
-    """Label frequency c known: recall and the number of positives are estimated independently."""
-    design = counts.design
-    labelled = counts.sizes[LABELLED]
-    frequency = np.asarray(design.value, dtype=float)
-    recall, positives = counts.rates[LABELLED], labelled / frequency
-    numbers = number_interval(labelled, frequency, z, design)
-    recalls = dataset_recall(counts, z, 0.0, "wilson")
-    total = counts.sizes.sum(axis=0) - counts.sizes[NEGATIVE]
-    first = [table_point(counts, recall * end, end) for end in np.minimum(numbers, total)]
-    second = [table_point(counts, end * positives, positives) for end in recalls]
-    base = table_point(counts, recall * positives, positives)
-    return Components(base, [(first[0], first[1]), (second[0], second[1])])

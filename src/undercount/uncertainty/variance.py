@@ -19,6 +19,10 @@ KINDS = (LABELLED, UNLABELED, NEGATIVE)
 class Rows(Protocol):
     """Give mean and variance of a function of a row under a mixture of the three kinds."""
 
+    @property
+    def centred(self) -> bool:
+        """Whether variances are taken around means of the same rows, hence too small by 1/n."""
+
     def moments(self, value: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance; `weights` has one entry a kind."""
 
@@ -28,6 +32,7 @@ class CellRows:
     """Rows in cells: a function has one value a cell."""
 
     masses: FloatArray  # shape (3, cells), each kind sums to 1 (or 0 if there is none)
+    centred: bool = True
 
     def moments(self, value: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance."""
@@ -41,6 +46,7 @@ class HeadRows:
     """Rows predicted positive or not: a function is its value for the former, 0 for the others."""
 
     rates: FloatArray  # shape (3, ...): share predicted positive in each kind
+    centred: bool = False  # the rates are smoothed, which does more than 1/n
 
     def moments(self, value: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance."""
@@ -131,6 +137,17 @@ def _variance(
     return _labelling(design, rows, phi, size_slope)
 
 
+def _mean_variance(design: Design, rows: Rows, value: Any, kind: int) -> Any:
+    """Return the variance of a mean over the rows of one kind; 0 if there are none."""
+    size = design.effective[kind]
+    least = 1.0 if rows.centred else 0.0
+    spread_of_rows = rows.moments(value, _unit(kind))[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = spread_of_rows / (size - least)
+    # A single row says nothing about its spread.
+    return np.where(size > least, found, np.where(size > 0, np.nan, 0.0))
+
+
 def _unit(kind: int) -> FloatArray:
     return np.asarray(np.eye(3)[kind])
 
@@ -139,13 +156,7 @@ def _population(
     design: Design, rows: Rows, phi: Sequence[Any], size_slope: Sequence[Any], prevalence_slope: Any
 ) -> FloatArray:
     sizes, effective = design.sizes, design.effective
-    total: Any = 0.0
-    for kind in KINDS:
-        spread = rows.moments(phi[kind], _unit(kind))[1]
-        total = total + np.divide(
-            spread, effective[kind], out=np.zeros(np.broadcast(spread, effective[kind]).shape),
-            where=effective[kind] > 0,
-        )  # fmt: skip
+    total: Any = sum(_mean_variance(design, rows, phi[kind], kind) for kind in KINDS)
     if design.sampling == "case-control":
         return np.asarray(total)
     n = sizes.sum(axis=0)
@@ -196,11 +207,11 @@ def _labelling(
         number = labelled * design.units[LABELLED]
         return np.asarray(fraction * number * (var_moved / labelled**2 + mean**2))
     if np.all(purity == 1):
-        return np.asarray(kept[0] * var_moved / design.effective[LABELLED])
+        return np.asarray(kept[0] * _mean_variance(design, rows, moved, LABELLED))
     among_positives = rows.moments(moved, mixing.positive)[1]
     among_negatives = rows.moments(moved, mixing.negative)[1]
-    spread = purity * kept[0] * among_positives + (1 - purity) * kept[1] * among_negatives
-    return np.asarray(spread / design.effective[LABELLED])
+    of_rows = purity * kept[0] * among_positives + (1 - purity) * kept[1] * among_negatives
+    return np.asarray(of_rows / design.effective[LABELLED])
 
 
 def _unlabelled_shares(design: Design, mixing: Mixing) -> tuple[Any, Any]:
@@ -227,7 +238,7 @@ def _unlabeled_rows(design: Design, rows: Rows, phi: Sequence[Any]) -> FloatArra
     mixing = design.mixing()
     share, purity = mixing.unlabeled_prevalence, design.label_purity
     value = phi[LABELLED]
-    spread = rows.moments(value, _unit(LABELLED))[1] / design.effective[LABELLED]
+    of_mean = _mean_variance(design, rows, value, LABELLED)
     hidden = design.effective[UNLABELED] * np.asarray(share)
     among_positives = rows.moments(value, mixing.positive)[1]
     among_negatives = rows.moments(value, mixing.negative)[1]
@@ -235,4 +246,4 @@ def _unlabeled_rows(design: Design, rows: Rows, phi: Sequence[Any]) -> FloatArra
         more = purity**2 * np.where(hidden > 0, among_positives / hidden, 0.0)
     others = design.effective[UNLABELED] - hidden
     more = more + (1 - purity) ** 2 * among_negatives / np.maximum(others, 1e-300)
-    return np.asarray(spread + more)
+    return np.asarray(of_mean + more)

@@ -1,8 +1,6 @@
 """Checks of a selection model in plain language: what was looked at, and what may be wrong."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -10,43 +8,17 @@ from undercount.assume.latent import HiddenModel, OutcomeModel
 from undercount.assume.probit import fit_probit, reset_p_value
 from undercount.assume.sample import Sample
 from undercount.assume.verification import VerificationModel, empty_stretch
+from undercount.check import Check, Level
 from undercount.curve import Interval, OperatingCurve
 
-Level = Literal["ok", "warn", "fail"]
 SHAPIRO_ROWS = 5000  # beyond that SciPy's p-value is not accurate
 FEW = 30
 SURPRISING, SHOCKING = 0.01, 1e-4
 
 
-@dataclass(frozen=True)
-class Check:
-    """Hold one check of an assumption: its outcome, in words, and what to do.
-
-    Attributes
-    ----------
-    code : str
-        Short name that stays the same between versions.
-    level : str
-        "ok", "warn" or "fail".
-    message : str
-        What was found.
-    advice : str
-        What to do about it; empty if nothing.
-
-    Examples
-    --------
-    >>> from undercount.assume.check import Check
-    >>> print(Check("few-labels", "warn", "Only 12 positives were found.", "Look at more rows."))
-    [warn] few-labels: Only 12 positives were found. Look at more rows.
-    """
-
-    code: str
-    level: Level
-    message: str
-    advice: str = ""
-
-    def __str__(self) -> str:
-        return f"[{self.level}] {self.code}: {self.message} {self.advice}".rstrip()
+def _check(code: str, level: Level, message: str, advice: str = "") -> Check:
+    """Make a check; its parts are joined by a full stop, so they bring none at their end."""
+    return Check(code, level, message.rstrip("."), advice.rstrip("."))
 
 
 def check_sample(sample: Sample, curve: OperatingCurve) -> Iterator[Check]:
@@ -55,14 +27,14 @@ def check_sample(sample: Sample, curve: OperatingCurve) -> Iterator[Check]:
     counts = sample.counts
     fewest = min(counts.n_positive, counts.n_negative)
     if fewest < FEW:
-        yield Check(
+        yield _check(
             "few-labels",
             "warn",
             f"Only {fewest:.0f} labels of the rarer class were found.",
             "Intervals may be too narrow; use method='bootstrap' or look at more rows.",
         )
     if curve.roc_auc < 0.5:  # noqa: PLR2004 - chance
-        yield Check(
+        yield _check(
             "direction",
             "warn",
             f"Higher scores seem to mean fewer positives (AUC {curve.roc_auc:.3f}).",
@@ -81,9 +53,9 @@ def _extrapolation(sample: Sample) -> Check:
         "was, so what is said of them comes from the model alone."
     )
     if share < 0.1:  # noqa: PLR2004 - a small part
-        return Check("extrapolation", "ok", message)
+        return _check("extrapolation", "ok", message)
     advice = "Look at a small random sample of them: even 50 rows tell whether the model holds."
-    return Check("extrapolation", "warn" if share <= 0.75 else "fail", message, advice)  # noqa: PLR2004
+    return _check("extrapolation", "warn" if share <= 0.75 else "fail", message, advice)  # noqa: PLR2004
 
 
 def check_normality(sample: Sample, distribution: str) -> Check:
@@ -98,11 +70,11 @@ def check_normality(sample: Sample, distribution: str) -> Check:
         f"Shapiro and Wilk's W is {statistic:.3f} (p = {p_value:.2g}) for the scores of all rows."
     )
     if distribution != "normal":
-        return Check("normality", "ok", f"{words} distribution={distribution!r} does not need it.")
+        return _check("normality", "ok", f"{words} distribution={distribution!r} does not need it.")
     if p_value > SURPRISING:
-        return Check("normality", "ok", f"{words} Not rejecting says little.")
+        return _check("normality", "ok", f"{words} Not rejecting says little.")
     level: Level = "fail" if statistic < 0.97 else "warn"  # noqa: PLR2004 - visibly not normal
-    return Check(
+    return _check(
         "normality",
         level,
         f"{words} The curve drawn from a normal distribution is then off.",
@@ -112,11 +84,11 @@ def check_normality(sample: Sample, distribution: str) -> Check:
 
 def _reset_check(code: str, p_value: float, what: str) -> Check:
     if np.isnan(p_value):
-        return Check(code, "ok", f"Too few distinct values to test the shape of {what}.")
+        return _check(code, "ok", f"Too few distinct values to test the shape of {what}.")
     words = f"RESET on {what}: p = {p_value:.2g}."
     if p_value > SURPRISING:
-        return Check(code, "ok", f"{words} No curvature seen; not rejecting says little.")
-    return Check(
+        return _check(code, "ok", f"{words} No curvature seen; not rejecting says little.")
+    return _check(
         code,
         "warn" if p_value > SHOCKING else "fail",
         f"{words} A straight line in the score does not describe {what}.",
@@ -154,9 +126,9 @@ def check_identification(model: HiddenModel, interval: Interval, level: float) -
     if model.fit.at_boundary:
         words += f" Its best value, {model.fit.error_correlation:.3f}, is at the end of the range."
     if not model.fit.at_boundary and interval.width < 0.75 and humps == 1:  # noqa: PLR2004
-        return Check("weak-identification", "ok", words)
+        return _check("weak-identification", "ok", words)
     level_name: Level = "fail" if interval.width > 1.5 else "warn"  # noqa: PLR2004
-    return Check(
+    return _check(
         "weak-identification",
         level_name,
         f"{words} The labels say little about it, so the curve is known loosely.",
@@ -178,8 +150,8 @@ def check_positivity(model: VerificationModel) -> Check:
         f"{effective:.0f} effective labels of {rows.sum():.0f}."
     )
     if chance.min() > 0.02 and share > 0.3:  # noqa: PLR2004 - weights below 50, most labels count
-        return Check("positivity", "ok", words)
-    return Check(
+        return _check("positivity", "ok", words)
+    return _check(
         "positivity",
         "warn",
         f"{words} A few labels carry most of the weight.",
@@ -194,13 +166,14 @@ def check_rule(sample: Sample, method: str) -> Check:
     name = "score" if own else "selection score"
     looked = sample.looked == 1
     if ruler[looked].min() >= ruler[~looked].max():
-        return Check(
+        return _check(
             "selection-rule", "ok", f"Exactly the rows with the highest {name} were chosen."
         )
-    share, _ = empty_stretch(ruler, sample.looked, sample.weight)
+    empty = empty_stretch(ruler, sample.looked, sample.weight)
+    share = float(sample.weight[empty].sum() / sample.weight.sum())
     words = f"Rows were not chosen by a cutoff on the {name} alone"
     words += f" ({share:.0%} lie beyond every row looked at)."
-    return Check(
+    return _check(
         "selection-rule",
         "warn",
         f"{words} The method still holds if only that score and chance decided.",

@@ -1,0 +1,91 @@
+"""Functions of the features whose weighted sum is the score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+if TYPE_CHECKING:
+    from undercount.learn.labels import Mask
+    from undercount.rates import FloatArray
+
+# Rows whose distances to the centres set the scale of the widths.
+WIDTH_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class LinearBasis:
+    """The standardised features themselves."""
+
+    n_functions: int
+
+    def values(self, rows: Any) -> FloatArray:
+        """Return the features as a dense array."""
+        return dense(rows)
+
+
+@dataclass(frozen=True)
+class GaussianBasis:
+    """One Gaussian bump exp(-|x - centre|² / (2 width²)) around each centre."""
+
+    centres: Any
+    width: float
+
+    @property
+    def n_functions(self) -> int:
+        """Number of centres."""
+        return int(self.centres.shape[0])
+
+    def values(self, rows: Any) -> FloatArray:
+        """Return the height of each bump at each row."""
+        heights = squared_distances(rows, self.centres)
+        heights *= -0.5 / self.width**2
+        return np.exp(heights, out=heights)
+
+
+def squared_distances(rows: Any, centres: Any) -> FloatArray:
+    """Return |row - centre|² by one matrix product, never below zero."""
+    found = dense(safe_sparse_dot(rows, centres.T, dense_output=True))
+    found *= -2
+    found += row_norms(rows, squared=True)[:, None]
+    found += row_norms(centres, squared=True)
+    np.maximum(found, 0, out=found)
+    return found
+
+
+def dense(rows: Any) -> FloatArray:
+    """Return sparse or dense rows as a dense array of doubles."""
+    full = rows.toarray() if hasattr(rows, "toarray") else rows
+    return np.asarray(full, np.float64)
+
+
+def chosen_rows(labelled: Mask, n_centres: int, rng: np.random.Generator) -> Any:
+    """Draw the rows that become centres: half labelled, half not, as far as there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.learn.basis import chosen_rows
+    >>> labelled = np.arange(100) < 3
+    >>> chosen = chosen_rows(labelled, 10, np.random.default_rng(0))
+    >>> chosen.size, int(labelled[chosen].sum())
+    (10, 3)
+    """
+    kinds = np.flatnonzero(labelled), np.flatnonzero(~labelled)
+    from_labelled = min(kinds[0].size, max(n_centres // 2, n_centres - kinds[1].size))
+    from_others = min(kinds[1].size, n_centres - from_labelled)
+    drawn = [
+        rng.choice(rows, size, replace=False)
+        for rows, size in zip(kinds, (from_labelled, from_others), strict=True)
+    ]
+    return np.sort(np.concatenate(drawn))
+
+
+def median_distance(rows: Any, centres: Any) -> float:
+    """Return the median distance of rows to centres, 1 if all coincide."""
+    squared = squared_distances(rows, centres)
+    apart = squared[squared > 0]
+    return float(np.sqrt(np.median(apart))) if apart.size else 1.0

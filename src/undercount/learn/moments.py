@@ -1,0 +1,103 @@
+"""Sums that stand for all pairs of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from undercount.rates import FloatArray
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Weight, sum and sum of outer products of the basis functions over some rows.
+
+    Moments of parts add up to the moments of the whole, so rows can come in blocks and folds
+    can be left out without a second pass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.learn.moments import Moments
+    >>> moments = Moments.of(np.array([[1.0], [3.0]]), np.array([1.0, 1.0]))
+    >>> moments.mean.tolist(), moments.covariance.tolist()
+    ([2.0], [[1.0]])
+    """
+
+    weight: float
+    total: FloatArray
+    product: FloatArray
+
+    @classmethod
+    def none(cls, n_functions: int) -> Moments:
+        """Return the moments of no rows."""
+        return cls(0.0, np.zeros(n_functions), np.zeros((n_functions, n_functions)))
+
+    @classmethod
+    def of(cls, values: FloatArray, weight: FloatArray) -> Moments:
+        """Return the moments of rows with the given values of the basis functions."""
+        weighted = values * weight[:, None]
+        return cls(float(weight.sum()), weighted.sum(axis=0), weighted.T @ values)
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(
+            self.weight + other.weight, self.total + other.total, self.product + other.product
+        )
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean of each basis function."""
+        return self.total / self.weight
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Covariance of the basis functions, divided by the weight."""
+        return self.product / self.weight - np.outer(self.mean, self.mean)
+
+
+@dataclass(frozen=True)
+class PairLoss:
+    """Mean of (1 - (g(x) - g(x')))² over pairs, as a quadratic form in the coefficients w.
+
+    The loss of g = w·φ is constant - 2 w·target + w·curvature·w.
+    """
+
+    constant: float
+    target: FloatArray
+    curvature: FloatArray
+
+    @classmethod
+    def between(cls, upper: Moments, lower: Moments) -> PairLoss:
+        """Average over all pairs of a row of `upper` (to be ranked higher) and one of `lower`.
+
+        E(1 - w·(φ - φ'))² = 1 - 2 w·d + w·(S + S' + d d)·w with d the difference of the means and
+        S, S' the covariances: a sum over pairs from sums over rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from undercount.learn.moments import Moments, PairLoss
+        >>> upper = Moments.of(np.array([[2.0], [1.0]]), np.ones(2))
+        >>> lower = Moments.of(np.array([[0.0]]), np.ones(1))
+        >>> PairLoss.between(upper, lower).at(np.array([1.0]))  # of (1 - 2)² and (1 - 1)²
+        0.5
+        """
+        gap = upper.mean - lower.mean
+        curvature = upper.covariance + lower.covariance + np.outer(gap, gap)
+        return cls(1.0, gap, curvature)
+
+    def at(self, coefficients: FloatArray) -> float:
+        """Return the loss of these coefficients."""
+        quadratic = coefficients @ self.curvature @ coefficients
+        return float(self.constant - 2 * coefficients @ self.target + quadratic)
+
+    def plus(self, other: PairLoss, times: float) -> PairLoss:
+        """Return this loss plus another one times a number."""
+        return PairLoss(
+            self.constant + times * other.constant,
+            self.target + times * other.target,
+            self.curvature + times * other.curvature,
+        )

@@ -1,0 +1,111 @@
+"""Choose width and penalty by the AUL of held-out rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from undercount.counts import ScoreCounts
+from undercount.learn.moments import Moments, PairLoss
+from undercount.learn.ridge import RidgePath
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from undercount.learn.basis import GaussianBasis, LinearBasis
+    from undercount.learn.labels import Mask
+    from undercount.learn.rows import TrainingRows
+    from undercount.rates import FloatArray
+
+    Loss = Callable[[Moments, Moments], PairLoss]
+    Basis = GaussianBasis | LinearBasis
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The basis and penalty with the highest held-out AUL, and what was learnt with them."""
+
+    basis: Basis
+    penalty: float
+    coefficients: FloatArray
+    held_out: FloatArray
+    area: float
+
+
+def lift_area(labelled: Mask, score: FloatArray, weight: FloatArray, *, with_self: bool) -> float:
+    """Return AUL^PU (AUL paper, eq. 4), or the area against the other rows only.
+
+    AUL^PU = λ/2 + (1 - λ) A, with λ the labelled share and A the area of labelled against others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.learn.search import lift_area
+    >>> labelled = np.array([True, False, True, False])
+    >>> lift_area(labelled, np.array([4.0, 3.0, 2.0, 1.0]), np.ones(4), with_self=True)
+    0.625
+    """
+    y = np.where(labelled, 1, -1)
+    counts = ScoreCounts.from_rows(y, score, unlabeled=-1, sample_weight=weight, compact=True)
+    below = counts.n_unlabeled - np.cumsum(counts.unlabeled) + counts.unlabeled / 2
+    area = float(counts.positive @ below / (counts.n_positive * counts.n_unlabeled))
+    share = counts.n_positive / counts.n_rows if with_self else 0.0
+    return share / 2 + (1 - share) * area
+
+
+def search(
+    rows: TrainingRows,
+    bases: Sequence[Basis],
+    penalties: FloatArray,
+    loss: Loss,
+    *,
+    with_self: bool,
+) -> tuple[Choice, FloatArray]:
+    """Return the best choice and the table of areas (one row a basis, one column a penalty).
+
+    For each basis: one pass for the moments of every fold, one factorisation a fold that serves
+    all penalties, one pass for the held-out scores. Ties go to the first basis and penalty.
+    """
+    best: Choice | None = None
+    table = np.empty((len(bases), penalties.size))
+    for place, basis in enumerate(bases):
+        blocks = rows.blocks(basis)
+        moments = rows.moments(blocks, basis.n_functions)
+        coefficients = [
+            RidgePath.of(loss(*_without(moments, fold))).solve(penalties)
+            for fold in range(rows.n_folds)
+        ]
+        scores = rows.held_out_scores(blocks, coefficients)
+        table[place] = [_area(rows, column, with_self=with_self) for column in scores.T]
+        first = int(np.argmax(table[place]))
+        if best is None or table[place, first] > best.area:
+            penalty = float(penalties[first])
+            fitted = RidgePath.of(loss(*_without(moments, None))).solve([penalty])[:, 0]
+            held_out = scores[:, first].copy()
+            best = Choice(basis, penalty, fitted, held_out, float(table[place, first]))
+    assert best is not None  # noqa: S101 - there is always a basis
+    return best, table
+
+
+def _area(rows: TrainingRows, score: FloatArray, *, with_self: bool) -> float:
+    """Average the area within each fold: scores of two folds' models are not comparable."""
+    areas, weights = [], []
+    for fold in range(rows.n_folds):
+        held = rows.fold == fold
+        labelled, weight = rows.labelled[held], rows.weight[held]
+        areas.append(lift_area(labelled, score[held], weight, with_self=with_self))
+        weights.append(float(weight[labelled].sum()))
+    return float(np.average(areas, weights=weights))
+
+
+def _without(
+    moments: list[tuple[Moments, Moments]], left_out: int | None
+) -> tuple[Moments, Moments]:
+    n_functions = moments[0][0].total.size
+    labelled = others = Moments.none(n_functions)
+    for fold, (upper, lower) in enumerate(moments):
+        if fold != left_out:
+            labelled, others = labelled + upper, others + lower
+    return labelled, others

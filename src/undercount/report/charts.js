@@ -1,0 +1,86 @@
+// ---- charts: small SVG drawings whose nodes are kept and only moved ----
+const $ = (id) => document.getElementById(id);
+const frames = {};
+function element(name, attributes, parent, text) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const key in attributes) node.setAttribute(key, attributes[key]);
+  if (text !== undefined) node.textContent = text;
+  parent.append(node);
+  return node;
+}
+function niceTicks(low, high, most) {
+  const rough = (high - low) / most, ten = 10 ** Math.floor(Math.log10(rough));
+  const step = ten * [1, 2, 2.5, 5, 10].find((k) => k * ten >= rough * 0.999), out = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) out.push(k * step);
+  return out;
+}
+const plainTick = (v) => String(+v.toPrecision(6));
+const percentTick = (v) => plainTick(100 * v) + " %";
+// The frame of a chart; built anew only when its size or scale changes.
+function frame(id, xLabel, yLabel, xs, ys, xText = plainTick, yText = plainTick) {
+  const svg = $(id), old = frames[id], key = [xLabel, yLabel, xs, ys].join("|");
+  if (old && old.key === key) { old.used.clear(); return old; }
+  const width = clip((old && old.width) || svg.clientWidth || 480, 280, 620), height = Math.round(width * 0.68);
+  const left = 52, right = width - 18, top = 10, bottom = height - 42;
+  svg.replaceChildren();
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  const x = (v) => left + (v - xs[0]) / (xs[1] - xs[0]) * (right - left);
+  const y = (v) => bottom - (v - ys[0]) / (ys[1] - ys[0]) * (bottom - top);
+  element("rect", { x: left, y: top - 3, width: right - left, height: bottom - top + 3 }, element("clipPath", { id: id + "-clip" }, element("defs", {}, svg)));
+  for (const v of niceTicks(xs[0], xs[1], width < 400 ? 4 : 6)) {
+    element("line", { x1: x(v), x2: x(v), y1: top, y2: bottom, class: "grid" }, svg);
+    element("text", { x: x(v), y: bottom + 16, class: "middle" }, svg, xText(v));
+  }
+  for (const v of niceTicks(ys[0], ys[1], 5)) {
+    element("line", { x1: left, x2: right, y1: y(v), y2: y(v), class: "grid" }, svg);
+    element("text", { x: left - 6, y: y(v) + 4, class: "end" }, svg, yText(v));
+  }
+  element("text", { x: (left + right) / 2, y: height - 8, class: "middle axis" }, svg, xLabel);
+  element("text", { x: -(top + bottom) / 2, y: 13, transform: "rotate(-90)", class: "middle axis" }, svg, yLabel);
+  const plot = element("g", { "clip-path": `url(#${id}-clip)` }, svg), marks = element("g", {}, svg);
+  return (frames[id] = { svg, plot, marks, x, y, xs, ys, left, right, top, bottom, width, key, nodes: {}, used: new Set() });
+}
+function put(f, key, name, attributes, parent = f.plot, text) {
+  f.used.add(key);
+  const node = f.nodes[key];
+  if (!node) { f.nodes[key] = element(name, attributes, parent, text); return; }
+  for (const k in attributes) node.setAttribute(k, attributes[k]);
+}
+function tidy(f) {
+  for (const key in f.nodes) if (!f.used.has(key)) { f.nodes[key].remove(); delete f.nodes[key]; }
+}
+const round = (v) => Math.round(v * 10) / 10;
+// Steps smaller than half a pixel are left out.
+function trace(f, xs, ys, from, to, start) {
+  const step = to > from ? 1 : -1;
+  let d = start, lastX = NaN, lastY = NaN;
+  for (let i = from; i !== to + step; i += step) {
+    const u = f.x(xs[i]), v = f.y(ys[i]);
+    if (u !== u || v !== v || (i !== to && Math.abs(u - lastX) < 0.5 && Math.abs(v - lastY) < 0.5)) continue;
+    d += (d ? "L" : "M") + round(u) + " " + round(v);
+    lastX = u; lastY = v;
+  }
+  return d;
+}
+function line(f, key, xs, ys, name, from = 0, to = xs.length - 1) { put(f, key, "path", { d: trace(f, xs, ys, from, to, ""), class: name }); }
+function band(f, key, xs, low, high, name, from = 0) {
+  const last = xs.length - 1;
+  put(f, key, "path", { d: trace(f, xs, low, last, from, trace(f, xs, high, from, last, "")) + "Z", class: name });
+}
+function rule(f, key, x1, y1, x2, y2, name, parent) { put(f, key, "line", { x1: f.x(x1), y1: f.y(y1), x2: f.x(x2), y2: f.y(y2), class: name }, parent); }
+// A model's dot bears its number, so that colour is not needed.
+function marker(f, x, y, k, numbered) {
+  const u = f.x(x), v = f.y(y);
+  if (!(u >= f.left - 1 && u <= f.right + 1 && v >= f.top - 1 && v <= f.bottom + 1)) return;
+  put(f, "dot" + k, "circle", { cx: u, cy: v, r: numbered ? 8 : 6, class: `dot m${k}` }, f.marks);
+  if (numbered) put(f, "name" + k, "text", { x: u, y: v + 4, class: "middle number" }, f.marks, k + 1);
+}
+function hover(f, lookup) {
+  const note = f.svg.parentNode.querySelector("output");
+  f.svg.onpointermove = (event) => {
+    const spot = f.svg.getBoundingClientRect(), u = (event.clientX - spot.left) / spot.width * f.width;
+    const v = f.xs[0] + (u - f.left) / (f.right - f.left) * (f.xs[1] - f.xs[0]);
+    if (v >= f.xs[0] && v <= f.xs[1]) note.textContent = lookup(v);
+  };
+  f.svg.onpointerleave = () => { note.textContent = ""; };
+}

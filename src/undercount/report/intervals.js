@@ -1,0 +1,256 @@
+// ---- intervals: the library's closed forms ----
+// What is taken as known: the share and purity, their standard errors, and which share was given.
+function design(model, share, purity, given = "unlabeled_prevalence", errors = [0, 0]) {
+  const x = mix(model.sizes, "", share, purity, model.single);
+  const values = { prevalence: x.prevalence, positives: x.n, label_frequency: purity * model.sizes[0] / x.n };
+  return { model, purity, given, errors, x, pure: purity === 1, value: given in values ? values[given] : share };
+}
+const remix = (d, sizes = d.model.sizes, purity = d.purity) => mix(sizes, d.given, d.value, purity, d.model.single);
+// The first is the estimate's; the others span ranges that were given (five points each).
+function designs(model, share, purity) {
+  const h = model.hidden_share, k = model.label_purity;
+  const stays = [Math.abs(share - h.value) < 1e-12, Math.abs(purity - k.value) < 1e-12];
+  const given = stays[0] && stays[1] ? model.given : "unlabeled_prevalence";
+  const errors = model.errors.map((e, j) => stays[j] ? e : 0);
+  const span = (s, j, v) => stays[j] && errors[j] === 0 && s.low < s.high ? [0, 1, 2, 3, 4].map((t) => s.low + t / 4 * (s.high - s.low)) : [v];
+  const shares = span(h, 0, share), purities = span(k, 1, purity), out = [design(model, share, purity, given, errors)];
+  if (shares.length * purities.length > 1) {
+    for (const s of shares) for (const p of purities) {
+      let moved = s;
+      if (model.single && given === "label_frequency") moved = s * p / purity;
+      else if (model.single && given !== "unlabeled_prevalence") moved = Math.max(s + (purity - p) * model.sizes[0] / model.sizes[1], 0);
+      if (moved < p) out.push(design(model, moved, p, given));
+    }
+  }
+  return out;
+}
+function wilson(p, n, z) {
+  const pull = z * z / n, centre = (p + pull / 2) / (1 + pull);
+  const half = Math.sqrt(Math.max(p * (1 - p) * pull + pull * pull / 4, 0)) / (1 + pull);
+  return [Math.min(Math.max(centre - half, 0), p), Math.max(Math.min(centre + half, 1), p)];
+}
+// Hits among the positives that the labelled rows were drawn from, without replacement.
+function poolHits(d, i) {
+  const { model } = d, drawn = model.sizes[0], pool = model.single ? Math.max(d.x.n, drawn) : d.x.n + drawn;
+  const plain = model.units.every((u) => u === 1);
+  const size = plain ? (pool > drawn ? drawn * Math.max(pool - 1, 0) / (pool - drawn) : Infinity) : model.effective[0] / (1 - drawn / pool);
+  const taken = model.single ? 0 : model.heads[0][i];
+  return wilson(model.rates[0][i], size, model.z).map((end) => end * pool - taken);
+}
+// Rates of a table with so many hits; no cell smaller than the rows known to be in it.
+function tablePoint(model, i, hits, positives) {
+  const [p, u, n] = model.heads.map((h) => h[i]), [sp, su, sn] = model.sizes, single = model.single;
+  const flagged = single ? p + u + n : u, total = single ? model.total : su;
+  const most = flagged - (single ? n : 0), missed = single ? sp - p : 0, rest = total - flagged - (single ? sn - n : 0);
+  hits = Math.max(Math.min(hits, most, positives - missed), single ? p : 0, positives - rest);
+  return [clip(hits / positives), clip((flagged - hits) / (total - positives)), positives / total];
+}
+function recallEnds(d, i) {
+  const { model } = d;
+  if (d.given === "label_frequency") return wilson(model.rates[0][i], model.effective[0] / (1 - d.value), model.z);
+  return poolHits(d, i).map((end) => clip(end / d.x.n));
+}
+// The estimated rates, and pairs of rates with one source of chance at its two limits.
+function sources(d, i, name) {
+  const { model, x } = d, rates = ratesAt(model, i), base = ratesOf(x, rates), at = (r) => ratesOf(x, r);
+  if (name === "recall" && d.pure) {
+    const ends = model.dataset ? recallEnds(d, i) : wilson(rates[0], model.effective[0], model.z);
+    return { base, pairs: [ends.map((r) => [r, base[1], base[2]])] };
+  }
+  if (d.pure && d.given === "label_frequency") return byPrediction(d, i);
+  if (!model.dataset) return ofPopulation(d, rates, base);
+  if (d.pure) return { base: [clip(base[0]), clip(base[1]), base[2]], pairs: [poolHits(d, i).map((hits) => tablePoint(model, i, hits, x.n))] };
+  const hidden = x.a * model.effective[1];
+  const size = model.single ? model.effective[0] / (1 - d.purity * clip(d.purity * model.sizes[0] / x.n)) : model.effective[0] * hidden / (model.effective[0] + hidden);
+  const ratio = model.single ? model.sizes[0] / model.sizes[1] : 0;
+  return { base, pairs: [wilson(rates[0], size, model.z).map((g) => at([g, rates[1] - (g - rates[0]) * ratio, rates[2]]))] };
+}
+function ofPopulation(d, rates, base) {
+  const { model } = d, pairs = [], everyone = model.total ** 2 / dot(model.sizes, model.units);
+  for (const k of KINDS) {
+    if (model.sizes[k] > 0) pairs.push(wilson(rates[k], model.effective[k], model.z).map((v) => ratesOf(d.x, rates.map((r, j) => j === k ? v : r))));
+  }
+  if (!model.single) return { base, pairs };
+  if (d.given === "positives") pairs.push(wilson(base[2], everyone, model.z).map((p) => [base[0], base[1], p]));
+  else pairs.push(wilson(model.sizes[0] / model.total, everyone, model.z).map((share) => {
+    let labelled = share * model.total;
+    if (d.given === "prevalence") labelled = Math.min(labelled, d.value * model.total / d.purity);
+    labelled = Math.min(labelled, model.total - model.sizes[2]);
+    return ratesOf(remix(d, [labelled, model.total - model.sizes[2] - labelled, model.sizes[2]]), rates);
+  }));
+  return { base, pairs };
+}
+// Label frequency known: the number of positives is random too.
+function byPrediction(d, i) {
+  const { model, value: c } = d, z = model.z, [p, u, n] = model.heads.map((h) => h[i]), unit = model.units[0];
+  const flagged = p + u + n, total = model.total, seen = [p, model.sizes[0] - p], rows = [flagged, total - flagged];
+  const point = (hits, misses) => {
+    hits = Math.min(hits, flagged - n);
+    misses = Math.min(misses, total - flagged - (model.sizes[2] - n));
+    const all = hits + misses;
+    return model.dataset ? tablePoint(model, i, hits, all) : [hits / all, (flagged - hits) / (total - all), all / total];
+  };
+  const limits = seen.map((s, j) => {
+    if (!model.dataset) return wilson(rows[j] > 0 ? s / rows[j] : 0, rows[j] / unit, z).map((end) => end * rows[j] / c);
+    const missed = (1 - c) * unit, middle = s + z * z * missed / 2, half = z * Math.sqrt(missed * s + (z * missed) ** 2 / 4);
+    return [Math.max((middle - half) / c, s), (middle + half) / c];
+  });
+  const found = seen.map((s) => s / c), base = point(found[0], found[1]);
+  const pairs = [limits[0].map((v) => point(v, found[1])), limits[1].map((v) => point(found[0], v))];
+  if (!model.dataset) {
+    const [t, f, pi] = base, share = pi * t + (1 - pi) * f;
+    const precision = METRICS.precision(t, f, pi) || 0, omitted = (1 - t) * pi / (1 - share) || 0;
+    pairs.push(wilson(share, total ** 2 / dot(model.sizes, model.units), z).map((s) => {
+      const hits = s * precision, all = hits + (1 - s) * omitted;
+      return [hits / all, (s - hits) / (1 - all), all];
+    }));
+  }
+  return { base, pairs };
+}
+// Rates with an uncertain share or purity at its two limits.
+function sharePairs(d, i) {
+  const { model, errors, x, purity } = d, rates = ratesAt(model, i), pairs = [];
+  if (errors[0] > 0) pairs.push([-1, 1].map((s) => ratesOf(mix(model.sizes, "", clip(x.a + s * model.z * errors[0], 0, purity - 1e-6), purity, model.single), rates)));
+  if (errors[1] > 0) pairs.push([-1, 1].map((s) => ratesOf(remix(d, model.sizes, clip(purity + s * model.z * errors[1], x.a + 1e-6, 1)), rates)));
+  return pairs;
+}
+// Distances to each source's limits add in squares, side by side (Zou and Donner's MOVER).
+function combined(base, pairs, name) {
+  const read = METRICS[name], middle = read(...base), least = name === "mcc" ? -1 : 0;
+  let below = 0, above = 0;
+  for (const [one, other] of pairs) {
+    const ends = [read(...one), read(...other)].filter((v) => !Number.isNaN(v));
+    if (ends.length) {
+      below += Math.max(middle - Math.min(...ends), 0) ** 2;
+      above += Math.max(Math.max(...ends) - middle, 0) ** 2;
+    }
+  }
+  return [clip(middle - Math.sqrt(below), least), clip(middle + Math.sqrt(above), least)];
+}
+function pointEstimate(d, i, name) {
+  const { base, pairs } = sources(d, i, name);
+  const more = name === "recall" && d.pure ? [] : sharePairs(d, i);
+  const [low, high] = combined(base, [...pairs, ...more], name);
+  const value = METRICS[name](clip(base[0]), clip(base[1]), base[2]), raw = METRICS[name](...base);
+  if (Number.isNaN(value)) return { value, low: name === "mcc" ? -1 : 0, high: 1, fits: true };
+  return { value, low: Math.min(low, value), high: Math.max(high, value), fits: Math.abs(raw - value) <= 1e-9 };
+}
+
+// ---- areas: variances from what one row of each kind adds ----
+function moments(masses, value, w) {
+  let mean = 0, square = 0;
+  for (let i = 0; i < value.length; i++) {
+    const v = value[i], mass = w[0] * masses[0][i] + w[1] * masses[1][i] + w[2] * masses[2][i];
+    mean += mass * v; square += mass * v * v;
+  }
+  return [mean, Math.max(square - mean * mean, 0)];
+}
+const UNIT = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
+function influence(d, name) { // derivatives towards one more positive, negative, row of any class
+  const { model, x } = d, m = model.m, zero = new Float64Array(m), sum = (values, f) => values.reduce((s, v, i) => s + v * f[i], 0);
+  const mass = (w) => zero.map((_, i) => w[0] * model.masses[0][i] + w[1] * model.masses[1][i] + w[2] * model.masses[2][i]);
+  const heads = (values) => { let s = 0; return values.map((v) => (s += v)); };
+  const middle = (values) => heads(values).map((s, i) => s - values[i] / 2);
+  const p = mass(x.positive), other = mass(name === "roc_auc" ? x.negative : x.everyone);
+  if (name !== "average_precision") {
+    const below = middle(other).map((s) => 1 - s), value = sum(p, below), after = middle(p);
+    return name === "roc_auc" ? { value, parts: [below, after, zero], slope: 0 } : { value, parts: [below, zero, after], slope: 0 };
+  }
+  const tpr = heads(p), inverse = heads(other).map((q) => q > 0 ? 1 / q : 0), precision = tpr.map((t, i) => x.prevalence * t * inverse[i]);
+  const lower = (values) => heads(values.reverse()).reverse(), value = sum(p, precision);
+  const recall = lower(inverse.map((v, i) => x.prevalence * v * p[i])), flagged = lower(precision.map((v, i) => v * inverse[i] * p[i]));
+  return { value, parts: [precision.map((v, i) => v + recall[i]), zero, flagged.map((v) => -v)], slope: x.prevalence > 0 ? value / x.prevalence : 0 };
+}
+function spread(d, f) {
+  const { model, x } = d, { sizes, units, masses, effective } = model;
+  const phi = KINDS.map((k) => f.parts[0].map((v, i) => x.positive[k] * v + x.negative[k] * f.parts[1][i] + x.everyone[k] * f.parts[2][i]));
+  const means = f.parts.map((part) => KINDS.map((k) => moments(masses, part, UNIT[k])[0]));
+  const read = (y) => dot(y.positive, means[0]) + dot(y.negative, means[1]) + dot(y.everyone, means[2]) + y.prevalence * f.slope;
+  const slope = (at, v, h) => (read(at(v - 2 * h)) - 8 * read(at(v - h)) + 8 * read(at(v + h)) - read(at(v + 2 * h))) / (12 * h);
+  const bySize = (k) => sizes[k] > 0 ? slope((v) => remix(d, sizes.map((s, j) => j === k ? v : s)), sizes[k], sizes[k] / 1000) : 0;
+  const step = (d.purity - x.a) / 1e4;
+  const byShare = d.errors[0] > 0 ? slope((a) => mix(sizes, "", a, d.purity, model.single), x.a, step) : 0;
+  const byPurity = d.errors[1] > 0 ? slope((v) => remix(d, sizes, v), d.purity, step) : 0;
+  const variance = !model.dataset ? population(d, phi, bySize, f.slope) : model.single ? labelling(d, phi, bySize) : unlabeledRows(d, phi[0]);
+  return { variance, shares: (byShare * d.errors[0]) ** 2 + (byPurity * d.errors[1]) ** 2, effective, units };
+}
+function population(d, phi, bySize, prevalenceSlope) {
+  const { model, x } = d, { sizes, units, masses, effective, total: n } = model, inflation = dot(sizes, units) / n;
+  let sum = 0;
+  for (const k of KINDS) if (effective[k] > 0) sum += moments(masses, phi[k], UNIT[k])[1] / effective[k];
+  if (!model.single) return sum;
+  if (d.given === "positives") {
+    const gap = moments(masses, phi[1], x.positive)[0] - moments(masses, phi[1], x.negative)[0];
+    return Math.max(sum - x.a * (1 - x.a) * gap ** 2 / effective[1] + prevalenceSlope ** 2 * x.prevalence * (1 - x.prevalence) * inflation / n, 0);
+  }
+  const slopes = KINDS.map(bySize), squares = KINDS.reduce((s, k) => s + sizes[k] * units[k] * slopes[k] ** 2, 0);
+  return sum + Math.max(squares - inflation * dot(sizes, slopes) ** 2 / n, 0);
+}
+function labelling(d, phi, bySize) { // only which positives carry a label is random
+  const { model, x, purity } = d, { sizes, masses, effective } = model, ratio = sizes[0] / sizes[1];
+  const moved = phi[0].map((v, i) => v - ratio * phi[1][i]), [mean, variance] = moments(masses, moved, UNIT[0]);
+  const kept = clip(1 - purity * sizes[0] / x.n), others = clip(1 - (1 - purity) * sizes[0] / Math.max(model.total - x.n, 1e-300));
+  if (d.given === "label_frequency") {
+    const m = (mean - moments(masses, phi[0], UNIT[0])[0] + ratio * moments(masses, phi[1], UNIT[1])[0]) / sizes[0] + bySize(0) - bySize(1);
+    return (purity * kept + (1 - purity) * others) * sizes[0] * model.units[0] * (variance / sizes[0] ** 2 + m ** 2);
+  }
+  if (d.pure) return kept * variance / effective[0];
+  return (purity * kept * moments(masses, moved, x.positive)[1] + (1 - purity) * others * moments(masses, moved, x.negative)[1]) / effective[0];
+}
+function unlabeledRows(d, value) { // labelled rows stand for the positives among these unlabeled rows
+  const { model, x, purity } = d, { masses, effective } = model, hidden = effective[1] * x.a;
+  const among = moments(masses, value, x.positive)[1], rest = moments(masses, value, x.negative)[1];
+  return moments(masses, value, UNIT[0])[1] / effective[0] + (hidden > 0 ? purity ** 2 * among / hidden : 0)
+    + (1 - purity) ** 2 * rest / Math.max(effective[1] - hidden, 1e-300);
+}
+// Average precision without the bias of plugging in, and its jackknife variance.
+function unbiasedPrecision(d) {
+  const { model, x } = d, [head, u, n] = model.heads, unit = Math.min(1, model.units[0]), total = model.sizes[0];
+  const others = Math.max(x.n - unit, 0), size = total / unit, rows = [];
+  const rest = Math.max(model.sizes[1] - unit, 0) / model.sizes[1];
+  for (let i = 1; i <= model.m; i++) {
+    const labelled = model.curve.positive[i - 1];
+    if (labelled > 0) rows.push([labelled, head[i], model.single ? head[i] + u[i] + n[i] : unit + u[i] * rest]);
+  }
+  const sum = (f) => rows.reduce((s, row) => s + row[0] * f(row), 0);
+  if (size <= 1 + 1e-9) return [others > 0 ? NaN : sum((r) => unit / r[2]) / total, NaN];
+  const value = sum((r) => (unit + (r[1] - unit) * others / (total - unit)) / r[2]) / total;
+  if (size <= 2) return [value, NaN];
+  const single = sum((r) => 1 / r[2]), pairs = sum((r) => (r[1] / unit - 1) / r[2]);
+  let lower = 0;
+  const left = new Array(rows.length);
+  for (let j = rows.length - 1; j >= 0; j--) {
+    const [labelled, above, flagged] = rows[j], inverse = unit / flagged;
+    lower += labelled / unit * inverse;
+    left[j] = (single - inverse) / (size - 1) + others / unit / (size - 1) / (size - 2) * (pairs - (above / unit - 1) * inverse - (lower - inverse));
+  }
+  const mean = rows.reduce((s, r, j) => s + r[0] / unit * left[j], 0) / size;
+  return [value, (size - 1) / size * rows.reduce((s, r, j) => s + r[0] / unit * (left[j] - mean) ** 2, 0)];
+}
+function areaEstimate(d, name) {
+  const { model } = d, f = influence(d, name), moves = spread(d, f), size = model.effective[0], precision = name === "average_precision";
+  let value = f.value, wide = moves.variance * (size > 1 ? size / (size - 1) : NaN);
+  if (precision && d.pure) {
+    const [unbiased, jackknife] = unbiasedPrecision(d), known = d.given !== "label_frequency" && model.units.every((u) => u === 1);
+    value = unbiased;
+    if (model.dataset && model.single && known) wide = ((1 - Math.min(model.sizes[0] / d.x.n, 1)) * jackknife + wide) / 2;
+  }
+  const [low, high] = areaEnds(value, Math.sqrt(wide + moves.shares), precision, model.t, size, model.confidence_level), inside = clip(value);
+  if (Number.isNaN(value)) return { value, low: 0, high: 1, fits: true };
+  return { value: inside, low: Math.min(low, inside), high: Math.max(high, inside), fits: Math.abs(value - inside) <= 1e-9 };
+}
+function areaEnds(value, error, log, t, size, level) {
+  if (Number.isNaN(value) || Number.isNaN(error)) return [0, 1];
+  if (value > 0 && value < 1) {
+    if (log) return [value * Math.exp(-t * error / value), Math.min(value * Math.exp(t * error / value), 1)];
+    const middle = Math.log(value) - Math.log1p(-value), half = error === 0 ? 0 : t * error / (value * (1 - value));
+    return [1 / (1 + Math.exp(half - middle)), 1 / (1 + Math.exp(-middle - half))];
+  }
+  if (error > 0) return [Math.max(value - t * error, 0), Math.min(value + t * error, 1)];
+  const edge = 1 - ((1 - level) / 2) ** (1 / Math.max(size, 1));
+  return value === 1 ? [value - edge, value] : [value, value + edge];
+}
+function estimate(model, name, i, share, purity) {
+  const found = designs(model, share, purity).map((d) => AREAS.includes(name) ? areaEstimate(d, name) : pointEstimate(d, i, name));
+  return { ...found[0], low: Math.min(...found.map((f) => f.low)), high: Math.max(...found.map((f) => f.high)) };
+}

@@ -1,0 +1,188 @@
+"""Laws that every metric obeys, whatever the data."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sklearn import metrics as sklearn_metrics
+
+import undercount as uc
+from undercount import metrics
+from undercount.uncertainty.intervals import estimate_metric
+from undercount.uncertainty.scales import LOSS_METRICS, THRESHOLD_METRICS
+
+# Function → the extra arguments it needs.
+REGISTRY = {
+    name: ({"threshold": 0.5} if name in THRESHOLD_METRICS else {})
+    for name in metrics.__all__
+    if name != "MetricOptions"
+}
+REGISTRY["f_beta"]["beta"] = 2.0
+REGISTRY["partial_roc_auc"]["max_fpr"] = 0.4
+SHARES = (
+    {"unlabeled_prevalence": 0.2},
+    {"unlabeled_prevalence": 0.2, "sampling": "case-control"},
+    {"unlabeled_prevalence": 0.2, "label_purity": 0.9},
+)
+LABELS = {1: 1.0, 0: 0.0, -1: np.nan}
+
+
+@st.composite
+def rows(draw, *, negatives=True, digits=1):
+    """Labels and scores in [0, 1], with ties."""
+    n = draw(st.integers(6, 25))
+    kinds = [1, -1, 0] if negatives else [1, -1]
+    labels = [1, 1, 1, -1, -1, -1, *draw(st.lists(st.sampled_from(kinds), min_size=n, max_size=n))]
+    top = 10**digits
+    ticks = draw(st.lists(st.integers(0, top), min_size=len(labels), max_size=len(labels)))
+    return np.array([LABELS[label] for label in labels]), np.array(ticks) / top
+
+
+def outcome(name, y, score, **options):
+    """The value of a metric, or why there is none."""
+    arguments = {**REGISTRY[name], **options}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            return getattr(metrics, name)(y, score, **arguments).value
+        except uc.InputError:
+            return "refused"
+
+
+def same(one, other, tolerance=1e-9):
+    if isinstance(one, str) or isinstance(other, str):
+        return one == other
+    return one == pytest.approx(other, abs=tolerance, rel=tolerance, nan_ok=True)
+
+
+every_metric = pytest.mark.parametrize("name", REGISTRY)
+quick = settings(deadline=None, max_examples=10)
+
+
+@every_metric
+@quick
+@given(data=rows(), shares=st.sampled_from(SHARES), seed=st.integers(0, 99))
+def test_order_of_rows_does_not_matter(name, data, shares, seed):
+    y, score = data
+    order = np.random.default_rng(seed).permutation(len(y))
+    assert same(outcome(name, y, score, **shares), outcome(name, y[order], score[order], **shares))
+
+
+@pytest.mark.parametrize("name", [name for name in REGISTRY if name not in LOSS_METRICS])
+@quick
+@given(data=rows(), shares=st.sampled_from(SHARES))
+def test_strictly_increasing_transforms_change_nothing(name, data, shares):
+    y, score = data
+    moved = {"threshold": np.exp(0.5) - 3} if "threshold" in REGISTRY[name] else {}
+    assert same(
+        outcome(name, y, score, **shares), outcome(name, y, np.exp(score) - 3, **shares, **moved)
+    )
+
+
+@every_metric
+@quick
+@given(data=rows(), shares=st.sampled_from(SHARES), seed=st.integers(0, 99))
+def test_weight_two_is_a_row_twice(name, data, shares, seed):
+    y, score = data
+    times = np.random.default_rng(seed).integers(1, 4, len(y))
+    assert same(
+        outcome(name, y, score, sample_weight=times, **shares),
+        outcome(name, np.repeat(y, times), np.repeat(score, times), **shares),
+    )
+
+
+@every_metric
+@quick
+@given(data=rows(), shares=st.sampled_from(SHARES))
+def test_weight_zero_is_no_row(name, data, shares):
+    y, score = data
+    kept = np.arange(len(y)) != 2
+    assert same(
+        outcome(name, y, score, sample_weight=kept.astype(float), **shares),
+        outcome(name, y[kept], score[kept], **shares),
+    )
+
+
+@every_metric
+@quick
+@given(data=rows(), shares=st.sampled_from(SHARES), seed=st.integers(0, 99))
+def test_counting_parts_and_adding_is_counting_all(name, data, shares, seed):
+    y, score = data
+    first = np.random.default_rng(seed).random(len(y)) < 0.5
+    assume(0 < first.sum() < len(y))
+    parts = [uc.ScoreCounts.from_rows(y[part], score[part]) for part in (first, ~first)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            found = estimate_metric(
+                parts[0] + parts[1], uc.Shares(**shares), name, **REGISTRY[name]
+            ).value
+        except uc.InputError:
+            found = "refused"
+    assert same(found, outcome(name, y, score, **shares))
+
+
+def by_sklearn(name, truth, score):
+    """What scikit-learn says of fully known classes."""
+    flagged = score >= 0.5
+    recall = sklearn_metrics.recall_score(truth, flagged)
+    specificity = sklearn_metrics.recall_score(~truth, ~flagged)
+    precision = sklearn_metrics.precision_score(truth, flagged, zero_division=np.nan)
+    areas = {
+        "roc_auc": lambda: sklearn_metrics.roc_auc_score(truth, score),
+        "partial_roc_auc": lambda: sklearn_metrics.roc_auc_score(truth, score, max_fpr=0.4),
+        "average_precision": lambda: sklearn_metrics.average_precision_score(truth, score),
+        "log_loss": lambda: sklearn_metrics.log_loss(truth, score),
+        "brier_score": lambda: sklearn_metrics.brier_score_loss(truth, score),
+        "lift_auc": lambda: (
+            truth.mean() / 2 + (1 - truth.mean()) * sklearn_metrics.roc_auc_score(truth, score)
+        ),
+    }
+    if name in areas:
+        return areas[name]()
+    likelihood = sklearn_metrics.class_likelihood_ratios(
+        truth, flagged, replace_undefined_by={"LR+": np.inf, "LR-": np.inf}
+    )
+    return {
+        "recall": recall,
+        "precision": precision,
+        "specificity": specificity,
+        "npv": sklearn_metrics.precision_score(~truth, ~flagged, zero_division=np.nan),
+        "accuracy": sklearn_metrics.accuracy_score(truth, flagged),
+        "balanced_accuracy": sklearn_metrics.balanced_accuracy_score(truth, flagged),
+        "informedness": sklearn_metrics.balanced_accuracy_score(truth, flagged, adjusted=True),
+        "f1": sklearn_metrics.f1_score(truth, flagged),
+        "f_beta": sklearn_metrics.fbeta_score(truth, flagged, beta=2.0),
+        "mcc": sklearn_metrics.matthews_corrcoef(truth, flagged),
+        "kappa": sklearn_metrics.cohen_kappa_score(truth, flagged),
+        "lift": precision / truth.mean(),
+        "predicted_positive_rate": flagged.mean(),
+        "lee_liu": recall**2 / flagged.mean(),
+        "geometric_mean": np.sqrt(recall * specificity),
+        "positive_likelihood_ratio": likelihood[0],
+        "negative_likelihood_ratio": likelihood[1],
+    }[name]
+
+
+@every_metric
+@settings(deadline=None, max_examples=25)
+@given(data=rows(negatives=False, digits=2))
+def test_without_hidden_positives_scikit_learn_agrees(name, data):
+    y, score = data
+    truth = y == 1
+    flagged = score >= 0.5
+    assume(0 < flagged.sum() < len(flagged))  # at 0/0 scikit-learn reports 0
+    assume((flagged & ~truth).any())
+    found = outcome(name, y, score, unlabeled_prevalence=0.0)
+    assert same(found, float(by_sklearn(name, truth, score)), tolerance=1e-12)
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "lift_auc"])
+@quick
+@given(data=rows(negatives=False))
+def test_reversing_the_scores_mirrors_the_areas(name, data):
+    y, score = data
+    values = [outcome(name, y, sign * score, unlabeled_prevalence=0.0) for sign in (1, -1)]
+    assert sum(values) == pytest.approx(1, abs=1e-12)
