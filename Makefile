@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint docs bench validity clean
+.PHONY: demo test test-oldest lint docs bench validity clean
 .DELETE_ON_ERROR:
 
 .venv/pip:
@@ -17,6 +17,13 @@ BIN := .venv/bin
 
 .venv/test: .venv/pip pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
+	touch $@
+
+# The browser tests need Chromium; without it they are skipped, and say so.
+.venv/browser: .venv/pip
+	command -v chromium >/dev/null || command -v google-chrome >/dev/null \
+	  || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1 \
+	  || echo "*** Chromium could not be installed: the browser tests will be skipped ***"
 	touch $@
 
 .venv/docs: .venv/pip pyproject.toml
@@ -35,8 +42,15 @@ lint: .venv/test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint
+test: lint .venv/browser
 	$(BIN)/python -m pytest -n auto -m 'not slow' --cov --cov-report=term:skip-covered
+
+# The oldest versions that pyproject.toml allows, in an environment of their own.
+test-oldest:
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --upgrade pip
+	.venv-oldest/bin/python -m pip install --quiet --editable '.[test]' --constraint oldest.txt
+	.venv-oldest/bin/python -m pytest -n auto -m 'not slow and not spark and not browser'
 
 validity: .venv/test
 	$(BIN)/python -m pytest -n auto -m slow
@@ -48,4 +62,4 @@ bench: .venv/bench
 	for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:
-	rm -rf .venv site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

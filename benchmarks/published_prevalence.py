@@ -5,6 +5,7 @@ a loop and a general solver where the authors use one. They are measured, not sh
 """
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import brentq, minimize
 from scipy.stats import binom, gaussian_kde
 
@@ -221,15 +222,11 @@ def simplex_programme(quadratic, linear, tolerance=1e-10):
         gap = v @ z
         if gap < tolerance and np.abs(dual).max() < 1e-8 and abs(primal) < 1e-8:
             break
-        factor = np.linalg.cholesky(quadratic + np.diag(z / v))
+        factor = cho_factor(quadratic + np.diag(z / v))
+        ones = cho_solve(factor, np.ones(size))
 
-        def solve(right, factor=factor):
-            return np.linalg.solve(factor.T, np.linalg.solve(factor, right))
-
-        ones = solve(np.ones(size))
-
-        def step(centre, dual=dual, primal=primal, ones=ones, solve=solve, v=v, z=z):
-            part = solve(-dual + centre / v)
+        def step(centre, dual=dual, primal=primal, ones=ones, factor=factor, v=v, z=z):
+            part = cho_solve(factor, -dual + centre / v)
             dy = (-primal - part.sum()) / ones.sum()
             dv = part + dy * ones
             return dv, dy, (centre - z * dv) / v

@@ -66,8 +66,8 @@ SHAPES = (
 def problem(rng):
     """Return the inputs of one simulated problem and its true share of positives."""
     positive, negative = SHAPES[rng.integers(len(SHAPES))](rng)
-    n_labelled = round(np.exp(rng.uniform(np.log(50), np.log(1000))))
-    n_unlabeled = round(np.exp(rng.uniform(np.log(300), np.log(3000))))
+    n_labelled = round(np.exp(rng.uniform(np.log(50), np.log(3000))))
+    n_unlabeled = round(np.exp(rng.uniform(np.log(300), np.log(6000))))
     n_positive = round(rng.uniform(0, 1) * n_unlabeled)
     score = np.concatenate([positive(n_labelled + n_positive), negative(n_unlabeled - n_positive)])
     y = np.repeat([1, -1], [n_labelled, n_unlabeled])

@@ -205,8 +205,9 @@ def align_counts(counts: ScoreCounts, edges: ArrayLike) -> ScoreCounts:
     Examples
     --------
     >>> import undercount as uc
+    >>> from undercount.grid import align_counts
     >>> counts = uc.ScoreCounts.from_rows([1, None, None], [0.9, 0.7, 0.2])
-    >>> aligned = uc.align_counts(counts, [0.0, 0.5])
+    >>> aligned = align_counts(counts, [0.0, 0.5])
     >>> aligned.score, aligned.unlabeled
     (array([ 0.5,  0. , -inf]), array([1., 1., 0.]))
     """
@@ -233,11 +234,12 @@ class BinningError(NamedTuple):
     Examples
     --------
     >>> import undercount as uc
+    >>> from undercount.grid import binning_error
     >>> counts = uc.ScoreCounts.from_rows([1, None, 1, None], [0.9, 0.8, 0.4, 0.1])
-    >>> uc.binning_error(counts)
+    >>> binning_error(counts)
     BinningError(roc_auc=0.0, average_precision=0.0, precision=0.0)
-    >>> uc.binning_error(counts.coarsened(2))
-    BinningError(roc_auc=0.25, average_precision=0.5, precision=0.0)
+    >>> binning_error(counts.coarsened(2))
+    BinningError(roc_auc=0.25, average_precision=0.333..., precision=0.0)
     """
 
     roc_auc: float
@@ -261,7 +263,8 @@ def binning_error(counts: ScoreCounts) -> BinningError:
     Examples
     --------
     >>> import undercount as uc
-    >>> uc.binning_error(uc.ScoreCounts.from_rows([1, None], [0.9, 0.8])).roc_auc
+    >>> from undercount.grid import binning_error
+    >>> binning_error(uc.ScoreCounts.from_rows([1, None], [0.9, 0.8])).roc_auc
     0.0
     """
     others = [counts.unlabeled, counts.negative, counts.unlabeled + counts.negative]

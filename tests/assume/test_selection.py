@@ -266,3 +266,8 @@ def test_wine_is_close_to_the_paper():
     assert model.naive_curve_.roc_auc < full - 0.05
     assert 0.81 in model.interval("roc_auc").interval
     assert full in model.interval("roc_auc").interval
+
+
+def test_eq_15_refuses_a_choice_that_the_score_decides(own):
+    with pytest.raises(InputError, match="use 'own-score'"):
+        SelectionModel("unobserved").fit(own.score, own.y)

@@ -35,10 +35,27 @@ def draw(rng, size):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_the_bound_holds(seed, auc):
+    check_bound(seed, auc, 3000)
+
+
+@pytest.mark.slow
+def test_the_bound_holds_in_a_thousand_data_sets(auc):
+    for seed in range(1000):
+        check_bound(100 + seed, auc, 2000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(30))
+def test_the_bound_is_small_whatever_the_shape(seed, auc):
+    counts = check_bound(seed, auc, 300_000, bins=2**16)
+    assert counts.auc_error <= 1e-5
+
+
+def check_bound(seed, auc, size, bins=None):
     rng = np.random.default_rng(seed)
-    y, score = draw(rng, 3000)
+    y, score = draw(rng, size)
     exact = ScoreCounts.from_rows(y, score)
-    bins = int(rng.choice([16, 256]))
+    bins = bins or int(rng.choice([16, 256]))
     frame = pl.DataFrame({"y": y, "s": score}).lazy()
     counts = count_scores(frame, label="y", score="s", bins=bins)
     assert len(counts.score) <= bins
@@ -48,10 +65,11 @@ def test_the_bound_holds(seed, auc):
         assert abs(auc(counts, one, other) - auc(exact, one, other)) <= counts.auc_error + 1e-12
     assert counts.auc_error <= 1 / bins
     # Heads at the scores of the table are exact.
-    for cell in range(0, len(counts.score), 7):
+    for cell in range(0, len(counts.score), 1 + len(counts.score) // 9):
         above = exact.score >= counts.score[cell]
         assert counts.positive[: cell + 1].sum() == exact.positive[above].sum()
         assert counts.unlabeled[: cell + 1].sum() == exact.unlabeled[above].sum()
+    return counts
 
 
 def test_a_small_bound_with_many_bins():
@@ -168,3 +186,14 @@ def test_alignment():
     assert aligned.merged.all()
     with pytest.raises(InputError, match="over an edge"):
         align_counts(counts.coarsened(2), [2.5])
+
+
+def test_compact_counts_with_the_edges_as_knots_align(lazy_constructor, columns):
+    edges = [0.2, 0.5, 0.501, 0.9]
+    exact = ScoreCounts.from_rows(columns["y"], columns["t"])
+    compact = count_scores(
+        lazy_constructor(columns), label="y", score="t", compact=True, knots=edges
+    )
+    found, expected = align_counts(compact, edges), align_counts(exact, edges)
+    for name in ("score", "positive", "negative", "unlabeled"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))

@@ -108,9 +108,15 @@ def refit_biprobit(rows: CensoredRows, near: BiprobitFit) -> BiprobitFit:
 def _separate_start(rows: CensoredRows) -> FloatArray:
     """Fit the two equations separately, which is right at error correlation 0."""
     seen = rows.looked == 1
-    selection = fit_probit(
-        rows.selection, rows.looked, rows.weight, what="which rows were looked at"
-    )
+    try:
+        selection = fit_probit(
+            rows.selection, rows.looked, rows.weight, what="which rows were looked at"
+        )
+    except InputError as error:
+        raise InputError(
+            f"eq. 15 needs a choice that the score and X do not decide completely ({error}). If "
+            "the score itself chose, use 'own-score'"
+        ) from None
     outcome = fit_probit(rows.outcome[seen], rows.label[seen], rows.weight[seen])
     return np.concatenate([selection.coefficients, outcome.coefficients])
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Widths in median distances, wide first; penalties in mean eigenvalues, strong first: ties go to
 # the smoother score.
 WIDTHS = (2.0, 1.0, 0.5, 0.25)
-PENALTIES = 10.0 ** np.arange(1.0, -6.0, -1.0)
+PENALTIES = 10.0 ** np.arange(2.0, -5.0, -1.0)
 
 
 class PairwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
@@ -95,8 +95,8 @@ class PairwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         self
         """
         check_parameters(self)
-        X, y = validated(self, X, y)
-        self.classes_, labelled = read_classes(y)
+        X = validated(self, X, reset=True)
+        self.classes_, labelled = read_classes(y, X.shape[0])
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         used = weight != 0
         if not used.all():
@@ -181,7 +181,7 @@ class PairwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         ndarray of shape (n_rows,)
         """
         check_is_fitted(self)
-        X = validated(self, X)
+        X = validated(self, X, reset=False)
         score = np.empty(X.shape[0])
         for part, values in basis_blocks(X, self.scaler_, self.basis_):
             score[part] = values @ self.coef_
@@ -194,7 +194,8 @@ class PairwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the two classes; the Notes of the class say of what."""
-        positive = self.calibration_.probability(self.decision_function(X))
+        decision = self.decision_function(X)
+        positive = self.calibration_.probability(decision)
         return np.column_stack([1 - positive, positive])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

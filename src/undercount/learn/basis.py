@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.linalg import eigh
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 # Rows whose distances to the centres set the scale of the widths.
 WIDTH_ROWS = 1000
+LEAST_EIGENVALUE = 1e-8
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,9 @@ class LinearBasis:
     """The standardised features themselves."""
 
     n_functions: int
+
+    def root(self) -> None:
+        """Penalise the coefficients as they are."""
 
     def values(self, rows: Any) -> FloatArray:
         """Return the features as a dense array."""
@@ -38,6 +43,16 @@ class GaussianBasis:
     def n_functions(self) -> int:
         """Number of centres."""
         return int(self.centres.shape[0])
+
+    def root(self) -> FloatArray:
+        """Return R with R R' = K⁻¹, K the bumps' values at the centres.
+
+        With coefficients R v the squared norm of the score in the kernel's function space is |v|²,
+        so a ridge penalty on v smooths the score and not its expansion.
+        """
+        values, vectors = eigh(self.values(self.centres))
+        # Centres that nearly coincide make K singular; the floor leaves them one direction.
+        return np.asarray(vectors / np.sqrt(np.maximum(values, values[-1] * LEAST_EIGENVALUE)))
 
     def values(self, rows: Any) -> FloatArray:
         """Return the height of each bump at each row."""
@@ -68,6 +83,7 @@ def chosen_rows(labelled: Mask, n_centres: int, rng: np.random.Generator) -> Any
     Examples
     --------
     >>> import numpy as np
+    from scipy.linalg import eigh
     >>> from undercount.learn.basis import chosen_rows
     >>> labelled = np.arange(100) < 3
     >>> chosen = chosen_rows(labelled, 10, np.random.default_rng(0))

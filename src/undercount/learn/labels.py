@@ -18,17 +18,21 @@ Mask = NDArray[np.bool_]
 LEAST = 2  # rows of a kind, so that one can be held out
 
 
-def read_classes(y: Any) -> tuple[NDArray[Any], Mask]:
+def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], Mask]:
     """Return (the two labels ascending, which rows hold the larger one, the positive label).
 
     Examples
     --------
     >>> from undercount.learn.labels import read_classes
-    >>> classes, labelled = read_classes([1, -1, -1, 1])
+    >>> classes, labelled = read_classes([1, -1, -1, 1], 4)
     >>> classes.tolist(), labelled.tolist()
     ([-1, 1], [True, False, False, True])
     """
+    if y is None:
+        raise InputError("fit requires y to be passed, but the target y is None")
     labels = column_or_1d(y, warn=True)
+    if labels.size != n_rows:
+        raise InputError(f"X and y must have the same length; got {n_rows} and {labels.size} rows")
     if _has_missing(labels):
         raise InputError("y must not hold NaN or None; write 1 for positive and -1 for unlabeled")
     check_classification_targets(labels)

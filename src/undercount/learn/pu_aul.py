@@ -32,7 +32,8 @@ class PUAULClassifier(PairwiseClassifier):
         and ¼ times the median distance between the centres and 1,000 random rows.
     penalty : float, optional
         Weight of the ridge penalty, in mean eigenvalues of the loss's curvature. Default: the best
-        of 10, 1, …, 10⁻⁵.
+        of 100, 10, …, 10⁻⁴. The penalty is the squared norm of g: in the kernel's function space,
+        or of its coefficients if linear.
     n_folds : int
         Folds of the cross-validation by AUL that chooses width and penalty (fewer if there are
         fewer labelled rows). One factorisation a fold serves all penalties. Its held-out scores

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RidgePath:
-    """Minimise loss + penalty · unit · |w|², after one factorisation, for any penalty.
+    """Minimise loss(w) + penalty · unit · |v|², w = root · v, for any penalty by one factorisation.
 
-    ``unit`` is the mean eigenvalue of the loss's curvature, so that a penalty means the same for
+    ``unit`` is the mean eigenvalue of the loss's curvature in v, so that a penalty means the same for
     any basis and scale. The curvature of a loss over pairs has no eigenvalue below zero; where an
     estimate of it has some (PU-AUC subtracts two estimates), they are set to zero, which gives
     the nearest matrix without.
@@ -29,7 +29,7 @@ class RidgePath:
     unit: float
 
     @classmethod
-    def of(cls, loss: PairLoss) -> RidgePath:
+    def of(cls, loss: PairLoss, root: FloatArray | None = None) -> RidgePath:
         """Factorise the curvature once.
 
         Examples
@@ -41,10 +41,14 @@ class RidgePath:
         >>> RidgePath.of(loss).solve([0.0, 1.0]).tolist()  # one column a penalty
         [[1.0, 0.5], [0.0, 0.0]]
         """
-        values, vectors = eigh(loss.curvature)
+        curvature, target = loss.curvature, loss.target
+        if root is not None:
+            curvature, target = root.T @ curvature @ root, root.T @ target
+        values, vectors = eigh(curvature)
         values = np.maximum(values, 0)
         unit = float(values.mean())
-        return cls(values, vectors, vectors.T @ loss.target, unit if unit > 0 else 1.0)
+        back = vectors if root is None else root @ vectors
+        return cls(values, back, vectors.T @ target, unit if unit > 0 else 1.0)
 
     def solve(self, penalties: FloatArray | list[float]) -> FloatArray:
         """Return the coefficients, a column for each penalty."""

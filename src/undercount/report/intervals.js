@@ -145,6 +145,10 @@ function moments(masses, value, w) {
   }
   return [mean, Math.max(square - mean * mean, 0)];
 }
+function meanVariance(d, value, k) { // of a mean over the rows of one kind, around their own mean
+  const size = d.model.effective[k];
+  return size > 1 ? moments(d.model.masses, value, UNIT[k])[1] / (size - 1) : size > 0 ? NaN : 0;
+}
 const UNIT = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
 function influence(d, name) { // derivatives towards one more positive, negative, row of any class
   const { model, x } = d, m = model.m, zero = new Float64Array(m), sum = (values, f) => values.reduce((s, v, i) => s + v * f[i], 0);
@@ -162,7 +166,7 @@ function influence(d, name) { // derivatives towards one more positive, negative
   return { value, parts: [precision.map((v, i) => v + recall[i]), zero, flagged.map((v) => -v)], slope: x.prevalence > 0 ? value / x.prevalence : 0 };
 }
 function spread(d, f) {
-  const { model, x } = d, { sizes, units, masses, effective } = model;
+  const { model, x } = d, { sizes, masses } = model;
   const phi = KINDS.map((k) => f.parts[0].map((v, i) => x.positive[k] * v + x.negative[k] * f.parts[1][i] + x.everyone[k] * f.parts[2][i]));
   const means = f.parts.map((part) => KINDS.map((k) => moments(masses, part, UNIT[k])[0]));
   const read = (y) => dot(y.positive, means[0]) + dot(y.negative, means[1]) + dot(y.everyone, means[2]) + y.prevalence * f.slope;
@@ -172,12 +176,11 @@ function spread(d, f) {
   const byShare = d.errors[0] > 0 ? slope((a) => mix(sizes, "", a, d.purity, model.single), x.a, step) : 0;
   const byPurity = d.errors[1] > 0 ? slope((v) => remix(d, sizes, v), d.purity, step) : 0;
   const variance = !model.dataset ? population(d, phi, bySize, f.slope) : model.single ? labelling(d, phi, bySize) : unlabeledRows(d, phi[0]);
-  return { variance, shares: (byShare * d.errors[0]) ** 2 + (byPurity * d.errors[1]) ** 2, effective, units };
+  return { variance, shares: (byShare * d.errors[0]) ** 2 + (byPurity * d.errors[1]) ** 2 };
 }
 function population(d, phi, bySize, prevalenceSlope) {
   const { model, x } = d, { sizes, units, masses, effective, total: n } = model, inflation = dot(sizes, units) / n;
-  let sum = 0;
-  for (const k of KINDS) if (effective[k] > 0) sum += moments(masses, phi[k], UNIT[k])[1] / effective[k];
+  const sum = KINDS.reduce((s, k) => s + meanVariance(d, phi[k], k), 0);
   if (!model.single) return sum;
   if (d.given === "positives") {
     const gap = moments(masses, phi[1], x.positive)[0] - moments(masses, phi[1], x.negative)[0];
@@ -194,13 +197,13 @@ function labelling(d, phi, bySize) { // only which positives carry a label is ra
     const m = (mean - moments(masses, phi[0], UNIT[0])[0] + ratio * moments(masses, phi[1], UNIT[1])[0]) / sizes[0] + bySize(0) - bySize(1);
     return (purity * kept + (1 - purity) * others) * sizes[0] * model.units[0] * (variance / sizes[0] ** 2 + m ** 2);
   }
-  if (d.pure) return kept * variance / effective[0];
+  if (d.pure) return kept * meanVariance(d, moved, 0);
   return (purity * kept * moments(masses, moved, x.positive)[1] + (1 - purity) * others * moments(masses, moved, x.negative)[1]) / effective[0];
 }
 function unlabeledRows(d, value) { // labelled rows stand for the positives among these unlabeled rows
   const { model, x, purity } = d, { masses, effective } = model, hidden = effective[1] * x.a;
   const among = moments(masses, value, x.positive)[1], rest = moments(masses, value, x.negative)[1];
-  return moments(masses, value, UNIT[0])[1] / effective[0] + (hidden > 0 ? purity ** 2 * among / hidden : 0)
+  return meanVariance(d, value, 0) + (hidden > 0 ? purity ** 2 * among / hidden : 0)
     + (1 - purity) ** 2 * rest / Math.max(effective[1] - hidden, 1e-300);
 }
 // Average precision without the bias of plugging in, and its jackknife variance.
@@ -229,7 +232,7 @@ function unbiasedPrecision(d) {
 }
 function areaEstimate(d, name) {
   const { model } = d, f = influence(d, name), moves = spread(d, f), size = model.effective[0], precision = name === "average_precision";
-  let value = f.value, wide = moves.variance * (size > 1 ? size / (size - 1) : NaN);
+  let value = f.value, wide = moves.variance;
   if (precision && d.pure) {
     const [unbiased, jackknife] = unbiasedPrecision(d), known = d.given !== "label_frequency" && model.units.every((u) => u === 1);
     value = unbiased;

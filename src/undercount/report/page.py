@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import zlib
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
@@ -17,10 +18,12 @@ from undercount.evaluation import Evaluation
 from undercount.report import words
 from undercount.report.document import as_document
 from undercount.report.files import write_text
-from undercount.scorecard import POINT_METRICS, MetricRow
+from undercount.report.live import live_facts, page_cells, page_rows, start_threshold
+from undercount.scorecard import MetricRow
 
 # The palette has five colours that people with colour blindness tell apart.
 MOST_MODELS = 5
+SCRIPTS = ("arithmetic.js", "intervals.js", "charts.js", "script.js")
 
 
 def write_page(evaluations: Sequence[Evaluation], path: str | Path) -> None:
@@ -32,30 +35,40 @@ def as_page(evaluations: Sequence[Evaluation]) -> str:
     """Return the report; everything a user named is escaped."""
     if not 1 <= len(evaluations) <= MOST_MODELS:
         raise InputError(f"a report holds 1 to {MOST_MODELS} models; got {len(evaluations)}")
-    style, script = _asset("style.css"), _asset("script.js")
+    style, loader, script = _asset("style.css"), _asset("loader.js"), _script()
     first = evaluations[0]
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    thresholds = [start_threshold(evaluation) for evaluation in evaluations]
+    tables = [page_rows(*pair) for pair in zip(evaluations, thresholds, strict=True)]
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+    )
     template = environment.from_string(_asset("page.html.jinja"))
     return template.render(
         names=[evaluation.name for evaluation in evaluations],
-        models=[{"name": evaluation.name} for evaluation in evaluations],
         facts=_facts(first),
         lead=_lead(first),
-        rows=_rows(first),
-        compared=_compared(evaluations),
-        checks=[check for evaluation in evaluations for check in evaluation.checks],
+        rows=[_row(row) for row in tables[0]],
+        compared=_compared(evaluations, tables),
+        checks=[(evaluation.name, evaluation.checks) for evaluation in evaluations],
+        estimates=[(name, words.percent(e.value)) for name, e in first.estimates.items()],
         version=__version__,
-        # Ours, not a user's: style and script are constants of the package.
+        # Ours, not a user's: style and scripts are constants of the package.
         style=Markup(style),  # noqa: S704
-        script=Markup(script),  # noqa: S704
-        style_hash=_hash(style),
-        script_hash=_hash(script),
-        document=_embedded(as_document(evaluations)),
+        loader=Markup(loader),  # noqa: S704
+        packed=base64.b64encode(zlib.compress(script.encode(), 9)).decode(),
+        hashes={"style": _hash(style), "loader": _hash(loader), "script": _hash(script)},
+        embedded=_embedded(_page_document(evaluations, thresholds)),
     )
 
 
 def _asset(name: str) -> str:
     return (resources.files("undercount.report") / name).read_text(encoding="utf-8")
+
+
+def _script() -> str:
+    """Return the script's parts as one, whose names stay inside."""
+    parts = "".join(_asset(name) for name in SCRIPTS)
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 
 def _hash(text: str) -> str:
@@ -64,9 +77,19 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(digest).decode()
 
 
+def _page_document(evaluations: Sequence[Evaluation], thresholds: list[float]) -> dict[str, Any]:
+    """Return the facts with cells in place of curves, and what the script needs besides."""
+    document = as_document(evaluations)
+    live = []
+    for model, evaluation, cut in zip(document["models"], evaluations, thresholds, strict=True):
+        model["curve"] = page_cells(evaluation.counts, cut)
+        live.append(live_facts(evaluation, cut))
+    return {"document": document, "live": live}
+
+
 def _embedded(document: dict[str, Any]) -> Markup:
     """Write JSON that cannot end its script element or start another."""
-    text = json.dumps(document, separators=(",", ":"), sort_keys=True)
+    text = json.dumps(document, separators=(",", ":"), sort_keys=True, allow_nan=False)
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)  # noqa: S704 - escaped in the lines above
@@ -96,46 +119,43 @@ def _lead(evaluation: Evaluation) -> dict[str, str]:
     assert row is not None  # noqa: S101 - every evaluation has areas
     return {
         "light": words.light(evaluation),
-        "text": f"{words.TITLES.get(row.metric, row.metric)} {row.estimate.value:.3f}",
-        "range": f"{row.estimate.low:.3f} – {row.estimate.high:.3f}",
+        "text": f"{words.TITLES.get(row.metric, row.metric)} {_number(row.estimate.value)}",
+        "range": _range(row),
         "plain": words.plain_words(evaluation),
         "change": words.change_words(evaluation),
         "weakest": words.weakest_link(evaluation),
     }
 
 
-def _rows(evaluation: Evaluation) -> list[dict[str, str]]:
-    """Return the table in the script's order: metrics at a threshold, then areas."""
-    rows = list(evaluation.rows)
-    if evaluation.threshold is None:
-        threshold = evaluation.best_threshold("f1").threshold
-        rows = [*evaluation.at(threshold), *rows]
-    order = [*POINT_METRICS, "roc_auc", "average_precision", "lift_auc"]
-    rows.sort(key=lambda row: order.index(row.metric))
-    return [_row(row) for row in rows]
-
-
 def _row(row: MetricRow) -> dict[str, str]:
+    needs = ", ".join(row.estimate.needs) or "nothing"
+    if row.lower_bound is not None:
+        needs += f"; at least {_number(row.lower_bound)} whatever it is"
     return {
         "title": words.title(row),
-        "naive": f"{row.naive:.3f}",
-        "value": f"{row.estimate.value:.3f}",
-        "range": f"{row.estimate.low:.3f} – {row.estimate.high:.3f}",
-        "needs": ", ".join(row.estimate.needs) or "nothing",
+        "naive": _number(row.naive),
+        "value": _number(row.estimate.value),
+        "range": _range(row),
+        "needs": needs,
     }
 
 
-def _compared(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
-    titles = [words.title(row) for row in evaluations[0].rows]
+def _compared(evaluations: Sequence[Evaluation], tables: list[list[MetricRow]]) -> dict[str, Any]:
+    titles = [words.TITLES.get(row.metric, row.metric) for row in tables[0]]
     rows = [
         {
             "name": evaluation.name,
-            "cells": [
-                f"{row.estimate.value:.3f} ({row.estimate.low:.3f} – {row.estimate.high:.3f})"
-                for row in evaluation.rows
-            ],
+            "cells": [(_number(row.estimate.value), _range(row)) for row in table],
             "light": words.light(evaluation),
         }
-        for evaluation in evaluations
+        for evaluation, table in zip(evaluations, tables, strict=True)
     ]
     return {"titles": titles, "rows": rows}
+
+
+def _number(value: float) -> str:
+    return "–" if value != value else f"{value:.3f}"  # noqa: PLR0124 - NaN
+
+
+def _range(row: MetricRow) -> str:
+    return f"{_number(row.estimate.low)} – {_number(row.estimate.high)}"

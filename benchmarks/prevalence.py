@@ -1,0 +1,286 @@
+"""Error, coverage and time of every prevalence estimator, and its speed against published code.
+
+    python benchmarks/prevalence.py [--quick] [--repeats R] [--data-dir DIR] [--only PART]
+
+Parts: `synthetic` (known truth: normals 1, 2, 4 sd apart and overlapping uniforms), `real` (data
+sets of --data-dir with a 0/1 column `y`; out-of-fold scores of boosting and of logistic
+regression), `speed` (ratios to the plain transcriptions of `published_prevalence.py` in the same
+run, and a million scores), `memory` (kernel means on 10,000 rows). Times are CPU seconds; run
+with OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1.
+"""
+
+import argparse
+import itertools
+import pathlib
+import resource
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import published_prevalence as published
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import undercount as uc
+from undercount import prevalence as up
+from undercount.prevalence.alpha_max import GRID, histograms, likelihood_curve
+from undercount.prevalence.kernel_mean import feature_kernel_means
+from undercount.prevalence.matching import matching_curve
+from undercount.prevalence.ranks import on_scale
+
+SCORE_METHODS = {
+    "Consensus": up.Consensus,
+    "Dedpul": up.Dedpul,
+    "Dedpul, monotone": lambda **keys: up.Dedpul(monotone=True, **keys),
+    "BestBin": up.BestBin,
+    "PatraSen": up.PatraSen,
+    "RocSlope": up.RocSlope,
+    "KernelMean KM1": up.KernelMean,
+    "KernelMean KM2": lambda **keys: up.KernelMean("KM2", **keys),
+    "AlphaMax": up.AlphaMax,
+    "DistCurve": up.DistCurve,
+    "ElkanNoto": up.ElkanNoto,
+}
+FEATURE_METHODS = {
+    "KM1, features": lambda **keys: up.KernelMean(max_rows=2000, **keys),
+    "KM2, features": lambda **keys: up.KernelMean("KM2", max_rows=2000, **keys),
+    "TIcE, features": up.TIcE,
+    "PenL1, features": up.PenL1,
+}
+SHARES = (0.1, 0.3, 0.5, 0.8)
+DATA_SETS = (
+    "bank",
+    "landsat_jain",
+    "mushroom_jain",
+    "pageblock_jain",
+    "pendigit",
+    "shuttle",
+    "spambase",
+    "wine_jain",
+)
+MAX_ROWS = 6000
+
+
+class Results:
+    """Errors, intervals and times, gathered by method."""
+
+    def __init__(self):
+        self.rows = {}
+
+    def run(self, name, method, truth, *data, n_resamples):
+        start = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = method(n_resamples=n_resamples, random_state=0).fit(*data)
+        spent = time.process_time() - start
+        low, high = (np.nan, np.nan)
+        if found.interval_ is not None:
+            low, high = found.interval_.low, found.interval_.high
+        value = found.unlabeled_prevalence_
+        self.rows.setdefault(name, []).append((value - truth, low - truth, high - truth, spent))
+
+    def show(self, title):
+        print(f"\n{title} ({len(next(iter(self.rows.values())))} data sets)")
+        print(f"{'method':20} {'|error|':>8} {'bias':>7} {'coverage':>9} {'width':>6} {'CPU s':>8}")
+        for name, rows in self.rows.items():
+            error, low, high, spent = np.array(rows).T
+            covered = np.mean((low <= 0) & (high >= 0)) if np.isfinite(low).all() else np.nan
+            print(
+                f"{name:20} {np.abs(error).mean():8.3f} {error.mean():+7.3f} {covered:9.2f}"
+                f" {np.mean(high - low):6.2f} {spent.mean():8.4f}"
+            )
+
+
+def synthetic_problem(rng, family, share, n_labelled, n_unlabeled):
+    """Return labels, scores, and five (two) features with the same overlap."""
+    n_hidden = round(share * n_unlabeled)
+    positive = np.arange(n_labelled + n_unlabeled) < n_labelled + n_hidden
+    if family == "uniform":
+        X = rng.random((positive.size, 2)) - np.where(positive, 0, 0.6)[:, None]
+        score = X[:, 0]
+    else:
+        distance = float(family.split()[1])
+        X = rng.normal(positive[:, None] * distance / np.sqrt(5), 1, (positive.size, 5))
+        score = X.sum(axis=1)
+    y = np.where(np.arange(positive.size) < n_labelled, 1.0, np.nan)
+    return y, score, X
+
+
+def synthetic(*, repeats, quick):
+    families = ("normal 1", "normal 2", "normal 4", "uniform")
+    sizes = [(100, 1000)] if quick else list(itertools.product((100, 1000), (1000, 10_000)))
+    scores, features, by_family = Results(), Results(), {name: Results() for name in families}
+    rng = np.random.default_rng(2024)
+    for _, family, share, (m, n) in itertools.product(range(repeats), families, SHARES, sizes):
+        y, score, X = synthetic_problem(rng, family, share, m, n)
+        counts = uc.ScoreCounts.from_rows(y, score)
+        for name, method in SCORE_METHODS.items():
+            scores.run(name, method, share, counts, n_resamples=0 if quick else 30)
+        by_family[family].rows.setdefault("Consensus", []).append(scores.rows["Consensus"][-1])
+        if n == 1000:  # features cost more
+            for name, method in FEATURE_METHODS.items():
+                features.run(name, method, share, y, X, n_resamples=0)
+    scores.show("Synthetic, scores")
+    features.show("Synthetic, features")
+    for family, results in by_family.items():
+        results.show(f"Consensus, {family}")
+
+
+def real_problem(rng, table, *, flipped):
+    """Return labels, features and the true share: a random part of the positives is labelled."""
+    X = table.drop(columns="y").to_numpy(float)
+    positive = table["y"].to_numpy() == (0 if flipped else 1)
+    order = rng.permutation(len(X))[:MAX_ROWS]
+    X, positive = X[order], positive[order]
+    labelled = positive & (rng.random(len(X)) < rng.uniform(0.1, 0.5))
+    return np.where(labelled, 1.0, np.nan), X, positive[~labelled].mean()
+
+
+def real(*, repeats, quick, data_dir):
+    import pandas as pd  # noqa: PLC0415 - needed only with a data folder
+
+    paths = [data_dir / f"{name}.parquet" for name in DATA_SETS]
+    paths = [path for path in paths if path.exists()][: 3 if quick else None]
+    if not paths:
+        print(f"\nReal data: none of {', '.join(DATA_SETS)} in {data_dir}; skipped")
+        return
+    logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=500))
+    boosted, linear, features = Results(), Results(), Results()
+    rng = np.random.default_rng(7)
+    for _, path, flipped in itertools.product(range(repeats), paths, (False, True)):
+        y, X, share = real_problem(rng, pd.read_parquet(path), flipped=flipped)
+        for results, scorer in ((boosted, None), (linear, logistic)):
+            score = up.out_of_fold_scores(y, X, scorer, random_state=0)
+            counts = uc.ScoreCounts.from_rows(y, score)
+            for name, method in SCORE_METHODS.items():
+                results.run(name, method, share, counts, n_resamples=0)
+        scaled = StandardScaler().fit_transform(X)
+        for name, method in FEATURE_METHODS.items():
+            features.run(name, method, share, y, scaled, n_resamples=0)
+    boosted.show("Real, out-of-fold scores of boosting")
+    linear.show("Real, out-of-fold scores of logistic regression")
+    features.show("Real, standardised features")
+
+
+def clocked(function, *arguments, times=1):
+    spent = []
+    for _ in range(times):
+        start = time.process_time()
+        found = function(*arguments)
+        spent.append(time.process_time() - start)
+    return found, min(spent)
+
+
+def compare(name, ours, theirs, difference):
+    (_, fast), (_, slow) = ours, theirs
+    print(f"{name:26} {fast:9.4f} {slow:9.3f} {slow / fast:8.0f} x   difference {difference:.1e}")
+
+
+def speed(*, quick):
+    n = 2000 if quick else 10_000
+    rng = np.random.default_rng(1)
+    logit = np.concatenate(
+        [rng.normal(1, 1, n // 10 + 3 * n // 10), rng.normal(-1, 1, 7 * n // 10)]
+    )
+    score = 1 / (1 + np.exp(-2 * logit))
+    labelled, unlabeled = score[: n // 10], score[n // 10 :]
+    counts = uc.ScoreCounts.from_rows(np.repeat([1, -1], [n // 10, n]), score, unlabeled=-1)
+    print(f"\nSpeed at {n} unlabeled and {n // 10} labelled scores, CPU seconds")
+    print(f"{'method':26} {'ours':>9} {'published':>9} {'ratio':>10}")
+    for name, method, peer in (
+        ("RocSlope", up.RocSlope(n_resamples=0), published.roc_slope),
+        ("BestBin", up.BestBin(n_resamples=0), published.best_bin),
+        ("Dedpul", up.Dedpul(scale="score", n_resamples=0), published.dedpul),
+        (
+            "Dedpul, monotone",
+            up.Dedpul(monotone=True, scale="score", n_resamples=0),
+            lambda a, b: published.dedpul(a, b, monotone=True),
+        ),
+    ):
+        ours = clocked(method._estimate, counts, times=5)  # noqa: SLF001 - counting is apart
+        theirs = clocked(peer, labelled, unlabeled)
+        compare(name, ours, theirs, abs(ours[0].value - theirs[0]))
+    bins = histograms(*on_scale(counts, "score"), counts.n_positive)
+    ours = clocked(likelihood_curve, *bins, times=5)
+    theirs = clocked(published.alpha_max_curve, *bins, GRID)
+    compare("AlphaMax", ours, theirs, np.abs(ours[0] - theirs[0]).max())
+    draws = rng.integers(len(labelled), size=(10, n))
+    ours = clocked(matching_curve, labelled, unlabeled, draws, times=3)
+    theirs = clocked(published.matching_curve, labelled, unlabeled, draws)
+    compare("DistCurve", ours, theirs, np.abs(ours[0] - theirs[0]).max())
+    kernel_speed(rng, quick=quick)
+    million(rng, quick=quick)
+
+
+def features_of(rng, n_rows):
+    """A quarter labelled, three tenths of the rest positive, 115 features."""
+    labelled = np.arange(n_rows) < n_rows // 4
+    positive = labelled | (rng.random(n_rows) < 0.3)
+    X = rng.normal(0, 1, (n_rows, 115))
+    X[:, :5] += positive[:, None] * 3 / np.sqrt(5)
+    return X[labelled], X[~labelled]
+
+
+def kernel_speed(rng, *, quick):
+    sizes, full = ((200, 400), 1000) if quick else ((500, 1000), 4000)
+    spent = []
+    for size in sizes:
+        theirs = clocked(published.kernel_means, *features_of(rng, size))
+        spent.append(theirs[1])
+    growth = np.log(spent[1] / spent[0]) / np.log(sizes[1] / sizes[0])
+    expected = spent[1] * (full / sizes[1]) ** growth
+    ours = clocked(feature_kernel_means, *features_of(rng, full))
+    print(
+        f"KM1 and KM2, {full} x 115     {ours[1]:9.3f} {expected:9.1f} {expected / ours[1]:8.0f} x"
+        f"   (published: {spent[0]:.2f} s at {sizes[0]}, {spent[1]:.2f} s at {sizes[1]} rows,"
+        f" growth {growth:.2f}, extrapolated)"
+    )
+
+
+def million(rng, *, quick):
+    n = 100_000 if quick else 1_000_000
+    score = np.concatenate([rng.normal(2, 1, 2 * n // 5), rng.normal(0, 1, 7 * n // 10)])
+    y = np.repeat([1, -1], [n // 10, n])
+    counts, spent = clocked(lambda: uc.ScoreCounts.from_rows(y, score, unlabeled=-1))
+    print(f"\n{n} unlabeled scores (3 in 10 positive): counting {spent:.2f} s, then")
+    for name, method in SCORE_METHODS.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found, spent = clocked(method(n_resamples=0, random_state=0).fit, counts)
+        print(f"{name:20} {found.unlabeled_prevalence_:.3f} {spent:8.3f} s")
+
+
+def memory(*, quick):
+    n = 2000 if quick else 10_000
+    code = (
+        "import numpy as np, prevalence as p;"
+        f"p.feature_kernel_means(*p.features_of(np.random.default_rng(0), {n}))"
+    )
+    here = pathlib.Path(__file__).parent
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=here)  # noqa: S603 - our own code
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"\nKM1 and KM2 on {n} x 115 features: peak memory {peak:.0f} MB, Python included")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small sizes, under two minutes")
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--data-dir", type=pathlib.Path, default=pathlib.Path("../shared/data"))
+    parser.add_argument("--only", choices=["synthetic", "real", "speed", "memory"])
+    args = parser.parse_args()
+    if args.only in (None, "synthetic"):
+        synthetic(repeats=args.repeats, quick=args.quick)
+    if args.only in (None, "real"):
+        real(repeats=args.repeats, quick=args.quick, data_dir=args.data_dir)
+    if args.only in (None, "speed"):
+        speed(quick=args.quick)
+    if args.only in (None, "memory"):
+        memory(quick=args.quick)
+
+
+if __name__ == "__main__":
+    main()

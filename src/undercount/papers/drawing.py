@@ -1,0 +1,107 @@
+"""Panels of lines, points and surfaces, drawn when matplotlib is there."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+MOST_POINTS = 300  # of a line in a picture: more cannot be seen
+IN_ROW = 3
+
+
+@dataclass(frozen=True)
+class Line:
+    """Hold one line of a panel.
+
+    Attributes
+    ----------
+    label : str
+        Name in the legend; "" leaves it out.
+    x, y : list of float
+        Its points.
+    style : str
+        Format of matplotlib, such as "-", "--" or ".".
+    """
+
+    label: str
+    x: list[float]
+    y: list[float]
+    style: str = "-"
+
+    @classmethod
+    def of(cls, label: str, x: ArrayLike, y: ArrayLike, style: str = "-") -> "Line":
+        """Make a line of at most 300 points, its ends kept."""
+        across, up = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        kept = np.unique(np.linspace(0, len(across) - 1, min(len(across), MOST_POINTS)).round())
+        chosen = kept.astype(int)
+        return cls(label, across[chosen].round(5).tolist(), up[chosen].round(5).tolist(), style)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Hold one panel: lines, or a surface over the unit square."""
+
+    title: str
+    x_label: str
+    y_label: str
+    lines: tuple[Line, ...] = ()
+    surface: list[list[float]] = field(default_factory=list)
+    log_x: bool = False
+
+    @classmethod
+    def from_dict(cls, found: dict[str, Any]) -> "Panel":
+        """Make a panel from its JSON."""
+        return cls(**{**found, "lines": tuple(Line(**line) for line in found["lines"])})
+
+
+def roc_line(label: str, curve: Any, style: str = "-") -> Line:
+    """Return the ROC curve of an operating curve."""
+    order = np.lexsort((curve.tpr, curve.fpr))
+    return Line.of(label, curve.fpr[order], curve.tpr[order], style)
+
+
+def thinned(panels: Sequence[Panel]) -> Iterator[tuple[str, str, float, float]]:
+    """Return the points of all lines, one row a point."""
+    for panel in panels:
+        for line in panel.lines:
+            for x, y in zip(line.x, line.y, strict=True):
+                yield panel.title, line.label, x, y
+
+
+def draw(panels: Sequence[Panel], stem: Path) -> list[Path]:
+    """Draw panels side by side into SVG and PNG; return nothing without matplotlib."""
+    try:
+        import matplotlib as mpl  # noqa: PLC0415 - an optional package
+        from matplotlib.figure import Figure  # noqa: PLC0415
+    except ImportError:
+        return []
+    columns = min(len(panels), IN_ROW)
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(4.2 * columns, 3.6 * rows), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes, panel in zip(grid, panels, strict=False):
+        _draw_panel(axes, panel)
+    for axes in grid[len(panels) :]:
+        axes.set_axis_off()
+    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in ("svg", "png")]
+    with mpl.rc_context({"svg.hashsalt": stem.name}):  # the same picture gives the same file
+        figure.savefig(paths[0], metadata={"Date": None})
+        figure.savefig(paths[1], dpi=100)
+    return paths
+
+
+def _draw_panel(axes: Any, panel: Panel) -> None:
+    if panel.surface:
+        axes.imshow(
+            np.array(panel.surface), origin="lower", extent=(0, 1, 0, 1), vmin=0, vmax=0.5
+        ).cmap.set_bad("lightgrey")
+    for line in panel.lines:
+        axes.plot(line.x, line.y, line.style, label=line.label or None, markersize=3)
+    axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
+    if panel.log_x:
+        axes.set_xscale("log")
+    if any(line.label for line in panel.lines):
+        axes.legend(fontsize="small")

@@ -1,0 +1,97 @@
+"""Evaluations of every design, made from a seeded simulation."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import undercount as uc
+from undercount.evaluation import Evaluation
+
+SHARE = 0.06
+
+
+def simulated(
+    n_rows: int = 3000, strength: float = 1.8, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return truth, labels (1 or 0) and scores in (0, 1)."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n_rows) < 0.12
+    label = (truth & (rng.random(n_rows) < 0.5)).astype(float)
+    return truth, label, 1 / (1 + np.exp(1 - rng.normal(strength * truth)))
+
+
+@cache
+def evaluations() -> dict[str, list[Evaluation]]:
+    """Return one or several models for each design."""
+    truth, label, score = simulated()
+    other = simulated(strength=1.2, seed=1)[2] + truth * 0.1
+    rng = np.random.default_rng(2)
+    verified = np.where(label == 1, 1.0, np.nan)
+    verified[(~truth) & (rng.random(len(truth)) < 0.1)] = 0.0
+    impure = label.copy()
+    impure[rng.choice(np.flatnonzero(~truth), 20, replace=False)] = 1.0
+    estimated = uc.Estimate(SHARE, 0.05, 0.075, 0.006)
+
+    def one(labels: Any, scores: Any = score, **options: Any) -> Evaluation:
+        options = {"unlabeled": 0, "threshold": 0.6, "name": "model", **options}
+        return uc.evaluate(labels, scores, **options)
+
+    return {
+        "estimated": [
+            one(label, unlabeled_prevalence=estimated, name="first"),
+            one(label, other, unlabeled_prevalence=estimated, threshold=0.5, name="second"),
+        ],
+        "no threshold": [one(label, unlabeled_prevalence=SHARE, threshold=None)],
+        "prevalence": [one(label, prevalence=0.118, target="population")],
+        "range": [one(label, prevalence=(0.1, 0.13), label_purity=(0.95, 1.0))],
+        "label frequency": [one(label, label_frequency=0.52)],
+        "label frequency, population": [one(label, label_frequency=0.52, target="population")],
+        "case-control": [one(label, unlabeled_prevalence=SHARE, sampling="case-control")],
+        "case-control, data set": [
+            one(label, unlabeled_prevalence=SHARE, sampling="case-control", target="dataset")
+        ],
+        "impure": [one(impure, unlabeled_prevalence=SHARE, label_purity=0.9)],
+        "impure, case-control": [
+            one(impure, unlabeled_prevalence=SHARE, label_purity=0.9, sampling="case-control")
+        ],
+        "impure, uncertain": [
+            one(impure, unlabeled_prevalence=estimated, label_purity=uc.Estimate(0.9, 0.85, 0.95, 0.02))
+        ],
+        "known negatives": [one(verified, unlabeled=None, unlabeled_prevalence=SHARE)],
+        "known negatives, population": [
+            one(verified, unlabeled=None, unlabeled_prevalence=SHARE, target="population")
+        ],
+        "weights": [
+            one(label, unlabeled_prevalence=SHARE, sample_weight=rng.uniform(0.5, 2, len(label)))
+        ],
+        "weights, population": [
+            one(
+                label,
+                unlabeled_prevalence=SHARE,
+                sample_weight=rng.uniform(0.5, 2, len(label)),
+                target="population",
+                confidence_level=0.9,
+            )
+        ],
+    }
+
+
+def odd_scores() -> dict[str, list[Evaluation]]:
+    """Return scores that break careless pages."""
+    _, label, score = simulated(800)
+    infinite = np.where(score > 0.8, np.inf, np.where(score < 0.05, -np.inf, score))
+    odd = {
+        "constant": np.full(len(label), 0.5),
+        "two values": (score > 0.5).astype(float),
+        "tied": np.round(score, 1),
+        "saturated": np.where(score > 0.6, 1.0, np.where(score < 0.4, 0.0, score)),
+        "infinite": infinite,
+        "huge": score * 1e300,
+        "negative": -1e-12 * score,
+        "reversed": -score,
+    }
+    return {
+        name: [uc.evaluate(label, scores, unlabeled=0, unlabeled_prevalence=0.02, name=name)]
+        for name, scores in odd.items()
+    }

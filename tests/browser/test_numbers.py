@@ -1,0 +1,206 @@
+"""The script's numbers are the library's, to 1e-9, on the cells that the page carries."""
+
+import itertools
+import json
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import undercount as uc
+from undercount.assume.labelled import naive_curve
+from undercount.errors import InputError
+from undercount.evaluation import Evaluation
+from undercount.scorecard import POINT_METRICS
+from undercount.sensitivity import AREAS, break_even, largest_share, metric_value
+from undercount.uncertainty.intervals import estimate_metric
+
+pytestmark = pytest.mark.browser
+CLOSE = {"rel": 1e-9, "abs": 1e-9}
+DESIGNS = (
+    "estimated",
+    "no threshold",
+    "prevalence",
+    "range",
+    "label frequency",
+    "label frequency, population",
+    "case-control",
+    "case-control, data set",
+    "impure",
+    "impure, case-control",
+    "impure, uncertain",
+    "known negatives",
+    "known negatives, population",
+    "weights",
+    "weights, population",
+)
+
+
+def rebuilt(opened: Any, k: int = 0) -> uc.ScoreCounts:
+    """Make counts of the cells embedded in the page."""
+    facts = json.loads(opened.page.evaluate("document.getElementById('facts').textContent"))
+    curve, units = facts["document"]["models"][k]["curve"], facts["live"][k]["units"]
+    columns = [np.array(curve[name], float) for name in ("positive", "negative", "unlabeled")]
+    squares = [columns[place].sum() * units[kind] for place, kind in ((0, 0), (1, 2), (2, 1))]
+    return uc.ScoreCounts.from_counts(
+        curve["threshold"], *columns, squared_weight=(squares[0], squares[1], squares[2])
+    )
+
+
+def script(opened: Any, calls: list[tuple[Any, ...]]) -> list[Any]:
+    """Call functions of the page's script on its first model, all in one go."""
+    code = """(calls) => {
+      const safe = (v) => typeof v === "number" && !Number.isFinite(v) ? String(v) : v;
+      return calls.map(([name, ...list]) => {
+        const out = undercount[name](undercount.models[0], ...list);
+        return typeof out === "object" && !Array.isArray(out)
+          ? Object.fromEntries(Object.entries(out).map(([k, v]) => [k, safe(v)]))
+          : safe(out);
+      });
+    }"""
+    return opened.page.evaluate(code, [list(call) for call in calls])
+
+
+def as_number(value: Any) -> float:
+    """Read what the script says, NaN and infinity included."""
+    return float(str(value).replace("Infinity", "inf").replace("NaN", "nan"))
+
+
+def library(
+    evaluation: Evaluation, counts: uc.ScoreCounts, shares: uc.Shares, metric: str, place: int
+) -> uc.Estimate | None:
+    """Return the library's estimate; None if it says that the shares do not fit."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", uc.errors.MisfitWarning)
+            return estimate_metric(
+                counts,
+                shares,
+                metric,
+                threshold=None if metric in AREAS else float(counts.score[place - 1]),
+                target=evaluation.target,
+                confidence_level=evaluation.confidence_level,
+            )
+    except (uc.errors.MisfitWarning, InputError):
+        return None
+
+
+def moved_shares(evaluation: Evaluation) -> list[uc.Shares]:
+    """Return the shares as given, and some to which a user moves the sliders."""
+    given = evaluation.shares
+    interval, error = given.label_purity_interval, given.label_purity_error
+    purity: Any = given.label_purity
+    if interval is not None:  # a purity that is not moved keeps its uncertainty
+        purity = uc.Estimate(purity, interval.low, interval.high, error)
+        purity = purity if error else (interval.low, interval.high)
+    return [
+        given,
+        uc.Shares(0.03, purity, given.sampling),
+        uc.Shares(0.0, 1.0, given.sampling),
+        uc.Shares(0.02, 0.93, given.sampling),
+    ]
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_script_and_library_agree_on_every_estimate(open_page: Any, cases: Any, design: str) -> None:
+    evaluation = cases.evaluations()[design][0]
+    opened = open_page([evaluation])
+    counts = rebuilt(opened)
+    start, cells = opened.page.evaluate("undercount.models[0].start"), len(counts.score)
+    tried = list(
+        itertools.product(
+            moved_shares(evaluation), (start, 2 * cells // 3), (*POINT_METRICS, *AREAS)
+        )
+    )
+    answers = script(
+        opened,
+        [
+            ("estimate", metric, place, shares.unlabeled_prevalence, shares.label_purity)
+            for shares, place, metric in tried
+        ],
+    )
+    fitting = 0
+    for (shares, place, metric), answer in zip(tried, answers, strict=True):
+        expected = library(evaluation, counts, shares, metric, place)
+        assert answer["fits"] is (expected is not None), (shares, place, metric)
+        if expected is None:
+            continue
+        fitting += 1
+        got = [as_number(answer[end]) for end in ("value", "low", "high")]
+        wanted = [expected.value, expected.low, expected.high]
+        assert got == pytest.approx(wanted, **CLOSE), (shares, place, metric)
+    assert fitting > len(tried) / 2
+    opened.assert_quiet()
+
+
+BREAK_EVEN = (
+    ("precision", 0.5),
+    ("f1", 0.45),
+    ("roc_auc", 0.87),
+    ("recall", 0.5),
+    ("mcc", 0.4),
+    ("precision", 0.02),
+    ("precision", 0.999),
+)
+
+
+@pytest.mark.parametrize("design", ["estimated", "case-control", "impure", "known negatives"])
+def test_script_and_library_agree_on_curves_and_bounds(
+    open_page: Any, cases: Any, design: str
+) -> None:
+    evaluation = cases.evaluations()[design][0]
+    opened = open_page([evaluation])
+    counts, purity = rebuilt(opened), evaluation.shares.label_purity
+    shares = uc.Shares(0.04, purity, evaluation.shares.sampling)
+    curve, naive = uc.mixture_curve(counts, shares, clean=False), naive_curve(counts)
+    got = opened.page.evaluate(
+        """([share, purity]) => {
+          const m = undercount.models[0], c = undercount.recover(m, share, purity);
+          const areas = ["roc_auc", "average_precision", "lift_auc"], n = undercount.naiveCurve(m);
+          return { tpr: [...c.tpr], fpr: [...c.fpr], naive: areas.map((a) => undercount.area(n, a)),
+            recall: undercount.biasedRecall(0.3, 2.5) };
+        }""",
+        [0.04, purity],
+    )
+    np.testing.assert_allclose(got["tpr"], curve.tpr, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(got["fpr"], curve.fpr, rtol=0, atol=1e-12)
+    assert got["naive"] == pytest.approx([getattr(naive, area) for area in AREAS], **CLOSE)
+    recall = uc.biased_recall(0.3, 2.5)
+    assert got["recall"] == pytest.approx([recall.low, recall.high], **CLOSE)
+    ratios = (1.0, 1.7, 4.0)
+    largest, *areas = script(
+        opened,
+        [
+            ("largestShare", purity),
+            *(("biasedArea", "roc_auc", 0.04, purity, ratio) for ratio in ratios),
+        ],
+    )
+    assert largest == pytest.approx(largest_share(counts, purity), **CLOSE)
+    for ratio, ends in zip(ratios, areas, strict=True):
+        area = uc.biased_auc(counts, shares, ratio)
+        assert ends == pytest.approx([area.low, area.high], **CLOSE)
+    assert_same_break_even(opened, evaluation, counts)
+
+
+def assert_same_break_even(opened: Any, evaluation: Evaluation, counts: uc.ScoreCounts) -> None:
+    """Compare where conclusions start and stop to hold."""
+    share, purity = evaluation.shares.unlabeled_prevalence, evaluation.shares.label_purity
+    exact = uc.Shares(share, purity, evaluation.shares.sampling)
+    place = opened.page.evaluate("undercount.models[0].start")
+    for metric, value in BREAK_EVEN:
+        cut = None if metric in AREAS else float(counts.score[place - 1])
+        expected = break_even(counts, exact, metric, value, cut)
+        least, bias, at = script(
+            opened,
+            [
+                ("leastShare", metric, value, place, purity),
+                ("largestBias", metric, value, place, share, purity),
+                ("valueAt", metric, place, share, purity),
+            ],
+        )
+        assert as_number(least) == pytest.approx(
+            expected.unlabeled_prevalence, nan_ok=True, rel=1e-9, abs=1e-10
+        )
+        assert as_number(bias) == pytest.approx(expected.odds_ratio, nan_ok=True, rel=1e-9)
+        assert at == pytest.approx(metric_value(counts, exact, metric, cut), **CLOSE)

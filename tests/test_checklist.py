@@ -1,0 +1,102 @@
+"""One test a check: it is silent on good data and speaks up on the data it is for."""
+
+import numpy as np
+import pytest
+
+import undercount as uc
+from undercount.checklist import checklist
+
+
+def rows(seed=0, n_rows=4000, separation=1.5, prevalence=0.3, frequency=0.5):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n_rows) < prevalence
+    y = np.where(truth & (rng.random(n_rows) < frequency), 1.0, np.nan)
+    return y, rng.normal(separation * truth), truth
+
+
+def level(code, y, score, shares=None, **options):
+    counts = uc.ScoreCounts.from_rows(y, score, compact=True)
+    found = checklist(counts, shares or uc.Shares(0.1), **options)
+    return {check.code: check for check in found}[code].level
+
+
+def test_good_data_pass_every_check():
+    y, score, _ = rows()
+    counts = uc.ScoreCounts.from_rows(y, score)
+    found = checklist(counts, uc.Shares.from_prevalence(counts, 0.3))
+    assert {check.level for check in found} == {"ok", "info"}
+    assert all(check.message for check in found)
+    assert len({check.code for check in found}) == len(found)
+
+
+def test_uc001_prevalence_that_does_not_fit():
+    y, score, _ = rows(separation=4)
+    # 4 apart and 18 % hidden: half of the unlabeled cannot be positive.
+    assert level("UC001", y, score, uc.Shares(0.17)) == "ok"
+    assert level("UC001", y, score, uc.Shares(0.3)) == "fail"
+
+
+def test_uc002_estimators_disagree():
+    y, score, _ = rows()
+    close = {"a": uc.Estimate(0.10, 0.1, 0.1), "b": uc.Estimate(0.12, 0.1, 0.1)}
+    apart = {"a": uc.Estimate(0.10, 0.1, 0.1), "b": uc.Estimate(0.40, 0.4, 0.4)}
+    assert level("UC002", y, score, estimates=close) == "ok"
+    assert level("UC002", y, score, estimates=apart) == "warn"
+
+
+def test_uc003_few_labels():
+    y, score, _ = rows(n_rows=200, prevalence=0.1)
+    assert level("UC003", y, score) == "warn"
+
+
+def test_uc004_heavy_ties_and_uc009_saturation():
+    y, score, _ = rows()
+    assert level("UC004", y, np.maximum(score, 0.5)) == "warn"
+    assert level("UC009", y, np.minimum(score, 0.5)) == "warn"
+    assert level("UC009", y, np.maximum(score, 0.5)) == "ok"
+
+
+def test_uc005_constant_and_hard_scores():
+    y, score, _ = rows()
+    assert level("UC005", y, np.zeros(len(y))) == "fail"
+    assert level("UC005", y, (score > 1).astype(float)) == "info"
+
+
+def test_uc006_reversed_score_is_said_and_not_turned_round():
+    y, score, _ = rows()
+    assert level("UC006", y, -score) == "fail"
+    counts = uc.ScoreCounts.from_rows(y, -score)
+    assert uc.naive_curve(counts).roc_auc < 0.5
+
+
+def test_uc007_naive_above_estimate():
+    y, score, _ = rows()
+    good = uc.evaluate(y, score, prevalence=0.3)
+    # Impure labels lower the estimate below the naive value.
+    noisy = uc.evaluate(y, -score, unlabeled_prevalence=0.1)
+    assert {c.code: c.level for c in good.checks}["UC007"] == "ok"
+    assert {c.code: c.level for c in noisy.checks}["UC007"] == "warn"
+
+
+def test_uc010_the_label_in_the_score():
+    y, score, _ = rows()
+    assert level("UC010", y, np.where(np.isnan(y), score, 50 + score)) == "warn"
+
+
+def test_uc011_prevalence_not_identified():
+    y, score, _ = rows()
+    counts = uc.ScoreCounts.from_rows(y, score)
+    found = checklist(counts, uc.Shares(0.1), identified=False)
+    assert "UC011" in {check.code for check in found}
+
+
+def test_uc012_warnings_become_checks():
+    y, score, _ = rows(n_rows=150, prevalence=0.2, separation=5)
+    evaluation = uc.evaluate(y, score, prevalence=0.2)
+    messages = [check.message for check in evaluation.checks if check.code == "UC012"]
+    assert any("label" in message or "would be" in message for message in messages)
+
+
+@pytest.mark.parametrize("word", ["UC003", "warn", "What to do"])
+def test_a_check_prints_in_one_line(word):
+    assert word in str(uc.Check("UC003", "warn", "few", "label more"))

@@ -1,0 +1,48 @@
+"""The examples of README and documentation run."""
+
+import doctest
+import pathlib
+import re
+
+import numpy as np
+import pytest
+
+import undercount as uc
+
+ROOT = pathlib.Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def names(path):
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names)
+def test_examples_run(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    if ">>> " in text:
+        flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+        failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=flags)
+        assert tried > 0
+        assert failed == 0, capsys.readouterr().out
+    space = simulated()
+    for block in BLOCK.findall(text):
+        if ">>> " not in block:
+            exec(compile(block, str(page), "exec"), space)  # noqa: S102 - our own pages
+
+
+def simulated():
+    """Names that a page may take for granted: the reader's own labels and scores."""
+    rng = np.random.default_rng(0)
+    truth = rng.random(5000) < 0.04
+    y, score = (truth & (rng.random(5000) < 0.35)).astype(int), rng.normal(2.0 * truth) / 4
+    evaluation = uc.evaluate(y, score, unlabeled=0, prevalence=0.04, threshold=0.5)
+    return {"y": y, "score": score, "evaluation": evaluation, "uc": uc, "np": np}
+
+
+def test_pages_stand_in_the_navigation():
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").rglob("*.md"):
+        assert str(page.relative_to(ROOT / "docs")) in navigation, page.name
