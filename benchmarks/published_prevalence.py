@@ -39,14 +39,17 @@ def best_bin(labelled, unlabeled, risk=0.1, slack=0.01):
     positive, rest = np.sort(labelled)[::-1], np.sort(unlabeled)[::-1]
     noise = np.sqrt(np.log(4 / risk) / 2 / m) + np.sqrt(np.log(4 / risk) / 2 / n)
     best, found = np.inf, 1.0
-    in_unlabeled = 0
-    for in_labelled in range(1, m + 1):
-        threshold = positive[in_labelled - 1]
-        if in_labelled < m and positive[in_labelled] == threshold:
-            continue
+    in_labelled = in_unlabeled = 0
+    while in_labelled < m or in_unlabeled < n:
+        threshold = max(
+            positive[in_labelled] if in_labelled < m else -np.inf,
+            rest[in_unlabeled] if in_unlabeled < n else -np.inf,
+        )
+        while in_labelled < m and positive[in_labelled] >= threshold:
+            in_labelled += 1
         while in_unlabeled < n and rest[in_unlabeled] >= threshold:
             in_unlabeled += 1
-        if in_unlabeled == 0:
+        if in_labelled == 0 or in_unlabeled == 0:
             continue
         ratio = (in_unlabeled / n) / (in_labelled / m)
         penalised = ratio + (1 + slack) * noise / (in_labelled / m)

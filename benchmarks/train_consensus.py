@@ -1,6 +1,6 @@
 """Train the network of `undercount.prevalence.Consensus` on simulated problems.
 
-    python benchmarks/train_consensus.py simulate 1 part1.npz --problems 8000 --classifiers 1600
+    python benchmarks/train_consensus.py simulate 1 part1.npz --problems 8000
     python benchmarks/train_consensus.py train part*.npz
 
 The first command draws problems of known truth and gathers the evidence of each; run it with
@@ -100,7 +100,7 @@ SHAPES = (
 )
 
 
-def irreducible(shape, n_rows=4000, most=0.1):
+def irreducible(shape, most, n_rows=4000):
     """Say whether the top scores belong nearly to positives alone, which every method assumes."""
     positive, negative = (np.sort(scores)[::-1] for scores in shape(n_rows, n_rows))
     place = np.arange(n_rows // 100, n_rows)
@@ -108,14 +108,14 @@ def irreducible(shape, n_rows=4000, most=0.1):
     return np.min(above / (place + 1)) <= most
 
 
-def problem(rng):
+def problem(rng, most):
     """Draw (labelled scores, unlabeled scores, true share)."""
     n_labelled = int(10 ** rng.uniform(1.1, 3.7))
     n_unlabeled = int(10 ** rng.uniform(2.0, 4.3))
     share = rng.uniform(0, 1) if rng.random() < 0.75 else 10 ** rng.uniform(-3, -0.4)
     makers, chances = zip(*SHAPES, strict=True)
     shape = makers[rng.choice(len(makers), p=chances)](rng)
-    while not irreducible(shape):
+    while not irreducible(shape, most):
         shape = makers[rng.choice(len(makers), p=chances)](rng)
     hidden = rng.binomial(n_unlabeled, share)
     positive, negative = shape(n_labelled + hidden, n_unlabeled - hidden)
@@ -136,7 +136,7 @@ def clusters(rng, n_parts, n_features, spread):
     return weight, mean, np.exp(rng.normal(0, 0.4, (n_parts, n_features)))
 
 
-def classifier_problem(rng):
+def classifier_problem(rng, _most):
     """Draw a problem on features, scored out of fold by boosting or logistic regression."""
     n_labelled = int(10 ** rng.uniform(1.7, 3.1))
     n_unlabeled = int(10 ** rng.uniform(2.5, 3.7))
@@ -166,13 +166,12 @@ def classifier_problem(rng):
     return score[y == 1], score[y == 0], hidden / n_unlabeled
 
 
-def simulate(seed, path, n_problems, n_classifiers):
+def simulate(seed, path, n_problems, every, most):
     rng = np.random.default_rng(seed)
     inputs, truths = [], []
-    every = n_problems // n_classifiers if n_classifiers else n_problems + 1
     while len(inputs) < n_problems:
         make = classifier_problem if len(inputs) % every == every - 1 else problem
-        labelled, unlabeled, share = make(rng)
+        labelled, unlabeled, share = make(rng, most)
         y = np.repeat([1, -1], [len(labelled), len(unlabeled)])
         score = np.concatenate([labelled, unlabeled])
         if len(np.unique(score)) < 3:
@@ -266,14 +265,15 @@ def main():
     one.add_argument("seed", type=int)
     one.add_argument("path")
     one.add_argument("--problems", type=int, default=8000)
-    one.add_argument("--classifiers", type=int, default=1600)
+    one.add_argument("--every", type=int, default=6, help="one in so many comes from a classifier")
+    one.add_argument("--most", type=float, default=0.1, help="of negatives among the top scores")
     two = commands.add_parser("train")
     two.add_argument("paths", nargs="+")
     two.add_argument("--home", type=pathlib.Path, default=HOME)
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     if args.command == "simulate":
-        simulate(args.seed, args.path, args.problems, args.classifiers)
+        simulate(args.seed, args.path, args.problems, args.every, args.most)
     else:
         train(args.paths, args.home)
 

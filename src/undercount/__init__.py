@@ -46,7 +46,7 @@ _HOME = {
     "TableBounds": "assume.tables",
     "Check": "check",
     "Comparison": "comparison",
-    "Difference": "comparison",
+    "Difference": "differences",
     "compare": "comparison",
     "read_counts_file": "count_files",
     "write_counts": "count_files",

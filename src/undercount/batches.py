@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.buckets import BucketMap, Scores, candidate_maps
-from undercount.counts import ScoreCounts, _with_knots
+from undercount.counts import ScoreCounts
 from undercount.groups import (
     CODE,
     NEGATIVE,
@@ -223,4 +223,4 @@ def merge_bare(table: Table, knots: Sequence[float]) -> Table:
     last = np.append(first[1:], bare.size) - 1
     sums = [np.add.reduceat(column, first) for column in table[1:4]]
     merged = (last > first) | np.logical_or.reduceat(table.merged, first)
-    return _with_knots(Table(table.score[last], sums[0], sums[1], sums[2], merged), knots)
+    return with_knots(Table(table.score[last], sums[0], sums[1], sums[2], merged), knots)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from undercount.cells import largest_error, refuse_overlap, squared_weights, with_knots
 from undercount.errors import InputError
 from undercount.rates import FloatArray
 from undercount.rows import read_labels, read_scores, read_weights
@@ -95,10 +96,10 @@ class ScoreCounts:
             kept = weights > 0
             scores, labels, weights = scores[kept], labels[kept], weights[kept]
         if compact:
-            table = _with_knots(compact_table(scores, labels, weights, knots), knots)
+            table = with_knots(compact_table(scores, labels, weights, knots), knots)
         else:
             table = full_table(scores, labels, weights)
-        return cls._from_table(table, _squares(labels, weights))
+        return cls._from_table(table, squared_weights(labels, weights))
 
     @classmethod
     def from_counts(
@@ -151,6 +152,9 @@ class ScoreCounts:
         for array in (*arrays, merged):
             array.setflags(write=False)
         return cls(arrays[0], arrays[1], arrays[2], arrays[3], merged, squared_weight)
+
+    def _table(self) -> Table:
+        return Table(self.score, self.positive, self.negative, self.unlabeled, self.merged)
 
     @cached_property
     def n_positive(self) -> float:
@@ -209,9 +213,7 @@ class ScoreCounts:
         """
         pairs = (("positive", "unlabeled"), ("positive", "negative"), ("unlabeled", "negative"))
         return max(
-            _largest_error(
-                getattr(self, one)[self.merged], getattr(self, other)[self.merged], total
-            )
+            largest_error(getattr(self, one)[self.merged], getattr(self, other)[self.merged], total)
             for one, other in pairs
             for total in [getattr(self, f"n_{one}") * getattr(self, f"n_{other}")]
         )
@@ -219,8 +221,8 @@ class ScoreCounts:
     def __add__(self, other: "ScoreCounts") -> "ScoreCounts":
         if not isinstance(other, ScoreCounts):
             return NotImplemented
-        _refuse_overlap(self, other)
-        _refuse_overlap(other, self)
+        refuse_overlap(self._table(), other._table())
+        refuse_overlap(other._table(), self._table())
         both = [
             np.concatenate([getattr(self, name), getattr(other, name)])
             for name in ("score", *CLASSES, "merged")
@@ -305,49 +307,3 @@ def _heads(cells: FloatArray) -> FloatArray:
     heads = np.zeros(len(cells) + 1)
     np.cumsum(cells, out=heads[1:])
     return heads
-
-
-def _with_knots(table: Table, knots: Sequence[float]) -> Table:
-    """Give each knot an empty cell of its own, so that it can be asked for as a threshold."""
-    if len(knots) == 0:
-        return table
-    wanted = np.unique(np.asarray(knots, dtype=np.float64))
-    ascending = table.score[::-1]
-    # Two searches instead of a set difference, which would sort the whole table.
-    found = np.searchsorted(ascending, wanted, "right") > np.searchsorted(ascending, wanted)
-    missing = wanted[~found][::-1]
-    place = table.score.size - np.searchsorted(ascending, missing)
-    empty = [np.insert(column, place, 0.0) for column in table[1:4]]
-    merged = np.insert(table.merged, place, False)
-    return Table(np.insert(table.score, place, missing), empty[0], empty[1], empty[2], merged)
-
-
-def _squares(labels: NDArray[np.int8], weights: FloatArray | None) -> tuple[float, float, float]:
-    squares = None if weights is None else weights * weights
-    totals = np.bincount(labels + 1, squares, 3) if squares is not None else None
-    if totals is None:
-        n_positive = np.count_nonzero(labels == 1)
-        n_negative = np.count_nonzero(labels == 0)
-        return float(n_positive), float(n_negative), float(len(labels) - n_positive - n_negative)
-    return float(totals[2]), float(totals[1]), float(totals[0])
-
-
-def _largest_error(one: FloatArray, other: FloatArray, total: float) -> float:
-    return float(0.5 * np.sum(one * other) / total) if total > 0 else 0.0
-
-
-def _refuse_overlap(left: ScoreCounts, right: ScoreCounts) -> None:
-    """Raise if a labelled score of `right` lies inside a merged cell of `left`."""
-    if not left.compact:
-        return
-    labelled = (right.positive + right.negative) > 0
-    # A merged cell reaches from its score up to the next cell's: the last cell not above.
-    place = np.searchsorted(-left.score, -right.score[labelled], side="left")
-    inside = place < len(left.score)
-    place = np.minimum(place, len(left.score) - 1)
-    same_cell = right.merged[labelled] & (left.score[place] == right.score[labelled])
-    if (inside & left.merged[place] & ~same_cell).any():
-        raise InputError(
-            "merged counts can be added only if no labelled score of one lies inside a merged "
-            "cell of the other; count the parts with compact=False, or with the same knots"
-        )

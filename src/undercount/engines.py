@@ -23,7 +23,7 @@ from undercount.groups import (
     Frame,
     collect,
     exact_counts,
-    exact_query,
+    exact_groups,
     plain,
     refuse_bad_rows,
     refuse_long_integers,
@@ -105,7 +105,7 @@ def count_lazy(frame: Frame, columns: Columns, how: Fineness) -> Found:
         return _count_exactly(frame, columns, how)
     if not any(_looks_continuous(frame, name) for name in columns.scores):
         # The first rows may deceive; then too many groups come back.
-        groups = collect(exact_query(frame, columns).head(EXACT_LIMIT + 1))
+        groups = exact_groups(frame, columns, EXACT_LIMIT)
         if len(groups[CODE]) <= EXACT_LIMIT:
             return _exact(frame, columns, how, groups)
     if frame.implementation.is_duckdb() and not columns.by:
@@ -149,7 +149,7 @@ def _count_binned(frame: Frame, columns: Columns, how: Fineness) -> Found:
 
 def _count_exactly(frame: Frame, columns: Columns, how: Fineness) -> Found:
     """Count at every distinct score."""
-    return _exact(frame, columns, how, collect(exact_query(frame, columns)))
+    return _exact(frame, columns, how, exact_groups(frame, columns))
 
 
 def _exact(frame: Frame, columns: Columns, how: Fineness, groups: Arrays) -> Found:

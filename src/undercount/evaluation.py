@@ -16,6 +16,7 @@ from undercount.checklist import checklist
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, Estimate, OperatingCurve, OperatingPoint
 from undercount.errors import InputError
+from undercount.hidden_share import hidden_share
 from undercount.rates import FloatArray
 from undercount.scorecard import (
     POINT_METRICS,
@@ -31,10 +32,9 @@ from undercount.sensitivity import (
     Over,
     best_point,
     break_even,
-    largest_share,
     sweep,
 )
-from undercount.shares import Sampling, Shares, read_shares
+from undercount.shares import Sampling, Shares
 from undercount.uncertainty.intervals import estimate_metric
 
 if TYPE_CHECKING:
@@ -294,81 +294,61 @@ def evaluate(
     """
     if not 0 < confidence_level < 1:
         raise InputError(f"confidence_level must be in (0, 1); got {confidence_level}")
-    knots = [] if threshold is None else [float(threshold)]
-    recount = None
-    if isinstance(y, ScoreCounts):
-        counts = y
-    else:
-
-        def recount(more: list[float]) -> ScoreCounts:
-            return ScoreCounts.from_rows(
-                y,
-                score,
-                unlabeled=unlabeled,
-                sample_weight=sample_weight,
-                compact=True,
-                knots=[*knots, *more],
-            )
-
-        counts = recount([])
+    counts, recount = _counted(y, score, unlabeled, sample_weight, threshold)
     counts.require("positive", "unlabeled")
     target = target or ("dataset" if sampling == "single-sample" else "population")
-    shares, source, estimates, identified = _known_or_estimated(
+    hidden = hidden_share(
         counts,
-        read_shares(
-            counts,
-            prevalence=prevalence,
-            unlabeled_prevalence=unlabeled_prevalence,
-            label_frequency=label_frequency,
-            label_purity=label_purity,
-            sampling=sampling,
-        ),
-        label_purity,
-        sampling,
-        confidence_level,
-        random_state,
+        prevalence=prevalence,
+        unlabeled_prevalence=unlabeled_prevalence,
+        label_frequency=label_frequency,
+        label_purity=label_purity,
+        sampling=sampling,
+        confidence_level=confidence_level,
+        random_state=random_state,
     )
     with warnings.catch_warnings(record=True) as caught:  # they become checks
         warnings.simplefilter("always")
-        rows = metric_rows(counts, shares, AREAS, None, target, confidence_level)
+        rows = metric_rows(counts, hidden.shares, AREAS, None, target, confidence_level)
         if threshold is not None:
-            at = metric_rows(counts, shares, POINT_METRICS, threshold, target, confidence_level)
+            names = POINT_METRICS
+            at = metric_rows(counts, hidden.shares, names, threshold, target, confidence_level)
             rows = at + rows
-    checks = checklist(counts, shares, estimates=estimates, identified=identified)
+    checks = checklist(
+        counts, hidden.shares, estimates=hidden.estimates, identified=hidden.identified
+    )
     return Evaluation(
         counts,
-        shares,
+        hidden.shares,
         target,
         confidence_level,
         threshold,
-        source,
+        hidden.source,
         rows,
         (*checks, naive_check(rows), *warning_checks(caught)),
-        largest_share(counts, shares.label_purity),
-        estimates,
+        hidden.largest,
+        hidden.estimates,
         name,
         recount,
     )
 
 
-def _known_or_estimated(
-    counts: ScoreCounts,
-    shares: Shares | None,
-    label_purity: Any,
-    sampling: Sampling,
-    confidence_level: float,
-    random_state: int | None,
-) -> tuple[Shares, str, dict[str, Estimate], bool]:
-    """Return shares, where they come from, the estimators' answers, and whether they say much."""
-    if shares is not None:
-        return shares, f"{shares.given} given", {}, True
-    from undercount.prevalence import Consensus  # noqa: PLC0415 - scikit-learn, only when needed
+def _counted(
+    y: Any, score: Any, unlabeled: float | None, sample_weight: Any, threshold: float | None
+) -> tuple[ScoreCounts, Callable[[list[float]], ScoreCounts] | None]:
+    """Return counts, and a way to count once more with other thresholds if rows were given."""
+    if isinstance(y, ScoreCounts):
+        return y, None
+    knots = [] if threshold is None else [float(threshold)]
 
-    consensus = Consensus(confidence_level=confidence_level, random_state=random_state).fit(counts)
-    shares = Shares(consensus.estimate(), label_purity, sampling)
-    diagnostics = consensus.diagnostics_
-    answers = {
-        name: Estimate(value, value, value, method=name)
-        for name, value in diagnostics.get("estimates", {}).items()
-    }
-    return shares, "estimated", answers, bool(diagnostics.get("identified", True))
+    def recount(more: list[float]) -> ScoreCounts:
+        return ScoreCounts.from_rows(
+            y,
+            score,
+            unlabeled=unlabeled,
+            sample_weight=sample_weight,
+            compact=True,
+            knots=[*knots, *more],
+        )
+
+    return recount([]), recount

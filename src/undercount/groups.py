@@ -15,6 +15,7 @@ from undercount.rows import LARGEST_EXACT_INTEGER, SHOWN
 
 POSITIVE, NEGATIVE, UNLABELED, UNKNOWN, BAD_WEIGHT = 1, 0, -1, 2, 3
 SCORE, CODE, ROWS = "undercount_score", "undercount_code", "undercount_rows"
+LABEL = "undercount_label"
 WEIGHT, SQUARE, NAME = "undercount_weight", "undercount_square", "undercount_name"
 # Only these integers can lie beyond ±2**53, where floats no longer keep neighbours apart.
 LONG_INTEGERS = (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128)
@@ -50,16 +51,19 @@ def check_types(schema: Mapping[str, Any], columns: Columns) -> None:
 def coded(frame: Frame, columns: Columns, *, as_held: bool = False) -> Frame:
     """Select the group columns, the scores, the label's code and the weight.
 
-    Scores become float64 without -0.0, unless they are floats and wanted as they are held.
+    Scores become float64 without -0.0, unless floats are wanted as they are held; then labels that
+    are integers stay too, because a few groups are coded faster than many rows.
     """
     schema = frame.collect_schema()
-    code = label_code(nw.col(columns.label), schema[columns.label], columns.unlabeled)
     picked = [nw.col(name) for name in columns.by]
     for place, name in enumerate(columns.scores):
         score = nw.col(name)
         if not (as_held and schema[name].is_float()):
             score = score.cast(nw.Float64) + 0.0
         picked.append(score.alias(f"{SCORE}{place}"))
+    if as_held and columns.weight is None and schema[columns.label].is_integer():
+        return frame.select(*picked, nw.col(columns.label).alias(LABEL))
+    code = label_code(nw.col(columns.label), schema[columns.label], columns.unlabeled)
     if columns.weight is not None:
         weight = nw.col(columns.weight).cast(nw.Float64)
         usable = (weight >= 0.0) & (weight < float("inf"))
@@ -100,14 +104,28 @@ def group(
     return frame.group_by(*keys).agg(nw.len().alias(ROWS), *sums, *extra)
 
 
-def exact_query(frame: Frame, columns: Columns) -> Frame:
-    """Group by every distinct score; several score columns are stacked, so data is read once."""
-    # The table that is made of the groups merges 0.0 and -0.0, if they come apart.
-    table = coded(frame, columns, as_held=len(columns.scores) == 1)
+def exact_groups(frame: Frame, columns: Columns, limit: int | None = None) -> Arrays:
+    """Group by every distinct score; a limit stops groups from travelling, one is let over it."""
+    query = _exact_query(frame, columns)
+    groups = collect(query if limit is None else query.head(limit + 1))
+    if LABEL in groups:
+        label = groups.pop(LABEL).astype(np.float64)  # None becomes NaN
+        code = np.where(label == 0, NEGATIVE, UNKNOWN)
+        code[np.isnan(label) | (label == columns.unlabeled)] = UNLABELED
+        code[label == 1] = POSITIVE
+        groups[CODE] = code
+    return groups
+
+
+def _exact_query(frame: Frame, columns: Columns) -> Frame:
     weighted = columns.weight is not None
     if len(columns.scores) == 1:
-        keys = [*columns.by, f"{SCORE}0", CODE]
-        return group(table, keys, weighted=weighted)
+        # The table that is made of the groups merges 0.0 and -0.0, if they come apart.
+        table = coded(frame, columns, as_held=True)
+        label = LABEL if LABEL in table.collect_schema() else CODE
+        return group(table, [*columns.by, f"{SCORE}0", label], weighted=weighted)
+    # Several score columns are stacked, so that data is read once.
+    table = coded(frame, columns)
     stacked = [f"{SCORE}{place}" for place in range(len(columns.scores))]
     kept = [*columns.by, CODE, *([WEIGHT, SQUARE] if weighted else [])]
     # Some engines leave missing values out when they stack columns.

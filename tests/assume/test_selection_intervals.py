@@ -96,11 +96,10 @@ def test_unobserved_bootstrap_runs_and_is_of_the_size_of_the_profile():
 def test_band_contains_the_curve_and_a_simultaneous_one_is_wider(method):
     model = fitted(method)
     band, point = model.band(), model.band(simultaneous=False)
-    grid = band.pessimistic.fpr
+    grid = band.pessimistic.fpr[2:-2]
     middle = np.clip(np.interp(grid, model.curve_.fpr, model.curve_.tpr), 0, 1)
-    inner = slice(1, -1)
-    assert np.all(band.pessimistic.tpr[inner] <= middle[inner] + 1e-9)
-    assert np.all(band.optimistic.tpr[inner] >= middle[inner] - 1e-9)
+    assert np.all(band.pessimistic.tpr[2:-2] <= middle + 1e-9)
+    assert np.all(band.optimistic.tpr[2:-2] >= middle - 1e-9)
     assert band.roc_auc.width >= point.roc_auc.width
     for curve in (band.pessimistic, band.optimistic):
         assert np.all(np.diff(curve.tpr) >= -1e-12)

@@ -56,7 +56,11 @@ def evaluations() -> dict[str, list[Evaluation]]:
             one(impure, unlabeled_prevalence=SHARE, label_purity=0.9, sampling="case-control")
         ],
         "impure, uncertain": [
-            one(impure, unlabeled_prevalence=estimated, label_purity=uc.Estimate(0.9, 0.85, 0.95, 0.02))
+            one(
+                impure,
+                unlabeled_prevalence=estimated,
+                label_purity=uc.Estimate(0.9, 0.85, 0.95, 0.02),
+            )
         ],
         "known negatives": [one(verified, unlabeled=None, unlabeled_prevalence=SHARE)],
         "known negatives, population": [
@@ -77,6 +81,7 @@ def evaluations() -> dict[str, list[Evaluation]]:
     }
 
 
+@cache
 def odd_scores() -> dict[str, list[Evaluation]]:
     """Return scores that break careless pages."""
     _, label, score = simulated(800)

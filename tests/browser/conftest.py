@@ -31,7 +31,9 @@ document.addEventListener("securitypolicyviolation", (e) => violations.push(e.vi
 @pytest.fixture(scope="session")
 def cases() -> ModuleType:
     """The module of evaluations beside this file."""
-    spec = importlib.util.spec_from_file_location("browser_cases", Path(__file__).parent / "cases.py")
+    spec = importlib.util.spec_from_file_location(
+        "browser_cases", Path(__file__).parent / "cases.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -78,26 +80,41 @@ class Opened:
         assert self.page.evaluate("violations") == []
 
 
+@pytest.fixture(scope="session")
+def contexts(browser: Any) -> Callable[..., Any]:
+    """One window for each kind of screen."""
+    made: dict[str, Any] = {}
+
+    def context(**options: Any) -> Any:
+        key = repr(sorted(options.items()))
+        if key not in made:
+            size = {"width": options.pop("width", 1200), "height": 900}
+            made[key] = browser.new_context(viewport=size, **options)
+            made[key].add_init_script(WATCH)
+        return made[key]
+
+    return context
+
+
 @pytest.fixture
-def open_page(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Opened]]:
+def open_page(contexts: Callable[..., Any], tmp_path: Path) -> Iterator[Callable[..., Opened]]:
     """Write a report and open it."""
-    contexts = []
+    pages = []
 
     def opened(evaluations: list[Evaluation], after: str = "", **options: Any) -> Opened:
         path = tmp_path / "report.html"
         write_page(evaluations, path)
-        size = {"width": options.pop("width", 1200), "height": 900}
-        context = browser.new_context(viewport=size, **options)
-        contexts.append(context)
-        context.add_init_script(WATCH)
-        page = context.new_page()
+        page = contexts(**options).new_page()
+        pages.append(page)
         watched = Opened(page)
         page.on("console", lambda message: watched.said.append(message.text))
         page.on("pageerror", lambda error: watched.said.append(str(error)))
         address = path.as_uri()
         page.on(
             "request",
-            lambda request: request.url.split("#")[0] == address or watched.asked.append(request.url),
+            lambda request: (
+                request.url.split("#")[0] == address or watched.asked.append(request.url)
+            ),
         )
         page.goto(address + after)
         if options.get("java_script_enabled", True):
@@ -106,5 +123,5 @@ def open_page(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Opened]]:
         return watched
 
     yield opened
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.close()

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import shutil
+import subprocess
 import sys
 
 import numpy as np
@@ -110,3 +111,35 @@ def test_a_task_that_always_fails_is_an_error(frame):
     broken = frame.select("y", "s").mapInArrow(fail, "y double, s double")
     with pytest.raises(Exception, match="this column cannot be read"):
         count_scores(broken, label="y", score="s")
+
+
+CONNECT = """
+import sys
+import numpy as np
+from pyspark.sql import SparkSession
+from undercount.counts import ScoreCounts
+from undercount.frames import count_scores
+
+spark = SparkSession.builder.remote("local[2]").getOrCreate()
+y, s = [1.0, None, 0.0, None, None], [0.5, 0.5, -0.0, 0.0, float("inf")]
+frame = spark.createDataFrame(list(zip(y, s)), "y double, s double")
+counts = count_scores(frame, label="y", score="s")
+expected = ScoreCounts.from_counts([np.inf, 0.5, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1])
+for name in ("score", "positive", "negative", "unlabeled"):
+    np.testing.assert_array_equal(getattr(counts, name), getattr(expected, name))
+spark.stop()
+print("the same")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    importlib.util.find_spec("grpc") is None,
+    reason="SPARK CONNECT IS NOT TESTED: pip install 'pyspark[connect]'",
+)
+def test_spark_connect():
+    # A process has either a classic session or a connected one.
+    command = [sys.executable, "-W", "ignore", "-c", CONNECT]
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)  # noqa: S603
+    assert run.stdout.strip().endswith("the same"), run.stderr

@@ -96,7 +96,8 @@ class EmpiricalReader:
         """True-positive rates at given false-positive rates, and their covariance."""
         curve = self._every
         place = np.minimum(np.searchsorted(curve.fpr, grid), len(curve.threshold) - 1)
-        low, high = np.maximum(grid - REACH, 0.0), np.minimum(grid + REACH, 1.0)
+        reach = np.minimum(REACH, np.minimum(grid, 1 - grid))
+        low, high = grid - reach, grid + reach
         rise = np.interp(high, curve.fpr, curve.tpr) - np.interp(low, curve.fpr, curve.tpr)
         slope = rise / (high - low)
         covariance = np.zeros((len(grid), len(grid)))

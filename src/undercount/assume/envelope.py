@@ -9,11 +9,13 @@ from undercount.assume.spread import Reader
 from undercount.curve import CurveBounds, OperatingCurve
 from undercount.rates import FloatArray
 
-GRID = np.linspace(0.0, 1.0, 81)[1:-1]
+# Nearer to the ends hardly a row is left, so the band is flat there.
+GRID = np.linspace(0.02, 0.98, 81)
 DRAWS = 20_000
 EDGE = 1e-9
 # On the logit scale a rate of 0 or 1 would make any error infinite.
 NEAR_END = 1e-3
+MIDDLE = (0.1, 0.9)
 
 
 def roc_band(
@@ -23,6 +25,7 @@ def roc_band(
     random_state: int | np.random.Generator | None,
     *,
     simultaneous: bool,
+    rough: bool = False,
 ) -> CurveBounds:
     """Band of true-positive rates at each false-positive rate, on the logit scale.
 
@@ -38,6 +41,9 @@ def roc_band(
         For the critical value of a simultaneous band.
     simultaneous : bool
         Whether the whole curve or each point is covered with the given confidence.
+    rough : bool
+        Whether the curve is a step function of few labels, which near 0 and 1 shows no spread
+        although it has some.
     """
     tpr, covariance = best.roc(GRID)
     critical = float(ndtri(0.5 + level / 2))
@@ -46,8 +52,10 @@ def roc_band(
     low, high = tpr.copy(), tpr.copy()
     for loss, reader in points:
         here, spread = reader.roc(GRID)
-        inside = np.clip(here, NEAR_END, 1 - NEAR_END)
-        error = np.sqrt(np.diag(spread)) / (inside * (1 - inside))
+        inside, variance = np.clip(here, NEAR_END, 1 - NEAR_END), np.diag(spread)
+        if rough:
+            inside, variance = _smoothed(inside, variance)
+        error = np.sqrt(variance) / (inside * (1 - inside))
         reach = error * np.sqrt(max(critical**2 - loss, 0.0))
         low = np.minimum(low, expit(logit(inside) - reach))
         high = np.maximum(high, expit(logit(inside) + reach))
@@ -55,19 +63,35 @@ def roc_band(
     # The true curve rises, so whatever covers it still does when made to rise.
     low = np.clip(np.minimum.accumulate(low[::-1])[::-1], 0.0, 1.0)
     high = np.clip(np.maximum.accumulate(high), 0.0, 1.0)
-    return CurveBounds(_curve(low, best), _curve(high, best))
-
-
-def _curve(tpr: FloatArray, best: Reader) -> OperatingCurve:
     curve = best.curve
     finite = curve.threshold[1:]
     threshold = np.interp(GRID, curve.fpr[1:], finite)
-    return OperatingCurve(
-        np.concatenate([[np.inf], threshold, [finite[-1]]]),
-        np.concatenate([[0.0], tpr, [1.0]]),
-        np.concatenate([[0.0], GRID, [1.0]]),
+    ends = np.array([np.inf, threshold[0]]), np.array([threshold[-1], finite[-1]])
+    thresholds = np.concatenate([ends[0], threshold, ends[1]])
+    # Beyond the grid: as low, or as high, as a rising curve can be.
+    lower = OperatingCurve(
+        thresholds,
+        np.concatenate([[0.0, 0.0], low, [low[-1], 1.0]]),
+        np.concatenate([[0.0, GRID[0]], GRID, [1.0, 1.0]]),
         curve.prevalence,
     )
+    upper = OperatingCurve(
+        thresholds,
+        np.concatenate([[0.0, high[0]], high, [1.0, 1.0]]),
+        np.concatenate([[0.0, 0.0], GRID, [GRID[-1], 1.0]]),
+        curve.prevalence,
+    )
+    return CurveBounds(lower, upper)
+
+
+def _smoothed(tpr: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Add two positives above and two below (Agresti and Coull), in units of effective labels."""
+    middle = (tpr > MIDDLE[0]) & (tpr < MIDDLE[1]) & (variance > 0)
+    if not middle.any():
+        return tpr, variance
+    labels = float(np.median((tpr * (1 - tpr))[middle] / variance[middle]))
+    moved = (labels * tpr + 2) / (labels + 4)
+    return moved, np.maximum(variance, moved * (1 - moved) / (labels + 4))
 
 
 def _critical_value(

@@ -213,6 +213,7 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
             self.confidence_level,
             self.random_state,
             simultaneous=simultaneous,
+            rough=self.method in ("ipw", "doubly-robust"),
         )
 
     def error_correlation_interval(self) -> Interval:

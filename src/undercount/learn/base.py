@@ -43,6 +43,7 @@ class PairwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
     basis_: GaussianBasis | LinearBasis
     scaler_: Any
     coef_: FloatArray
+    intercept_: float
     width_: float | None
     penalty_: float
     threshold_: float
@@ -125,7 +126,8 @@ class PairwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         penalties = PENALTIES if self.penalty is None else np.array([float(self.penalty)])
         single = self.sampling == "single-sample"
         best, table = search(rows, bases, penalties, self._loss, with_self=single)
-        self.basis_, self.coef_, self.penalty_ = best.basis, best.coefficients, best.penalty
+        self.basis_, self.penalty_ = best.basis, best.penalty
+        self.coef_, self.intercept_ = best.coefficients, best.intercept
         self.width_ = best.basis.width if isinstance(best.basis, GaussianBasis) else None
         self.held_out_aul_ = best.area
         widths = np.array([getattr(basis, "width", np.nan) for basis in bases])
@@ -185,7 +187,7 @@ class PairwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         score = np.empty(X.shape[0])
         for part, values in basis_blocks(X, self.scaler_, self.basis_):
             score[part] = values @ self.coef_
-        return score - self.threshold_
+        return score + self.intercept_ - self.threshold_
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the positive label for rows above the threshold, the other label below."""

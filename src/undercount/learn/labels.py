@@ -34,7 +34,12 @@ def read_classes(y: Any, n_rows: int) -> tuple[NDArray[Any], Mask]:
     if labels.size != n_rows:
         raise InputError(f"X and y must have the same length; got {n_rows} and {labels.size} rows")
     if _has_missing(labels):
-        raise InputError("y must not hold NaN or None; write 1 for positive and -1 for unlabeled")
+        raise InputError("Input y contains NaN or None. Write 1 for positive and -1 for unlabeled")
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
+        raise InputError(
+            "Input y contains infinity or a value too large for dtype('float64'). Write 1 for"
+            " positive and -1 for unlabeled"
+        )
     check_classification_targets(labels)
     classes, place = np.unique(labels, return_inverse=True)
     if classes.size != 2:  # noqa: PLR2004 - positive, and not

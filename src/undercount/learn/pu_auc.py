@@ -48,8 +48,8 @@ class PUAUCClassifier(PairwiseClassifier):
         As given or estimated.
     prevalence_ : float
         Share of positives among all rows (case-control: among the unlabeled rows).
-    coef_, basis_, scaler_, width_, penalty_, search_, held_out_aul_, threshold_, classes_,
-    n_features_in_, feature_names_in_
+    coef_, intercept_, basis_, scaler_, width_, penalty_, search_, held_out_aul_, threshold_,
+    classes_, n_features_in_, feature_names_in_
         As in `PUAULClassifier`.
 
     Notes

@@ -50,8 +50,8 @@ class PUAULClassifier(PairwiseClassifier):
 
     Attributes
     ----------
-    coef_, basis_, scaler_
-        g(x) = coef_ · basis_(scaler_(x)).
+    coef_, intercept_, basis_, scaler_
+        g(x) = coef_ · basis_(scaler_(x)) + intercept_, of mean zero over the rows learnt from.
     width_, penalty_ : float
         As chosen; width_ is None for the linear basis.
     search_ : dict of ndarray
@@ -81,9 +81,10 @@ class PUAULClassifier(PairwiseClassifier):
     prevalence says, and `predict_proba` is the probability of being positive: a logistic curve
     fitted to the labels of held-out rows, whose chance to be labelled is the label frequency
     times that probability. Rows with a probability around ½ can then be predicted either way.
-    Without, `predict` is positive where labelled rows are denser than others, that is where a row
-    is likelier than average to be positive; `predict_proba` compares the two densities as if both
-    were equally common and is no probability of being positive.
+    Without, `predict_proba` is a logistic curve of labelled against other held-out rows, both
+    kinds weighted equally, which is no probability of being positive, and `predict` cuts it at ½:
+    roughly where a row is likelier than average to be positive, or higher if many positives are
+    hidden among the other rows.
 
     References
     ----------

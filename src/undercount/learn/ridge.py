@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 class RidgePath:
     """Minimise loss(w) + penalty · unit · |v|², w = root · v, for any penalty by one factorisation.
 
-    ``unit`` is the mean eigenvalue of the loss's curvature in v, so that a penalty means the same for
-    any basis and scale. The curvature of a loss over pairs has no eigenvalue below zero; where an
-    estimate of it has some (PU-AUC subtracts two estimates), they are set to zero, which gives
+    ``unit`` is the mean eigenvalue of the loss's curvature in v, so that a penalty means the same
+    for any basis and scale. The curvature of a loss over pairs has no eigenvalue below zero; where
+    an estimate of it has some (PU-AUC subtracts two estimates), they are set to zero, which gives
     the nearest matrix without.
     """
 

@@ -77,14 +77,18 @@ class TrainingRows:
         return [(found[2 * fold + 1], found[2 * fold]) for fold in range(self.n_folds)]
 
     def held_out_scores(
-        self, blocks: Iterable[Block], coefficients: list[FloatArray]
+        self, blocks: Iterable[Block], solved: list[tuple[FloatArray, FloatArray]]
     ) -> FloatArray:
-        """Score each row by the coefficients of the fold that held it out, a column each."""
-        scores = np.empty((self.labelled.size, coefficients[0].shape[1]))
+        """Score each row by the fold that held it out: a column for each of its solutions.
+
+        A fold is solved by coefficients, one column a solution, and one intercept each.
+        """
+        scores = np.empty((self.labelled.size, solved[0][1].size))
         for part, values in blocks:
             for fold in range(self.n_folds):
                 chosen = np.flatnonzero(self.fold[part] == fold)
-                scores[part][chosen] = values[chosen] @ coefficients[fold]
+                coefficients, intercepts = solved[fold]
+                scores[part][chosen] = values[chosen] @ coefficients + intercepts
         return scores
 
 

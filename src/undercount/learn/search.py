@@ -30,6 +30,7 @@ class Choice:
     basis: Basis
     penalty: float
     coefficients: FloatArray
+    intercept: float
     held_out: FloatArray
     area: float
 
@@ -74,24 +75,40 @@ def search(
         blocks = rows.blocks(basis)
         moments = rows.moments(blocks, basis.n_functions)
         root = basis.root()
-        coefficients = [
-            RidgePath.of(loss(*_without(moments, fold)), root).solve(penalties)
-            for fold in range(rows.n_folds)
+        solved = [
+            _solved(_without(moments, fold), root, penalties, loss) for fold in range(rows.n_folds)
         ]
-        scores = rows.held_out_scores(blocks, coefficients)
+        scores = rows.held_out_scores(blocks, solved)
         table[place] = [_area(rows, column, with_self=with_self) for column in scores.T]
         first = int(np.argmax(table[place]))
         if best is None or table[place, first] > best.area:
             penalty = float(penalties[first])
-            fitted = RidgePath.of(loss(*_without(moments, None)), root).solve([penalty])[:, 0]
-            held_out = scores[:, first].copy()
-            best = Choice(basis, penalty, fitted, held_out, float(table[place, first]))
+            fitted, shift = _solved(_without(moments, None), root, penalties[[first]], loss)
+            best = Choice(
+                basis,
+                penalty,
+                fitted[:, 0],
+                float(shift[0]),
+                scores[:, first].copy(),
+                float(table[place, first]),
+            )
     assert best is not None  # noqa: S101 - there is always a basis
     return best, table
 
 
+def _solved(
+    moments: tuple[Moments, Moments], root: FloatArray | None, penalties: FloatArray, loss: Loss
+) -> tuple[FloatArray, FloatArray]:
+    """Return coefficients and intercepts, a column for each penalty.
+
+    The loss leaves the intercept open; a mean score of zero makes the folds comparable.
+    """
+    found = RidgePath.of(loss(*moments), root).solve(penalties)
+    return found, -(moments[0] + moments[1]).mean @ found
+
+
 def _area(rows: TrainingRows, score: FloatArray, *, with_self: bool) -> float:
-    """Average the area within each fold: scores of two folds' models are not comparable."""
+    """Average the areas within the folds, each ranked by one model."""
     areas, weights = [], []
     for fold in range(rows.n_folds):
         held = rows.fold == fold

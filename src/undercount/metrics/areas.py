@@ -57,7 +57,8 @@ def roc_auc(
         return measured(y, score, "roc_auc", **options)
     if method != "indirect":
         raise InputError(f"method must be 'direct' or 'indirect'; got {method!r}")
-    counts, shares = counted(y, score, "roc_auc", None, options)
+    # The cleaned curve depends on which points there are, so all of them are kept.
+    counts, shares = counted(y, score, "roc_auc", options, compact=False)
     assert shares is not None  # noqa: S101 - counted() has refused a missing prevalence
     level = options.get("confidence_level", 0.95)
     value = mixture_curve(counts, shares).roc_auc

@@ -5,7 +5,7 @@ from typing import Any, TypedDict, Unpack
 from undercount.counts import ScoreCounts
 from undercount.curve import Estimate
 from undercount.errors import InputError
-from undercount.shares import Sampling, Shares, read_shares
+from undercount.shares import SAMPLINGS, Sampling, Shares, read_shares
 from undercount.uncertainty.design import Target
 from undercount.uncertainty.exact import IntervalKind
 from undercount.uncertainty.intervals import estimate_metric
@@ -66,9 +66,16 @@ class MetricOptions(TypedDict, total=False):
 
 
 def counted(
-    y: Any, score: Any, name: str, threshold: float | None, options: MetricOptions
+    y: Any,
+    score: Any,
+    name: str,
+    options: MetricOptions,
+    *,
+    threshold: float | None = None,
+    compact: bool = True,
 ) -> tuple[ScoreCounts, Shares | None]:
     """Count rows and read the shares."""
+    purity = options.get("label_purity", 1.0)
     unknown = sorted(set(options) - set(MetricOptions.__annotations__))
     if unknown:
         known = ", ".join(sorted(MetricOptions.__annotations__))
@@ -78,18 +85,20 @@ def counted(
         score,
         unlabeled=options.get("unlabeled"),
         sample_weight=options.get("sample_weight"),
-        compact=name not in LOSS_METRICS,
+        compact=compact and not _needs_every_score(name, pure=purity == 1),
         knots=() if threshold is None else (threshold,),
     )
     counts.require("positive", "unlabeled")
-    purity = options.get("label_purity", 1.0)
+    sampling = options.get("sampling", "single-sample")
+    if sampling not in SAMPLINGS:
+        raise InputError(f"sampling must be one of {SAMPLINGS}; got {sampling!r}")
     shares = read_shares(
         counts,
         prevalence=options.get("prevalence"),
         unlabeled_prevalence=options.get("unlabeled_prevalence"),
         label_frequency=options.get("label_frequency"),
         label_purity=purity,
-        sampling=options.get("sampling", "single-sample"),
+        sampling=sampling,
     )
     if shares is None and (metric_kind(name).needs_prevalence or purity != 1):
         reason = "" if metric_kind(name).needs_prevalence else f" when label_purity is {purity}"
@@ -98,6 +107,14 @@ def counted(
             f"{reason}; got none. undercount.prevalence estimates it"
         )
     return counts, shares
+
+
+def _needs_every_score(name: str, *, pure: bool) -> bool:
+    """Whether merging unlabeled rows between labelled ones would lose something.
+
+    With impure labels every unlabeled row takes part in average precision's steps of recall.
+    """
+    return name in LOSS_METRICS or (name == "average_precision" and not pure)
 
 
 def measured(
@@ -113,7 +130,7 @@ def measured(
     """Estimate a metric of rows."""
     if not beta > 0:
         raise InputError(f"beta must be above 0; got {beta}")
-    counts, shares = counted(y, score, name, _number(threshold), options)
+    counts, shares = counted(y, score, name, options, threshold=_number(threshold))
     return estimate_metric(
         counts,
         shares,

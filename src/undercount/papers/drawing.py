@@ -95,9 +95,9 @@ def draw(panels: Sequence[Panel], stem: Path) -> list[Path]:
 
 def _draw_panel(axes: Any, panel: Panel) -> None:
     if panel.surface:
-        axes.imshow(
-            np.array(panel.surface), origin="lower", extent=(0, 1, 0, 1), vmin=0, vmax=0.5
-        ).cmap.set_bad("lightgrey")
+        axes.set_facecolor("lightgrey")  # seen where the surface is undefined
+        surface = np.ma.masked_invalid(np.array(panel.surface, dtype=float))
+        axes.imshow(surface, origin="lower", extent=(0, 1, 0, 1), vmin=0, vmax=0.5)
     for line in panel.lines:
         axes.plot(line.x, line.y, line.style, label=line.label or None, markersize=3)
     axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)

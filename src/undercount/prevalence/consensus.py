@@ -12,8 +12,11 @@ from undercount.prevalence.quantile_net import trained_net
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
 
-# An interval wider than this answers little more than "somewhere between"
+# A 95 % interval wider than this, or than the share itself when that is not tiny, settles little.
 WIDEST = 0.25
+TINY = 0.05
+# Quantiles shy away from the ends, where few simulated truths lie.
+LOW_END, HIGH_END = 0.015, 0.9
 
 
 class Consensus(ScoreEstimator):
@@ -42,7 +45,8 @@ class Consensus(ScoreEstimator):
         Largest feasible share: the distribution-free upper confidence bound of the ROC slope.
     diagnostics_ : dict
         ``estimates``: each method's answer; ``spread``: largest minus smallest of them;
-        ``identified``: False when the interval is so wide that the data do not settle the share.
+        ``identified``: False when the 95 % interval is wider than .25, or than the share itself:
+        the data do not settle it.
 
     Notes
     -----
@@ -67,26 +71,24 @@ class Consensus(ScoreEstimator):
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
         evidence, net = gather(counts), trained_net()
-        inputs = evidence.inputs
-        if net.centre.size != inputs.size:  # TEMPORARY: first network, without KernelMean
-            import numpy as np
-
-            answers = inputs[6:11]
-            inputs = np.concatenate(
-                [inputs[:5], answers, inputs[12:33], np.sort(answers)[1:-1]]
-            )
-        quantiles = net.quantiles(inputs)
+        quantiles = net.quantiles(evidence.inputs)
         tail = (1 - self.confidence_level) / 2
-        interval = Interval(net.at(quantiles, tail), net.at(quantiles, 1 - tail))
+        interval = _to_ends(net.at(quantiles, tail), net.at(quantiles, 1 - tail))
         answers = evidence.estimates.values()
-        identified = net.at(quantiles, 0.975) - net.at(quantiles, 0.025) <= WIDEST
+        width = net.at(quantiles, 0.975) - net.at(quantiles, 0.025)
+        value = net.at(quantiles, 0.5)
         return Fitted(
-            net.at(quantiles, 0.5),
+            value,
             interval=interval,
             upper_bound=evidence.upper_bound,
             diagnostics={
                 "estimates": evidence.estimates,
                 "spread": max(answers) - min(answers),
-                "identified": identified,
+                "identified": width <= min(WIDEST, max(TINY, value)),
             },
         )
+
+
+def _to_ends(low: float, high: float) -> Interval:
+    """Return the interval, reaching to 0 or 1 where it comes close."""
+    return Interval(0.0 if low < LOW_END else low, 1.0 if high > HIGH_END else high)

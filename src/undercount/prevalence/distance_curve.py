@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -84,22 +84,37 @@ def curve_inputs(curve: Array) -> Array:
     return np.asarray(np.log(curve + FLOOR))
 
 
+class _Regression(NamedTuple):
+    """What standardises the inputs, and networks (layers of weights and biases) to average."""
+
+    centre: Array
+    spread: Array
+    networks: tuple[tuple[tuple[Array, Array], ...], ...]
+
+
 @cache
-def _network() -> tuple[Array, Array, tuple[tuple[Array, Array], ...]]:
+def _trained() -> _Regression:
     text = files("undercount.prevalence").joinpath("distance_curve.json").read_text("utf-8")
     values = json.loads(text)
-    layers = tuple((np.array(weight), np.array(bias)) for weight, bias in values["layers"])
-    return np.array(values["centre"]), np.array(values["spread"]), layers
+    networks = tuple(
+        tuple((np.array(weight), np.array(bias)) for weight, bias in network)
+        for network in values["networks"]
+    )
+    return _Regression(np.array(values["centre"]), np.array(values["spread"]), networks)
 
 
 def share_of_curve(curve: Array) -> float:
     """Return the share of positives that the trained regression reads off a curve."""
-    centre, spread, layers = _network()
-    values = (curve_inputs(curve) - centre) / spread
-    for weight, bias in layers[:-1]:
-        values = np.tanh(values @ weight + bias)
-    weight, bias = layers[-1]
-    return float(np.clip(values @ weight + bias, 0, 1)[0])
+    trained = _trained()
+    inputs = (curve_inputs(curve) - trained.centre) / trained.spread
+    answers = []
+    for network in trained.networks:
+        values = inputs
+        for weight, bias in network[:-1]:
+            values = np.tanh(values @ weight + bias)
+        weight, bias = network[-1]
+        answers.append(values @ weight + bias)
+    return float(np.clip(np.mean(answers), 0, 1))
 
 
 class DistCurve(ScoreEstimator):

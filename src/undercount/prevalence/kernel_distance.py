@@ -24,8 +24,14 @@ STEP = RESOLUTION / 2
 BEGIN = 1.05
 # An error of the initial slope by this share of the final one moves KM2's threshold by 1 %.
 BEGIN_ERROR = 0.0025
-# Support points times rows up to which the active set is the faster solver (measured).
+# Support points up to which the active set is the faster solver (measured): of a smooth kernel
+# this many divided by the rows, of a rough one, whose support is large anyway, a hundred.
 SUPPORT_WORK = 600_000
+ROUGH_SUPPORT = 100
+# A kernel is smooth when the lower half of a sample's eigenvalues adds up to less than this
+# share: 2e-5 with 5 features, .001 with 10, .01 with 20, .04 with 115.
+SMOOTH_TAIL = 0.005
+PROBE = 200
 # Two problems this close in the extrapolation start from one another's solution.
 NEAR = 0.1
 
@@ -78,7 +84,7 @@ class HullDistance:
         self.final_slope = mean_distance(*self._squares)
         self._known: dict[float, float] = {}
         self._last: tuple[float, Array] = (np.inf, unlabeled)
-        self._crowded, self._largest = 0.0, max(100, SUPPORT_WORK // len(kernel))
+        self._crowded, self._largest = 0.0, _largest_support(kernel)
         self.n_programmes = 0
 
     def __call__(self, extrapolation: float, *, enough: float = 0.0) -> float:
@@ -151,6 +157,15 @@ def kernel_means(distance: HullDistance, width: float, smaller_sample: float) ->
     km1 = distance.crossing(first)
     km2 = km1 if first == second else distance.crossing(second)
     return KernelMeans(km1, km2, width, distance.n_programmes)
+
+
+def _largest_support(kernel: NDArray[np.floating]) -> int:
+    if len(kernel) <= PROBE:
+        return len(kernel)
+    probe = np.linspace(0, len(kernel) - 1, PROBE).astype(int)
+    eigenvalues = np.linalg.eigvalsh(kernel[np.ix_(probe, probe)])
+    smooth = eigenvalues[: PROBE // 2].sum() < SMOOTH_TAIL * PROBE
+    return max(ROUGH_SUPPORT, SUPPORT_WORK // len(kernel)) if smooth else ROUGH_SUPPORT
 
 
 def mean_distance(unlabeled_square: float, product: float, labelled_square: float) -> float:

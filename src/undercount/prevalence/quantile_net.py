@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from undercount.prevalence.ranks import Array
 
 
+EDGE = 0.002
+
+
 @dataclass(frozen=True)
 class QuantileNet:
     """Networks of one shape whose quantiles are averaged.
@@ -62,7 +65,8 @@ class QuantileNet:
         if inside != level:
             middle = float(np.interp(0.0, normal, quantiles))
             found = middle + (found - middle) * float(ndtri(level) / ndtri(inside))
-        return min(max(found, 0.0), 1.0)
+        # The logistic end never reaches 0 or 1; shares so close are not told from them.
+        return 0.0 if found < EDGE else 1.0 if found > 1 - EDGE else found
 
 
 def _forward(inputs: Array, layers: tuple[tuple[Array, Array], ...]) -> Array:

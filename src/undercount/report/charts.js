@@ -50,22 +50,23 @@ function tidy(f) {
   for (const key in f.nodes) if (!f.used.has(key)) { f.nodes[key].remove(); delete f.nodes[key]; }
 }
 const round = (v) => Math.round(v * 10) / 10;
-// Steps smaller than half a pixel are left out.
+// Steps smaller than half a pixel are left out; a value that does not exist leaves a gap.
 function trace(f, xs, ys, from, to, start) {
   const step = to > from ? 1 : -1;
-  let d = start, lastX = NaN, lastY = NaN;
+  let d = start, lastX = NaN, lastY = NaN, pen = start ? "L" : "M";
   for (let i = from; i !== to + step; i += step) {
     const u = f.x(xs[i]), v = f.y(ys[i]);
-    if (u !== u || v !== v || (i !== to && Math.abs(u - lastX) < 0.5 && Math.abs(v - lastY) < 0.5)) continue;
-    d += (d ? "L" : "M") + round(u) + " " + round(v);
-    lastX = u; lastY = v;
+    if (u !== u || v !== v) { pen = "M"; lastX = NaN; continue; }
+    if (i !== to && Math.abs(u - lastX) < 0.5 && Math.abs(v - lastY) < 0.5) continue;
+    d += pen + round(u) + " " + round(v);
+    lastX = u; lastY = v; pen = "L";
   }
   return d;
 }
 function line(f, key, xs, ys, name, from = 0, to = xs.length - 1) { put(f, key, "path", { d: trace(f, xs, ys, from, to, ""), class: name }); }
-function band(f, key, xs, low, high, name, from = 0) {
+function band(f, key, xs, low, high, name) {
   const last = xs.length - 1;
-  put(f, key, "path", { d: trace(f, xs, low, last, from, trace(f, xs, high, from, last, "")) + "Z", class: name });
+  put(f, key, "path", { d: trace(f, xs, low, last, 0, trace(f, xs, high, 0, last, "")) + "Z", class: name });
 }
 function rule(f, key, x1, y1, x2, y2, name, parent) { put(f, key, "line", { x1: f.x(x1), y1: f.y(y1), x2: f.x(x2), y2: f.y(y2), class: name }, parent); }
 // A model's dot bears its number, so that colour is not needed.

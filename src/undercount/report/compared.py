@@ -2,7 +2,8 @@
 
 import math
 
-from undercount.comparison import Comparison, Difference
+from undercount.comparison import Comparison
+from undercount.differences import Difference
 from undercount.report.words import TITLES, percent
 
 

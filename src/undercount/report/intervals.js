@@ -131,9 +131,11 @@ function pointEstimate(d, i, name) {
   const { base, pairs } = sources(d, i, name);
   const more = name === "recall" && d.pure ? [] : sharePairs(d, i);
   const [low, high] = combined(base, [...pairs, ...more], name);
-  const value = METRICS[name](clip(base[0]), clip(base[1]), base[2]), raw = METRICS[name](...base);
-  if (Number.isNaN(value)) return { value, low: name === "mcc" ? -1 : 0, high: 1, fits: true };
-  return { value, low: Math.min(low, value), high: Math.max(high, value), fits: Math.abs(raw - value) <= 1e-9 };
+  const value = METRICS[name](clip(base[0]), clip(base[1]), base[2]), [t, f, p] = ratesOf(d.x, ratesAt(d.model, i)), raw = METRICS[name](t, f, p);
+  // Rates outside [0, 1], where that matters for the metric, mean that the shares do not fit.
+  const fits = (name === "recall" && d.pure) || Math.abs(raw - value) <= 1e-9 * Math.max(1, Math.abs(value)) || Math.max(-t, t - 1, -f, f - 1) <= 1e-9;
+  if (Number.isNaN(value)) return { value, low: name === "mcc" ? -1 : 0, high: 1, fits };
+  return { value, low: Math.min(low, value), high: Math.max(high, value), fits };
 }
 
 // ---- areas: variances from what one row of each kind adds ----

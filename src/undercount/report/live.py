@@ -76,7 +76,10 @@ def _parts(counts: ScoreCounts, threshold: float) -> tuple[Any, Any]:
     table = np.stack([counts.score, counts.positive, counts.negative, counts.unlabeled], axis=1)
     split = int(np.searchsorted(-counts.score, -threshold, side="right"))
     # About as many cells each as the sides have rows of the labelled and the unlabeled.
-    shares = (counts.positive[:split].sum() / counts.n_positive, counts.unlabeled[:split].sum() / counts.n_unlabeled)
+    shares = (
+        counts.positive[:split].sum() / counts.n_positive,
+        counts.unlabeled[:split].sum() / counts.n_unlabeled,
+    )
     room = min(max(round(N_POINTS * sum(shares) / 2), N_POINTS // 8), N_POINTS - N_POINTS // 8)
     above, below = _coarse(table[:split], room), _coarse(table[split:], N_POINTS - room)
     if len(above):

@@ -65,7 +65,7 @@ function lightOf(model, rows, ruled) {
 }
 function sentence(lead) {
   const low = lead.naive < lead.value;
-  if (!Number.isFinite(lead.value)) return "";
+  if (!Number.isFinite(lead.value)) return "This number does not exist at the values set below.";
   if (lead.name === "precision") {
     return `About ${(10 * lead.value).toFixed(0)} of every 10 flagged cases are real.` + (low ? ` "Precision ${percent(lead.naive)}" is too low because many "false alarms" are positives nobody has labelled yet.` : "");
   }
@@ -73,7 +73,7 @@ function sentence(lead) {
 }
 function changeWords(model, lead, i) {
   const precise = lead.name === "precision", goal = precise ? Math.max(0.05, Math.floor(20 * lead.value * 0.9) / 20) : Math.floor(20 * lead.value) / 20;
-  if (!Number.isFinite(lead.value)) return "";
+  if (!Number.isFinite(lead.value)) return "fewer hidden positives, or another threshold";
   const least = leastShare(model, lead.name, goal, i, state.purity), bias = largestBias(model, lead.name, goal, i, state.share, state.purity), parts = [];
   if (least > 0) parts.push(`hidden positives ≥ ${percent(least)}`);
   if (Number.isFinite(bias)) parts.push(`labelling bias below Γ = ${+bias.toPrecision(2)}`);
@@ -86,6 +86,7 @@ function goalWords(model, i) {
   return (Number.isNaN(least) ? "no share that the scores allow is enough" : least === 0 ? "it holds whatever the prevalence" : `it holds from ${percent(least)} hidden positives on`)
     + "; at the share set above " + (Number.isNaN(bias) ? "it does not hold." : bias === Infinity ? "no labelling bias below Γ = 1000 breaks it." : `it survives a labelling bias up to Γ = ${bias.toFixed(2)}.`);
 }
+const passing = (model, share) => valueAt(model, "specificity", indexOf(model), share, state.purity) > 1 ? "precision would pass 100 %" : "a rate would leave 0 to 100 %";
 function flaggedWords(model, rows, i) {
   const [known, u, n] = model.heads.map((h) => h[i]), all = known + u + n, p = rows[1];
   if (!model.single) return "";
@@ -96,7 +97,7 @@ const cell = (node, words) => { if (node.textContent !== words) node.textContent
 
 // ---- everything that follows from the state ----
 let drawn = {};
-function update() {
+function update(everything = false) {
   const model = models[state.model], i = indexOf(model), all = models.map(rowsOf), rows = all[state.model];
   const most = largestShare(model, state.purity), here = largestAt(model, i, state.purity), ruled = state.share > most + 1e-12;
   for (const name of ["share", "purity"]) $(name).value = state[name];
@@ -105,7 +106,7 @@ function update() {
   for (const name in said) { text(name + "-value", said[name]); $(name).setAttribute("aria-valuetext", said[name]); }
   rail(model, Math.min(most, here), most);
   const warning = ruled ? `${percent(state.share)} is more than these scores allow (at most ${percent(most)}, apart from chance): no numbers there.`
-    : rows.some((row) => !row.fits) ? `At threshold ${cut} precision would pass 100 %: at most ${percent(here)} hidden positives fit there, apart from chance.` : "";
+    : rows.some((row) => !row.fits) ? `At threshold ${cut} ${passing(model, state.share)}: at most ${percent(here)} hidden positives fit there, apart from chance.` : "";
   text("infeasible", warning); $("infeasible").hidden = !warning;
   document.body.classList.toggle("biased", state.gamma > 1);
   rows.forEach((row, k) => {
@@ -122,7 +123,7 @@ function update() {
   text("goal-answer", goalWords(model, i));
   if (models.length > 1) compare(all);
   drawn = {}; kept.clear();
-  for (const id in DRAW) if (seen.has(id)) draw(id);
+  for (const id in DRAW) if (everything || seen.has(id)) draw(id);
   clearTimeout(later); later = setTimeout(settle, 200);
 }
 // When the hand rests: charts out of view, the address, and what a screen reader hears.
@@ -165,29 +166,34 @@ function curveOf(model) {
 }
 const each = (f, act) => { models.forEach((model, k) => { if (shown(k)) act(model, k); }); tidy(f); };
 const several = models.length > 1;
-// Limits of recall at every threshold, widened by the labelling bias; precision follows from recall.
+// Limits of recall and precision at some of the thresholds, widened to the labelling bias.
 function bandOf(model) {
-  const key = "band" + state.model;
-  if (!kept.has(key)) {
-    const name = state.purity === 1 ? "recall" : "", list = designs(model, state.share, state.purity), m = model.m + 1;
-    const out = { recall: [new Float64Array(m), new Float64Array(m)], precision: [new Float64Array(m), new Float64Array(m)] };
-    for (const metric of name ? ["recall", "precision"] : ["recall", "precision"]) {
-      for (let i = 1; i < m; i++) {
-        let low = Infinity, high = -Infinity;
-        for (const d of list) {
-          const e = pointEstimate(d, i, metric);
-          low = Math.min(low, e.low); high = Math.max(high, e.high);
-        }
+  if (!kept.has("band")) {
+    const list = designs(model, state.share, state.purity), c = curveOf(model), m = model.m, count = Math.min(m, clip(Math.round(400 / list.length), 40, 160));
+    const at = Array.from({ length: count }, (_, j) => Math.round(1 + j * (m - 1) / Math.max(1, count - 1))), out = {};
+    for (const name of ["recall", "precision"]) {
+      out[name] = { at: [], low: [], high: [] };
+      at.forEach((i) => {
+        let low = Infinity, high = -Infinity, fits = true;
+        for (const d of list) { const e = pointEstimate(d, i, name); low = Math.min(low, e.low); high = Math.max(high, e.high); fits &&= e.fits || d !== list[0]; }
+        if (!fits) return;
         if (state.gamma > 1) {
-          const c = curveOf(model), t = c.tpr[i], ends = biasedAt(metric, t, c.fpr[i], c.prevalence, state.gamma);
+          const ends = biasedAt(name, c.tpr[i], c.fpr[i], c.prevalence, state.gamma);
           low = Math.min(low, ends[0]); high = Math.max(high, Math.min(1, ends[1]));
         }
-        out[metric][0][i] = low; out[metric][1][i] = high;
-      }
+        out[name].at.push(i); out[name].low.push(low); out[name].high.push(high);
+      });
     }
-    kept.set(key, out);
+    kept.set("band", out);
   }
-  return kept.get(key);
+  return kept.get("band");
+}
+function drawBand(f, model, k, xs, name) {
+  const b = bandOf(model)[name];
+  if (b.at.length) band(f, "band", b.at.map((i) => xs[i]), b.low, b.high, `band m${k}`);
+}
+function drawNaive(f, model, k, xs, ys) { // never moves
+  if (f.nodes["naive" + k]) f.used.add("naive" + k); else line(f, "naive" + k, xs, ys, `naive m${k}`, 1);
 }
 function nearest(xs, v) {
   let best = 1;
@@ -200,11 +206,10 @@ function rocLike(id, xLabel, xOf, say, withNaive) {
   each(f, (model, k) => {
     const c = curveOf(model), xs = c[xOf], naive = model.naive;
     if (k === state.model) {
-      const b = bandOf(model).recall;
-      band(f, "band", xs, b[0], b[1], `band m${k}`);
+      if (withNaive) drawNaive(f, model, k, naive[xOf], naive.tpr);
+      drawBand(f, model, k, xs, "recall");
       hover(f, (v) => { const j = nearest(xs, v); return `${brief(model.name)}: recall ${number(c.tpr[j])} ${say(xs[j])}`; });
     }
-    if (withNaive) line(f, "naive" + k, naive[xOf], naive.tpr, `naive m${k}`);
     line(f, "line" + k, xs, c.tpr, `line m${k}`);
     marker(f, xs[indexOf(model)], c.tpr[indexOf(model)], k, several);
   });
@@ -217,19 +222,19 @@ const DRAW = {
       // Where precision would pass 1 the curve is not drawn: such rates are impossible.
       const ys = c.tpr.map((_, j) => { const p = precise(c, j); return p <= 1 + 1e-9 ? p : NaN; });
       if (k === state.model) {
-        const b = bandOf(model).precision;
-        band(f, "band", c.tpr, b[0], b[1], `band m${k}`, 1);
+        model.before = model.before || naive.tpr.map((_, j) => precise(naive, j));
+        drawNaive(f, model, k, naive.tpr, model.before);
+        drawBand(f, model, k, c.tpr, "precision");
         hover(f, (v) => { const j = nearest(c.tpr, v); return `${brief(model.name)}: precision ${number(ys[j])} at recall ${number(c.tpr[j])}`; });
       }
-      model.before = model.before || naive.tpr.map((_, j) => precise(naive, j));
-      line(f, "naive" + k, naive.tpr, model.before, `naive m${k}`, 1); line(f, "line" + k, c.tpr, ys, `line m${k}`, 1);
+      line(f, "line" + k, c.tpr, ys, `line m${k}`, 1);
       marker(f, c.tpr[i], ys[i], k, several);
     });
   },
   roc() { rocLike("roc", "false-positive rate", "fpr", (v) => `at false-positive rate ${number(v)}`, true); },
   lift() { rocLike("lift", "share flagged", "flagged", (v) => `with ${percent(v)} flagged`, false); },
   histogram() {
-    const model = models[state.model], bins = 40, c = model.curve, root = (v) => Math.sqrt(Math.max(0, v));
+    const model = models[state.model], bins = 40, c = model.curve, root = (v) => v < -1e-12 ? NaN : Math.sqrt(Math.max(0, v)); // no negative shares: a gap
     const scores = c.threshold.filter((v) => v !== null), low = Math.min(...scores, Infinity), high = Math.max(...scores, -Infinity);
     const width = (high - low) / bins || 1, sums = [new Float64Array(bins), new Float64Array(bins)];
     if (low > high) return;
@@ -250,8 +255,10 @@ const DRAW = {
     const name = $("sweep-metric").value, { purity, share } = state, model = models[state.model], isArea = AREAS.includes(name), least = name === "mcc" ? -1 : 0;
     const most = (m) => Math.min(largestShare(m, purity), purity - 1e-6, isArea ? 1 : largestAt(m, indexOf(m), purity));
     const value = (m, s) => valueAt(m, name, indexOf(m), s, purity), limit = most(model), end = Math.min(top, purity);
-    const f = frame("sweep", "hidden positives (share of the unlabeled rows)", title(name), [0, end], [least, 1], percentTick);
+    const f = frame("sweep", "hidden positives among the unlabeled", title(name), [0, end], [least, 1], percentTick);
     put(f, "ruled", "rect", { x: f.x(limit), y: f.top, width: Math.max(0, f.right - f.x(limit)), height: f.bottom - f.top, class: "ruled-out" });
+    const { low, high } = model.hidden_share;
+    if (low < high) put(f, "given", "rect", { x: f.x(low), y: f.top, width: f.x(high) - f.x(low), height: f.bottom - f.top, class: "given" });
     rule(f, "cut", share, least, share, 1, "cut");
     Object.entries(model.hidden_share.estimates).forEach(([_, v], j) => { if (v !== null) rule(f, "tick" + j, v, least, v, least + (1 - least) / 25, "tick"); });
     each(f, (m, k) => {
@@ -260,7 +267,8 @@ const DRAW = {
       if (share <= stop + 1e-12) marker(f, share, value(m, share), k, several);
     });
     hover(f, (v) => v > limit ? `${percent(v)} is ruled out` : `${title(name)} ${number(value(model, v))} at ${percent(v)} hidden`);
-    text("sweep-note", limit < end ? `Ruled out above ${percent(limit)}${!isArea && limit < largestShare(model, purity) - 1e-12 ? ` at threshold ${cutOf(model)}, where precision would pass 100 %` : ""}.` : "");
+    const here = !isArea && limit < largestShare(model, purity) - 1e-12 ? ` at threshold ${cutOf(model)}, where ${passing(model, limit + 1e-9)}` : "";
+    text("sweep-note", limit < end ? `Ruled out above ${percent(limit)}${here}.` : "");
   },
   calibration() {
     const model = models[state.model], c = model.curve, scores = c.threshold.filter((v) => v !== null);
@@ -275,9 +283,9 @@ const DRAW = {
       s[2] += everyone; s[3] += everyone * (t || 0);
     });
     const filled = sums.filter((s) => s[2] > 0), xs = filled.map((s) => s[3] / s[2]);
-    const ys = filled.map((s) => x.prevalence * (x.positive[0] * s[0] + x.positive[1] * s[1]) / s[2]);
+    const ys = filled.map((s) => x.prevalence * (x.positive[0] * s[0] + x.positive[1] * s[1]) / s[2]).map((v) => v >= -1e-9 && v <= 1 + 1e-9 ? v : NaN);
     line(f, "line", xs, ys, `line m${state.model}`);
-    xs.forEach((u, j) => put(f, "dot" + j, "circle", { cx: f.x(u), cy: f.y(clip(ys[j])), r: 4, class: `dot m${state.model}` }));
+    xs.forEach((u, j) => { if (!Number.isNaN(ys[j])) put(f, "dot" + j, "circle", { cx: f.x(u), cy: f.y(ys[j]), r: 4, class: `dot m${state.model}` }); });
     hover(f, (v) => { const j = xs.reduce((b, u, k) => Math.abs(u - v) < Math.abs(xs[b] - v) ? k : b, 0); return `score ${number(xs[j])}: ${percent(ys[j])} positive`; });
     tidy(f);
   },
@@ -335,4 +343,4 @@ document.body.classList.add("live");
 readHash(); controls();
 for (const id in DRAW) watch.observe($(id));
 window.undercount = { data, models, state, update, settle, markdown, recover, estimate, valueAt, area, biasedRecall, biasedAt, biasedArea, largestShare, largestAt, leastShare, largestBias, naiveCurve };
-update();
+update(); settle();

@@ -107,9 +107,10 @@ def _interval(value: float, error: float, question: Question, size: float) -> tu
     if math.isnan(value) or math.isnan(error):
         return least, most
     t = float(stdtrit(max(size - 1, 1.0), (1 + question.confidence_level) / 2))
-    if least < value < most:
-        low, high = delta_interval(value, error, question.kind.scale, t)
-        return float(low), min(float(high), most)
+    origin = areas.no_area(question.max_fpr) if question.kind.name == "partial_roc_auc" else 0.0
+    if max(least, origin) < value < most:
+        low, high = delta_interval(value - origin, error, question.kind.scale, t)
+        return origin + float(low), min(origin + float(high), most)
     if error > 0:
         return max(value - t * error, least), min(value + t * error, most)
     # All labelled rows are on one side of all others: as for k of k successes.

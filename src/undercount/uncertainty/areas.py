@@ -90,6 +90,13 @@ def partial_roc_auc(mass: Recovered, max_fpr: float) -> Influence:
     return Influence(value, positive=scale * positive, negative=scale * negative)
 
 
+def no_area(max_fpr: float | None) -> float:
+    """Return McClish's value of a curve without any area up to the false-positive rate."""
+    end = max_fpr or 1.0
+    chance = end * end / 2
+    return 0.5 * (1 - chance / (end - chance))
+
+
 def average_precision(mass: Recovered, prevalence: float) -> Influence:
     """Precision summed over the steps of recall: Σ dTPR · π TPR / Q."""
     tpr, flagged = np.cumsum(mass.positive), np.cumsum(mass.everyone)

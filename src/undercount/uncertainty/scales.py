@@ -17,7 +17,8 @@ _RANGES: dict[Scale, tuple[float, float]] = {
 }
 _SYMMETRIC = {"mcc", "kappa", "informedness"}
 _LOG = {"lift", "lee_liu", "positive_likelihood_ratio", "negative_likelihood_ratio", "log_loss"}
-# Their errors grow with them and are skewed to the right even near 1: the log scale fits better.
+# Their errors grow with them and are skewed to the right even near 1: the log scale fits better
+# (for the partial area counted from no area at all).
 _LOG_SHARE = {"average_precision", "partial_roc_auc"}
 # With pure labels these follow from labelled and all rows alone.
 _NO_PREVALENCE = {"recall", "tpr", "fnr", "lift", "lee_liu", "lift_auc"}

@@ -1,0 +1,58 @@
+"""Cells of a table of counts: knots between them, and when two tables can be added."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercount.errors import InputError
+from undercount.rates import FloatArray
+from undercount.tally import Table
+
+
+def with_knots(table: Table, knots: Sequence[float]) -> Table:
+    """Give each knot an empty cell of its own, so that it can be asked for as a threshold."""
+    if len(knots) == 0:
+        return table
+    wanted = np.unique(np.asarray(knots, dtype=np.float64))
+    ascending = table.score[::-1]
+    # Two searches instead of a set difference, which would sort the whole table.
+    found = np.searchsorted(ascending, wanted, "right") > np.searchsorted(ascending, wanted)
+    missing = wanted[~found][::-1]
+    place = table.score.size - np.searchsorted(ascending, missing)
+    empty = [np.insert(column, place, 0.0) for column in table[1:4]]
+    merged = np.insert(table.merged, place, False)
+    return Table(np.insert(table.score, place, missing), empty[0], empty[1], empty[2], merged)
+
+
+def squared_weights(
+    labels: NDArray[np.int8], weights: FloatArray | None
+) -> tuple[float, float, float]:
+    """Sum the squared weights of positive, negative and unlabeled rows; rows if unweighted."""
+    if weights is not None:
+        totals = np.bincount(labels + 1, weights * weights, 3)
+        return float(totals[2]), float(totals[1]), float(totals[0])
+    n_positive, n_negative = np.count_nonzero(labels == 1), np.count_nonzero(labels == 0)
+    return float(n_positive), float(n_negative), float(len(labels) - n_positive - n_negative)
+
+
+def largest_error(one: FloatArray, other: FloatArray, total: float) -> float:
+    """Bound the error of an AUC when pairs within a cell count one half."""
+    return float(0.5 * np.sum(one * other) / total) if total > 0 else 0.0
+
+
+def refuse_overlap(left: Table, right: Table) -> None:
+    """Raise if a labelled score of `right` lies inside a merged cell of `left`."""
+    if not left.merged.any():
+        return
+    labelled = (right.positive + right.negative) > 0
+    # A merged cell reaches from its score up to the next cell's: the last cell not above.
+    place = np.searchsorted(-left.score, -right.score[labelled], side="left")
+    inside = place < len(left.score)
+    place = np.minimum(place, len(left.score) - 1)
+    same_cell = right.merged[labelled] & (left.score[place] == right.score[labelled])
+    if (inside & left.merged[place] & ~same_cell).any():
+        raise InputError(
+            "merged counts can be added only if no labelled score of one lies inside a merged "
+            "cell of the other; count the parts with compact=False, or with the same knots"
+        )

@@ -1,0 +1,246 @@
+"""What a hand does to the page: sliders, buttons, links, toggles."""
+
+import importlib.util
+import json
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import undercount as uc
+from undercount.assume.propensity import biased_auc, biased_points
+from undercount.evaluation import Evaluation
+from undercount.scorecard import POINT_METRICS
+from undercount.sensitivity import AREAS
+
+pytestmark = pytest.mark.browser
+SLIDERS = ("share", "threshold", "purity", "gamma")
+
+
+def _numbers() -> ModuleType:
+    """Load the neighbour whose helpers rebuild counts and ask the library."""
+    path = Path(__file__).parent / "test_numbers.py"
+    spec = importlib.util.spec_from_file_location("browser_numbers", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+numbers = _numbers()
+
+
+def table(opened: Any) -> list[list[str]]:
+    """Return the cells of the table as a reader sees them."""
+    code = "[...document.querySelectorAll('#numbers tr')].map(r => [...r.cells].map(c => c.textContent))"
+    found: list[list[str]] = opened.page.evaluate(code)
+    return found
+
+
+def said(low: float, high: float) -> str:
+    return f"{low:.3f} – {high:.3f}"
+
+
+def assert_table(opened: Any, evaluation: Evaluation) -> None:
+    """Compare the table with the library at the state of the sliders."""
+    state = opened.page.evaluate("({...undercount.state})")
+    cells, sampling = numbers.rebuilt(opened), evaluation.shares.sampling
+    counts, n_cells = cells, len(cells.score)
+    place = opened.page.evaluate("undercount.models[0].start")
+    if state["place"] >= 0:
+        place = max(1, min(n_cells, int(state["place"] * n_cells + 0.5)))
+    exact = uc.Shares(state["share"], state["purity"], sampling)
+    given, shares = exact, evaluation.shares
+    if state["share"] == shares.unlabeled_prevalence:  # not moved: it keeps its uncertainty
+        span, error = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence_error
+        share = uc.Estimate(state["share"], span.low, span.high, error)
+        given = uc.Shares(share, state["purity"], sampling)
+        if state["purity"] == 1 and state["place"] < 0:
+            counts = evaluation.counts  # the table is the first one, of the whole data
+    cut = float(cells.score[place - 1])
+    point = uc.mixture_curve(cells, exact, clean=False).at(cut)
+    for row, metric in zip(table(opened), (*POINT_METRICS, *AREAS), strict=True):
+        expected = numbers.library(evaluation, counts, given, metric, cut)
+        if expected is None:
+            assert row[2:4] == ["–", "–"], metric
+            continue
+        assert row[2:4] == [f"{expected.value:.3f}", said(expected.low, expected.high)], metric
+        if state["gamma"] == 1:
+            assert row[4] == ""
+        elif metric in POINT_METRICS:
+            ends = sorted(getattr(end, metric) for end in biased_points(point, state["gamma"]))
+            assert row[4] == said(*ends)
+        elif metric == "roc_auc":
+            area = biased_auc(cells, exact, state["gamma"])
+            assert row[4] == (said(area.low, area.high) if state["purity"] == 1 else "–")
+
+
+@pytest.mark.parametrize("slider", SLIDERS)
+def test_slider_moves_numbers_by_mouse_and_keyboard(
+    open_page: Any, cases: Any, slider: str
+) -> None:
+    evaluation = cases.evaluations()["estimated"][0]
+    opened = open_page([evaluation])
+    page, node = opened.page, opened.page.locator(f"#{slider}")
+    before, label = table(opened), page.text_content(f"#{slider}-value")
+    box = node.bounding_box()
+    start = {"share": 0.2, "threshold": 0.5, "purity": 0.98, "gamma": 0.02}[slider] * box["width"]
+    page.mouse.move(box["x"] + start, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.35, box["y"] + box["height"] / 2, steps=6)
+    page.mouse.up()
+    opened.settle()
+    dragged = table(opened)
+    assert page.text_content(f"#{slider}-value") != label
+    assert node.get_attribute("aria-valuetext") == page.text_content(f"#{slider}-value")
+    assert dragged != before
+    assert_table(opened, evaluation)
+    for _ in range(8):
+        page.keyboard.press("ArrowRight")
+    opened.settle()
+    assert table(opened) != dragged
+    assert_table(opened, evaluation)
+    assert page.text_content("#moved") == "at the values set below"
+    assert page.text_content("#spoken").startswith("precision")
+    page.click("#reset")
+    opened.settle()
+    assert table(opened) == before
+    opened.assert_quiet()
+
+
+def test_first_numbers_are_the_exact_ones_of_the_whole_data(open_page: Any, cases: Any) -> None:
+    evaluation = cases.evaluations()["estimated"][0]
+    opened = open_page([evaluation])
+    for row, fact in zip(table(opened), evaluation.rows, strict=True):
+        estimate = fact.estimate
+        assert row[1:4] == [
+            f"{fact.naive:.3f}",
+            f"{estimate.value:.3f}",
+            said(estimate.low, estimate.high),
+        ]
+    assert [row[0] for row in table(opened)][:2] == ["recall@0.6", "precision@0.6"]
+
+
+def test_address_restores_the_state(open_page: Any, cases: Any) -> None:
+    evaluations = cases.evaluations()["estimated"]
+    after = "#share=0.03&purity=0.97&gamma=1.5&place=0.4&model=1&hide=1"
+    opened = open_page(evaluations, after)
+    state = opened.page.evaluate("({...undercount.state})")
+    assert state == {
+        "share": 0.03, "purity": 0.97, "gamma": 1.5, "place": 0.4, "model": 1, "hide": 1,
+    }  # fmt: skip
+    assert opened.page.is_checked("#pick-1")
+    assert not opened.page.is_checked("#show-0")
+    assert opened.page.text_content("#share-value") == "3.0 %"
+    assert opened.page.evaluate("location.hash") == after
+    # Nonsense is ignored or pulled into range.
+    opened.page.evaluate("location.hash = '#share=9&gamma=-3&model=7&__proto__=1&place=x'")
+    opened.page.wait_for_function("undercount.state.model === 0")
+    opened.settle()
+    assert opened.page.evaluate("undercount.state.share") < 1
+    assert opened.page.evaluate("undercount.state.gamma") == 1
+    opened.assert_quiet()
+
+
+def test_models_are_toggled_picked_and_compared(open_page: Any, cases: Any) -> None:
+    evaluations = cases.evaluations()["estimated"]
+    opened = open_page(evaluations)
+    page = opened.page
+    assert page.locator("#roc .line").count() == 2
+    page.uncheck("#show-1")
+    opened.settle()
+    assert page.locator("#roc .line").count() == 1
+    page.check("#show-1")
+    page.check("#pick-1")
+    opened.settle()
+    second = evaluations[1]
+    assert page.text_content("#lead") == f"precision {second.rows[1].estimate.value:.3f}"
+    assert table(opened)[0][0] == "recall@0.5"
+    code = (
+        "[...document.querySelectorAll('#compared tr')].map(r => r.cells[2].firstChild.textContent)"
+    )
+    assert page.evaluate(code) == [f"{e.rows[1].estimate.value:.3f}" for e in evaluations]
+    opened.assert_quiet()
+
+
+def test_copy_and_download(open_page: Any, cases: Any, tmp_path: Path) -> None:
+    evaluation = cases.evaluations()["estimated"][0]
+    opened = open_page([evaluation])
+    page = opened.page
+    page.evaluate(
+        "() => { if (navigator.clipboard) navigator.clipboard.writeText = () => Promise.reject(1); }"
+    )
+    page.click("#copy")
+    page.wait_for_function("!document.getElementById('copy-area').hidden")
+    copied = page.input_value("#copy-area")
+    lines = copied.splitlines()
+    assert lines[2].startswith("| metric | unlabeled = negative | true value | 95 %")
+    assert set(lines[3]) <= set("|-")
+    assert len(lines) == 4 + 9
+    assert {line.count("|") for line in lines[2:]} == {6}
+    assert f"| {evaluation.rows[1].estimate.value:.3f} |" in lines[5]
+    with page.expect_download() as waiting:
+        page.click("#download")
+    facts = json.loads(Path(waiting.value.path()).read_text())
+    validator = pytest.importorskip("jsonschema")
+    schema = json.loads((Path(uc.__file__).parent / "report" / "schema.json").read_text())
+    validator.validate(facts, schema)
+    assert facts["models"][0]["curve"]["positive"][-1] == evaluation.counts.n_positive
+    assert opened.said == []
+
+
+def test_goal_and_verdict_follow_the_sliders(open_page: Any, cases: Any) -> None:
+    evaluation = cases.evaluations()["estimated"][0]
+    opened = open_page([evaluation])
+    page = opened.page
+    page.fill("#goal-value", "0.5")
+    opened.settle()
+    counts = numbers.rebuilt(opened)
+    found = uc.break_even(counts, evaluation.shares, "precision", 0.5, 0.6)
+    answer = page.text_content("#goal-answer")
+    assert f"from {100 * found.unlabeled_prevalence:.1f} % hidden positives on" in answer
+    first = page.text_content("#plain")
+    assert first == page.evaluate("undercount.models[0].words.plain")
+    page.evaluate("undercount.state.share = 0.02; undercount.update()")
+    assert page.text_content("#plain") != first
+    value = table(opened)[1][2]
+    assert f"About {10 * float(value):.0f} of every 10" in page.text_content("#plain")
+    assert page.text_content("#change").startswith("precision ≥ ")
+
+
+def test_impossible_shares_are_shaded_and_said_not_drawn(open_page: Any, cases: Any) -> None:
+    evaluation = cases.evaluations()["estimated"][0]
+    opened = open_page([evaluation])
+    page = opened.page
+    start = page.evaluate("undercount.models[0].start")
+    counts = numbers.rebuilt(opened)
+    head = counts.score >= 0.6
+    labelled = counts.positive[head].sum() / counts.n_positive
+    limit = counts.unlabeled[head].sum() / counts.n_unlabeled / labelled
+    assert page.evaluate(f"undercount.largestAt(undercount.models[0], {start}, 1)") == (
+        pytest.approx(limit, rel=1e-12)
+    )
+    # The line ends at precision 1, which is where the shading begins.
+    path = page.get_attribute("#sweep .line", "d")
+    points = [tuple(map(float, pair)) for pair in re.findall(r"([\d.]+) ([\d.]+)", path)]
+    heights = [y for _, y in points]
+    assert heights == sorted(heights, reverse=True)
+    assert len(set(heights)) == len(heights)
+    shade = float(page.get_attribute("#sweep .ruled-out", "x"))
+    assert points[-1][0] == pytest.approx(shade, abs=0.1)
+    assert "precision would pass 100 %" in page.text_content("#sweep-note")
+    page.evaluate(f"undercount.state.share = {limit * 1.05}; undercount.update()")
+    assert "precision would pass 100 %" in page.text_content("#infeasible")
+    assert page.text_content("#light") == "not supported"
+    assert table(opened)[1][2:4] == ["–", "–"]
+    largest = uc.sensitivity.largest_share(counts)
+    page.evaluate(f"undercount.state.share = {largest + 0.01}; undercount.update()")
+    assert "more than these scores allow" in page.text_content("#infeasible")
+    assert page.locator("#sweep .dot").count() == 1  # not drawn yet: it is out of view
+    opened.settle()
+    assert page.locator("#sweep .dot").count() == 0
