@@ -162,9 +162,12 @@ def tables(records):
     print(f"draws a data set: {counts}")
 
     def mean(name, key, column):
+        if name == "mean":
+            return np.mean([mean(each, key, column) for each in names])
         return np.mean([row[key][column] for row in per[name]])
 
-    table("AUC, rows learnt from", names, columns, lambda n, c: f"{mean(n, 'auc', c):.3f}")
+    everything = [*names, "mean"]
+    table("AUC, rows learnt from", everything, columns, lambda n, c: f"{mean(n, 'auc', c):.3f}")
     table(
         "PU-AUL less the other, hundredths of AUC, 95 % paired interval", names, others,
         lambda n, c: difference(per[n], "auc", c),
@@ -176,7 +179,7 @@ def tables(records):
             "PU-AUL less the other on new rows", fresh, others,
             lambda n, c: difference(per[n], "new", c),
         )  # fmt: skip
-    table("seconds", names, columns, lambda n, c: f"{mean(n, 'seconds', c):.1f}")
+    table("seconds", everything, columns, lambda n, c: f"{mean(n, 'seconds', c):.1f}")
 
     def share(name, column):
         rows = [{**row["shares"], "true": row["true"]} for row in per[name]]

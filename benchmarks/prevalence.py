@@ -1,6 +1,7 @@
 """Error, coverage and time of every prevalence estimator, and its speed against published code.
 
-    python benchmarks/prevalence.py [--quick] [--repeats R] [--resamples B] [--data-dir DIR] [--only PART]
+    python benchmarks/prevalence.py [--quick] [--repeats R] [--resamples B] [--data-dir DIR]
+                                    [--only PART]
 
 Parts: `synthetic` (known truth: normals 1, 2, 4 sd apart and overlapping uniforms), `real` (data
 sets of --data-dir with a 0/1 column `y`; out-of-fold scores of boosting and of logistic

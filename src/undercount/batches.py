@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.buckets import BucketMap, Scores, candidate_maps
+from undercount.cells import with_knots
 from undercount.counts import ScoreCounts
 from undercount.groups import (
     CODE,

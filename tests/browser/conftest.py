@@ -25,7 +25,9 @@ ARGUMENTS = [
 ]
 # Runs before the page's own script, so that nothing can be missed.
 WATCH = """window.violations = [];
-document.addEventListener("securitypolicyviolation", (e) => violations.push(e.violatedDirective));"""
+document.addEventListener("securitypolicyviolation", (event) => {
+  violations.push(event.violatedDirective);
+});"""
 
 
 @pytest.fixture(scope="session")

@@ -37,7 +37,8 @@ numbers = _numbers()
 
 def table(opened: Any) -> list[list[str]]:
     """Return the cells of the table as a reader sees them."""
-    code = "[...document.querySelectorAll('#numbers tr')].map(r => [...r.cells].map(c => c.textContent))"
+    code = """[...document.querySelectorAll("#numbers tr")].map(
+      (row) => [...row.cells].map((cell) => cell.textContent))"""
     found: list[list[str]] = opened.page.evaluate(code)
     return found
 
@@ -54,9 +55,14 @@ def assert_table(opened: Any, evaluation: Evaluation) -> None:
     place = opened.page.evaluate("undercount.models[0].start")
     if state["place"] >= 0:
         place = max(1, min(n_cells, int(state["place"] * n_cells + 0.5)))
+    not_moved = state["share"] < 0
+    if not_moved:
+        state["share"] = evaluation.shares.unlabeled_prevalence
+    if state["purity"] < 0:
+        state["purity"] = evaluation.shares.label_purity
     exact = uc.Shares(state["share"], state["purity"], sampling)
     given, shares = exact, evaluation.shares
-    if state["share"] == shares.unlabeled_prevalence:  # not moved: it keeps its uncertainty
+    if not_moved:  # it keeps its uncertainty
         span, error = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence_error
         share = uc.Estimate(state["share"], span.low, span.high, error)
         given = uc.Shares(share, state["purity"], sampling)
@@ -152,6 +158,9 @@ def test_models_are_toggled_picked_and_compared(open_page: Any, cases: Any) -> N
     opened = open_page(evaluations)
     page = opened.page
     assert page.locator("#roc .line").count() == 2
+    page.hover("#roc")
+    note = page.text_content("#roc + output")
+    assert re.fullmatch(r"first: recall [\d.]+ at false-positive rate 0\.[45]\d+", note)
     page.uncheck("#show-1")
     opened.settle()
     assert page.locator("#roc .line").count() == 1
@@ -168,12 +177,14 @@ def test_models_are_toggled_picked_and_compared(open_page: Any, cases: Any) -> N
     opened.assert_quiet()
 
 
-def test_copy_and_download(open_page: Any, cases: Any, tmp_path: Path) -> None:
+def test_copy_and_download(open_page: Any, cases: Any) -> None:
     evaluation = cases.evaluations()["estimated"][0]
     opened = open_page([evaluation])
     page = opened.page
     page.evaluate(
-        "() => { if (navigator.clipboard) navigator.clipboard.writeText = () => Promise.reject(1); }"
+        """() => {
+          if (navigator.clipboard) navigator.clipboard.writeText = () => Promise.reject(1);
+        }"""
     )
     page.click("#copy")
     page.wait_for_function("!document.getElementById('copy-area').hidden")

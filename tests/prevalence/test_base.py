@@ -62,6 +62,16 @@ def test_rows_and_counts_agree(method, normals):
 
 
 @every_score_method
+def test_compact_counts_give_the_same_answer(method, normals):
+    y, score = rows(normals)
+    compact = uc.ScoreCounts.from_rows(y, score, unlabeled=-1, compact=True)
+    assert compact.score.size < normals.score.size
+    found = method(n_resamples=0).fit(compact)
+    expected = method(n_resamples=0).fit(normals).unlabeled_prevalence_
+    assert found.unlabeled_prevalence_ == pytest.approx(expected, abs=1e-9)
+
+
+@every_score_method
 def test_weights_are_scale_free(method, normals):
     y, score = rows(normals)
     plain = method(n_resamples=0).fit(normals)

@@ -108,6 +108,28 @@ class EmpiricalReader:
             covariance += (influence.T * self.weight[rows]) @ influence
         return np.interp(grid, curve.fpr, curve.tpr), covariance / self.weight.sum() ** 2
 
+    def effective_labels(self, grid: FloatArray) -> FloatArray:
+        """Count the labelled positives that the rows beyond each point are worth.
+
+        A positive that happened not to be looked at would have come with the weight that rows have
+        there, so that few of them can hide where weights are small and many where they are large.
+        """
+        curve, size = self._every, len(self.sample.counts.score)
+        place = np.minimum(np.searchsorted(curve.fpr, grid), size)
+        inverse = self.sample.looked / self.model.propensity
+        first, second = (
+            np.concatenate(
+                [[0.0], np.cumsum(np.bincount(self.sample.cell, self.weight * part, size))]
+            )
+            for part in (inverse, inverse**2)
+        )
+        with np.errstate(invalid="ignore"):
+            above = second[place] / first[place]
+            below = (second[-1] - second[place]) / (first[-1] - first[place])
+        typical = np.where(curve.tpr[place] > 0.5, below, above)  # noqa: PLR2004 - the rarer side
+        total = self.weight.sum() * self._totals[0]
+        return np.asarray(total / np.where(np.isfinite(typical), typical, inverse.max()))
+
     @cached_property
     def _slopes(self) -> Masses:
         return self.model.slopes()

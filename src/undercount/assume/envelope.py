@@ -15,7 +15,6 @@ DRAWS = 20_000
 EDGE = 1e-9
 # On the logit scale a rate of 0 or 1 would make any error infinite.
 NEAR_END = 1e-3
-MIDDLE = (0.1, 0.9)
 
 
 def roc_band(
@@ -52,13 +51,15 @@ def roc_band(
     low, high = tpr.copy(), tpr.copy()
     for loss, reader in points:
         here, spread = reader.roc(GRID)
-        inside, variance = np.clip(here, NEAR_END, 1 - NEAR_END), np.diag(spread)
+        centre, variance = np.clip(here, NEAR_END, 1 - NEAR_END), np.diag(spread)
+        spans = [(centre, variance)]
         if rough:
-            inside, variance = _smoothed(inside, variance)
-        error = np.sqrt(variance) / (inside * (1 - inside))
-        reach = error * np.sqrt(max(critical**2 - loss, 0.0))
-        low = np.minimum(low, expit(logit(inside) - reach))
-        high = np.maximum(high, expit(logit(inside) + reach))
+            spans.append(_smoothed(centre, variance, reader.effective_labels(GRID)))
+        for inside, square in spans:
+            error = np.sqrt(square) / (inside * (1 - inside))
+            reach = error * np.sqrt(max(critical**2 - loss, 0.0))
+            low = np.minimum(low, expit(logit(inside) - reach))
+            high = np.maximum(high, expit(logit(inside) + reach))
     low, high = np.minimum(low, tpr), np.maximum(high, tpr)
     # The true curve rises, so whatever covers it still does when made to rise.
     low = np.clip(np.minimum.accumulate(low[::-1])[::-1], 0.0, 1.0)
@@ -84,12 +85,10 @@ def roc_band(
     return CurveBounds(lower, upper)
 
 
-def _smoothed(tpr: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Add two positives above and two below (Agresti and Coull), in units of effective labels."""
-    middle = (tpr > MIDDLE[0]) & (tpr < MIDDLE[1]) & (variance > 0)
-    if not middle.any():
-        return tpr, variance
-    labels = float(np.median((tpr * (1 - tpr))[middle] / variance[middle]))
+def _smoothed(
+    tpr: FloatArray, variance: FloatArray, labels: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Add two positives above and two below (Agresti and Coull), each with the weight there."""
     moved = (labels * tpr + 2) / (labels + 4)
     return moved, np.maximum(variance, moved * (1 - moved) / (labels + 4))
 

@@ -166,6 +166,10 @@ class GaussianReader:
         gradient = np.column_stack([by_rho, by_star])
         return _roc(grid, rho, star), gradient @ spread @ gradient.T
 
+    def effective_labels(self, grid: FloatArray) -> FloatArray:
+        """Return infinitely many: a smooth curve shows all the spread it has."""
+        return np.full(len(grid), np.inf)
+
     def _flagged(self, threshold: float) -> float:
         """Share of rows at or above a threshold, kept off 0 and 1."""
         total = float(self.weight.sum())

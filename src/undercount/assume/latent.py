@@ -47,6 +47,11 @@ class OutcomeModel:
         return self.fit.covariance
 
     @property
+    def propensity(self) -> FloatArray:
+        """Unknown: the model does not speak of the choice."""
+        return np.full(len(self.weight), np.nan)
+
+    @property
     def outcome(self) -> slice:
         """Which coefficients belong to the outcome."""
         return slice(0, len(self.coefficients))
@@ -117,6 +122,13 @@ class HiddenModel:
         """Inverse of the observed information."""
         size = len(self.coefficients)
         return inverse(-self.fit.hessian[:size, :size])
+
+    @property
+    def propensity(self) -> FloatArray:
+        """Probability of being looked at, given score and X."""
+        size = self.rows.selection.shape[1]
+        result: FloatArray = ndtr(self.rows.selection @ self.coefficients[:size])
+        return result
 
     @property
     def outcome(self) -> slice:

@@ -27,6 +27,10 @@ class MassModel(Protocol):
     def covariance(self) -> FloatArray:
         """Covariance of the coefficients."""
 
+    @property
+    def propensity(self) -> FloatArray:
+        """Probability of being looked at; NaN where the model does not speak of it."""
+
     def masses(self) -> Masses:
         """Positive and negative mass a row."""
 

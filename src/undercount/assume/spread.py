@@ -37,6 +37,9 @@ class Reader(Protocol):
     def roc(self, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
         """True-positive rates at false-positive rates, and their covariance."""
 
+    def effective_labels(self, grid: FloatArray) -> FloatArray:
+        """Count the labelled positives that the rows beyond each point are worth."""
+
 
 class Span(NamedTuple):
     """Hold a value, its standard error and its interval."""

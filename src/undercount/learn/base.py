@@ -109,6 +109,7 @@ class PairwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         self.scaler_ = fitted_scaler(X, weight, standardise=self.standardise)
         rows = TrainingRows(X, labelled, weight, fold, n_folds, self.scaler_)
         self._prepare(rows, rng)
+        self.prevalence_ = self._known_prevalence(float(weight[labelled].sum() / weight.sum()))
         self._learn(rows, rng)
         return self
 
@@ -156,8 +157,7 @@ class PairwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         """Set threshold and probabilities from held-out scores: others would be too extreme."""
         labelled, weight, score = rows.labelled, rows.weight, best.held_out
         n_labelled, n_others = float(weight[labelled].sum()), float(weight[~labelled].sum())
-        share = n_labelled / (n_labelled + n_others)
-        self.prevalence_ = prevalence = self._known_prevalence(share)
+        share, prevalence = n_labelled / (n_labelled + n_others), self.prevalence_
         if prevalence is None:
             even = np.where(labelled, 0.5 / n_labelled, 0.5 / n_others) * weight * labelled.size
             curve = calibrated(labelled, score, even, factor=1.0, saturation=0.0)

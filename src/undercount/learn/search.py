@@ -10,6 +10,7 @@ import numpy as np
 from undercount.counts import ScoreCounts
 from undercount.learn.moments import Moments, PairLoss
 from undercount.learn.ridge import RidgePath
+from undercount.prevalence.ranks import labelled_auc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,10 +51,8 @@ def lift_area(labelled: Mask, score: FloatArray, weight: FloatArray, *, with_sel
     """
     y = np.where(labelled, 1, -1)
     counts = ScoreCounts.from_rows(y, score, unlabeled=-1, sample_weight=weight, compact=True)
-    below = counts.n_unlabeled - np.cumsum(counts.unlabeled) + counts.unlabeled / 2
-    area = float(counts.positive @ below / (counts.n_positive * counts.n_unlabeled))
     share = counts.n_positive / counts.n_rows if with_self else 0.0
-    return share / 2 + (1 - share) * area
+    return share / 2 + (1 - share) * labelled_auc(counts)
 
 
 def search(

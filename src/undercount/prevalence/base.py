@@ -22,6 +22,7 @@ from undercount.prevalence.checks import (
 )
 from undercount.prevalence.ranks import Array, Mask, labelled_auc, merged
 from undercount.prevalence.resampling import resampled_counts
+from undercount.prevalence.spreading import spread
 
 SAMPLINGS = ("single-sample", "case-control")
 NEEDS = ("random labels", "a region without positives")
@@ -186,7 +187,8 @@ class ScoreEstimator(PrevalenceEstimator):
         Parameters
         ----------
         y : array-like or ScoreCounts
-            1 positive, 0 negative, missing unlabeled; or counts, and then ``score`` is omitted.
+            1 positive, 0 negative, missing unlabeled; or counts (also compact ones), and then
+            ``score`` is omitted.
         score : array-like
             Scores of rows the scorer was not trained on.
         unlabeled : optional
@@ -199,6 +201,7 @@ class ScoreEstimator(PrevalenceEstimator):
         """
         self._check_parameters()
         counts = as_counts(y, score, unlabeled=unlabeled, sample_weight=sample_weight)
+        counts = spread(counts)
         check_counts(counts)
         auc = labelled_auc(counts)
         if self._judges_scores:

@@ -230,6 +230,7 @@ class KernelMean(PrevalenceEstimator):
         else:
             scores = _OnScores(self.variant, self.n_bins, n_resamples=n_resamples, **shared)
             found = vars(scores.fit(y, X, unlabeled=unlabeled, sample_weight=sample_weight))
+        self.__dict__.pop("n_features_in_", None)  # of an earlier fit on features
         self.__dict__.update({name: value for name, value in found.items() if name.endswith("_")})
         return self
 

@@ -52,7 +52,7 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
         "units": [squares / total if total > 0 else 1.0 for total, squares in pairs],
         "z": float(ndtri(upper)),
         "t": float(stdtrit(max(size - 1, 1.0), upper)),
-        "start": max(1, len(_parts(counts, threshold)[0])),
+        "start": len(_parts(counts, threshold)[0]),
         "cut": _plain(threshold),
         "rows": [
             [_plain(v) for v in (r.naive, r.estimate.value, r.estimate.low, r.estimate.high)]
@@ -109,8 +109,8 @@ def _distinct(scores: Any) -> list[float | None]:
 
 
 def _short(value: float) -> float | int:
-    """Write whole numbers without a point, weights with twelve digits."""
-    return int(value) if float(value).is_integer() else float(f"{value:.12g}")
+    """Write whole numbers without a point, weights with nine digits."""
+    return int(value) if float(value).is_integer() else float(f"{value:.9g}")
 
 
 def _plain(value: float) -> float | None:

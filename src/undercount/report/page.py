@@ -5,6 +5,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Sequence
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -39,11 +40,7 @@ def as_page(evaluations: Sequence[Evaluation]) -> str:
     first = evaluations[0]
     thresholds = [start_threshold(evaluation) for evaluation in evaluations]
     tables = [page_rows(*pair) for pair in zip(evaluations, thresholds, strict=True)]
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
-    )
-    template = environment.from_string(_asset("page.html.jinja"))
-    return template.render(
+    return _template().render(
         names=[evaluation.name for evaluation in evaluations],
         facts=_facts(first),
         lead=_lead(first),
@@ -63,6 +60,14 @@ def as_page(evaluations: Sequence[Evaluation]) -> str:
 
 def _asset(name: str) -> str:
     return (resources.files("undercount.report") / name).read_text(encoding="utf-8")
+
+
+@cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+    )
+    return environment.from_string(_asset("page.html.jinja"))
 
 
 def _script() -> str:

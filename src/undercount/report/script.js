@@ -4,28 +4,35 @@ const models = data.document.models.map((model, k) => prepare(model, data.live[k
 const TITLES = { roc_auc: "ROC AUC", f1: "F1", mcc: "MCC", lift_auc: "lift AUC" };
 const title = (name) => TITLES[name] || name.replaceAll("_", " ");
 const brief = (name) => name.length > 40 ? name.slice(0, 39) + "…" : name;
-const first = { share: models[0].hidden_share.value, purity: models[0].label_purity.value, gamma: 1, place: -1, model: 0, hide: 0 };
-const top = Math.min(1, Math.max(...models.map((m) => Math.max(largestShare(m, 1), m.hidden_share.high) * 1.25), 0.02));
+// -1: each model's own, until a slider moves all to the same.
+const first = { share: -1, purity: -1, gamma: 1, place: -1, model: 0, hide: 0 };
+// The share is one fact of the data, so the model that allows least rules the range.
+const top = Math.min(1, 1.25 * Math.max(Math.min(...models.map((m) => largestShare(m, 1))), ...models.map((m) => m.hidden_share.high), 0.016));
 const state = { ...first };
 const number = (v) => Number.isFinite(v) ? v.toFixed(3) : "–";
 const percent = (v) => Number.isFinite(v) ? (100 * v).toFixed(v >= 0.0995 ? 0 : v >= 0.00995 ? 1 : 2) + " %" : "–";
 const whole = (v) => Math.round(v).toLocaleString("en");
 const span = (low, high, say = number) => Number.isFinite(low) && Number.isFinite(high) ? `${say(low)} – ${say(high)}` : "–";
-// Each model starts at its own threshold; the slider moves all to the same place in their order.
+const shareOf = (model) => state.share < 0 ? model.hidden_share.value : state.share;
+const purityOf = (model) => state.purity < 0 ? model.label_purity.value : state.purity;
+// The threshold's slider moves all models to the same place in their order of rows.
 const indexOf = (model) => state.place < 0 ? model.start : clip(Math.round(state.place * model.m), 1, model.m);
 const shown = (k) => !(state.hide >> k & 1);
-const moved = () => ["share", "purity", "place"].some((name) => state[name] !== first[name]);
+const moved = () => ["share", "purity", "place"].some((name) => state[name] >= 0);
 function cutOf(model) {
   const i = indexOf(model), t = i === model.start ? model.cut : model.curve.threshold[i - 1];
-  return t === null ? (i === 1 && model.m > 1 ? "∞" : "−∞") : String(+t.toPrecision(4));
+  return t === null ? (i < model.m ? "∞" : "−∞") : String(+t.toPrecision(4));
 }
+const lowestPurity = () => Math.min(...models.map(purityOf));
+const ruledOut = (model) => moved() && shareOf(model) > largestShare(model, purityOf(model)) + 1e-12;
 function readHash() {
   Object.assign(state, first);
   for (const part of location.hash.slice(1).split("&")) {
     const [name, text] = part.split("="), value = Number(text);
     if (Object.hasOwn(first, name) && text && Number.isFinite(value)) state[name] = value;
   }
-  state.purity = clip(state.purity, 0.5); state.share = clip(state.share, 0, Math.min(top, state.purity - 1e-3));
+  if (state.purity >= 0) state.purity = clip(state.purity, 0.5);
+  if (state.share >= 0) state.share = Math.min(state.share, top, lowestPurity() - 1e-3);
   state.gamma = clip(state.gamma, 1, 5); state.place = clip(state.place, -1);
   if (!models[state.model]) state.model = 0;
 }
@@ -36,7 +43,7 @@ function hash() {
 
 // ---- numbers of one model at the state ----
 function rowsOf(model) {
-  const i = indexOf(model), { share, purity, gamma } = state, naive = model.naive || (model.naive = naiveCurve(model));
+  const i = indexOf(model), gamma = state.gamma, share = shareOf(model), purity = purityOf(model), naive = model.naive || (model.naive = naiveCurve(model));
   const rates = ratesOf(mix(model.sizes, "", share, purity, model.single), ratesAt(model, i)), still = !moved();
   const low = model.plainNaive || (model.plainNaive = AREAS.map((name) => area(naive, name)));
   const grows = purity === 1 && !model.sizes[2] && low[0] >= 0.5;
@@ -74,7 +81,7 @@ function sentence(lead) {
 function changeWords(model, lead, i) {
   const precise = lead.name === "precision", goal = precise ? Math.max(0.05, Math.floor(20 * lead.value * 0.9) / 20) : Math.floor(20 * lead.value) / 20;
   if (!Number.isFinite(lead.value)) return "fewer hidden positives, or another threshold";
-  const least = leastShare(model, lead.name, goal, i, state.purity), bias = largestBias(model, lead.name, goal, i, state.share, state.purity), parts = [];
+  const least = leastShare(model, lead.name, goal, i, purityOf(model)), bias = largestBias(model, lead.name, goal, i, shareOf(model), purityOf(model)), parts = [];
   if (least > 0) parts.push(`hidden positives ≥ ${percent(least)}`);
   if (Number.isFinite(bias)) parts.push(`labelling bias below Γ = ${+bias.toPrecision(2)}`);
   const name = precise ? `precision ≥ ${percent(goal)}` : `ROC AUC ≥ ${goal}`;
@@ -82,11 +89,11 @@ function changeWords(model, lead, i) {
 }
 function goalWords(model, i) {
   const name = $("goal-metric").value, value = Number($("goal-value").value), at = [model, name, value, i];
-  const least = leastShare(...at, state.purity), bias = largestBias(...at, state.share, state.purity);
+  const least = leastShare(...at, purityOf(model)), bias = largestBias(...at, shareOf(model), purityOf(model));
   return (Number.isNaN(least) ? "no share that the scores allow is enough" : least === 0 ? "it holds whatever the prevalence" : `it holds from ${percent(least)} hidden positives on`)
     + "; at the share set above " + (Number.isNaN(bias) ? "it does not hold." : bias === Infinity ? "no labelling bias below Γ = 1000 breaks it." : `it survives a labelling bias up to Γ = ${bias.toFixed(2)}.`);
 }
-const passing = (model, share) => valueAt(model, "specificity", indexOf(model), share, state.purity) > 1 ? "precision would pass 100 %" : "a rate would leave 0 to 100 %";
+const passing = (model, share) => valueAt(model, "specificity", indexOf(model), share, purityOf(model)) > 1 ? "precision would pass 100 %" : "a rate would leave 0 to 100 %";
 function flaggedWords(model, rows, i) {
   const [known, u, n] = model.heads.map((h) => h[i]), all = known + u + n, p = rows[1];
   if (!model.single) return "";
@@ -99,14 +106,14 @@ const cell = (node, words) => { if (node.textContent !== words) node.textContent
 let drawn = {};
 function update(everything = false) {
   const model = models[state.model], i = indexOf(model), all = models.map(rowsOf), rows = all[state.model];
-  const most = largestShare(model, state.purity), here = largestAt(model, i, state.purity), ruled = state.share > most + 1e-12;
-  for (const name of ["share", "purity"]) $(name).value = state[name];
+  const share = shareOf(model), purity = purityOf(model), most = largestShare(model, purity), here = largestAt(model, i, purity), ruled = ruledOut(model);
+  $("share").value = share; $("purity").value = purity;
   $("gamma").value = Math.log(state.gamma); $("threshold").max = model.m - 1; $("threshold").value = model.m - i;
-  const cut = cutOf(model), said = { share: percent(state.share), purity: percent(state.purity), gamma: state.gamma.toFixed(2), threshold: cut };
+  const cut = cutOf(model), said = { share: percent(share), purity: percent(purity), gamma: state.gamma.toFixed(2), threshold: cut };
   for (const name in said) { text(name + "-value", said[name]); $(name).setAttribute("aria-valuetext", said[name]); }
   rail(model, Math.min(most, here), most);
-  const warning = ruled ? `${percent(state.share)} is more than these scores allow (at most ${percent(most)}, apart from chance): no numbers there.`
-    : rows.some((row) => !row.fits) ? `At threshold ${cut} ${passing(model, state.share)}: at most ${percent(here)} hidden positives fit there, apart from chance.` : "";
+  const warning = ruled ? `${percent(share)} is more than these scores allow (at most ${percent(most)}, apart from chance): no numbers there.`
+    : rows.some((row) => !row.fits) ? `At threshold ${cut} ${passing(model, share)}: at most ${percent(here)} hidden positives fit there, apart from chance.` : "";
   text("infeasible", warning); $("infeasible").hidden = !warning;
   document.body.classList.toggle("biased", state.gamma > 1);
   rows.forEach((row, k) => {
@@ -142,7 +149,7 @@ function compare(all) {
       cell(c[j + 1].firstChild, number(row.value)); cell(c[j + 1].lastChild, span(row.low, row.high));
       c[j + 1].className = row.value === best ? "value" : "";
     });
-    cell(c[10], lightOf(models[k], rows, state.share > largestShare(models[k], state.purity) + 1e-12));
+    cell(c[10], lightOf(models[k], rows, ruledOut(models[k])));
   });
 }
 function rail(model, here, most) {
@@ -161,7 +168,7 @@ function rail(model, here, most) {
 // ---- the charts ----
 const seen = new Set(), kept = new Map();
 function curveOf(model) {
-  if (!kept.has(model)) kept.set(model, recover(model, state.share, state.purity));
+  if (!kept.has(model)) kept.set(model, recover(model, shareOf(model), purityOf(model)));
   return kept.get(model);
 }
 const each = (f, act) => { models.forEach((model, k) => { if (shown(k)) act(model, k); }); tidy(f); };
@@ -169,7 +176,7 @@ const several = models.length > 1;
 // Limits of recall and precision at some of the thresholds, widened to the labelling bias.
 function bandOf(model) {
   if (!kept.has("band")) {
-    const list = designs(model, state.share, state.purity), c = curveOf(model), m = model.m, count = Math.min(m, clip(Math.round(400 / list.length), 40, 160));
+    const list = designs(model, shareOf(model), purityOf(model)), c = curveOf(model), m = model.m, count = Math.min(m, clip(Math.round(400 / list.length), 40, 160));
     const at = Array.from({ length: count }, (_, j) => Math.round(1 + j * (m - 1) / Math.max(1, count - 1))), out = {};
     for (const name of ["recall", "precision"]) {
       out[name] = { at: [], low: [], high: [] };
@@ -234,7 +241,7 @@ const DRAW = {
   roc() { rocLike("roc", "false-positive rate", "fpr", (v) => `at false-positive rate ${number(v)}`, true); },
   lift() { rocLike("lift", "share flagged", "flagged", (v) => `with ${percent(v)} flagged`, false); },
   histogram() {
-    const model = models[state.model], bins = 40, c = model.curve, root = (v) => v < -1e-12 ? NaN : Math.sqrt(Math.max(0, v)); // no negative shares: a gap
+    const model = models[state.model], share = shareOf(model), purity = purityOf(model), bins = 40, c = model.curve, root = (v) => v < -1e-12 ? NaN : Math.sqrt(Math.max(0, v)); // no negative shares: a gap
     const scores = c.threshold.filter((v) => v !== null), low = Math.min(...scores, Infinity), high = Math.max(...scores, -Infinity);
     const width = (high - low) / bins || 1, sums = [new Float64Array(bins), new Float64Array(bins)];
     if (low > high) return;
@@ -245,16 +252,16 @@ const DRAW = {
     const peak = Math.max(...sums[0].map(root), ...sums[1].map(root)) * 1.05, f = frame("histogram", "score", "√ share of rows", [low, high > low ? high : low + 1], [0, peak]);
     const edges = [...sums[0].keys()].flatMap((b) => [low + b * width, low + (b + 1) * width]), steps = (v) => [...v].flatMap((u) => [root(u), root(u)]);
     band(f, "unlabeled", edges, edges.map(() => 0), steps(sums[1]), "fill-unlabeled");
-    line(f, "negative", edges, steps(sums[1].map((u, b) => (state.purity * u - state.share * sums[0][b]) / (state.purity - state.share))), "line-negative");
+    line(f, "negative", edges, steps(sums[1].map((u, b) => (purity * u - share * sums[0][b]) / (purity - share))), "line-negative");
     line(f, "labelled", edges, steps(sums[0]), "line-labelled");
     const t = c.threshold[indexOf(model) - 1];
-    if (t !== null) rule(f, "cut", t, 0, t, peak, "cut");
+    if (Number.isFinite(t)) rule(f, "cut", t, 0, t, peak, "cut");
     tidy(f);
   },
   sweep() {
-    const name = $("sweep-metric").value, { purity, share } = state, model = models[state.model], isArea = AREAS.includes(name), least = name === "mcc" ? -1 : 0;
-    const most = (m) => Math.min(largestShare(m, purity), purity - 1e-6, isArea ? 1 : largestAt(m, indexOf(m), purity));
-    const value = (m, s) => valueAt(m, name, indexOf(m), s, purity), limit = most(model), end = Math.min(top, purity);
+    const name = $("sweep-metric").value, model = models[state.model], purity = purityOf(model), share = shareOf(model), isArea = AREAS.includes(name), least = name === "mcc" ? -1 : 0;
+    const most = (m) => Math.min(largestShare(m, purityOf(m)), purityOf(m) - 1e-6, isArea ? 1 : largestAt(m, indexOf(m), purityOf(m)));
+    const value = (m, s) => valueAt(m, name, indexOf(m), s, purityOf(m)), limit = most(model), end = Math.min(top, purity);
     const f = frame("sweep", "hidden positives among the unlabeled", title(name), [0, end], [least, 1], percentTick);
     put(f, "ruled", "rect", { x: f.x(limit), y: f.top, width: Math.max(0, f.right - f.x(limit)), height: f.bottom - f.top, class: "ruled-out" });
     const { low, high } = model.hidden_share;
@@ -264,7 +271,7 @@ const DRAW = {
     each(f, (m, k) => {
       const stop = Math.min(most(m), end), grid = Float64Array.from({ length: 41 }, (_, j) => j / 40 * stop);
       line(f, "line" + k, grid, grid.map((s) => value(m, s)), `line m${k}`);
-      if (share <= stop + 1e-12) marker(f, share, value(m, share), k, several);
+      if (shareOf(m) <= stop + 1e-12) marker(f, shareOf(m), value(m, shareOf(m)), k, several);
     });
     hover(f, (v) => v > limit ? `${percent(v)} is ruled out` : `${title(name)} ${number(value(model, v))} at ${percent(v)} hidden`);
     const here = !isArea && limit < largestShare(model, purity) - 1e-12 ? ` at threshold ${cutOf(model)}, where ${passing(model, limit + 1e-9)}` : "";
@@ -275,7 +282,7 @@ const DRAW = {
     const fits = scores.length > 0 && Math.min(...scores) >= 0 && Math.max(...scores) <= 1, sums = Array.from({ length: 10 }, () => [0, 0, 0, 0]);
     $("calibration-part").hidden = !fits;
     if (!fits) return;
-    const f = frame("calibration", "score", "share that is positive", [0, 1], [0, 1]), x = mix(model.sizes, "", state.share, state.purity, model.single);
+    const f = frame("calibration", "score", "share that is positive", [0, 1], [0, 1]), x = mix(model.sizes, "", shareOf(model), purityOf(model), model.single);
     rule(f, "chance", 0, 0, 1, 1, "chance");
     c.threshold.forEach((t, i) => {
       const s = sums[clip(Math.floor((t || 0) * 10), 0, 9)], everyone = model.masses.reduce((e, mass, k) => e + x.everyone[k] * mass[i], 0);
@@ -295,7 +302,7 @@ function draw(id) { if (!drawn[id]) { drawn[id] = true; DRAW[id](); } }
 // ---- hands ----
 function markdown() {
   const model = models[state.model], safe = (words) => words.replace(/[|\\`<\s]+/g, (c) => /\s/.test(c) ? " " : "\\" + c);
-  const lines = [`${safe(brief(model.name))}: hidden positives ${percent(state.share)}, purity ${percent(state.purity)}, Γ ${state.gamma.toFixed(2)}`, ""];
+  const lines = [`${safe(brief(model.name))}: hidden positives ${percent(shareOf(model))}, purity ${percent(purityOf(model))}, Γ ${state.gamma.toFixed(2)}`, ""];
   for (const row of [...document.querySelectorAll("#table tr")]) {
     lines.push("| " + [...row.cells].filter((c) => c.cellIndex !== 4 || state.gamma > 1).map((c) => c.textContent).join(" | ") + " |");
     if (lines.length === 3) lines.push(lines[2].replace(/[^|]+/g, "---"));
@@ -311,8 +318,8 @@ function controls() {
 }
 function bind(id, set) { $(id).addEventListener("input", (event) => { set(Number(event.target.value), event.target); soon(); }); }
 $("share").max = top; $("share").step = top / 500; $("gamma").max = Math.log(5);
-bind("share", (v) => { state.share = Math.min(v, state.purity - 1e-3); });
-bind("purity", (v) => { state.purity = Math.max(v, state.share + 1e-3); });
+bind("share", (v) => { state.share = Math.min(v, lowestPurity() - 1e-3); });
+bind("purity", (v) => { state.purity = Math.max(v, ...models.map((m) => shareOf(m) + 1e-3)); });
 bind("gamma", (v) => { state.gamma = v < 1e-9 ? 1 : Math.exp(v); });
 bind("threshold", (v) => { const m = models[state.model].m; state.place = (m - v) / m; });
 for (const id of ["sweep-metric", "goal-metric", "goal-value"]) bind(id, () => {});
