@@ -24,7 +24,7 @@ import time
 ROWS = 1e7
 LABELLED = 0.01
 BINS = 2**16
-CLUSTER_ROWS = 4e6
+CLUSTER_ROWS = 2e7
 
 
 def make(path, rows, seed):

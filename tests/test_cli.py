@@ -237,6 +237,17 @@ def test_select_recovers_what_the_chosen_rows_hide(tmp_path, capsys):
     assert rows["prevalence"]["naive"] > 1.3 * truth.mean()
 
 
+def test_reproduce_lists_runs_and_writes(tmp_path, capsys):
+    assert main(["reproduce"]) == 0
+    assert main(["reproduce", "cook2016"]) == 0
+    assert "table2" in capsys.readouterr().out
+    assert main(["reproduce", "aul2021", "figure1", "--out", str(tmp_path)]) == 0
+    assert "0.74" in capsys.readouterr().out
+    assert any(path.suffix == ".csv" for path in tmp_path.rglob("*"))
+    assert main(["reproduce", "aul2021", "figure99"]) == 2
+    assert main(["reproduce", "nobody1999"]) == 2
+
+
 def test_explain_lists_and_explains(capsys):
     assert main(["explain"]) == 0
     assert main(["explain", "auc"]) == 0

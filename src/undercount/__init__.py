@@ -46,7 +46,6 @@ _HOME = {
     "TableBounds": "assume.tables",
     "Check": "check",
     "Comparison": "comparison",
-    "Difference": "differences",
     "compare": "comparison",
     "read_counts_file": "count_files",
     "write_counts": "count_files",
@@ -56,6 +55,7 @@ _HOME = {
     "Interval": "curve",
     "OperatingCurve": "curve",
     "OperatingPoint": "curve",
+    "Difference": "differences",
     "CalibrationDisplay": "displays",
     "HistogramDisplay": "displays",
     "LiftDisplay": "displays",
@@ -70,7 +70,32 @@ _HOME = {
     "evaluate": "evaluation",
     "read_counts": "files",
     "count_scores": "frames",
+    "PUAUCClassifier": "learn",
+    "PUAULClassifier": "learn",
     "merge_counts": "merging",
+    "accuracy": "metrics",
+    "average_precision": "metrics",
+    "balanced_accuracy": "metrics",
+    "brier_score": "metrics",
+    "f1": "metrics",
+    "f_beta": "metrics",
+    "geometric_mean": "metrics",
+    "informedness": "metrics",
+    "kappa": "metrics",
+    "lee_liu": "metrics",
+    "lift": "metrics",
+    "lift_auc": "metrics",
+    "log_loss": "metrics",
+    "mcc": "metrics",
+    "negative_likelihood_ratio": "metrics",
+    "npv": "metrics",
+    "partial_roc_auc": "metrics",
+    "positive_likelihood_ratio": "metrics",
+    "precision": "metrics",
+    "predicted_positive_rate": "metrics",
+    "recall": "metrics",
+    "roc_auc": "metrics",
+    "specificity": "metrics",
     "make_scorer": "scorers",
     "BreakEven": "sensitivity",
     "break_even": "sensitivity",
@@ -79,10 +104,15 @@ _HOME = {
     "cdf_band": "uncertainty.bands",
 }
 
+# Public modules, reached as attributes: uc.prevalence.Dedpul, uc.scorers.lift_auc.
+_MODULES = ("learn", "metrics", "prevalence", "scorers")
+
 __all__ = sorted(_HOME)  # noqa: PLE0605 - the table above is the one list of names
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -92,4 +122,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+    return sorted([*globals(), *_HOME, *_MODULES])

@@ -128,11 +128,8 @@ def _number_or_none(source: Source, name: str) -> str | None:
         return f"CAST({quoted(name)} AS DOUBLE)"
     if not source.text:
         return None
-    column, number = quoted(name), source.number(name)
-    sql = (
-        f"SELECT count(*) FROM {source.table} WHERE {column} IS NOT NULL AND TRY({number}) IS NULL"  # noqa: S608 - quoted names
-    )
-    return None if source.query(sql).fetchall()[0][0] else number
+    sql = f"SELECT count(*) FROM {source.table} WHERE {source.no_number(name)}"  # noqa: S608 - quoted names
+    return None if source.query(sql).fetchall()[0][0] else source.number(name)
 
 
 def _is_number(kind: str) -> bool:
@@ -149,10 +146,7 @@ def _as_object(values: NDArray[Any]) -> NDArray[Any]:
 
 def _refuse_text(source: Source, numbers: Sequence[str], error: Exception) -> NoReturn:
     for name in numbers:
-        column = quoted(name)
-        found = _first(
-            source, f"{column} IS NOT NULL AND TRY({source.number(name)}) IS NULL", column
-        )
+        found = _first(source, source.no_number(name), quoted(name))
         if found:
             raise InputError(
                 f"column {name!r} of {found[0]} must hold numbers, not text; "

@@ -65,15 +65,19 @@ class Source:
         with input_errors(self.place):
             return self.connection.sql(sql)
 
-    def number(self, name: str) -> str:
-        """Write a column as a number; text that is none raises when it is read."""
+    def number(self, name: str, cast: str = "CAST") -> str:
+        """Write a column as a number; text that is none raises (or with TRY_CAST is missing)."""
         column = quoted(name)
         if not self.text or self.types[name] != "VARCHAR":
             return column
         return (
             f"CASE lower({column}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 "
-            f"ELSE CAST({column} AS DOUBLE) END"
+            f"ELSE {cast}({column} AS DOUBLE) END"
         )
+
+    def no_number(self, name: str) -> str:
+        """Write the condition that a column holds something that is no number."""
+        return f"{quoted(name)} IS NOT NULL AND {self.number(name, 'TRY_CAST')} IS NULL"
 
 
 def quoted(name: str) -> str:

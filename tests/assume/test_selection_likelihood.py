@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.optimize import minimize
@@ -28,6 +28,8 @@ limits = st.one_of(st.just(0.0), st.floats(-6, 6))
 
 @settings(deadline=None, max_examples=50)
 @given(limits, limits, st.floats(-0.999, 0.999))
+@example(1e-210, -1e-210, 0.0)
+@example(-1e-300, -1e-300, 0.5)
 def test_binormal_cdf_is_scipys(x, y, r):
     expected = multivariate_normal.cdf([x, y], cov=[[1, r], [r, 1]])
     found = binormal_cdf(np.array([x]), np.array([y]), r)[0]

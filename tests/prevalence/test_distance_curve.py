@@ -78,3 +78,17 @@ def test_ties_are_spread():
         for c in (counts, coarse)
     ]
     assert found[0] == pytest.approx(found[1], abs=0.04)
+
+
+@pytest.mark.parametrize("share", [0, 1])
+def test_no_or_only_hidden_positives(share):
+    rng = np.random.default_rng(0)
+    score = np.append(rng.normal(2, 1, 300), rng.normal(2 * share, 1, 2000))
+    counts = uc.ScoreCounts.from_rows(np.repeat([1, -1], [300, 2000]), score, unlabeled=-1)
+    curve = ranked_curve(counts, np.random.default_rng(0))
+    assert share_of_curve(curve) == pytest.approx(share, abs=0.1)
+
+
+def test_constant_score_is_refused():
+    with pytest.raises(uc.InputError, match="vary"):
+        DistCurve().fit(np.repeat([1, -1], [20, 20]), np.zeros(40), unlabeled=-1)

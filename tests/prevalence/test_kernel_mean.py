@@ -191,3 +191,37 @@ def test_wrong_arguments():
         KernelMean().fit([1, -1], np.eye(2), unlabeled=-1, sample_weight=[1, 1])
     with pytest.raises(uc.InputError, match="at least 10"):
         KernelMean().fit([1, -1], np.eye(2), unlabeled=-1)
+
+
+def test_no_hidden_positives():
+    rng = np.random.default_rng(0)
+    score, y = (
+        np.append(rng.normal(2, 1, 300), rng.normal(0, 1, 2000)),
+        np.repeat([1, -1], [300, 2000]),
+    )
+    assert KernelMean(n_resamples=0).fit(y, score, unlabeled=-1).unlabeled_prevalence_ < 0.02
+
+
+def test_samples_that_are_alike_are_reported():
+    rng = np.random.default_rng(0)
+    y, X = np.repeat([1, -1], [150, 450]), rng.normal(size=(600, 2))
+    with pytest.warns(uc.MisfitWarning, match="do not tell"):
+        KernelMean(n_resamples=0).fit(y, X[:, 0], unlabeled=-1)
+    with pytest.warns(uc.MisfitWarning, match="hardly told apart"):
+        found = KernelMean().fit(y, X, unlabeled=-1)
+    assert found.diagnostics_["separation"] < 1.3
+
+
+def test_separation_counts_noise():
+    rng = np.random.default_rng(1)
+    alike = [
+        feature_kernel_means(rng.normal(size=(60, 2)), rng.normal(size=(90, 2))).separation
+        for _ in range(20)
+    ]
+    assert np.mean(alike) == pytest.approx(1, abs=0.15)
+
+
+@pytest.mark.parametrize("data", [np.zeros(40), np.zeros((40, 2))])
+def test_constant_input_is_refused(data):
+    with pytest.raises(uc.InputError, match="vary"):
+        KernelMean().fit(np.repeat([1, -1], [20, 20]), data, unlabeled=-1)

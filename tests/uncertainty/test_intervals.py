@@ -180,6 +180,17 @@ def test_a_range_of_purity_widens_too():
     assert wide.needs == ("random labels", "prevalence", "purity")
 
 
+def test_doubt_about_purity_reaches_even_recall():
+    counts = sample()
+    doubt = uc.Shares(0.2, uc.Estimate(1.0, 0.9, 1.0, 0.03))
+    plain = estimate_metric(counts, uc.Shares(0.2), "recall", threshold=0.5)
+    found = estimate_metric(counts, doubt, "recall", threshold=0.5)
+    assert found.value == plain.value
+    assert found.standard_error > plain.standard_error
+    assert found.high > plain.high  # recall grows as negatives among the labels are discounted
+    assert found.needs == ("random labels", "prevalence", "purity")
+
+
 def test_exact_interval_of_precision_is_that_of_the_true_positives():
     counts = counted()
     shares = uc.Shares.from_positives(counts, 4)

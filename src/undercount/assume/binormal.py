@@ -44,7 +44,8 @@ def binormal_cdf(x: FloatArray, y: FloatArray, correlation: float | FloatArray) 
     k = np.where(k == 0, np.finfo(float).tiny, k)
     with np.errstate(over="ignore", invalid="ignore"):
         slope_h, slope_k = (k / h - r) / root, (h / k - r) / root
-    opposite = np.where(h * k < 0, 0.5, 0.0) + np.where((h * k == 0) & (h + k < 0), 0.5, 0.0)
+    # By sign, not by product: the product of two tiny limits is 0.
+    opposite = np.where((h < 0) != (k < 0), 0.5, 0.0)
     value = 0.5 * (ndtr(h) + ndtr(k)) - owens_t(h, slope_h) - owens_t(k, slope_k) - opposite
     infinite = np.isinf(h) | np.isinf(k)
     if infinite.any():

@@ -14,7 +14,7 @@ GRID = np.linspace(0.02, 0.98, 81)
 DRAWS = 20_000
 EDGE = 1e-9
 # On the logit scale a rate of 0 or 1 would make any error infinite.
-NEAR_END = 1e-3
+NEAR_END = 1e-4
 
 
 def roc_band(

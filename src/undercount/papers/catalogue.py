@@ -31,9 +31,23 @@ class Item(NamedTuple):
     runs: int
 
 
-_AUL = ("abalone", "airfoil", "anuran", "concrete_aul", "landsat_aul", "mushroom_aul")
+_AUL: tuple[str, ...] = (
+    "abalone",
+    "airfoil",
+    "anuran",
+    "concrete_aul",
+    "landsat_aul",
+    "mushroom_aul",
+)
 _AUL += ("pageblock_aul", "spambase", "waveform")
-_JAIN = ("bank", "concrete_jain", "gas_partial", "housing", "landsat_jain", "mushroom_jain")
+_JAIN: tuple[str, ...] = (
+    "bank",
+    "concrete_jain",
+    "gas_partial",
+    "housing",
+    "landsat_jain",
+    "mushroom_jain",
+)
 _JAIN += ("pageblock_jain", "pendigit", "pima", "shuttle", "spambase", "wine_jain")
 
 ITEMS = (
@@ -45,15 +59,18 @@ ITEMS = (
     Item("claesen2015", "table1", "bounds on the AUC from known positives", (), 100),
     Item("claesen2015", "table2", "bounds on the AUC, tightest basis", (), 100),
     Item("jain2017", "figure1", "toy example: PU and PN areas", (), 1),
+    Item("jain2017", "figure2", "distribution of errors by purity", _JAIN, 50),
     Item("jain2017", "figure3", "error of the recovered AUC over assumed shares", (), 1),
     Item("jain2017", "figure4", "lines of the error surface", (), 1),
     Item("jain2017", "signtests", "indirect against direct recovery", (), 1),
+    Item("jain2017", "table1", "errors of the recovered AUC", _JAIN, 50),
+    Item("jain2017", "table2", "errors of the recovered AUC-PR", _JAIN, 50),
     Item("tabatabaei2020", "figure1", "a generated data set", (), 1),
     Item("tabatabaei2020", "figure2", "label frequency by a classifier", (), 50),
     Item("tabatabaei2020", "figure3", "spread of the estimated F1", (), 100),
-    Item("tabatabaei2020", "figure4", "pairs in the wrong order", (), 200),
+    Item("tabatabaei2020", "figure4", "pairs in the wrong order", ("heart_cleveland",), 200),
     Item("tabatabaei2020", "figure5", "pairs in the wrong order, wrong frequency", (), 200),
-    Item("tabatabaei2020", "table2", "RMSE of the estimated F1 and of LL", (), 1000),
+    Item("tabatabaei2020", "table2", "RMSE of F1 and LL estimates", ("heart_cleveland",), 1000),
     Item("cook2016", "figure1", "ROC curves, rows chosen by the score", (), 1),
     Item("cook2016", "figure2", "ROC curves, rows chosen by another classifier", (), 1),
     Item("cook2016", "figure3", "scores of white wines", ("wine_white_cook",), 1000),
@@ -62,6 +79,9 @@ ITEMS = (
     Item("cook2016", "table3", "areas, rows chosen by something unseen", (), 2000),
     Item("cook2016", "table4", "areas, rows chosen by a known classifier", (), 2000),
     Item("aul2021", "figure1", "toy example: AUC and AUL", (), 1),
+    Item("aul2021", "figure2", "distribution of errors by data set", _AUL, 50),
+    Item("aul2021", "table1", "errors of recovered AUC and of AUL", _AUL, 50),
+    Item("aul2021", "timing", "time of an estimate (section 4.2)", (), 5),
 )
 
 

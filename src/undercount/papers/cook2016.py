@@ -46,12 +46,16 @@ def table3(request: Request) -> Result:
     names = ("score_weight", "hidden_correlation")
     rows = _designs(request, "table3", "unobserved", names)
     notes = (
-        "'score_weight' is γ. γ = 1 is a correlation of .707 between the classifiers, not .5 as "
-        "printed: Cor(a, b) = γ/√(1+γ²).",
+        (
+            "'score_weight' is γ. γ = 1 is a correlation of .707 between the classifiers, not .5 "
+            "as printed: Cor(a, b) = γ/√(1+γ²)."
+        ),
         FLIPPED.format(printed=".578", right=".421"),
-        "Eq. 15 has several stationary points and its likelihood is nearly flat; ours starts from "
-        "several places and takes the best, so inferred cells may differ by about .02 and more "
-        "where the published spread is largest.",
+        (
+            "Eq. 15 has several stationary points and its likelihood is nearly flat; ours starts "
+            "from several places and takes the best, so inferred cells may differ by about .02 "
+            "and more where the published spread is largest."
+        ),
     )
     return _result(request, "areas when something unseen chose the rows", rows, notes)
 
@@ -89,9 +93,11 @@ def _row(design: str, rho: float, what: str, draws: list[Draw], cell: Sequence[f
 
 def _result(request: Request, title: str, rows: list[Any], notes: tuple[str, ...]) -> Result:
     every = (
-        "'random': 500 rows drawn at random. 'standard': the 500 of 1,000 rows that were looked "
-        "at, as they are. 'inferred': SelectionModel with the paper's normal third step. "
-        "'portion': share of positives among the rows looked at.",
+        (
+            "'random': 500 rows drawn at random. 'standard': the 500 of 1,000 rows that were "
+            "looked at, as they are. 'inferred': SelectionModel with the paper's normal third "
+            "step. 'portion': share of positives among the rows looked at."
+        ),
         "The paper has 10,000 draws (its text also says 100,000).",
     )
     return Result(
@@ -240,8 +246,10 @@ def figure4(request: Request) -> Result:
         tuple(rows),
         (
             FOREST.format(trees=request.runs),
-            "The last AUC is our default third step, which averages over the scores as they are "
-            "instead of a normal distribution.",
+            (
+                "The last AUC is our default third step, which averages over the scores as they "
+                "are instead of a normal distribution."
+            ),
         ),
         request.runs,
         request.seed,

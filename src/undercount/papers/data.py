@@ -87,7 +87,7 @@ def _read(path: Path) -> Data:
     found = columns(str(path)).fetchnumpy()
     if "y" not in found:
         raise InputError(f"{path.name} must have a column y of 1 and 0; got {sorted(found)[:8]}")
-    arrays = {
+    arrays: dict[str, Floats] = {
         key: np.ma.filled(np.ma.asarray(values, dtype=float), np.nan)
         for key, values in found.items()
     }

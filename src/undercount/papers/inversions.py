@@ -34,9 +34,11 @@ def figure3(request: Request) -> Result:
         rows.append((setting["data"], setting["label_frequency"], mean, exact.mean, *spreads))
     panels = tuple(_spread_panel(data, rows) for data in tables)
     notes = (
-        "The figure prints no numbers but the F1 of .44. 'Exact' are the moments of section 4.1 "
-        "over all labellings. Iris: the published hyperplane finds 15 of the 50 setosa among 18 "
-        "(the text says virginica).",
+        (
+            "The figure prints no numbers but the F1 of .44. 'Exact' are the moments of section "
+            "4.1 over all labellings. Iris: the published hyperplane finds 15 of the 50 setosa "
+            "among 18 (the text says virginica)."
+        ),
     )
     columns = ("data", "label frequency", "mean", "exact mean", "sd", "exact sd")
     title = "mean and spread of the estimated F1 of one classifier"
@@ -44,7 +46,7 @@ def figure3(request: Request) -> Result:
 
 
 def _labelled(setting: Setting) -> int:
-    return max(round(setting["label_frequency"] * setting["positives"]), 1)
+    return max(int(np.rint(setting["label_frequency"] * setting["positives"])), 1)
 
 
 def _estimate(setting: Setting, rng: np.random.Generator) -> Draw:
@@ -95,8 +97,7 @@ def figure4(request: Request) -> Result:
         settings = [{"data": data, "label_frequency": rho} for rho in paper.GRID]
         found = request.draws(_pairs, settings, given, block=20)
         mine = [
-            (data, rho, *_shares(draws), edge)
-            for rho, draws in zip(paper.GRID, found, strict=True)
+            (data, rho, *_shares(draws), edge) for rho, draws in zip(paper.GRID, found, strict=True)
         ]
         lines = (
             Line.of("F1", paper.GRID, [row[2] for row in mine]),
@@ -105,12 +106,21 @@ def figure4(request: Request) -> Result:
         panels.append(Panel(data, "label frequency", "inverted pairs", lines))
         rows += mine
     notes = (
-        "'p' is Wilcoxon's one-sided test over the draws that F1 inverts fewer pairs than LL. The "
-        "last column is the label frequency above which the paper calls the difference "
-        "significant.",
+        (
+            "'p' is Wilcoxon's one-sided test over the draws that F1 inverts fewer pairs than LL. "
+            "The last column is the label frequency above which the paper calls the difference "
+            "significant."
+        ),
         paper.PRIVATE,
     )
-    columns = ("data", "label frequency", "inverted by F1", "by LL", "p", "published: p < .05 above")
+    columns = (
+        "data",
+        "label frequency",
+        "inverted by F1",
+        "by LL",
+        "p",
+        "published: p < .05 above",
+    )
     title = "pairs of classifiers in the wrong order"
     return paper._result(request, title, columns, rows, notes, tuple(panels))  # noqa: SLF001
 

@@ -1,4 +1,4 @@
-"""Jain et al. (2017), recovering true performance: Figures 1, 3, 4 and the sign tests."""
+"""Jain et al. (2017), recovering true performance: figures, tables and sign tests."""
 
 from itertools import product
 from typing import Any
@@ -7,9 +7,12 @@ import numpy as np
 
 import undercount as uc
 from undercount.papers.drawing import Line, Panel, roc_line
+from undercount.papers.jain_tables import figure2, table1, table2
 from undercount.papers.published import published
 from undercount.papers.result import Result
 from undercount.papers.running import Request
+
+__all__ = ["figure1", "figure2", "figure3", "figure4", "signtests", "table1", "table2"]
 
 PAPER = "jain2017"
 # Figure 1A: eight rows by falling score.
@@ -36,8 +39,10 @@ def figure1(request: Request) -> Result:
         Panel("Positive against negative", "η", "γ", (roc_line("", truth),)),
     )
     notes = (
-        "Exact; the areas are those of the boxes drawn (12/15 and 15/16). The recovered areas are "
-        "not in the paper; Algorithm 1 has the ends (0,0) and (1,1) added.",
+        (
+            "Exact; the areas are those of the boxes drawn (12/15 and 15/16). The recovered areas "
+            "are not in the paper; Algorithm 1 has the ends (0,0) and (1,1) added."
+        ),
     )
     title = "areas of eight rows"
     return _result(request, title, ("what", "ours", "published"), rows, notes, panels)
@@ -53,8 +58,11 @@ def figure3(request: Request) -> Result:
         rows.append((alpha, beta, auc, float(np.isnan(surface).mean()), infeasible))
         panels.append(panel)
     notes = (
-        "The figure prints no numbers. The grey band is where the recovered area leaves [0, 1]: "
-        "|β̂ - α̂| < (β - α)(2 AUC - 1), which takes 1 - (1 - (β - α)(2 AUC - 1))² of the square.",
+        (
+            "The figure prints no numbers. The grey band is where the recovered area leaves [0, "
+            "1]: |β̂ - α̂| < (β - α)(2 AUC - 1), which takes 1 - (1 - (β - α)(2 AUC - 1))² of the "
+            "square."
+        ),
     )
     columns = ("α", "β", "AUC", "infeasible share of the grid", "by the formula")
     title = "error of the recovered AUC over assumed shares"
@@ -84,8 +92,10 @@ def figure4(request: Request) -> Result:
         for label, shift in (("AUC", gap), ("1", 0.8 * gap), ("0", -0.8 * gap), ("1-AUC", -gap))
     )
     notes = (
-        "The box prints AUC^pu = .80; eq. 4 gives ½ + (β - α)(AUC - ½) = .70. The other "
-        "'published' values are the box's equations.",
+        (
+            "The box prints AUC^pu = .80; eq. 4 gives ½ + (β - α)(AUC - ½) = .70. The other "
+            "'published' values are the box's equations."
+        ),
     )
     panel = Panel(panel.title, panel.x_label, panel.y_label, lines, panel.surface)
     columns = ("what", "ours", "published")
@@ -115,10 +125,14 @@ def signtests(request: Request) -> Result:
         rows.append((f"I{kind} against D{kind}", *found, *counted, ours, p_value))
     columns = ("test", "wins", "losses", "ties", "publ. wins", "publ. losses", "publ. ties")
     notes = (
-        "Counted from the printed cells of Table 1, which are rounded; in IE against DE one "
-        "published loss is a tie there, and half of the ties, rounded down, count as wins.",
-        "The 36 experiments share twelve data sets, so the p-values are smaller than they should "
-        "be.",
+        (
+            "Counted from the printed cells of Table 1, which are rounded; in IE against DE one "
+            "published loss is a tie there, and half of the ties, rounded down, count as wins."
+        ),
+        (
+            "The 36 experiments share twelve data sets, so the p-values are smaller than they "
+            "should be."
+        ),
     )
     title = "indirect against direct recovery"
     return _result(request, title, (*columns, "p", "publ. p"), tuple(rows), notes, ())

@@ -70,8 +70,9 @@ def write_pages(results: str | Path, folder: str | Path, *, date: str) -> list[P
 
 def _page(paper: str, results: Sequence[Result], source: Path, date: str) -> str:
     parts = [f"# {TITLES[paper]}\n", MADE.format(date=date) + "\n"]
-    for result in results:
-        parts.append(result.markdown(figure=(source / f"{result.name}.svg").exists()))
+    parts += [
+        result.markdown(figure=(source / f"{result.name}.svg").exists()) for result in results
+    ]
     return "\n".join(parts)
 
 
@@ -79,9 +80,11 @@ def _index(results: Sequence[Result], date: str) -> str:
     done = {(result.paper, result.item): result for result in results}
     lines = ["# Tables and figures of the papers, reproduced", "", MADE.format(date=date), ""]
     lines += [
-        "Each number stands beside the published one, with the number of draws behind it; fewer "
-        "draws than the paper's were run where the last column says so, and "
-        "`undercount reproduce PAPER ITEM --runs N` goes on from there.",
+        (
+            "Each number stands beside the published one, with the number of draws behind it; "
+            "fewer draws than the paper's were run where the last column says so, and "
+            "`undercount reproduce PAPER ITEM --runs N` goes on from there."
+        ),
         "",
         "| paper | item | what | runs here | full |",
         "|---|---|---|---|---|",

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -87,7 +88,10 @@ class Request:
                 if self.progress is not None:
                     self.progress(len(found), len(blocks))
         each = len(starts)
-        return [sum(found[i * each : (i + 1) * each], []) for i in range(len(settings))]
+        return [
+            list(chain.from_iterable(found[i * each : (i + 1) * each]))
+            for i in range(len(settings))
+        ]
 
     def _bare(self) -> "Request":
         """Return itself without what other processes cannot use."""

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-import undercount as uc
 from undercount.papers.data import have
 from undercount.papers.drawing import Line, Panel
 from undercount.papers.published import published
@@ -114,11 +113,16 @@ def table2(request: Request) -> Result:
             rows.append((data, "LL without M", *mean_and_sd(draws, "lee_liu_short"), lee_liu))
     columns = ("data", "estimate", "our RMSE", "sd over draws", "published RMSE")
     notes = (
-        "The published value is one draw; ours is the mean over draws of data, classifiers and "
-        "labels (heart: of labels alone).",
+        (
+            "The published value is one draw; ours is the mean over draws of data, classifiers and "
+            "labels (heart: of labels alone)."
+        ),
         FACTOR_M,
-        "Heart: the paper does not say how its forests were trained and tested; ours are trained "
-        "on half of the 303 rows and judged on the other half.",
+        (
+            "Heart: the paper does not say how its forests were trained and tested; ours are "
+            "trained on half of the 303 rows and judged on the other half, so that LL differs "
+            "from the published one for reasons unknown."
+        ),
         PRIVATE,
     )
     return _result(request, "RMSE against the true F1, label frequency .3", columns, rows, notes)
@@ -211,17 +215,23 @@ def figure2(request: Request) -> Result:
             "label frequency",
             "estimate",
             tuple(
-                Line.of(name, *zip(*[(r[1], r[i]) for r in rows if r[0] == data], strict=True))
+                Line.of(
+                    name,
+                    [row[1] for row in rows if row[0] == data],
+                    [row[i] for row in rows if row[0] == data],
+                )
                 for i, name in ((2, "mean"), (5, "10 %"), (6, "90 %"))
             ),
         )
         for data in ("generated", "iris")
     )
     notes = (
-        "The figure prints no numbers. Elkan and Noto's first rule, corrected for the labels "
-        "left out, on a logistic regression's scores in up to ten folds; the paper leaves out one "
-        "row at a time and does not name its classifier. Where positives "
-        "are not a linear function of the features (iris), the estimate is off for that reason.",
+        (
+            "The figure prints no numbers. Elkan and Noto's first rule, corrected for the labels "
+            "left out, on a logistic regression's scores in up to ten folds; the paper leaves out "
+            "one row at a time and does not name its classifier. Where positives "
+            "are not a linear function of the features (iris), the estimate is off for that reason."
+        ),
     )
     columns = ("data", "label frequency", "mean estimate", "least", "most", "10 %", "90 %")
     return _result(request, "label frequency by a classifier", columns, rows, notes, panels)

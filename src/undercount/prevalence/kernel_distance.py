@@ -49,12 +49,15 @@ class KernelMeans:
         Standard deviation of the Gaussian kernel.
     n_programmes : int
         Quadratic programmes solved.
+    separation : float
+        Distance of the two means over what it would be by noise if both samples were alike.
     """
 
     km1: float
     km2: float
     width: float
     n_programmes: int
+    separation: float
 
 
 class HullDistance:
@@ -82,6 +85,7 @@ class HullDistance:
             float(labelled @ self._to_labelled),
         )
         self.final_slope = mean_distance(*self._squares)
+        self.similarity = self._squares[1]  # mean kernel between a labelled and an unlabeled row
         self._known: dict[float, float] = {}
         self._last: tuple[float, Array] = (np.inf, unlabeled)
         self._crowded, self._largest = 0.0, _largest_support(kernel)
@@ -147,16 +151,20 @@ class HullDistance:
         return 1 - 2 / (low + high)
 
 
-def kernel_means(distance: HullDistance, width: float, smaller_sample: float) -> KernelMeans:
+def kernel_means(
+    distance: HullDistance, width: float, n_labelled: float, n_unlabeled: float
+) -> KernelMeans:
     """Read both rules off the distance curve (Ramaswamy et al. 2016)."""
     final = distance.final_slope
     second = 0.8 * distance.initial_slope() + 0.2 * final
-    first = 1 / np.sqrt(smaller_sample)
+    first = 1 / np.sqrt(min(n_labelled, n_unlabeled))
     if first > 0.9 * final:  # the slope never gets there: use the other rule
         first = second
     km1 = distance.crossing(first)
     km2 = km1 if first == second else distance.crossing(second)
-    return KernelMeans(km1, km2, width, distance.n_programmes)
+    noise = np.sqrt((1 / n_labelled + 1 / n_unlabeled) * (1 - distance.similarity))
+    separation = float(final / noise) if noise > 0 else np.inf
+    return KernelMeans(km1, km2, width, distance.n_programmes, separation)
 
 
 def _largest_support(kernel: NDArray[np.floating]) -> int:

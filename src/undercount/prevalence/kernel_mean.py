@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
 
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError
+from undercount.errors import InputError, MisfitWarning
 from undercount.prevalence.base import (
     FeatureEstimator,
     Fitted,
@@ -23,6 +24,8 @@ SCORE_BINS = 512
 # A resample shows noise, not the third digit: fewer bins make it five times cheaper.
 RESAMPLE_BINS = 128
 SCORE_RESAMPLES = 100
+# Kernel means closer than this many times their noise may belong to one distribution.
+ALIKE = 1.3
 
 
 def point_kernel_means(
@@ -58,7 +61,7 @@ def point_kernel_means(
     weight = n_labelled * positive + n_unlabeled * rest
     kernel = point_kernel(place, positive, rest, weight)
     distance = HullDistance(kernel.matrix, positive, rest)
-    return kernel_means(distance, kernel.width, min(n_labelled, n_unlabeled))
+    return kernel_means(distance, kernel.width, n_labelled, n_unlabeled)
 
 
 def score_kernel_means(counts: ScoreCounts, *, n_bins: int = SCORE_BINS) -> KernelMeans:
@@ -114,7 +117,7 @@ def feature_kernel_means(labelled: Array, unlabeled: Array) -> KernelMeans:
     positive, rest = is_labelled / len(labelled), ~is_labelled / len(unlabeled)
     kernel = row_kernel(rows, positive, rest)
     distance = HullDistance(kernel.matrix, positive, rest)
-    return kernel_means(distance, kernel.width, min(len(labelled), len(unlabeled)))
+    return kernel_means(distance, kernel.width, len(labelled), len(unlabeled))
 
 
 class KernelMean(PrevalenceEstimator):
@@ -146,13 +149,15 @@ class KernelMean(PrevalenceEstimator):
     unlabeled_prevalence_ : float
     interval_ : Interval or None
     diagnostics_ : dict
-        ``km1``, ``km2``, ``width`` of the kernel, ``n_programmes`` solved, ``n_rows`` used.
+        ``km1``, ``km2``, ``width`` of the kernel, ``n_programmes`` solved, ``separation`` of the
+        two means (1 is what noise gives), and on features ``n_rows`` used.
 
     Notes
     -----
     Assumes: labels given at random among the positives, and some region without positives.
-    Wrong when: more than 7/8 of the unlabeled are positive (the search ends there), or the
-    features have very different scales (scale them first; scores are ranked, so they need none).
+    Wrong when: more than 7/8 of the unlabeled are positive (the search ends there, and where all
+    are, the rules compare noise with noise: a warning says so), or the features have very
+    different scales (scale them first; scores are ranked, so they need none).
 
     Examples
     --------
@@ -264,6 +269,15 @@ class _OnFeatures(FeatureEstimator):
             for rows in (labelled, unlabeled)
         ]
         fitted = _fitted(feature_kernel_means(*parts), self.variant)
+        separation = fitted.diagnostics["separation"]
+        if separation < ALIKE:
+            warnings.warn(
+                f"labelled and unlabeled rows are hardly told apart (their kernel means are"
+                f" {separation:.1f} times as far apart as by noise): nearly all unlabeled rows may"
+                " be positive, or the features say nothing, and KernelMean's answer means little",
+                MisfitWarning,
+                stacklevel=4,
+            )
         fitted.diagnostics["n_rows"] = sum(map(len, parts))
         return fitted
 
@@ -276,5 +290,6 @@ def _fitted(found: KernelMeans, variant: str) -> Fitted:
             "km2": found.km2,
             "width": found.width,
             "n_programmes": found.n_programmes,
+            "separation": found.separation,
         },
     )

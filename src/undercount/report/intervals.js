@@ -61,7 +61,8 @@ function sources(d, i, name) {
   if (!model.dataset) return ofPopulation(d, rates, base);
   if (d.pure) return { base: [clip(base[0]), clip(base[1]), base[2]], pairs: [poolHits(d, i).map((hits) => tablePoint(model, i, hits, x.n))] };
   const hidden = x.a * model.effective[1];
-  const size = model.single ? model.effective[0] / (1 - d.purity * clip(d.purity * model.sizes[0] / x.n)) : model.effective[0] * hidden / (model.effective[0] + hidden);
+  const size = model.single ? model.effective[0] / (1 - d.purity * clip(d.purity * model.sizes[0] / x.n))
+    : model.effective[0] * hidden / (model.effective[0] + hidden);
   const ratio = model.single ? model.sizes[0] / model.sizes[1] : 0;
   return { base, pairs: [wilson(rates[0], size, model.z).map((g) => at([g, rates[1] - (g - rates[0]) * ratio, rates[2]]))] };
 }
@@ -110,7 +111,10 @@ function byPrediction(d, i) {
 // Rates with an uncertain share or purity at its two limits.
 function sharePairs(d, i) {
   const { model, errors, x, purity } = d, rates = ratesAt(model, i), pairs = [];
-  if (errors[0] > 0) pairs.push([-1, 1].map((s) => ratesOf(mix(model.sizes, "", clip(x.a + s * model.z * errors[0], 0, purity - 1e-6), purity, model.single), rates)));
+  if (errors[0] > 0) {
+    const ends = [-1, 1].map((s) => clip(x.a + s * model.z * errors[0], 0, purity - 1e-6));
+    pairs.push(ends.map((a) => ratesOf(mix(model.sizes, "", a, purity, model.single), rates)));
+  }
   if (errors[1] > 0) pairs.push([-1, 1].map((s) => ratesOf(remix(d, model.sizes, clip(purity + s * model.z * errors[1], x.a + 1e-6, 1)), rates)));
   return pairs;
 }

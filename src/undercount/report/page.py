@@ -24,7 +24,7 @@ from undercount.scorecard import MetricRow
 
 # The palette has five colours that people with colour blindness tell apart.
 MOST_MODELS = 5
-SCRIPTS = ("arithmetic.js", "intervals.js", "charts.js", "script.js")
+SCRIPTS = ("arithmetic.js", "intervals.js", "charts.js", "state.js", "figures.js", "script.js")
 
 
 def write_page(evaluations: Sequence[Evaluation], path: str | Path) -> None:

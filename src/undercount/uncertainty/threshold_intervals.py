@@ -29,20 +29,20 @@ def threshold_value(
         heads, name, confidence_level=question.confidence_level, kind=question.interval
     )
     moves = head_spread(heads, name, beta)
-    pure = bool(np.asarray(design.label_purity) == 1)
-    more: list[Pair] = []
-    if not (pure and name in PLAIN):
-        more = _share_pairs(heads, errors, two_sided_z(question.confidence_level))
+    plain = name in PLAIN and bool(np.asarray(design.label_purity) == 1)
+    if plain:  # whatever the prevalence
+        errors = (0.0, errors[1])
+    more = _share_pairs(heads, errors, two_sided_z(question.confidence_level))
     low, high = combined(sources.base, [*sources.pairs, *more], name, beta)
     variance = float(moves.variance)
     if name == "predicted_positive_rate":
         variance = _flagged_variance(heads)
-    elif more:
+    else:
         variance += (float(moves.share_slope) * errors[0]) ** 2
         variance += (float(moves.purity_slope) * errors[1]) ** 2
     value = float(sources.base.capped().metric(name, beta))
     found = Found(value, float(low), float(high), math.sqrt(variance), _method(question, design))
-    return found if pure and name in PLAIN else _with_misfit(found, heads, name, beta)
+    return found if plain else _with_misfit(found, heads, name, beta)
 
 
 def _method(question: Question, design: Design) -> str:

@@ -1,0 +1,146 @@
+// ---- the charts ----
+const seen = new Set(), kept = new Map();
+function curveOf(model) {
+  if (!kept.has(model)) kept.set(model, recover(model, shareOf(model), purityOf(model)));
+  return kept.get(model);
+}
+const each = (f, act) => { models.forEach((model, k) => { if (shown(k)) act(model, k); }); tidy(f); };
+const several = models.length > 1;
+// Limits of recall and precision at some of the thresholds, widened to the labelling bias.
+function bandOf(model) {
+  if (!kept.has("band")) {
+    const list = designs(model, shareOf(model), purityOf(model)), c = curveOf(model), m = model.m;
+    const count = Math.min(m, clip(Math.round(400 / list.length), 40, 160));
+    const at = Array.from({ length: count }, (_, j) => Math.round(1 + j * (m - 1) / Math.max(1, count - 1))), out = {};
+    for (const name of ["recall", "precision"]) {
+      out[name] = { at: [], low: [], high: [] };
+      at.forEach((i) => {
+        let low = Infinity, high = -Infinity, fits = true;
+        for (const d of list) {
+          const e = pointEstimate(d, i, name);
+          low = Math.min(low, e.low); high = Math.max(high, e.high);
+          fits &&= e.fits || d !== list[0];
+        }
+        if (!fits) return;
+        if (state.gamma > 1) {
+          const ends = biasedAt(name, c.tpr[i], c.fpr[i], c.prevalence, state.gamma);
+          low = Math.min(low, ends[0]); high = Math.max(high, Math.min(1, ends[1]));
+        }
+        out[name].at.push(i); out[name].low.push(low); out[name].high.push(high);
+      });
+    }
+    kept.set("band", out);
+  }
+  return kept.get("band");
+}
+function drawBand(f, model, k, xs, name) {
+  const b = bandOf(model)[name];
+  if (b.at.length) band(f, "band", b.at.map((i) => xs[i]), b.low, b.high, `band m${k}`);
+}
+function drawNaive(f, model, k, xs, ys) { // never moves
+  if (f.nodes["naive" + k]) f.used.add("naive" + k); else line(f, "naive" + k, xs, ys, `naive m${k}`, 1);
+}
+function nearest(xs, v) {
+  let best = 1;
+  for (let i = 2; i < xs.length; i++) if (Math.abs(xs[i] - v) < Math.abs(xs[best] - v)) best = i;
+  return best;
+}
+function rocLike(id, xLabel, xOf, say, withNaive) {
+  const f = frame(id, xLabel, "recall", [0, 1], [0, 1]);
+  rule(f, "chance", 0, 0, 1, 1, "chance");
+  each(f, (model, k) => {
+    const c = curveOf(model), xs = c[xOf], naive = model.naive;
+    if (k === state.model) {
+      if (withNaive) drawNaive(f, model, k, naive[xOf], naive.tpr);
+      drawBand(f, model, k, xs, "recall");
+      hover(f, (v) => { const j = nearest(xs, v); return `${brief(model.name)}: recall ${number(c.tpr[j])} ${say(xs[j])}`; });
+    }
+    line(f, "line" + k, xs, c.tpr, `line m${k}`);
+    marker(f, xs[indexOf(model)], c.tpr[indexOf(model)], k, several);
+  });
+}
+const DRAW = {
+  pr() {
+    const f = frame("pr", "recall", "precision", [0, 1], [0, 1]), precise = (c, j) => c.prevalence * c.tpr[j] / c.flagged[j];
+    each(f, (model, k) => {
+      const c = curveOf(model), naive = model.naive, i = indexOf(model);
+      // Where precision would pass 1 the curve is not drawn: such rates are impossible.
+      const ys = c.tpr.map((_, j) => { const p = precise(c, j); return p <= 1 + 1e-9 ? p : NaN; });
+      if (k === state.model) {
+        model.before = model.before || naive.tpr.map((_, j) => precise(naive, j));
+        drawNaive(f, model, k, naive.tpr, model.before);
+        drawBand(f, model, k, c.tpr, "precision");
+        hover(f, (v) => { const j = nearest(c.tpr, v); return `${brief(model.name)}: precision ${number(ys[j])} at recall ${number(c.tpr[j])}`; });
+      }
+      line(f, "line" + k, c.tpr, ys, `line m${k}`, 1);
+      marker(f, c.tpr[i], ys[i], k, several);
+    });
+  },
+  roc() { rocLike("roc", "false-positive rate", "fpr", (v) => `at false-positive rate ${number(v)}`, true); },
+  lift() { rocLike("lift", "share flagged", "flagged", (v) => `with ${percent(v)} flagged`, false); },
+  histogram() {
+    const model = models[state.model], share = shareOf(model), purity = purityOf(model), bins = 40, c = model.curve;
+    const root = (v) => v < -1e-12 ? NaN : Math.sqrt(Math.max(0, v)); // no negative shares: a gap
+    const scores = c.threshold.filter((v) => v !== null), low = Math.min(...scores, Infinity), high = Math.max(...scores, -Infinity);
+    const width = (high - low) / bins || 1, sums = [new Float64Array(bins), new Float64Array(bins)];
+    if (low > high) return;
+    c.threshold.forEach((t, i) => {
+      const b = t === null ? (i ? 0 : bins - 1) : clip(Math.floor((t - low) / width), 0, bins - 1);
+      sums[0][b] += model.masses[0][i]; sums[1][b] += model.masses[1][i];
+    });
+    const peak = Math.max(...sums[0].map(root), ...sums[1].map(root)) * 1.05;
+    const f = frame("histogram", "score", "√ share of rows", [low, high > low ? high : low + 1], [0, peak]);
+    const edges = [...sums[0].keys()].flatMap((b) => [low + b * width, low + (b + 1) * width]), steps = (v) => [...v].flatMap((u) => [root(u), root(u)]);
+    band(f, "unlabeled", edges, edges.map(() => 0), steps(sums[1]), "fill-unlabeled");
+    line(f, "negative", edges, steps(sums[1].map((u, b) => (purity * u - share * sums[0][b]) / (purity - share))), "line-negative");
+    line(f, "labelled", edges, steps(sums[0]), "line-labelled");
+    const t = c.threshold[indexOf(model) - 1];
+    if (Number.isFinite(t)) rule(f, "cut", t, 0, t, peak, "cut");
+    tidy(f);
+  },
+  sweep() {
+    const name = $("sweep-metric").value, isArea = AREAS.includes(name), least = name === "mcc" ? -1 : 0;
+    const model = models[state.model], purity = purityOf(model), share = shareOf(model);
+    const most = (m) => Math.min(largestShare(m, purityOf(m)), purityOf(m) - 1e-6, isArea ? 1 : largestAt(m, indexOf(m), purityOf(m)));
+    const value = (m, s) => valueAt(m, name, indexOf(m), s, purityOf(m)), limit = most(model), end = Math.min(top, purity);
+    const f = frame("sweep", "hidden positives among the unlabeled", title(name), [0, end], [least, 1], percentTick);
+    put(f, "ruled", "rect", { x: f.x(limit), y: f.top, width: Math.max(0, f.right - f.x(limit)), height: f.bottom - f.top, class: "ruled-out" });
+    const { low, high } = model.hidden_share;
+    if (low < high) put(f, "given", "rect", { x: f.x(low), y: f.top, width: f.x(high) - f.x(low), height: f.bottom - f.top, class: "given" });
+    rule(f, "cut", share, least, share, 1, "cut");
+    Object.values(model.hidden_share.estimates).forEach((v, j) => {
+      if (v !== null) rule(f, "tick" + j, v, least, v, least + (1 - least) / 25, "tick");
+    });
+    each(f, (m, k) => {
+      const stop = Math.min(most(m), end), grid = Float64Array.from({ length: 41 }, (_, j) => j / 40 * stop);
+      line(f, "line" + k, grid, grid.map((s) => value(m, s)), `line m${k}`);
+      if (shareOf(m) <= stop + 1e-12) marker(f, shareOf(m), value(m, shareOf(m)), k, several);
+    });
+    hover(f, (v) => v > limit ? `${percent(v)} is ruled out` : `${title(name)} ${number(value(model, v))} at ${percent(v)} hidden`);
+    const here = !isArea && limit < largestShare(model, purity) - 1e-12 ? ` at threshold ${cutOf(model)}, where ${passing(model, limit + 1e-9)}` : "";
+    text("sweep-note", limit < end ? `Ruled out above ${percent(limit)}${here}.` : "");
+  },
+  calibration() {
+    const model = models[state.model], c = model.curve, scores = c.threshold.filter((v) => v !== null);
+    const fits = scores.length > 0 && Math.min(...scores) >= 0 && Math.max(...scores) <= 1, sums = Array.from({ length: 10 }, () => [0, 0, 0, 0]);
+    $("calibration-part").hidden = !fits;
+    if (!fits) return;
+    const f = frame("calibration", "score", "share that is positive", [0, 1], [0, 1]), x = mix(model.sizes, "", shareOf(model), purityOf(model), model.single);
+    rule(f, "chance", 0, 0, 1, 1, "chance");
+    c.threshold.forEach((t, i) => {
+      const s = sums[clip(Math.floor((t || 0) * 10), 0, 9)], everyone = model.masses.reduce((e, mass, k) => e + x.everyone[k] * mass[i], 0);
+      KINDS.slice(0, 2).forEach((k) => { s[k] += model.masses[k][i]; });
+      s[2] += everyone; s[3] += everyone * (t || 0);
+    });
+    const filled = sums.filter((s) => s[2] > 0), xs = filled.map((s) => s[3] / s[2]);
+    const ys = filled.map((s) => x.prevalence * (x.positive[0] * s[0] + x.positive[1] * s[1]) / s[2]).map((v) => v >= -1e-9 && v <= 1 + 1e-9 ? v : NaN);
+    line(f, "line", xs, ys, `line m${state.model}`);
+    xs.forEach((u, j) => { if (!Number.isNaN(ys[j])) put(f, "dot" + j, "circle", { cx: f.x(u), cy: f.y(ys[j]), r: 4, class: `dot m${state.model}` }); });
+    hover(f, (v) => {
+      const j = xs.reduce((b, u, k) => Math.abs(u - v) < Math.abs(xs[b] - v) ? k : b, 0);
+      return `score ${number(xs[j])}: ${percent(ys[j])} positive`;
+    });
+    tidy(f);
+  },
+};
+function draw(id) { if (!drawn[id]) { drawn[id] = true; DRAW[id](); } }

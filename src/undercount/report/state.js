@@ -1,0 +1,116 @@
+// ---- the state of the page, and its numbers and words ----
+const data = JSON.parse($("facts").textContent);
+const models = data.document.models.map((model, k) => prepare(model, data.live[k]));
+const TITLES = { roc_auc: "ROC AUC", f1: "F1", mcc: "MCC", lift_auc: "lift AUC" };
+const title = (name) => TITLES[name] || name.replaceAll("_", " ");
+const brief = (name) => name.length > 40 ? name.slice(0, 39) + "…" : name;
+// -1: each model's own, until a slider moves all to the same.
+const first = { share: -1, purity: -1, gamma: 1, place: -1, model: 0, hide: 0 };
+// The share is one fact of the data, so the model that allows least rules the range.
+const top = Math.min(1, 1.25 * Math.max(Math.min(...models.map((m) => largestShare(m, 1))), ...models.map((m) => m.hidden_share.high), 0.016));
+const state = { ...first };
+const number = (v) => Number.isFinite(v) ? v.toFixed(3) : "–";
+const percent = (v) => Number.isFinite(v) ? (100 * v).toFixed(v >= 0.1 ? 0 : v >= 0.01 ? 1 : 2) + " %" : "–";
+const whole = (v) => Math.round(v).toLocaleString("en");
+const span = (low, high, say = number) => Number.isFinite(low) && Number.isFinite(high) ? `${say(low)} – ${say(high)}` : "–";
+const shareOf = (model) => state.share < 0 ? model.hidden_share.value : state.share;
+const purityOf = (model) => state.purity < 0 ? model.label_purity.value : state.purity;
+// The threshold's slider moves all models to the same place in their order of rows.
+const indexOf = (model) => state.place < 0 ? model.start : clip(Math.round(state.place * model.m), 1, model.m);
+const shown = (k) => !(state.hide >> k & 1);
+const moved = () => ["share", "purity", "place"].some((name) => state[name] >= 0);
+function cutOf(model) {
+  const i = indexOf(model), t = i === model.start ? model.cut : model.curve.threshold[i - 1];
+  return t === null ? (i < model.m ? "∞" : "−∞") : String(+t.toPrecision(4));
+}
+const lowestPurity = () => Math.min(...models.map(purityOf));
+const ruledOut = (model) => moved() && shareOf(model) > largestShare(model, purityOf(model)) + 1e-12;
+function readHash() {
+  Object.assign(state, first);
+  for (const part of location.hash.slice(1).split("&")) {
+    const [name, text] = part.split("="), value = Number(text);
+    if (Object.hasOwn(first, name) && text && Number.isFinite(value)) state[name] = value;
+  }
+  if (state.purity >= 0) state.purity = clip(state.purity, 0.5);
+  if (state.share >= 0) state.share = Math.min(state.share, top, lowestPurity() - 1e-3);
+  state.gamma = clip(state.gamma, 1, 5); state.place = clip(state.place, -1);
+  if (!models[state.model]) state.model = 0;
+}
+function hash() {
+  const parts = Object.keys(first).filter((name) => state[name] !== first[name]).map((name) => `${name}=${+state[name].toPrecision(10)}`);
+  return "#" + parts.join("&");
+}
+
+// ---- numbers of one model at the state ----
+function rowsOf(model) {
+  const i = indexOf(model), gamma = state.gamma, share = shareOf(model), purity = purityOf(model), naive = model.naive || (model.naive = naiveCurve(model));
+  const rates = ratesOf(mix(model.sizes, "", share, purity, model.single), ratesAt(model, i)), still = !moved();
+  const low = model.plainNaive || (model.plainNaive = AREAS.map((name) => area(naive, name)));
+  const grows = purity === 1 && !model.sizes[2] && low[0] >= 0.5;
+  return [...POINT, ...AREAS].map((name, j) => {
+    const isArea = AREAS.includes(name), before = isArea ? low[AREAS.indexOf(name)] : METRICS[name](naive.tpr[i], naive.fpr[i], naive.prevalence);
+    const row = { name, naive: before, ...estimate(model, name, i, share, purity) };
+    if (still) [row.naive, row.value, row.low, row.high] = model.rows[j].map((v) => v === null ? NaN : v), row.fits = true;
+    if (!row.fits) row.value = row.low = row.high = NaN;
+    if (gamma > 1 && row.fits) {
+      if (!isArea) row.bias = biasedAt(name, ...rates, gamma);
+      else if (name !== "average_precision" && purity === 1) row.bias = biasedArea(model, name, share, purity, gamma);
+    }
+    const impure = purity < 1 || model.label_purity.low < model.label_purity.high;
+    row.needs = "random labels" + (impure ? ", prevalence, purity" : name === "recall" || name === "lift_auc" ? "" : ", prevalence");
+    if (grows && !["recall", "specificity", "accuracy", "lift_auc"].includes(name)) row.needs += `; at least ${number(row.naive)} whatever it is`;
+    return row;
+  });
+}
+const leadOf = (model, rows) => rows[model.threshold === null ? 6 : 1];
+function lightOf(model, rows, ruled) {
+  if (!moved() && state.gamma === 1) return model.words.light;
+  const lead = leadOf(model, rows), bias = lead.bias || [lead.low, lead.high];
+  const has = (level, codes) => model.checks.some((c) => c.level === level && (!codes || codes.includes(c.code)));
+  if (ruled || has("fail") || !Number.isFinite(lead.value)) return "not supported";
+  if ((lead.high - lead.low) / lead.value > 0.1 || has("warn", ["UC002", "UC011"])) return "depends on the prevalence";
+  return (Math.max(lead.high, bias[1]) - Math.min(lead.low, bias[0])) / lead.value > 0.1 ? "depends on fair labelling" : "robust";
+}
+function sentence(lead) {
+  const low = lead.naive < lead.value;
+  if (!Number.isFinite(lead.value)) return "This number does not exist at the values set below.";
+  if (lead.name === "precision") {
+    const why = ` "Precision ${percent(lead.naive)}" is too low because many "false alarms" are positives nobody has labelled yet.`;
+    return `About ${(10 * lead.value).toFixed(0)} of every 10 flagged cases are real.` + (low ? why : "");
+  }
+  const pairs = `${percent(lead.value)} of the cases (${span(lead.low, lead.high, percent)}).`;
+  const why = ` "AUC ${number(lead.naive)}" is too low because unlabeled positives count as errors.`;
+  return "A random positive scores above a random negative in " + pairs + (low ? why : "");
+}
+function changeWords(model, lead, i) {
+  const precise = lead.name === "precision", goal = precise ? Math.max(0.05, Math.floor(20 * lead.value * 0.9) / 20) : Math.floor(20 * lead.value) / 20;
+  if (!Number.isFinite(lead.value)) return "fewer hidden positives, or another threshold";
+  const least = leastShare(model, lead.name, goal, i, purityOf(model)), parts = [];
+  const bias = largestBias(model, lead.name, goal, i, shareOf(model), purityOf(model));
+  if (least > 0) parts.push(`hidden positives ≥ ${percent(least)}`);
+  if (Number.isFinite(bias)) parts.push(`labelling bias below Γ = ${+bias.toPrecision(2)}`);
+  const name = precise ? `precision ≥ ${percent(goal)}` : `ROC AUC ≥ ${goal}`;
+  return parts.length ? `${name} holds while ${parts.join(" · ")}` : `${name} holds whatever the prevalence`;
+}
+function goalWords(model, i) {
+  const name = $("goal-metric").value, value = Number($("goal-value").value), at = [model, name, value, i];
+  const least = leastShare(...at, purityOf(model)), bias = largestBias(...at, shareOf(model), purityOf(model));
+  const when = Number.isNaN(least) ? "no share that the scores allow is enough"
+    : least === 0 ? "it holds whatever the prevalence" : `it holds from ${percent(least)} hidden positives on`;
+  const survives = Number.isNaN(bias) ? "it does not hold"
+    : bias === Infinity ? "no labelling bias below Γ = 1000 breaks it" : `it survives a labelling bias up to Γ = ${bias.toFixed(2)}`;
+  return `${when}; at the share set above ${survives}.`;
+}
+function passing(model, share) {
+  const above = valueAt(model, "specificity", indexOf(model), share, purityOf(model)) > 1;
+  return above ? "precision would pass 100 %" : "a rate would leave 0 to 100 %";
+}
+function flaggedWords(model, rows, i) {
+  const [known, u, n] = model.heads.map((h) => h[i]), all = known + u + n, p = rows[1];
+  if (!model.single) return "";
+  if (!all) return "Flagged: no rows; nothing scores that high.";
+  const real = `, about ${whole(all * p.value)} real (${span(all * p.low, all * p.high, whole)}), ${whole(known)} of them already known`;
+  return `Flagged: ${whole(all)} rows (${percent(all / model.total)})${Number.isFinite(p.value) ? real : ""}.`;
+}
+const text = (id, words) => { const node = $(id); if (node.textContent !== words) node.textContent = words; };
+const cell = (node, words) => { if (node.textContent !== words) node.textContent = words; };
