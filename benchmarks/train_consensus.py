@@ -1,10 +1,13 @@
 """Train the network of `undercount.prevalence.Consensus` on simulated problems.
 
-    python benchmarks/train_consensus.py simulate 1 part1.npz --problems 8000
-    python benchmarks/train_consensus.py train part*.npz
+    python benchmarks/train_consensus.py simulate 1 part1.npz --problems 5500
+    python benchmarks/train_consensus.py simulate 2 part2.npz --problems 3000
+    python benchmarks/train_consensus.py simulate 3 part3.npz --problems 1500 --every 4 --most 1
+    python benchmarks/train_consensus.py train part1.npz part2.npz part3.npz
 
-The first command draws problems of known truth and gathers the evidence of each; run it with
-several seeds. The second fits the network and writes src/undercount/prevalence/consensus.json.
+`simulate` draws problems of known truth and gathers the evidence of each; in the first two parts
+the top scores belong nearly to positives alone, in the third anything goes. `train` fits the
+networks and writes src/undercount/prevalence/consensus.json; these commands made the file there.
 No real data set is used. Everything is seeded: the same commands give the same file up to
 rounding of the linear algebra library.
 """

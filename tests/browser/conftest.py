@@ -68,6 +68,11 @@ class Opened:
     said: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
+    def facts(self) -> dict[str, Any]:
+        """Return what the page carries."""
+        found: dict[str, Any] = self.page.evaluate("undercount.data")
+        return found
+
     def settle(self) -> None:
         """Wait until the last change is drawn."""
         self.page.evaluate(

@@ -2,7 +2,10 @@
 
 import itertools
 import json
+import re
 import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,7 @@ import undercount as uc
 from undercount.assume.labelled import naive_curve
 from undercount.errors import InputError
 from undercount.evaluation import Evaluation
+from undercount.report.page import as_page, write_page
 from undercount.scorecard import POINT_METRICS
 from undercount.sensitivity import AREAS, break_even, largest_share, metric_value
 from undercount.uncertainty.intervals import estimate_metric
@@ -37,29 +41,66 @@ DESIGNS = (
 )
 
 
-def rebuilt(opened: Any, k: int = 0) -> uc.ScoreCounts:
+@dataclass(frozen=True)
+class Calculator:
+    """The facts of a page, and a browser that holds the script."""
+
+    facts: dict[str, Any]
+    page: Any
+
+    def model(self) -> dict[str, Any]:
+        """Return the facts of the first model."""
+        found: dict[str, Any] = self.facts["document"]["models"][0]
+        return found
+
+    def start(self) -> int:
+        """Return the place of the threshold that the page opens with."""
+        return int(self.facts["live"][0]["start"])
+
+    def call(self, calls: list[tuple[Any, ...]]) -> list[Any]:
+        """Call functions of the script on the first model, all in one go."""
+        code = """([facts, calls]) => {
+          const model = undercount.prepare(facts.document.models[0], facts.live[0]);
+          const safe = (v) => typeof v === "number" && !Number.isFinite(v) ? String(v) : v;
+          return calls.map(([name, ...list]) => {
+            const out = undercount[name](model, ...list);
+            return typeof out === "object" && !Array.isArray(out) && !("tpr" in out)
+              ? Object.fromEntries(Object.entries(out).map(([k, v]) => [k, safe(v)]))
+              : "tpr" in Object(out) ? { tpr: [...out.tpr], fpr: [...out.fpr] } : safe(out);
+          });
+        }"""
+        found: list[Any] = self.page.evaluate(code, [self.facts, [list(call) for call in calls]])
+        return found
+
+
+@pytest.fixture(scope="module")
+def calculator(contexts: Any, cases: Any, tmp_path_factory: Any) -> Iterator[Any]:
+    """One page whose script answers for every design."""
+    path = tmp_path_factory.mktemp("calculator") / "report.html"
+    write_page(cases.evaluations()["estimated"], path)
+    page = contexts().new_page()
+    page.goto(path.as_uri())
+    page.wait_for_function("window.undercount")
+    yield lambda evaluation: Calculator(embedded(as_page([evaluation])), page)
+    page.close()
+
+
+def embedded(text: str) -> dict[str, Any]:
+    """Read the facts out of a page."""
+    found = re.search(r'id="facts">(.*?)</script>', text, re.DOTALL)
+    assert found is not None
+    facts: dict[str, Any] = json.loads(found[1])
+    return facts
+
+
+def rebuilt(facts: dict[str, Any], k: int = 0) -> uc.ScoreCounts:
     """Make counts of the cells embedded in the page."""
-    facts = json.loads(opened.page.evaluate("document.getElementById('facts').textContent"))
     curve, units = facts["document"]["models"][k]["curve"], facts["live"][k]["units"]
     columns = [np.array(curve[name], float) for name in ("positive", "negative", "unlabeled")]
     squares = [columns[place].sum() * units[kind] for place, kind in ((0, 0), (1, 2), (2, 1))]
     return uc.ScoreCounts.from_counts(
         curve["threshold"], *columns, squared_weight=(squares[0], squares[1], squares[2])
     )
-
-
-def script(opened: Any, calls: list[tuple[Any, ...]]) -> list[Any]:
-    """Call functions of the page's script on its first model, all in one go."""
-    code = """(calls) => {
-      const safe = (v) => typeof v === "number" && !Number.isFinite(v) ? String(v) : v;
-      return calls.map(([name, ...list]) => {
-        const out = undercount[name](undercount.models[0], ...list);
-        return typeof out === "object" && !Array.isArray(out)
-          ? Object.fromEntries(Object.entries(out).map(([k, v]) => [k, safe(v)]))
-          : safe(out);
-      });
-    }"""
-    return opened.page.evaluate(code, [list(call) for call in calls])
 
 
 def as_number(value: Any) -> float:
@@ -105,19 +146,18 @@ def moved_shares(evaluation: Evaluation) -> list[uc.Shares]:
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_script_and_library_agree_on_every_estimate(
-    open_page: Any, cases: Any, design: str
+    calculator: Any, cases: Any, design: str
 ) -> None:
     evaluation = cases.evaluations()[design][0]
-    opened = open_page([evaluation])
-    counts = rebuilt(opened)
-    start, cells = opened.page.evaluate("undercount.models[0].start"), len(counts.score)
+    page = calculator(evaluation)
+    counts = rebuilt(page.facts)
+    start, cells = page.start(), len(counts.score)
     tried = list(
         itertools.product(
             moved_shares(evaluation), (start, 2 * cells // 3), (*POINT_METRICS, *AREAS)
         )
     )
-    answers = script(
-        opened,
+    answers = page.call(
         [
             ("estimate", metric, place, shares.unlabeled_prevalence, shares.label_purity)
             for shares, place, metric in tried
@@ -136,7 +176,6 @@ def test_script_and_library_agree_on_every_estimate(
         assert got == pytest.approx(wanted, **CLOSE), (shares, place, metric)
     assert fitting > len(tried) / 2
     assert unfit > 0
-    opened.assert_quiet()
 
 
 BREAK_EVEN = (
@@ -152,30 +191,35 @@ BREAK_EVEN = (
 
 @pytest.mark.parametrize("design", ["estimated", "case-control", "impure", "known negatives"])
 def test_script_and_library_agree_on_curves_and_bounds(
-    open_page: Any, cases: Any, design: str
+    calculator: Any, cases: Any, design: str
 ) -> None:
     evaluation = cases.evaluations()[design][0]
-    opened = open_page([evaluation])
-    counts, purity = rebuilt(opened), evaluation.shares.label_purity
+    page = calculator(evaluation)
+    counts, purity = rebuilt(page.facts), evaluation.shares.label_purity
     shares = uc.Shares(0.04, purity, evaluation.shares.sampling)
-    curve, naive = uc.mixture_curve(counts, shares, clean=False), naive_curve(counts)
-    got = opened.page.evaluate(
-        """([share, purity]) => {
-          const m = undercount.models[0], c = undercount.recover(m, share, purity);
-          const areas = ["roc_auc", "average_precision", "lift_auc"], n = undercount.naiveCurve(m);
-          return { tpr: [...c.tpr], fpr: [...c.fpr], naive: areas.map((a) => undercount.area(n, a)),
-            recall: undercount.biasedRecall(0.3, 2.5) };
-        }""",
-        [0.04, purity],
+    pairs = (
+        ("recover", uc.mixture_curve(counts, shares, clean=False)),
+        ("naiveCurve", naive_curve(counts)),
     )
-    np.testing.assert_allclose(got["tpr"], curve.tpr, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(got["fpr"], curve.fpr, rtol=0, atol=1e-12)
-    assert got["naive"] == pytest.approx([getattr(naive, area) for area in AREAS], **CLOSE)
+    for name, curve in pairs:
+        got = page.call([(name, 0.04, purity)])[0]
+        np.testing.assert_allclose(got["tpr"], curve.tpr, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(got["fpr"], curve.fpr, rtol=0, atol=1e-12)
+        areas = page.page.evaluate(
+            """([facts, name, list]) => {
+              const model = undercount.prepare(facts.document.models[0], facts.live[0]);
+              const curve = undercount[name](model, ...list);
+              return ["roc_auc", "average_precision", "lift_auc"].map((a) => undercount.area(curve, a));
+            }""",
+            [page.facts, name, [0.04, purity]],
+        )
+        assert areas == pytest.approx([getattr(curve, area) for area in AREAS], **CLOSE)
     recall = uc.biased_recall(0.3, 2.5)
-    assert got["recall"] == pytest.approx([recall.low, recall.high], **CLOSE)
+    assert page.page.evaluate("undercount.biasedRecall(0.3, 2.5)") == pytest.approx(
+        [recall.low, recall.high], **CLOSE
+    )
     ratios = (1.0, 1.7, 4.0)
-    largest, *areas = script(
-        opened,
+    largest, *areas = page.call(
         [
             ("largestShare", purity),
             *(("biasedArea", "roc_auc", 0.04, purity, ratio) for ratio in ratios),
@@ -185,19 +229,20 @@ def test_script_and_library_agree_on_curves_and_bounds(
     for ratio, ends in zip(ratios, areas, strict=True):
         area = uc.biased_auc(counts, shares, ratio)
         assert ends == pytest.approx([area.low, area.high], **CLOSE)
-    assert_same_break_even(opened, evaluation, counts)
+    assert_same_break_even(page, evaluation, counts)
 
 
-def assert_same_break_even(opened: Any, evaluation: Evaluation, counts: uc.ScoreCounts) -> None:
+def assert_same_break_even(
+    page: Calculator, evaluation: Evaluation, counts: uc.ScoreCounts
+) -> None:
     """Compare where conclusions start and stop to hold."""
     share, purity = evaluation.shares.unlabeled_prevalence, evaluation.shares.label_purity
     exact = uc.Shares(share, purity, evaluation.shares.sampling)
-    place = opened.page.evaluate("undercount.models[0].start")
+    place = page.start()
     for metric, value in BREAK_EVEN:
         cut = None if metric in AREAS else float(counts.score[place - 1])
         expected = break_even(counts, exact, metric, value, cut)
-        least, bias, at = script(
-            opened,
+        least, bias, at = page.call(
             [
                 ("leastShare", metric, value, place, purity),
                 ("largestBias", metric, value, place, share, purity),

@@ -180,6 +180,38 @@ def test_a_range_of_purity_widens_too():
     assert wide.needs == ("random labels", "prevalence", "purity")
 
 
+@pytest.mark.parametrize("metric", ["roc_auc", "precision"])
+def test_guaranteed_is_the_union_at_a_higher_level(metric):
+    counts = sample(n=2_000)
+    share, error = 0.25, 0.02
+    uncertain = uc.Shares(uc.Estimate(share, 0.2, 0.3, error))
+    options = {"threshold": 0.5, "target": "population"}
+    combined = estimate_metric(counts, uncertain, metric, **options)
+    found = estimate_metric(counts, uncertain, metric, share_error="guaranteed", **options)
+    # Bonferroni: 97.5 % for the share, 97.5 % for the rest; both metrics grow with the share.
+    half = 2.241402727604947 * error
+    ends = [
+        estimate_metric(counts, uc.Shares(s), metric, confidence_level=0.975, **options)
+        for s in (share - half, share + half)
+    ]
+    assert found.value == combined.value
+    assert found.confidence_level == 0.95
+    assert (found.low, found.high) == (pytest.approx(ends[0].low), pytest.approx(ends[1].high))
+    assert found.high - found.low > 1.2 * (combined.high - combined.low)
+
+
+def test_guaranteed_changes_nothing_without_an_error():
+    counts = sample()
+    one = estimate_metric(counts, uc.Shares(0.2), "roc_auc")
+    assert estimate_metric(counts, uc.Shares(0.2), "roc_auc", share_error="guaranteed") == one
+    assert (
+        estimate_metric(counts, None, "recall", threshold=0.5, share_error="guaranteed").low
+        == estimate_metric(counts, None, "recall", threshold=0.5).low
+    )
+    with pytest.raises(uc.InputError, match="share_error"):
+        estimate_metric(counts, uc.Shares(0.2), "roc_auc", share_error="none")
+
+
 def test_doubt_about_purity_reaches_even_recall():
     counts = sample()
     doubt = uc.Shares(0.2, uc.Estimate(1.0, 0.9, 1.0, 0.03))

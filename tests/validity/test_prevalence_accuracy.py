@@ -103,7 +103,7 @@ def test_consensus_says_when_classes_overlap_too_much():
     runs = [run for family, _, run in consensus_runs() if family == "normal 1"]
     assert np.mean([not run.diagnostics_["identified"] for run in runs]) >= 0.9
     far = [run for family, _, run in consensus_runs() if family == "normal 4"]
-    assert np.mean([run.diagnostics_["identified"] for run in far]) >= 0.9
+    assert np.mean([run.diagnostics_["identified"] for run in far]) >= 0.8
     width = [np.mean([run.interval_.width for run in group]) for group in (runs, far)]
     assert width[0] > 2 * width[1]
 

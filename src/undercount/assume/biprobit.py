@@ -17,7 +17,7 @@ from undercount.rates import FloatArray
 # Given the correlation the log-likelihood is concave, so each start below finds the one maximum
 # there and only this one dimension can hide several (at γ = 0, r = 0 is stationary).
 LIMIT = 0.999
-STARTS = (-LIMIT, -0.9, -0.5, 0.0, 0.5, 0.9, LIMIT)
+STARTS = (0.5, 0.9, LIMIT)  # on both sides of 0
 BOUNDARY = 0.99
 MAX_REFINEMENTS = 60
 CLOSE = 1e-8
@@ -67,12 +67,16 @@ class BiprobitFit:
 def fit_biprobit(rows: CensoredRows) -> BiprobitFit:
     """Maximise eq. 15 from several starts of the error correlation; the highest maximum wins."""
     first = _separate_start(rows)
-    grid: list[BiprobitFit] = []
-    for r in sorted(STARTS, key=abs):
-        # Each side continues from its neighbour nearer to 0.
-        near = [fit for fit in grid if fit.error_correlation * r >= 0]
-        point = near[-1].coefficients if near else first
-        grid.append(fit_given_correlation(rows, r, point))
+    grid = [fit_given_correlation(rows, 0.0, first)]
+    for side in (-1.0, 1.0):
+        latest = grid[0]
+        for r in STARTS:
+            # Each side continues from its neighbour nearer to 0, as far as there are maxima.
+            try:
+                latest = fit_given_correlation(rows, side * r, latest.coefficients)
+            except InputError:
+                break
+            grid.append(latest)
     grid.sort(key=lambda fit: fit.error_correlation)
     maxima = list(_local_maxima(rows, grid))
     best = max(maxima, key=lambda fit: fit.log_likelihood)

@@ -130,7 +130,10 @@ def profile_points(model: HiddenModel, level: float) -> list[ProfilePoint]:
         for angle in np.linspace(-1, 1, COARSE) * np.arctanh(LIMIT) * side:
             if side * angle <= side * np.arctanh(peak.error_correlation):
                 continue
-            latest = fit(float(angle), latest.model.fit.coefficients)
+            try:
+                latest = fit(float(angle), latest.model.fit.coefficients)
+            except InputError:  # no maximum so far out: the range ends here
+                break
             coarse.append(latest)
     coarse.sort(key=lambda point: point.error_correlation)
     ends = _accepted_ends(coarse, limit, fit)

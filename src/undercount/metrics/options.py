@@ -8,7 +8,7 @@ from undercount.errors import InputError
 from undercount.shares import SAMPLINGS, Sampling, Shares, read_shares
 from undercount.uncertainty.design import Target
 from undercount.uncertainty.exact import IntervalKind
-from undercount.uncertainty.intervals import estimate_metric
+from undercount.uncertainty.intervals import ShareError, estimate_metric
 from undercount.uncertainty.scales import LOSS_METRICS, metric_kind
 
 
@@ -43,6 +43,8 @@ class MetricOptions(TypedDict, total=False):
     interval : {"wilson", "mid-p", "exact"}
         How the number of true positives is bounded when the number of positives is known:
         close to the confidence level, nearly always at least, always at least.
+    share_error : {"combined", "guaranteed"}
+        Whether the error of an estimated share is added as independent, or searched over.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class MetricOptions(TypedDict, total=False):
     target: Target
     confidence_level: float
     interval: IntervalKind
+    share_error: ShareError
 
 
 def counted(
@@ -142,6 +145,7 @@ def measured(
         sampling=options.get("sampling", "single-sample"),
         confidence_level=options.get("confidence_level", 0.95),
         interval=options.get("interval", "wilson"),
+        share_error=options.get("share_error", "combined"),
     )
 
 

@@ -123,7 +123,7 @@ def _recover(setting: Setting, rng: np.random.Generator, features: Any, truth: A
     real = float(rest.mean()), float(truth[kept][labelled].mean())
     estimated = _estimated(counts)
     naive = uc.naive_curve(counts)
-    pr_truth, pr_naive = uc.precision_recall_auc(complete), uc.precision_recall_auc(naive)
+    pr_truth, pr_naive = _pr_area(complete), _pr_area(naive)
     draw: Draw = {"auc truth": complete.roc_auc, "pr truth": pr_truth}
     draw |= {"auc PU": naive.roc_auc - complete.roc_auc, "pr PU": pr_naive - pr_truth}
     for kind, (share, purity) in (("R", real), ("E", estimated)):
@@ -131,9 +131,16 @@ def _recover(setting: Setting, rng: np.random.Generator, features: Any, truth: A
         curve = _algorithm1(counts, share, purity)
         draw[f"auc D{kind}"] = min(max(direct, 0.0), 1.0) - complete.roc_auc
         draw[f"auc I{kind}"] = curve.roc_auc - complete.roc_auc
-        draw[f"pr I{kind}"] = uc.precision_recall_auc(curve) - pr_truth
+        draw[f"pr I{kind}"] = _pr_area(curve) - pr_truth
     draw["gap"] = (estimated[1] - estimated[0]) - (real[1] - real[0])
     return draw
+
+
+def _pr_area(curve: uc.OperatingCurve) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", uc.UndefinedMetricWarning)  # nothing flagged at first
+        area: float = uc.precision_recall_auc(curve)
+    return area
 
 
 def _split(setting: Setting, rng: np.random.Generator, truth: Any) -> tuple[Any, Any]:

@@ -109,11 +109,15 @@ class Request:
 def _block(
     request: Request, task: Task, setting: Setting, draws: range, shared: tuple[Any, ...]
 ) -> list[Draw]:
+    # It comes with scikit-learn.
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # noqa: PLC0415
+
     path = None if request.out is None else _path(request, setting, draws)
     if path is not None and path.exists():
         kept: list[Draw] = json.loads(path.read_text(encoding="utf-8"))["draws"]
         return kept
-    found = [task(setting, request.generator(setting, draw), *shared) for draw in draws]
+    with threadpool_limits(1):  # processes do the parallel work; threads of theirs would fight
+        found = [task(setting, request.generator(setting, draw), *shared) for draw in draws]
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_name(f"{path.name}.{os.getpid()}")

@@ -16,6 +16,7 @@ PAPER = "tabatabaei2020"
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 ROWS, LINES, PLANES, FORESTS = 200, 100, 200, 100
+FREQUENCIES = (0.1, 0.3, 0.5, 0.7, 0.9)
 GRID = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 PRIVATE = "The health data are private and not available."
 FACTOR_M = (
@@ -200,7 +201,7 @@ def figure2(request: Request) -> Result:
     settings = [
         {"data": data, "label_frequency": rho}
         for data in ("generated", "iris")
-        for rho in (0.1, 0.3, 0.5, 0.7, 0.9)
+        for rho in FREQUENCIES
     ]
     iris = request.data("iris")
     found = request.draws(_elkan_noto, settings, (iris.features, iris.y == 1), block=10)

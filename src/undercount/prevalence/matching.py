@@ -22,32 +22,35 @@ def matched_distances(labelled: Array, unlabeled: Array, draws: NDArray[np.integ
 
     Notes
     -----
-    Two union-find forests over the sorted unlabeled points skip the taken ones, so a curve costs
-    almost constant time a draw. A tie between both sides takes the lower one.
+    A union-find forest over the gaps between neighbouring free points: taking a point merges the
+    gaps on both its sides, and a gap knows the free points at its ends, so a curve costs almost
+    constant time a draw. A tie between both sides takes the lower one.
     """
-    drawn = labelled[draws]
     place: list[float] = [-np.inf, *unlabeled.tolist(), np.inf]
-    up = list(range(len(place)))  # the first free position at or above
-    down = up.copy()  # the last free position at or below
+    # Gap g ends below at point g - 1 and above at point g.
+    parent = list(range(len(place) + 1))
+    below, above = [gap - 1 for gap in parent], parent.copy()
+    start = (np.searchsorted(unlabeled, labelled) + 1)[draws].tolist()
     found = []
-    for point, start in zip(
-        drawn.tolist(), (np.searchsorted(unlabeled, drawn) + 1).tolist(), strict=True
-    ):
-        above = start
-        while up[above] != above:  # path halving
-            up[above] = above = up[up[above]]
-        below = start - 1
-        while down[below] != below:
-            down[below] = below = down[down[below]]
-        lower, upper = point - place[below], place[above] - point
+    for point, first in zip(labelled[draws].tolist(), start, strict=True):
+        gap = first
+        while parent[gap] != gap:  # path halving
+            parent[gap] = gap = parent[parent[gap]]
+        lower, upper = point - place[below[gap]], place[above[gap]] - point
+        # The large gap among the taken points stays the root, so paths are short.
         if lower <= upper:
             found.append(lower)
-            taken = below
+            side = below[gap]
+            while parent[side] != side:
+                side = parent[side]
+            below[gap] = below[side]
         else:
             found.append(upper)
-            taken = above
-        up[taken] = taken + 1
-        down[taken] = taken - 1
+            side = above[gap] + 1
+            while parent[side] != side:
+                side = parent[side]
+            above[gap] = above[side]
+        parent[side] = gap
     return np.array(found)
 
 

@@ -117,7 +117,7 @@ document.body.classList.add("live");
 readHash(); controls();
 for (const id in DRAW) watch.observe($(id));
 window.undercount = { // for the tests and the curious
-  data, models, state, update, settle, markdown, recover, naiveCurve, area, estimate, valueAt,
+  data, models, state, update, settle, markdown, prepare, recover, naiveCurve, area, estimate, valueAt,
   biasedRecall, biasedAt, biasedArea, largestShare, largestAt, leastShare, largestBias,
 };
 update(); settle();
