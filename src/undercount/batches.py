@@ -194,9 +194,10 @@ def _labelled(first: Arrays, knots: Sequence[float]) -> tuple[Labelled, tuple[fl
 
 
 def _batches(relation: Any) -> Iterator[Any]:
-    # Newer versions of DuckDB have a new name for it.
-    reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
-    yield from reader(BATCH)
+    # Versions of DuckDB have different names for it.
+    names = ("to_arrow_reader", "fetch_record_batch", "fetch_arrow_reader")
+    name = next(name for name in names if name in dir(type(relation)))
+    yield from getattr(relation, name)(BATCH)
 
 
 def _assembled(labelled: Labelled, counter: GapCounter) -> Table:

@@ -145,8 +145,9 @@ class OperatingCurve(Rates[FloatArray]):
     def average_precision(self) -> float:
         """Precision summed over the steps of recall, without interpolation."""
         gained = np.diff(self.tpr)
-        precision = self.precision[1:]
-        return float(np.sum(gained * precision, where=gained != 0))
+        step = gained != 0  # elsewhere precision may be 0/0 and does not matter
+        found = self.prevalence * self.tpr[1:][step]
+        return float(np.sum(gained[step] * found / self.predicted_positive_rate[1:][step]))
 
     @property
     def lift_auc(self) -> float:

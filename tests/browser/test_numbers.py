@@ -206,12 +206,12 @@ def test_script_and_library_agree_on_curves_and_bounds(
         np.testing.assert_allclose(got["tpr"], curve.tpr, rtol=0, atol=1e-12)
         np.testing.assert_allclose(got["fpr"], curve.fpr, rtol=0, atol=1e-12)
         areas = page.page.evaluate(
-            """([facts, name, list]) => {
+            """([facts, name, list, areas]) => {
               const model = undercount.prepare(facts.document.models[0], facts.live[0]);
               const curve = undercount[name](model, ...list);
-              return ["roc_auc", "average_precision", "lift_auc"].map((a) => undercount.area(curve, a));
+              return areas.map((area) => undercount.area(curve, area));
             }""",
-            [page.facts, name, [0.04, purity]],
+            [page.facts, name, [0.04, purity], list(AREAS)],
         )
         assert areas == pytest.approx([getattr(curve, area) for area in AREAS], **CLOSE)
     recall = uc.biased_recall(0.3, 2.5)

@@ -128,7 +128,8 @@ def test_five_models_follow_the_hand(open_page: Any, cases: Any) -> None:
     least = opened.page.evaluate("""() => {
       const least = [Infinity, Infinity], end = performance.now() + 6000;
       for (let k = 0; k < 40 || (least[0] + least[1] > 16 && performance.now() < end); k++) {
-        undercount.state.share = 0.03 + k % 100 / 3000; undercount.state.place = 0.2 + k % 100 / 200;
+        undercount.state.share = 0.03 + k % 100 / 3000;
+        undercount.state.place = 0.2 + k % 100 / 200;
         const times = [performance.now()];
         undercount.update(true); times.push(performance.now());
         document.body.offsetHeight; times.push(performance.now());

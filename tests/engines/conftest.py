@@ -1,5 +1,7 @@
 """One constructor for each engine: the same columns as a frame of that engine."""
 
+import warnings
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -16,10 +18,21 @@ def arrow(columns):
     return pa.table({name: pa.array(values, from_pandas=True) for name, values in columns.items()})
 
 
+# Older versions of DuckDB close a connection that nobody holds, although a relation needs it.
+CONNECTIONS = []
+
+
 def in_duckdb(columns):
     connection = duckdb.connect()
+    CONNECTIONS.append(connection)
     connection.register("t", arrow(columns))
     return connection.sql("SELECT * FROM t")
+
+
+def in_pandas_arrow(columns):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # older versions try whether infinity is an integer
+        return pd.DataFrame(columns).convert_dtypes(dtype_backend="pyarrow")
 
 
 def in_ibis(columns):
@@ -29,7 +42,7 @@ def in_ibis(columns):
 
 ENGINES = {
     "pandas": pd.DataFrame,
-    "pandas-arrow": lambda columns: pd.DataFrame(columns).convert_dtypes(dtype_backend="pyarrow"),
+    "pandas-arrow": in_pandas_arrow,
     "polars": lambda columns: pl.from_arrow(arrow(columns)),
     "polars-lazy": lambda columns: pl.from_arrow(arrow(columns)).lazy(),
     "polars-nan": lambda columns: pl.DataFrame(columns).lazy(),

@@ -1,7 +1,7 @@
 """A search that ranks by AUL on incomplete labels picks a model that is truly among the best.
 
 With some 170 labels an AUL is known to about .015, so models of different kinds whose true AUCs
-differ by less than about .05 can be swapped; settings of one kind of model share most of that noise.
+differ by less than about .05 can be swapped; settings of one kind of model share most of it.
 """
 
 import os
@@ -33,7 +33,7 @@ def test_grid_search_by_lift_picks_a_model_near_the_best(name):
     model = RandomForestClassifier(60, random_state=0)
     grid = {"min_samples_leaf": [1, 5, 20, 80]}
     folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
-    search = GridSearchCV(pipeline, grid, scoring=uc.make_scorer("lift_auc"), cv=folds, refit=False)
+    search = GridSearchCV(model, grid, scoring=uc.make_scorer("lift_auc"), cv=folds, refit=False)
     search.fit(X, y)
     true_areas = []
     for parameters in search.cv_results_["params"]:

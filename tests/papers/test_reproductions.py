@@ -19,9 +19,14 @@ from undercount.papers.published import published
 from undercount.papers.result import Result
 from undercount.papers.running import Request
 
-SLOW = {("cook2016", "table3"), ("claesen2015", "figure2"), ("aul2021", "timing")}
 CLAESEN = [("claesen2015", "table1"), ("claesen2015", "table2")]
-SHORT = {*CLAESEN, ("tabatabaei2020", "figure2")}
+# Item → (where, name, value) of the constant that makes it short.
+SHORTENED = {
+    ("tabatabaei2020", "figure2"): ("tabatabaei2020", "FREQUENCIES", (0.1,)),
+    ("claesen2015", "figure2"): ("claesen_figures", "SIZES", (50,)),
+    ("aul2021", "timing"): ("aul2021", "SIZES", (1000,)),
+}
+SHORT = {*CLAESEN, *SHORTENED}
 NO_DATA = [item for item in ITEMS if set(item.data) <= {"heart_cleveland"}]
 OF_AUL = [("aul2021", "table1"), ("aul2021", "figure2")]
 OF_JAIN = [("jain2017", "table1"), ("jain2017", "table2"), ("jain2017", "figure2")]
@@ -74,9 +79,7 @@ def check(result, item):
     json.dumps(result.rows)  # plain numbers and texts
 
 
-@pytest.mark.parametrize(
-    "item", [i[:2] for i in NO_DATA if i[:2] not in SLOW | SHORT], ids="-".join
-)
+@pytest.mark.parametrize("item", [i[:2] for i in NO_DATA if i[:2] not in SHORT], ids="-".join)
 def test_without_data(item):
     check(run_item(*item, runs=2), item)
 
@@ -92,14 +95,10 @@ def test_two_rows_of_claesen(item, monkeypatch):
         assert 0.6 < low < high < 0.9
 
 
-def test_one_frequency_of_tabatabaei_figure_2(monkeypatch):
-    monkeypatch.setattr(tabatabaei2020, "FREQUENCIES", (0.1,))
-    check(run_item("tabatabaei2020", "figure2", runs=2), ("tabatabaei2020", "figure2"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("item", sorted(SLOW), ids="-".join)
-def test_slow_ones(item):
+@pytest.mark.parametrize("item", SHORTENED, ids="-".join)
+def test_shortened(item, monkeypatch):
+    module, name, value = SHORTENED[item]
+    monkeypatch.setattr(f"undercount.papers.{module}.{name}", value)
     check(run_item(*item, runs=1), item)
 
 
@@ -222,10 +221,10 @@ def test_tabatabaei_table_2():
 
 
 def test_tabatabaei_figure_3_moments():
-    result = run_item("tabatabaei2020", "figure3", runs=300)
+    result = run_item("tabatabaei2020", "figure3", runs=60)
     for row in result.rows:
         _, _, mean, exact_mean, _, exact_spread = row
-        assert mean == pytest.approx(exact_mean, abs=4 * exact_spread / np.sqrt(300) + 1e-9)
+        assert mean == pytest.approx(exact_mean, abs=4 * exact_spread / np.sqrt(60) + 1e-9)
     # Exact, from the hypergeometric variance: P 50, P1 15, M1 18, S 1.
     first_iris = next(row for row in result.rows if row[0] == "iris")
     assert first_iris[3] == pytest.approx(0.441176, abs=1e-6)
@@ -234,7 +233,7 @@ def test_tabatabaei_figure_3_moments():
 
 def test_same_seed_same_result_whatever_the_jobs():
     once = run_item("cook2016", "table2", runs=3, seed=5)
-    again = run_item("cook2016", "table2", runs=3, seed=5, jobs=2)
+    again = run_item("cook2016", "table2", runs=3, seed=5, jobs=2, backend="threading")
     other = run_item("cook2016", "table2", runs=3, seed=6)
     assert once.rows == again.rows
     assert once.rows != other.rows
