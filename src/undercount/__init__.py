@@ -73,6 +73,7 @@ _HOME = {
     "PUAUCClassifier": "learn",
     "PUAULClassifier": "learn",
     "merge_counts": "merging",
+    "MetricOptions": "metrics",
     "accuracy": "metrics",
     "average_precision": "metrics",
     "balanced_accuracy": "metrics",

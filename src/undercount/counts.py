@@ -221,16 +221,20 @@ class ScoreCounts:
     def __add__(self, other: "ScoreCounts") -> "ScoreCounts":
         if not isinstance(other, ScoreCounts):
             return NotImplemented
+        squares = np.add(self.squared_weight, other.squared_weight).tolist()
+        weight = (squares[0], squares[1], squares[2])
+        if np.array_equal(self.score, other.score):  # one grid: cell by cell
+            sums = [getattr(self, name) + getattr(other, name) for name in CLASSES]
+            merged = self.merged | other.merged
+            table = Table(self.score, sums[0], sums[1], sums[2], merged)
+            return ScoreCounts._from_table(table, weight)
         refuse_overlap(self._table(), other._table())
         refuse_overlap(other._table(), self._table())
         both = [
             np.concatenate([getattr(self, name), getattr(other, name)])
             for name in ("score", *CLASSES, "merged")
         ]
-        squares = np.add(self.squared_weight, other.squared_weight).tolist()
-        total = ScoreCounts.from_counts(
-            *both[:4], merged=both[4], squared_weight=(squares[0], squares[1], squares[2])
-        )
+        total = ScoreCounts.from_counts(*both[:4], merged=both[4], squared_weight=weight)
         if not total.compact:
             return total
         # Merged cells of the two may overlap; where no row is labelled they become one.

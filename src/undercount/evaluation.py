@@ -294,7 +294,9 @@ def evaluate(
     """
     if not 0 < confidence_level < 1:
         raise InputError(f"confidence_level must be in (0, 1); got {confidence_level}")
-    counts, recount = _counted(y, score, unlabeled, sample_weight, threshold)
+    # Average precision of impure labels needs every score; all else is exact on merged cells.
+    pure = isinstance(label_purity, int | float) and label_purity == 1
+    counts, recount = _counted(y, score, unlabeled, sample_weight, threshold, compact=pure)
     counts.require("positive", "unlabeled")
     target = target or ("dataset" if sampling == "single-sample" else "population")
     hidden = hidden_share(
@@ -334,7 +336,13 @@ def evaluate(
 
 
 def _counted(
-    y: Any, score: Any, unlabeled: float | None, sample_weight: Any, threshold: float | None
+    y: Any,
+    score: Any,
+    unlabeled: float | None,
+    sample_weight: Any,
+    threshold: float | None,
+    *,
+    compact: bool,
 ) -> tuple[ScoreCounts, Callable[[list[float]], ScoreCounts] | None]:
     """Return counts, and a way to count once more with other thresholds if rows were given."""
     if isinstance(y, ScoreCounts):
@@ -347,7 +355,7 @@ def _counted(
             score,
             unlabeled=unlabeled,
             sample_weight=sample_weight,
-            compact=True,
+            compact=compact,
             knots=[*knots, *more],
         )
 

@@ -64,8 +64,7 @@ class Shares:
         *,
         given: Given = "unlabeled_prevalence",
     ) -> None:
-        if sampling not in SAMPLINGS:
-            raise InputError(f"sampling must be one of {SAMPLINGS}; got {sampling!r}")
+        _check_sampling(sampling)
         share, share_interval, share_error = _read(unlabeled_prevalence, "unlabeled_prevalence")
         purity, purity_interval, purity_error = _read(label_purity, "label_purity")
         highest_share = share_interval.high if share_interval else share
@@ -104,6 +103,7 @@ class Shares:
 
         In case-control sampling the population is the one behind the unlabeled rows.
         """
+        _check_sampling(sampling)
         if sampling == "case-control":
             return cls(prevalence, label_purity, sampling, given="prevalence")
         return cls._from_total(counts, prevalence, counts.n_rows, label_purity, "prevalence")
@@ -117,6 +117,7 @@ class Shares:
         sampling: Sampling = "single-sample",
     ) -> "Shares":
         """Make shares from the number of positives in the data set, labelled or not."""
+        _check_sampling(sampling)
         if sampling == "case-control":
             raise InputError(
                 "the number of positives in the data set says nothing in case-control sampling, "
@@ -133,6 +134,7 @@ class Shares:
         sampling: Sampling = "single-sample",
     ) -> "Shares":
         """Make shares from the share of all positives that carry a label (c)."""
+        _check_sampling(sampling)
         if sampling == "case-control":
             raise InputError(
                 "label_frequency is undefined in case-control sampling, where the number of "
@@ -191,6 +193,11 @@ class Shares:
         if self.sampling == "case-control":
             raise InputError("label_frequency is undefined in case-control sampling")
         return self.label_purity * counts.n_positive / self.positives(counts)
+
+
+def _check_sampling(sampling: str) -> None:
+    if sampling not in SAMPLINGS:
+        raise InputError(f"sampling must be one of {SAMPLINGS}; got {sampling!r}")
 
 
 def _read(share: Share, name: str) -> tuple[float, Interval | None, float]:

@@ -24,7 +24,7 @@ CLAESEN = [("claesen2015", "table1"), ("claesen2015", "table2")]
 SHORTENED = {
     ("tabatabaei2020", "figure2"): ("tabatabaei2020", "FREQUENCIES", (0.1,)),
     ("claesen2015", "figure2"): ("claesen_figures", "SIZES", (50,)),
-    ("aul2021", "timing"): ("aul2021", "SIZES", (1000,)),
+    ("aul2021", "timing"): ("aul2021", "SIZES", (300,)),
 }
 SHORT = {*CLAESEN, *SHORTENED}
 NO_DATA = [item for item in ITEMS if set(item.data) <= {"heart_cleveland"}]
@@ -307,7 +307,9 @@ def test_pages(tmp_path):
 
 def test_lines_are_thinned():
     line = Line.of("", np.arange(10_000), np.arange(10_000))
-    assert (len(line.x), line.x[0], line.x[-1]) == (300, 0, 9999)
+    assert (line.x[0], line.x[-1]) == (0, 9999)
+    assert 295 <= len(line.x) <= 300
+    assert np.diff(line.x).max() < 2 * 10_000 / 295
 
 
 def test_unknown_items_are_refused():

@@ -80,6 +80,16 @@ def test_weights_are_scale_free(method, normals):
 
 
 @every_score_method
+@pytest.mark.parametrize("seed", range(5))
+def test_uneven_weights_are_welcome(method, seed, normals):
+    y, score = rows(normals)
+    weight = np.random.default_rng(seed).uniform(0.5, 2, len(y))
+    found = method(n_resamples=2, random_state=0).fit(y, score, unlabeled=-1, sample_weight=weight)
+    assert found.unlabeled_prevalence_ == pytest.approx(0.3, abs=0.06)
+    assert found.n_labelled_ == pytest.approx(weight[y == 1].sum())
+
+
+@every_score_method
 def test_same_seed_same_interval(method, normals):
     first = method(n_resamples=5, random_state=3).fit(normals).interval_
     assert first == method(n_resamples=5, random_state=3).fit(normals).interval_

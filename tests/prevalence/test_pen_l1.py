@@ -21,7 +21,7 @@ def test_the_share_minimises_the_divergence():
     labelled, unlabeled = rng.random(30), rng.random(30)
     grid = np.linspace(0, 1, 100_001)
     excess = np.maximum(grid[:, None] * labelled - unlabeled, 0)
-    divergence = np.square(excess).sum(axis=1) / 0.01 - grid + 1
+    divergence = np.square(excess).sum(axis=1) / (0.01 * labelled @ labelled) - grid + 1
     found = penalised_share(exact(labelled), exact(unlabeled), 0.01)
     assert found == pytest.approx(grid[np.argmin(divergence)], abs=2e-5)
 
@@ -47,16 +47,20 @@ def test_classes_that_do_not_overlap_give_the_truth(share):
     assert found.unlabeled_prevalence_ == pytest.approx(share, abs=0.02)
 
 
-def test_near_the_published_port():
-    # The port draws its centres and widths at random and answers in steps of .05.
-    errors = []
-    for name, expected in EXPECTED.items():
-        data = np.load(DATA / f"features_{name}.npz")
-        X = np.concatenate([data["labelled"], data["unlabeled"]])
-        y = np.repeat([1.0, np.nan], [len(data["labelled"]), len(data["unlabeled"])])
-        found = PenL1(n_resamples=0, random_state=0).fit(y, X)
-        errors.append(found.unlabeled_prevalence_ - expected["penL1_port_seed0"])
-    assert np.median(np.abs(errors)) < 0.1
+def found_on(name, **parameters):
+    data = np.load(DATA / f"features_{name}.npz")
+    X = np.concatenate([data["labelled"], data["unlabeled"]])
+    y = np.repeat([1.0, np.nan], [len(data["labelled"]), len(data["unlabeled"])])
+    fitted = PenL1(n_resamples=0, random_state=0, **parameters).fit(y, X)
+    return fitted.unlabeled_prevalence_
+
+
+def test_the_default_is_nearer_to_the_truth_than_the_port():
+    # The port draws centres and widths at random, so its values themselves are no target.
+    truth = {name: int(name[-2:]) / 100 for name in EXPECTED}
+    ours = [abs(found_on(name) - truth[name]) for name in EXPECTED]
+    port = [abs(EXPECTED[name]["penL1_port_seed0"] - truth[name]) for name in EXPECTED]
+    assert np.mean(ours) < np.mean(port)
 
 
 def test_interval_and_seed():

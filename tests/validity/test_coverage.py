@@ -127,10 +127,10 @@ def as_probabilities(counts):
     )
 
 
-def area_coverage(setting, design, repetitions):
+def area_coverage(setting, design, repetitions, seed=7):
     """Return the shares of intervals that cover, in the order of AREAS."""
     shape, prevalence, frequency = setting
-    rng = np.random.default_rng(7)
+    rng = np.random.default_rng(seed)
     covered = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", uc.SmallSampleWarning)
@@ -252,6 +252,17 @@ def test_areas_and_losses_cover(name, setting):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", list(DESIGNS)[:2])
+def test_areas_and_losses_cover_on_average(name):
+    """Many settings together know the mean coverage to ±.005, much better than each its own."""
+    settings = [s for s in GRID if s[1] * s[2] * N_ROWS >= 40]
+    found = [area_coverage(s, DESIGNS[name], 40, seed) for seed, s in enumerate(settings)]
+    mean = np.mean(found, axis=0)
+    for metric, share in zip(AREAS, mean, strict=True):
+        assert (0.925 if metric == "partial_roc_auc" else 0.935) <= share <= 0.97, metric
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(DESIGNS)[2:])
 def test_areas_and_losses_cover_in_other_designs(name):
     for setting in itertools.product(SHAPES, (0.3,), (0.2, 0.8)):
@@ -272,10 +283,17 @@ def test_intervals_cover_in_one_setting():
 HEADER = """## Coverage of 95 % intervals
 
 Share of nominal 95 % intervals that hold the truth, over {n_settings} settings: normal, skewed
-and tied scores, prevalence {prevalences}, label frequency {frequencies}, {n_rows:,} rows (10 to
-2,280 labels), three thresholds. Each cell is smallest - largest; threshold metrics from
-{n_threshold:,} repetitions a setting, areas and losses from {n_area} (so that chance alone moves
-a cell by about ±.04). Written by `python tests/validity/test_coverage.py`.
+and tied scores, prevalence {prevalences}, label frequency
+{frequencies}, {n_rows:,} rows (10 to 2,280 labels), three thresholds. Each cell is
+smallest - largest; threshold metrics from {n_threshold:,} repetitions a setting, areas and
+losses from {n_area}, so that chance alone moves their extremes by about ±.035.
+
+Known to fall short: the partial area (false-positive rate up to {max_fpr}) at prevalence .6 and
+label frequency .05, where 59 of 100 unlabeled rows are positive (about .91); losses from ten labels
+(down to .89); with a known label frequency, metrics of these rows when only ten positives are
+left without a label (down to .87, a matter of a few integers; not in the table).
+
+Written by `python tests/validity/test_coverage.py`.
 """
 
 
@@ -287,11 +305,10 @@ def rows_of_table(name, design, grid):
     low = np.concatenate([np.array([p[0] for p in points]), np.array(areas)], axis=1)
     high = np.concatenate([np.array([p[1] for p in points]), np.array(areas)], axis=1)
     for place, metric in enumerate((*POINTS, *AREAS)):
-        spans = []
-        for chosen in (many, ~many):
-            cells = low[chosen, place], high[chosen, place]
-            spans.append(f"{cells[0].min():.3f} - {cells[1].max():.3f}" if chosen.any() else "")
-        yield metric, *spans
+        cells = [(low[c, place], high[c, place]) for c in (many, ~many) if c.any()]
+        spans = [f"{one.min():.3f} - {other.max():.3f}" for one, other in cells]
+        mean = (low[:, place].mean() + high[:, place].mean()) / 2
+        yield metric, f"{mean:.3f}", *spans, *([""] if len(spans) == 1 else [])
     sys.stderr.write(f"{name} done\n")
 
 
@@ -332,13 +349,14 @@ def coverage_tables():
             n_rows=N_ROWS,
             n_threshold=N_THRESHOLD,
             n_area=N_AREA,
+            max_fpr=MAX_FPR,
         )
     ]
     for name, design in DESIGNS.items():
         full = name in list(DESIGNS)[:2]
         grid = GRID if full else [s for s in GRID if s[1] == 0.3 and s[2] in (0.2, 0.8)]
         lines = [f"### {name.capitalize()} ({len(grid)} settings)", ""]
-        lines += ["| metric | 40 labels or more | 10 labels |", "|---|---|---|"]
+        lines += ["| metric | mean | 40 labels or more | 10 labels |", "|---|---|---|---|"]
         lines += [" | ".join(("", *row, "")).strip() for row in rows_of_table(name, design, grid)]
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)

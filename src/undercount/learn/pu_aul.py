@@ -69,9 +69,9 @@ class PUAULClassifier(PairwiseClassifier):
     Wrong when: some positives are likelier to be labelled than others: the score then ranks by
     being labelled.
 
-    The expected loss is (1-π) times the pairwise loss of AUC plus 2π times the variance of the
-    scores of positives. So PU-AUL shrinks that variance, more so the more positives there are;
-    its best score is that of AUC if both classes have one covariance, and a more stable one
+    The expected loss is (1-π) times the pairwise loss of AUC plus π (1 + 2 Var g(positives)). So
+    PU-AUL also shrinks the spread of the positives' scores, more so the more positives there are.
+    Its best linear score is that of AUC if both classes have one covariance, and another one
     otherwise.
 
     Labels: 1 is positive, -1 is a row without a label. Known negatives are rows of the data set

@@ -49,7 +49,8 @@ class MetricOptions(TypedDict, total=False):
     Examples
     --------
     >>> import undercount as uc
-    >>> options: uc.MetricOptions = {"unlabeled": 0, "prevalence": 0.5, "target": "population"}
+    >>> from undercount.metrics import MetricOptions
+    >>> options: MetricOptions = {"unlabeled": 0, "prevalence": 0.5, "target": "population"}
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
     >>> round(uc.recall(y, score, threshold=6, **options).value, 4)
     0.6667

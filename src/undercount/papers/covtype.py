@@ -91,7 +91,7 @@ def _label(setting: Setting, rng: np.random.Generator, score: Any, truth: Any) -
 def _panels(request: Request, score: Any, truth: Any) -> tuple[Panel, ...]:
     """Draw the first draw."""
     counts, hidden = _counts(truth, score, request.generator({"known": KNOWN}))
-    rank = np.arange(1, len(counts.score) + 1) / len(counts.score)
+    rank = np.cumsum(counts.positive + counts.unlabeled) / counts.n_rows
     ranks = [Line.of("hidden positives", rank, np.cumsum(hidden.positive) / hidden.n_positive)]
     for name, options in BANDS.items():
         band = uc.cdf_band(counts.positive, n_hidden=int(hidden.n_positive), **options)

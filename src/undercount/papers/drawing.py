@@ -33,11 +33,18 @@ class Line:
 
     @classmethod
     def of(cls, label: str, x: ArrayLike, y: ArrayLike, style: str = "-") -> "Line":
-        """Make a line of at most 300 points, its ends kept."""
+        """Make a line of at most 300 points, evenly spread along it, its ends kept."""
         across, up = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-        kept = np.unique(np.linspace(0, len(across) - 1, min(len(across), MOST_POINTS)).round())
-        chosen = kept.astype(int)
+        chosen = np.arange(len(across))
+        if len(across) > MOST_POINTS:
+            way = np.cumsum(sum(np.abs(np.diff(v, prepend=v[0])) / _range(v) for v in (across, up)))
+            stops = np.searchsorted(way, np.linspace(0, way[-1], MOST_POINTS - 1))
+            chosen = np.unique(np.append(np.minimum(stops, len(way) - 1), len(way) - 1))
         return cls(label, across[chosen].round(5).tolist(), up[chosen].round(5).tolist(), style)
+
+
+def _range(values: Any) -> float:
+    return float(np.ptp(values)) or 1.0
 
 
 @dataclass(frozen=True)
@@ -98,8 +105,11 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
         axes.set_facecolor("lightgrey")  # seen where the surface is undefined
         surface = np.ma.masked_invalid(np.array(panel.surface, dtype=float))
         axes.imshow(surface, origin="lower", extent=(0, 1, 0, 1), vmin=0, vmax=0.5)
+    colour = None
     for line in panel.lines:
-        axes.plot(line.x, line.y, line.style, label=line.label or None, markersize=3)
+        # A line without a name belongs to the one before it.
+        options = {"label": line.label} if line.label else {"color": colour}
+        colour = axes.plot(line.x, line.y, line.style, markersize=3, **options)[0].get_color()
     axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
     if panel.log_x:
         axes.set_xscale("log")

@@ -13,6 +13,7 @@ from undercount.papers.running import Draw, Request, Setting, column, mean_and_s
 FACTORS = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
 # Published hyperplane on iris: P, P1, M1 and M of the setosa.
 IRIS = {"positives": 50, "true_positives": 15, "predicted_positive": 18, "n_rows": 150}
+LEVEL = 0.05
 SIGNIFICANT = {"generated": 0.05, "iris": 0.02, "heart": 0.02}
 
 
@@ -111,6 +112,7 @@ def figure4(request: Request) -> Result:
             "The last column is the label frequency above which the paper calls the difference "
             "significant."
         ),
+        f"Lowest frequency tried with p < .05 in these draws: {_lowest(rows)}.",
         paper.PRIVATE,
     )
     columns = (
@@ -145,10 +147,25 @@ def figure5(request: Request) -> Result:
     notes = (
         "The text calls c = 2 a severe underestimation; the frequency is overestimated there.",
         "Each factor has draws of its own; the true label frequency is .3.",
+        f"Other than published: {_otherwise(rows)}.",
     )
     columns = ("data", "c", "inverted by F1", "by LL", "p", "published")
     title = "pairs in the wrong order when the label frequency is wrong"
     return paper._result(request, title, columns, rows, notes, tuple(panels))  # noqa: SLF001
+
+
+def _lowest(rows: list[Any]) -> str:
+    found = {row[0]: row[1] for row in reversed(rows) if row[4] is not None and row[4] < LEVEL}
+    return ", ".join(f"{data} {found[data]}" for data in SIGNIFICANT if data in found) or "none"
+
+
+def _otherwise(rows: list[Any]) -> str:
+    found = [
+        f"{data} at c = {c}"
+        for data, c, f1, lee_liu, _, better in rows
+        if (f1 < lee_liu) != (better == "F1 better")
+    ]
+    return ", ".join(found) or "nowhere"
 
 
 def _pairs(setting: Setting, rng: np.random.Generator, given: Any) -> Draw:

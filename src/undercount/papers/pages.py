@@ -17,6 +17,10 @@ TITLES = {
     "cook2016": "Cook (2016), ROC curves and nonrandom data",
     "aul2021": "AUL is a better optimization metric in PU learning (2021)",
 }
+NOT_HERE = (
+    "Not reproduced: Figure 3 of the AUL paper (classifiers trained for AUL and for AUC), and "
+    "whatever needs the private health data of Tabatabaei et al."
+)
 MADE = "Made by `undercount.papers.pages.write_pages` on {date} from results of `undercount`."
 
 
@@ -76,6 +80,10 @@ def _page(paper: str, results: Sequence[Result], source: Path, date: str) -> str
     return "\n".join(parts)
 
 
+def _part(result: Result) -> str:
+    return " (part of the data)" if any(n.startswith("Not run") for n in result.notes) else ""
+
+
 def _index(results: Sequence[Result], date: str) -> str:
     done = {(result.paper, result.item): result for result in results}
     lines = ["# Tables and figures of the papers, reproduced", "", MADE.format(date=date), ""]
@@ -92,6 +100,6 @@ def _index(results: Sequence[Result], date: str) -> str:
     for item in ITEMS:
         result = done.get((item.paper, item.item))
         name = item.item if result is None else f"[{item.item}]({item.paper}.md)"
-        runs = "not run yet" if result is None else f"{result.runs:,}"
+        runs = "not run yet" if result is None else f"{result.runs:,}{_part(result)}"
         lines.append(f"| {item.paper} | {name} | {item.what} | {runs} | {item.runs:,} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", NOT_HERE]) + "\n"

@@ -148,6 +148,8 @@ class KernelMean(PrevalenceEstimator):
     ----------
     unlabeled_prevalence_ : float
     interval_ : Interval or None
+        Sampling noise only: at a nominal 95 % it held the truth in 15 of 24 simulated problems,
+        because the method's bias is not in it. ``Consensus`` has an interval that covers.
     diagnostics_ : dict
         ``km1``, ``km2``, ``width`` of the kernel, ``n_programmes`` solved, ``separation`` of the
         two means (1 is what noise gives), and on features ``n_rows`` used.

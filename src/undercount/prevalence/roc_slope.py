@@ -105,8 +105,9 @@ def head_shares(counts: ScoreCounts) -> tuple[Array, Array, Array]:
     The lowest labelled score is always among them: there may be no unlabeled row above it.
     """
     n_labelled, n_unlabeled = effective_sizes(counts)
-    labelled = np.cumsum(counts.positive) / counts.n_positive
-    unlabeled = np.cumsum(counts.unlabeled) / counts.n_unlabeled
+    # Sums of weights round, and a share must not exceed 1.
+    labelled = np.minimum(np.cumsum(counts.positive) / counts.n_positive, 1)
+    unlabeled = np.minimum(np.cumsum(counts.unlabeled) / counts.n_unlabeled, 1)
     near = 2 - 1e-9
     keep = (labelled * n_labelled >= near) & (unlabeled * n_unlabeled >= near)
     # The ratio can only be smallest at a labelled score: further down only unlabeled rows enter.

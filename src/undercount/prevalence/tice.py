@@ -175,6 +175,7 @@ class TIcE(FeatureEstimator):
     ----------
     unlabeled_prevalence_ : float
     interval_ : Interval or None
+        Sampling noise only; the bound's upward bias is not in it.
     diagnostics_ : dict
         ``label_frequency``, the bound found.
 

@@ -73,5 +73,7 @@ def selection_text(facts: dict[str, Any], confidence_level: float) -> str:
     lines += ["", f" About {percent(share)} of all rows are positive, looked at or not."]
     for check in facts["checks"]:
         if check["level"] != "ok":
-            lines.append(f" {check['code']} {check['level']}: {check['message']} {check['advice']}")
+            lines.append(
+                f" {check['code']} {check['level']}: {check['message']}. {check['advice']}"
+            )
     return "\n".join(lines)
