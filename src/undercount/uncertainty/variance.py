@@ -26,6 +26,9 @@ class Rows(Protocol):
     def moments(self, value: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance; `weights` has one entry a kind."""
 
+    def means(self, value: Any) -> FloatArray:
+        """Return the mean among the rows of each kind."""
+
 
 @dataclass(frozen=True)
 class CellRows:
@@ -39,6 +42,12 @@ class CellRows:
         mass = np.asarray(weights) @ self.masses
         mean = mass @ value
         return mean, np.maximum(mass @ (value * value) - mean * mean, 0.0)
+
+    def means(self, value: Any) -> FloatArray:
+        """Return the mean among the rows of each kind."""
+        if np.ndim(value) == 0:
+            return np.asarray(value * self.masses.sum(axis=1))
+        return np.asarray(self.masses @ value)
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,10 @@ class HeadRows:
         weights = weights.reshape(weights.shape + (1,) * (self.rates.ndim - weights.ndim))
         rate = np.clip((weights * self.rates).sum(axis=0), 0.0, 1.0)
         return value * rate, value * value * rate * (1 - rate)
+
+    def means(self, value: Any) -> FloatArray:
+        """Return the mean among the rows of each kind."""
+        return np.asarray(value * np.clip(self.rates, 0.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -97,12 +110,8 @@ def spread(design: Design, rows: Rows, influence: Influence) -> Spread:
         for kind in KINDS
     ]
     means = [
-        [np.asarray(rows.moments(function, _unit(kind))[0]) for kind in KINDS]
-        for function in (
-            influence.positive,
-            influence.negative + 0 * influence.positive,
-            influence.everyone + 0 * influence.positive,
-        )
+        rows.means(function)
+        for function in (influence.positive, influence.negative, influence.everyone)
     ]
 
     def along(change: Mixing) -> Any:
