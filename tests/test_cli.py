@@ -113,6 +113,13 @@ def test_counts_files_are_data(folder, tmp_path, capsys):
     again = tmp_path / "again.parquet"
     uc.write_counts(uc.read_counts_file(counts), again)
     assert main(["merge", str(counts), str(again), "-o", str(merged)]) == 0
+    # Any threshold can be asked of the file, and the same rows are not counted twice.
+    assert main(["evaluate", str(counts), "--prevalence", "0.3", "--threshold", "0.33"]) == 0
+    twice = tmp_path / "twice.parquet"
+    assert main(["count", str(folder / "rows.csv"), *COLUMNS, "-o", str(twice)]) == 0
+    assert main(["merge", str(counts), str(twice), "-o", str(merged)]) == 2
+    capsys.readouterr()
+    assert main(["merge", str(counts), str(again), "-o", str(merged)]) == 0
     assert "6,000 rows" in capsys.readouterr().out
 
 
@@ -131,6 +138,12 @@ def test_requirements_and_exit_codes(folder, requirement, code, rows):
     arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--prevalence", "0.3"]
     assert 0.6 < truth[score >= 0.8].mean() < 0.65  # what the requirements above are about
     assert main([*arguments, "--require", requirement, "--quiet"]) == code
+
+
+def test_a_prevalence_that_does_not_fit_meets_no_requirement(folder, capsys):
+    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--prevalence", "0.42"]
+    assert main([*arguments, "--require", "precision@2.5 >= 0.5"]) == 3
+    assert "UC001 fail" in capsys.readouterr().out
 
 
 def test_compare_prints_differences(folder, capsys):

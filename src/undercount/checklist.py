@@ -132,8 +132,9 @@ def _ties(counts: ScoreCounts) -> Check:
 
 def _constant(counts: ScoreCounts) -> Check:
     """UC005: there must be more than one score."""
-    n_scores = len(counts.score)
-    if n_scores == 1 and not counts.merged[0]:
+    # A threshold that was asked for may have an empty cell of its own.
+    n_scores = int(np.count_nonzero(counts.positive + counts.negative + counts.unlabeled))
+    if n_scores == 1 and not counts.merged.any():
         return Check("UC005", "fail", "every row has the same score", "pass scores, not a constant")
     if n_scores == 2 and not counts.compact:  # noqa: PLR2004 - hard predictions
         return Check(

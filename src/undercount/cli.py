@@ -70,11 +70,17 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     return _judged(evaluations, requirements, quiet=options["quiet"])
 
 
-def _read(data: tuple[str, ...], options: dict[str, Any], knots: list[float]) -> "Reading":
+def _read(
+    data: tuple[str, ...],
+    options: dict[str, Any],
+    knots: list[float],
+    *,
+    compact: bool | None = True,
+) -> "Reading":
     from undercount.inputs import read_any  # noqa: PLC0415 - DuckDB, only when needed
 
     with _progress("reading", options) as progress:
-        return read_any(data, options, knots, progress)
+        return read_any(data, options, knots, progress, compact=compact)
 
 
 def _evaluated(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
@@ -132,6 +138,8 @@ def _judged(evaluations: "list[Evaluation]", requirements: Sequence[Any], *, qui
         for requirement in requirements:
             estimate = evaluation.estimate(requirement.metric, requirement.threshold)
             verdict = requirement.verdict(estimate)
+            if verdict == "met" and any(c.level == "fail" for c in evaluation.checks):
+                verdict = "inconclusive"  # numbers that do not fit the data prove nothing
             verdicts.append(verdict)
             if not quiet:
                 sign = ">=" if requirement.at_least else "<="
@@ -223,17 +231,22 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
 @commands.command()
 @DATA
 @reading_options
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False))
+@click.option(
+    "-o", "--output", required=True, type=click.Path(dir_okay=False), help="Ends in .parquet."
+)
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def count(data: tuple[str, ...], output: str, **options: Any) -> int:
     """Count DATA into a small file that every other command takes as DATA."""
-    from undercount.count_files import write_counts  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.count_files import fingerprint, write_counts  # noqa: PLC0415 - DuckDB
 
     if len(options["scores"]) != 1:
         raise InputError(f"count takes one --score column; got {len(options['scores'])}")
-    reading = _read(data, options, [])
+    # Every score is kept, so that parts add up and any threshold can be asked of the file.
+    reading = _read(data, options, [], compact=None)
     counts = reading.counts[options["scores"][0]]
-    write_counts(counts, output)
+    asked = (options["label"], options["scores"][0], options["unlabeled"])
+    source = () if "-" in data else (fingerprint(data, *asked),)
+    write_counts(counts, output, source=source)
     if not options["quiet"]:
         for note in reading.notes:
             click.echo(f" {note}")

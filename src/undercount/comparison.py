@@ -116,6 +116,10 @@ def compare(
     >>> comparison.difference("roc_auc").depends_on_prevalence
     False
     """
+    if not isinstance(scores, Mapping):
+        raise InputError(
+            f"scores must map names to scores, {{'new': a, 'old': b}}; got {type(scores).__name__}"
+        )
     if len(scores) < 2:  # noqa: PLR2004 - a comparison needs two
         raise InputError(f"compare needs at least two models; got {list(scores)}")
     thresholds = _thresholds(threshold, scores)

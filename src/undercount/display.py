@@ -105,7 +105,9 @@ class CurveDisplay(Display):
     ) -> Self:
         """Make the display from counts and shares."""
         bounds = bound_curve(counts, shares) if cls.x == "fpr" else None
-        return cls(mixture_curve(counts, shares), naive_curve(counts), bounds, truth, name)
+        # A ROC curve is cleaned; the others follow the threshold, so that recall only grows.
+        curve = mixture_curve(counts, shares, clean=cls.x == "fpr")
+        return cls(curve, naive_curve(counts), bounds, truth, name)
 
     def frame(self) -> dict[str, FloatArray]:
         """Return the columns that are drawn."""

@@ -68,7 +68,7 @@ class SensitivityDisplay(ColumnsDisplay):
     >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], unlabeled=0)
     >>> display = uc.SensitivityDisplay.from_counts(counts, uc.Shares(0.1))
     >>> sorted(display.frame())
-    ['prevalence', 'roc_auc']
+    ['roc_auc', 'unlabeled_prevalence']
     """
 
     @classmethod

@@ -17,7 +17,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, Estimate, OperatingCurve, OperatingPoint
 from undercount.errors import InputError
 from undercount.hidden_share import hidden_share
-from undercount.rates import FloatArray
+from undercount.rates import FloatArray, metric_names
 from undercount.scorecard import (
     POINT_METRICS,
     MetricRow,
@@ -110,14 +110,16 @@ class Evaluation:
     def estimate(self, metric: str, threshold: float | None = None) -> Estimate:
         """Estimate one metric with its interval."""
         counts = self.counts if threshold is None else self._answering(threshold)
-        return estimate_metric(
-            counts,
-            self.shares,
-            metric,
-            threshold=threshold,
-            target=self.target,
-            confidence_level=self.confidence_level,
-        )
+        with warnings.catch_warnings():  # what they would say stands among the checks
+            warnings.simplefilter("ignore")
+            return estimate_metric(
+                counts,
+                self.shares,
+                metric,
+                threshold=threshold,
+                target=self.target,
+                confidence_level=self.confidence_level,
+            )
 
     def point(self, threshold: float) -> OperatingPoint:
         """Return the recovered point at a threshold, without intervals."""
@@ -125,6 +127,8 @@ class Evaluation:
 
     def _answering(self, threshold: float) -> ScoreCounts:
         """Return counts that can be split at the threshold, counting once more if they must."""
+        if not isinstance(threshold, int | float | np.number):
+            raise InputError(f"threshold must be one number; got {threshold!r}")
         try:
             mixture_curve(self.counts, self.shares, clean=False).at(threshold)
         except InputError:
@@ -162,6 +166,8 @@ class Evaluation:
         choosing it on these rows flatters it.
         Wrong when: few rows are labelled.
         """
+        if metric not in metric_names():
+            raise InputError(f"metric must be one of {', '.join(metric_names())}; got {metric!r}")
         if false_positive_cost is None and false_negative_cost is None:
             return best_point(self.counts, self.shares, metric)
         curve = mixture_curve(self.counts, self.shares, clean=False)
@@ -292,6 +298,8 @@ def evaluate(
     >>> [row.label for row in evaluation.rows][:3]
     ['recall@1', 'precision@1', 'f1@1']
     """
+    if threshold is not None and not isinstance(threshold, int | float | np.number):
+        raise InputError(f"threshold must be one number; got {threshold!r}")
     if not 0 < confidence_level < 1:
         raise InputError(f"confidence_level must be in (0, 1); got {confidence_level}")
     # Average precision of impure labels needs every score; all else is exact on merged cells.

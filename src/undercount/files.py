@@ -65,7 +65,7 @@ def read_counts(
         try:
             return count_scores(relation, **options, progress=progress)
         except duckdb.ConversionException as error:
-            _refuse_text(source, numbers, error)
+            refuse_text(source, numbers, error)
         except InputError as error:
             raise InputError(_located(source, str(error), label, scores)) from None
 
@@ -144,7 +144,8 @@ def _as_object(values: NDArray[Any]) -> NDArray[Any]:
     return unmasked(np.ma.masked_array(values.astype(object)))
 
 
-def _refuse_text(source: Source, numbers: Sequence[str], error: Exception) -> NoReturn:
+def refuse_text(source: Source, numbers: Sequence[str], error: Exception) -> NoReturn:
+    """Say which column holds text, and where."""
     for name in numbers:
         found = _first(source, source.no_number(name), quoted(name))
         if found:

@@ -6,15 +6,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 
 from undercount.count_files import is_counts_file, read_counts_file
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
-from undercount.files import read_columns, relation_of
+from undercount.files import read_columns, refuse_text, relation_of
 from undercount.frames import count_scores
 from undercount.rates import FloatArray
 from undercount.sources import open_source, quoted
+
+# Label values that a message lists at most.
+SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -45,31 +49,38 @@ def read_counted(
     weight: str | None = None,
     knots: Sequence[float] = (),
     progress: Any = None,
+    compact: bool | None = True,
 ) -> Reading:
     """Count the rows of files where they lie; rows without a score are dropped and said."""
     numbers = list(dict.fromkeys([label, *scores, *([weight] if weight else [])]))
     with open_source(list(paths), numbers) as source:
-        relation = relation_of(source, numbers, [])
-        total = relation.count("*").fetchall()[0][0]
-        missing = " OR ".join(f"{quoted(s)} IS NULL OR isnan({quoted(s)}::DOUBLE)" for s in scores)
-        kept = relation.filter(f"NOT ({missing})")
-        found = kept.aggregate(f"{quoted(label)} AS value, count(*) AS number").fetchall()
-        coding, notes = infer_coding(dict(found), unlabeled, negative)
-        dropped = total - sum(number for _, number in found)
-        notes.insert(
-            0,
-            f"{total:,} rows read" + (f", {dropped:,} dropped (missing score)" if dropped else ""),
-        )
-        counted = count_scores(
-            kept,
-            label=label,
-            score=list(scores),
-            weight=weight,
-            unlabeled=coding,
-            compact=True,
-            knots=knots,
-            progress=progress,
-        )
+        try:
+            relation = relation_of(source, numbers, [])
+            total = relation.count("*").fetchall()[0][0]
+            missing = " OR ".join(
+                f"{quoted(s)} IS NULL OR isnan({quoted(s)}::DOUBLE)" for s in scores
+            )
+            kept = relation.filter(f"NOT ({missing})")
+            found = kept.aggregate(f"{quoted(label)} AS value, count(*) AS number").fetchall()
+            coding, notes = infer_coding(dict(found), unlabeled, negative)
+            dropped = total - sum(number for _, number in found)
+            notes.insert(
+                0,
+                f"{total:,} rows read"
+                + (f", {dropped:,} dropped (missing score)" if dropped else ""),
+            )
+            counted = count_scores(
+                kept,
+                label=label,
+                score=list(scores),
+                weight=weight,
+                unlabeled=coding,
+                compact=compact,
+                knots=knots,
+                progress=progress,
+            )
+        except duckdb.ConversionException as error:
+            refuse_text(source, numbers, error)
     return Reading(dict(counted), "single-sample", notes)
 
 
@@ -135,7 +146,9 @@ def infer_coding(
         if value is not None and not math.isnan(value)
     }
     missing = sum(found.values()) - sum(values.values())
-    shown = ", ".join(f"{value:g}: {number:,}" for value, number in sorted(values.items()))
+    most = sorted(values.items(), key=lambda item: -item[1])[:SHOWN]
+    shown = ", ".join(f"{value:g}: {number:,}" for value, number in sorted(most))
+    shown += ", …" if len(values) > SHOWN else ""
     shown += f", missing: {missing:,}" if missing else ""
     if not values.get(1.0):
         raise InputError(
@@ -168,7 +181,12 @@ def infer_coding(
 
 
 def read_any(
-    data: Sequence[str], options: dict[str, Any], knots: Sequence[float], progress: Any = None
+    data: Sequence[str],
+    options: dict[str, Any],
+    knots: Sequence[float],
+    progress: Any = None,
+    *,
+    compact: bool | None = True,
 ) -> Reading:
     """Read files of rows, the two files of a case-control sample, or counts files."""
     scores = list(options["scores"])
@@ -194,6 +212,7 @@ def read_any(
         weight=options["weight"],
         knots=knots,
         progress=progress,
+        compact=compact,
     )
 
 

@@ -68,7 +68,7 @@ def metric_rows(
             target=target,
             confidence_level=confidence_level,
         )
-        bound = value if grows and metric in GROWING else None
+        bound = value if grows and metric in GROWING and value == value else None  # noqa: PLR0124
         rows.append(MetricRow(metric, threshold, value, estimate, bound))
     return tuple(rows)
 

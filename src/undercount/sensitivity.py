@@ -16,6 +16,8 @@ from undercount.rates import FloatArray, metric_names
 from undercount.shares import Shares
 
 Over: TypeAlias = Literal["prevalence", "threshold", "purity", "gamma"]
+# Metrics that can exceed 1; a larger value of any other is impossible.
+UNBOUNDED = ("lift", "lee_liu", "positive_likelihood_ratio", "negative_likelihood_ratio")
 AREAS = ("roc_auc", "average_precision", "lift_auc")
 LARGEST_ODDS_RATIO = 1000.0
 STEPS = 101
@@ -62,12 +64,16 @@ def sweep(
     over: Over = "prevalence",
     threshold: float | None = None,
 ) -> dict[str, FloatArray]:
-    """Follow a metric along one assumption; columns `over` and `metric` (two ends for "gamma")."""
+    """Follow a metric along one assumption; two ends for "gamma".
+
+    Over the prevalence the first column is `unlabeled_prevalence`, the share among the unlabeled
+    rows. NaN marks values that the data rule out.
+    """
     if over == "threshold":
         curve = mixture_curve(counts, shares, clean=False)
         if metric in AREAS:
             raise InputError(f"{metric} has no threshold; sweep a metric such as precision")
-        return {"threshold": curve.threshold, metric: getattr(curve, metric)}
+        return {"threshold": curve.threshold, metric: _possible(metric, getattr(curve, metric))}
     if over == "gamma":
         return _sweep_bias(counts, shares, metric, threshold)
     if over == "prevalence":
@@ -81,7 +87,15 @@ def sweep(
     else:
         raise InputError(f"over must be prevalence, threshold, purity or gamma; got {over!r}")
     values = np.array([metric_value(counts, choice, metric, threshold) for choice in choices])
-    return {over: grid, metric: values}
+    name = "unlabeled_prevalence" if over == "prevalence" else over
+    return {name: grid, metric: _possible(metric, values)}
+
+
+def _possible(metric: str, values: FloatArray) -> FloatArray:
+    """Blank values outside a metric's range: the shares do not fit the scores there."""
+    if metric in UNBOUNDED:
+        return values
+    return np.where(np.abs(values) <= 1 + ROUNDING, values, np.nan)
 
 
 def _sweep_bias(
@@ -90,7 +104,11 @@ def _sweep_bias(
     grid = np.geomspace(1.0, 10.0, STEPS)
     ends = [_biased(counts, shares, metric, threshold, float(ratio)) for ratio in grid]
     low, high = np.array(ends).T
-    return {"gamma": grid, f"{metric}_low": low, f"{metric}_high": high}
+    return {
+        "gamma": grid,
+        f"{metric}_low": _possible(metric, low),
+        f"{metric}_high": _possible(metric, high),
+    }
 
 
 def _biased(

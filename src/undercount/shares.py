@@ -239,6 +239,8 @@ def _mapped(share: Share, function: Callable[[float], float]) -> Share:
             value, ends[0], ends[1], error, share.confidence_level, share.needs, share.method
         )
     if isinstance(share, tuple | list):
+        if len(share) != 2:  # noqa: PLR2004 - a range has two ends
+            raise InputError(f"a range is (low, high); got {share}")
         ends = sorted(function(float(end)) for end in share)
         return ends[0], ends[-1]
     return function(_number(share, "share"))

@@ -124,6 +124,62 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         COOK + "; Begg and Greenes 1983",
     ),
 }
+TERMS["specificity"] = (
+    "The share of the negatives that is not flagged.",
+    "1 - FPR, FPR = (flagged unlabeled - a · recall) / (1 - a) for pure labels",
+    "random labels, prevalence",
+    JAIN + " (eq. 2)",
+)
+TERMS["accuracy"] = (
+    "The share of all rows predicted right.",
+    "prevalence · recall + (1 - prevalence) · specificity",
+    "random labels, prevalence",
+    JAIN,
+)
+# check → (what it looks at, how it is decided, what follows)
+CHECKS: dict[str, tuple[str, str, str]] = {
+    "uc001": (
+        "The prevalence must fit the scores at every threshold.",
+        "no recovered rate leaves [0, 1] by more than 4 standard errors",
+        "lower the prevalence, or doubt that labels are random",
+    ),
+    "uc002": (
+        "The estimators of the prevalence should agree.",
+        "they lie within .05, or half their median, of each other",
+        "verify a random sample of unlabeled rows",
+    ),
+    "uc003": ("There should be enough labels.", "at least 30 labelled rows", "label more"),
+    "uc004": ("Few rows should share a score.", "at most 20 % do", "use the raw score"),
+    "uc005": ("Scores must vary.", "more than one distinct score", "pass scores"),
+    "uc006": (
+        "Labelled rows should score higher than the others.",
+        "their AUC is not below ½ by more than 2 standard errors",
+        "if a low score means positive, pass its negative; nothing is ever turned round",
+    ),
+    "uc007": (
+        "Hidden positives make a useful classifier look worse, not better.",
+        "no naive value is above its estimate",
+        "check direction, purity and how rows were labelled",
+    ),
+    "uc008": (
+        "The labelled positives should be a fair sample of all positives.",
+        "cannot be decided from labels and scores",
+        "ask how rows were labelled; see which Γ the conclusion survives",
+    ),
+    "uc009": ("Scores should not be saturated.", "at most 5 % at the top", "use the raw score"),
+    "uc010": (
+        "The score must not contain the label.",
+        "AUC of labelled against unlabeled rows below .999",
+        "score rows that the model was not trained on",
+    ),
+    "uc011": (
+        "The scores should identify the prevalence.",
+        "the Consensus estimator's interval is narrow enough",
+        "verify a random sample of unlabeled rows",
+    ),
+    "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
+}
+TERMS |= {code: (*rule, "the checks of an evaluation") for code, rule in CHECKS.items()}
 ALIASES = {
     "auc": "roc auc",
     "ap": "average precision",

@@ -74,7 +74,7 @@ def plain_words(evaluation: Evaluation) -> str:
     if precision is not None and not math.isnan(precision.estimate.value):
         estimate = precision.estimate
         words = f"About {10 * estimate.value:.0f} of every 10 flagged cases are real."
-        if precision.naive < estimate.value:
+        if precision.naive < estimate.value and not _reversed(evaluation):
             words += (
                 f' "Precision {percent(precision.naive)}" is too low because many "false alarms" '
                 "are positives nobody has labelled yet."
@@ -88,9 +88,13 @@ def plain_words(evaluation: Evaluation) -> str:
         f"A random positive scores above a random negative in {percent(estimate.value)} of the "
         f"cases ({percent(estimate.low)} – {percent(estimate.high)})."
     )
-    if area.naive < estimate.value:
+    if area.naive < estimate.value and not _reversed(evaluation):
         words += f' "AUC {area.naive:.3f}" is too low because unlabeled positives count as errors.'
     return words
+
+
+def _reversed(evaluation: Evaluation) -> bool:
+    return any(check.code == "UC006" and check.level == "fail" for check in evaluation.checks)
 
 
 def change_words(evaluation: Evaluation) -> str:
