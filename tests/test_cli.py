@@ -195,6 +195,7 @@ BAD = {
     ),
     "empty": (["evaluate", "{empty}", *COLUMNS], "empty.csv"),
     "binary": (["evaluate", "{binary}", *COLUMNS], "binary.csv"),
+    "header alone": (["evaluate", "{header}", *COLUMNS], "has no rows"),
     "broken parquet": (["evaluate", "{broken}", *COLUMNS], "broken.parquet"),
     "text in scores": (["evaluate", "{mixed}", *COLUMNS], "good"),
     "prevalence": (["evaluate", "{rows}", *COLUMNS, "--prevalence", "0.01"], "must be in"),
@@ -217,12 +218,14 @@ BAD = {
 def test_bad_input_is_one_message_and_exit_code_2(case, folder, tmp_path, capsys):
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "binary.csv").write_bytes(bytes(range(256)) * 40)
+    (tmp_path / "header.csv").write_text("fraud,good\n")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 not really PAR1")
     (tmp_path / "mixed.csv").write_text("fraud,good\n1,0.5\n0,high\n0,0.3\n")
     places = {
         "{rows}": folder / "rows.csv",
         "{empty}": tmp_path / "empty.csv",
         "{binary}": tmp_path / "binary.csv",
+        "{header}": tmp_path / "header.csv",
         "{broken}": tmp_path / "broken.parquet",
         "{mixed}": tmp_path / "mixed.csv",
     }

@@ -57,6 +57,8 @@ def read_counted(
         try:
             relation = relation_of(source, numbers, [])
             total = relation.count("*").fetchall()[0][0]
+            if total == 0:
+                raise InputError(f"{source.place} has no rows")
             missing = " OR ".join(
                 f"{quoted(s)} IS NULL OR isnan({quoted(s)}::DOUBLE)" for s in scores
             )
