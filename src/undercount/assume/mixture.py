@@ -229,7 +229,11 @@ def _cleaned(tpr: FloatArray, fpr: FloatArray) -> tuple[FloatArray, FloatArray, 
     kept = np.flatnonzero(inside)
     # Clipped before the sort, or rounding could put a point before (0, 0) or after (1, 1).
     tpr, fpr = np.clip(tpr[kept], 0, 1), np.clip(fpr[kept], 0, 1)
-    order = np.lexsort((tpr, fpr))
+    if np.all(tpr[1:] >= tpr[:-1]):
+        # With pure labels recall only grows, so one stable sort of long runs does what two would.
+        order = np.argsort(fpr, kind="stable")
+    else:
+        order = np.lexsort((tpr, fpr))
     return tpr[order], fpr[order], kept[order]
 
 
