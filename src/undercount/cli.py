@@ -1,6 +1,7 @@
 """The commands. stdout is the result, stderr the talk; nothing heavy is imported for --help."""
 
 import sys
+import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undercount import __version__
-from undercount.errors import InputError
+from undercount.errors import InputError, MisfitWarning
 from undercount.options import DATA, output_options, reading_options, share_options
 
 if TYPE_CHECKING:
@@ -136,9 +137,15 @@ def _judged(evaluations: "list[Evaluation]", requirements: Sequence[Any], *, qui
     verdicts = []
     for evaluation in evaluations:
         for requirement in requirements:
-            estimate = evaluation.estimate(requirement.metric, requirement.threshold)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                estimate = evaluation.estimate(requirement.metric, requirement.threshold)
+            for warning in caught:
+                click.echo(f"undercount: {warning.message}", err=True)
             verdict = requirement.verdict(estimate)
-            if verdict == "met" and any(c.level == "fail" for c in evaluation.checks):
+            misfit = any(issubclass(warning.category, MisfitWarning) for warning in caught)
+            failed = misfit or any(check.level == "fail" for check in evaluation.checks)
+            if verdict == "met" and failed:
                 verdict = "inconclusive"  # numbers that do not fit the data prove nothing
             verdicts.append(verdict)
             if not quiet:

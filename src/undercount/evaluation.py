@@ -110,8 +110,9 @@ class Evaluation:
     def estimate(self, metric: str, threshold: float | None = None) -> Estimate:
         """Estimate one metric with its interval."""
         counts = self.counts if threshold is None else self._answering(threshold)
-        with warnings.catch_warnings():  # what they would say stands among the checks
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings():
+            if threshold in (None, self.threshold):
+                warnings.simplefilter("ignore")  # what they would say stands among the checks
             return estimate_metric(
                 counts,
                 self.shares,

@@ -90,6 +90,11 @@ def biased_points(
     """Move a point to the worst and the best recall that biased labelling allows.
 
     The number of rows predicted positive and the prevalence stay, so the false positives give way.
+
+    Notes
+    -----
+    Assumes: between any two positives the odds of being labelled differ at most by `odds_ratio`.
+    Wrong when: the prevalence is wrong as well.
     """
     ends = biased_recall(point.recall, odds_ratio)
     flagged, share = point.predicted_positive_rate, point.prevalence
