@@ -194,7 +194,11 @@ class ScoreCounts:
 
     def cumulative(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Rows above each border between cells, from 0 to all: positive, negative, unlabeled."""
-        return _heads(self.positive), _heads(self.negative), _heads(self.unlabeled)
+        return (
+            _heads(self.positive, self.n_positive),
+            _heads(self.negative, self.n_negative),
+            _heads(self.unlabeled, self.n_unlabeled),
+        )
 
     def require(self, *labels: str) -> None:
         """Raise unless there are rows of each named class ("positive", "negative", "unlabeled")."""
@@ -307,7 +311,10 @@ _HINTS = {
 }
 
 
-def _heads(cells: FloatArray) -> FloatArray:
-    heads = np.zeros(len(cells) + 1)
+def _heads(cells: FloatArray, total: float) -> FloatArray:
+    if total == 0:  # a class without rows costs no pass over the cells
+        return np.broadcast_to(0.0, len(cells) + 1)
+    heads = np.empty(len(cells) + 1)
+    heads[0] = 0.0
     np.cumsum(cells, out=heads[1:])
     return heads

@@ -145,9 +145,10 @@ class OperatingCurve(Rates[FloatArray]):
     def average_precision(self) -> float:
         """Precision summed over the steps of recall, without interpolation."""
         gained = np.diff(self.tpr)
-        step = gained != 0  # elsewhere precision may be 0/0 and does not matter
-        found = self.prevalence * self.tpr[1:][step]
-        return float(np.sum(gained[step] * found / self.predicted_positive_rate[1:][step]))
+        lift = np.zeros(len(gained))
+        # Where no recall is gained precision may be 0/0 and does not matter.
+        np.divide(self.tpr[1:], self.predicted_positive_rate[1:], out=lift, where=gained != 0)
+        return float(self.prevalence * (gained @ lift))
 
     @property
     def lift_auc(self) -> float:

@@ -22,8 +22,9 @@ def ratio(numerator: Value, denominator: Value, metric: str) -> Value:
     top, bottom = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):
         result = top / bottom
-    undefined = (top == 0) & (bottom == 0)
-    if (undefined if undefined.ndim == 0 else undefined[1:-1]).any():
+    if result.ndim:
+        top, bottom = top[1:-1], bottom[1:-1]
+    if not bottom.all() and np.any((top == 0) & (bottom == 0)):
         warnings.warn(f"{metric} is 0/0 here, so NaN", UndefinedMetricWarning, stacklevel=3)
     return cast("Value", float(result) if result.ndim == 0 else result)
 

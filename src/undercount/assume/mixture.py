@@ -65,7 +65,9 @@ def mixture_curve(
             f"got {monotone!r} with clean={clean}"
         )
     positive, negative, unlabeled = counts.cumulative()
-    tpr, fpr = recovered_rates(positive / positive[-1], unlabeled / unlabeled[-1], shares)
+    positive /= positive[-1]
+    unlabeled /= unlabeled[-1]
+    tpr, fpr = recovered_rates(positive, unlabeled, shares)
     if _pools_negatives(counts, shares):
         # Known negatives are part of the data set: their own rates join those recovered.
         hidden = counts.n_rows - counts.n_negative - shares.positives(counts)
@@ -73,7 +75,7 @@ def mixture_curve(
     threshold = np.append(np.inf, counts.score)
     merged = np.append(False, counts.merged) if counts.compact else None
     if clean:
-        _refuse_misfit(counts, shares)
+        _refuse_misfit(counts, shares, unlabeled)
         tpr, fpr, kept = _cleaned(tpr, fpr)
         if monotone is not None:
             tpr, corners = _monotone(tpr, fpr, monotone)
@@ -88,9 +90,12 @@ def recovered_rates(
 ) -> tuple[FloatArray, FloatArray]:
     """Solve the two mixtures for the true- and false-positive rate (Jain et al. 2017, eqs 1-2)."""
     alpha, beta = shares.unlabeled_prevalence, shares.label_purity
-    tpr = ((1 - alpha) * labelled_rate - (1 - beta) * unlabeled_rate) / (beta - alpha)
-    fpr = (beta * unlabeled_rate - alpha * labelled_rate) / (beta - alpha)
-    return tpr, fpr
+    fpr = beta * unlabeled_rate
+    fpr -= alpha * labelled_rate
+    fpr /= beta - alpha
+    if beta == 1:  # pure labels: the labelled rows are the positives
+        return labelled_rate, fpr
+    return ((1 - alpha) * labelled_rate - (1 - beta) * unlabeled_rate) / (beta - alpha), fpr
 
 
 def direct_auc(counts: ScoreCounts, shares: Shares) -> float:
@@ -195,9 +200,12 @@ def _area(upper: FloatArray, lower: FloatArray) -> float:
     return float(upper @ below / (upper.sum() * lower.sum()))
 
 
-def _refuse_misfit(counts: ScoreCounts, shares: Shares) -> None:
-    """Raise if eq. 4 leaves [0, 1] by more than the chance of the sample explains."""
-    area = _area(counts.positive, counts.unlabeled)
+def _refuse_misfit(counts: ScoreCounts, shares: Shares, above: FloatArray) -> None:
+    """Raise if eq. 4 leaves [0, 1] by more than the chance of the sample explains.
+
+    `above` is the share of unlabeled rows above each border between cells.
+    """
+    area = 1 - float(counts.positive @ (above[1:] + above[:-1])) / 2 / counts.n_positive
     gap = shares.label_purity - shares.unlabeled_prevalence
     fewest = min(counts.effective_size("positive"), counts.effective_size("unlabeled"))
     # No AUC has a larger variance than AUC (1 - AUC)/min(n); at the limit it is (1 ± gap)/2.
@@ -228,7 +236,9 @@ def _cleaned(tpr: FloatArray, fpr: FloatArray) -> tuple[FloatArray, FloatArray, 
     inside[[0, -1]] = True
     kept = np.flatnonzero(inside)
     # Clipped before the sort, or rounding could put a point before (0, 0) or after (1, 1).
-    tpr, fpr = np.clip(tpr[kept], 0, 1), np.clip(fpr[kept], 0, 1)
+    tpr, fpr = tpr[kept], fpr[kept]
+    np.clip(tpr, 0, 1, out=tpr)
+    np.clip(fpr, 0, 1, out=fpr)
     if np.all(tpr[1:] >= tpr[:-1]):
         # With pure labels recall only grows, so one stable sort of long runs does what two would.
         order = np.argsort(fpr, kind="stable")
