@@ -4,7 +4,8 @@ Ratios are of CPU time (time.process_time, the best of several), measured in tur
 that they hold on other machines as well as the processor's sort allows. "All" means: compact
 counts, the recovered ROC, precision-recall and lift curves, ROC AUC with its variance, average
 precision and the best F1, from arrays of scores and labels. "And interval" adds the interval of
-the AUC that `evaluate` shows, found by a function that treats every metric and sampling alike.
+the AUC that `evaluate` shows, found by a function that treats every metric and sampling alike and
+takes some .3 ms whatever the size.
 
     python benchmarks/counts.py [--quick] [--plot]
 """
@@ -81,30 +82,14 @@ def count(y, score):
     return uc.ScoreCounts.from_rows(y, score, unlabeled=0, compact=True)
 
 
-def auc_and_variance(counts):
-    """ROC AUC of labelled against unlabeled rows, and DeLong's variance, from the cells alone."""
-    positive, unlabeled = counts.positive, counts.unlabeled
-    n_positive, n_unlabeled = counts.n_positive, counts.n_unlabeled
-    below = 1 - (np.cumsum(unlabeled) - unlabeled / 2) / n_unlabeled
-    above = (np.cumsum(positive) - positive / 2) / n_positive
-    area = positive @ below / n_positive
-    below *= below
-    above *= above
-    spread = positive @ below / n_positive - area**2
-    other = unlabeled @ above / n_unlabeled - area**2
-    scale = 1 - SHARES.unlabeled_prevalence  # Jain et al. 2017, eq. 4
-    variance = spread / (n_positive - 1) + other / (n_unlabeled - 1)
-    return 0.5 + (area - 0.5) / scale, variance / scale**2
-
-
 def everything(y, score):
     counts = count(y, score)
     curve = uc.mixture_curve(counts, SHARES)
     recall_precision = curve.recall, curve.precision
     lift = curve.predicted_positive_rate, curve.lift
     best_f1 = curve.f1[1:].max()
-    found = auc_and_variance(counts), curve.average_precision, best_f1, recall_precision, lift
-    return counts, found
+    auc = uc.delong_auc(counts, SHARES)
+    return counts, (auc, curve.average_precision, best_f1, recall_precision, lift)
 
 
 def with_interval(y, score):

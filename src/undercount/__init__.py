@@ -28,6 +28,7 @@ _HOME = {
     "lift_tail_bound": "assume.lift_error",
     "lift_variance": "assume.lift_error",
     "required_labels": "assume.lift_error",
+    "delong_auc": "uncertainty.delong",
     "direct_auc": "assume.mixture",
     "mixture_curve": "assume.mixture",
     "unlabeled_precision": "assume.mixture",

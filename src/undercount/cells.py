@@ -1,5 +1,6 @@
-"""Cells of a table of counts: knots between them, and when two tables can be added."""
+"""Cells of a table of counts: knots between them, their sums, and when two tables can be added."""
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,6 +26,34 @@ def with_knots(table: Table, knots: Sequence[float]) -> Table:
     return Table(np.insert(table.score, place, missing), empty[0], empty[1], empty[2], merged)
 
 
+def summed(score: FloatArray, columns: Sequence[FloatArray], merged: NDArray[np.bool_]) -> Table:
+    """Add up equal scores in any order into a descending table; empty cells are dropped."""
+    distinct, place = np.unique(score + 0.0, return_inverse=True)  # -0.0 is 0.0
+    sums = [np.bincount(place, each, len(distinct))[::-1] for each in (*columns, merged)]
+    keep = (sums[0] + sums[1] + sums[2]) > 0
+    kept = [np.asarray(column[keep], np.float64) for column in (distinct[::-1], *sums)]
+    return Table(kept[0], kept[1], kept[2], kept[3], kept[4] > 0)
+
+
+def grouped(table: Table, starts: NDArray[np.bool_]) -> Table:
+    """Merge each cell marked in `starts` with those after it, up to the next marked one."""
+    first = np.flatnonzero(starts)
+    last = np.append(first[1:], len(table.score)) - 1
+    sums = [np.add.reduceat(column, first) for column in table[1:4]]
+    merged = (last > first) | np.logical_or.reduceat(table.merged, first)
+    return Table(table.score[last], sums[0], sums[1], sums[2], merged)
+
+
+def heads(cells: FloatArray, total: float) -> FloatArray:
+    """Rows above each border between cells, from 0 to all."""
+    if total == 0:  # a class without rows costs no pass over the cells
+        return np.broadcast_to(0.0, len(cells) + 1)
+    above = np.empty(len(cells) + 1)
+    above[0] = 0.0
+    np.cumsum(cells, out=above[1:])
+    return above
+
+
 def squared_weights(
     labels: NDArray[np.int8], weights: FloatArray | None
 ) -> tuple[float, float, float]:
@@ -36,9 +65,15 @@ def squared_weights(
     return float(n_positive), float(n_negative), float(len(labels) - n_positive - n_negative)
 
 
-def largest_error(one: FloatArray, other: FloatArray, total: float) -> float:
-    """Bound the error of an AUC when pairs within a cell count one half."""
-    return float(0.5 * np.sum(one * other) / total) if total > 0 else 0.0
+def largest_error(table: Table) -> float:
+    """Bound the error of any AUC between two classes: pairs within a merged cell count one half."""
+    bound = 0.0
+    for one, other in itertools.combinations(table[1:4], 2):
+        pairs = float(one.sum() * other.sum())
+        if pairs > 0:
+            within = one[table.merged] @ other[table.merged]
+            bound = max(bound, 0.5 * float(within) / pairs)
+    return bound
 
 
 def refuse_overlap(left: Table, right: Table) -> None:

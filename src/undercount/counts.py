@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from undercount.cells import largest_error, refuse_overlap, squared_weights, with_knots
+from undercount.cells import (
+    grouped,
+    heads,
+    largest_error,
+    refuse_overlap,
+    squared_weights,
+    summed,
+    with_knots,
+)
 from undercount.errors import InputError
 from undercount.rates import FloatArray
 from undercount.rows import read_labels, read_scores, read_weights
@@ -130,19 +138,15 @@ class ScoreCounts:
         >>> counts.score, counts.unlabeled
         (array([0.9, 0.1]), array([1., 7.]))
         """
-        scores: FloatArray = np.asarray(read_scores(score), dtype=np.float64) + 0.0  # no -0.0
+        scores: FloatArray = np.asarray(read_scores(score), dtype=np.float64)
         columns = [
             read_weights(column, len(scores), name=name, allow_zero_sum=True)
             for name, column in zip(CLASSES, (positive, negative, unlabeled), strict=True)
         ]
-        columns.append(np.zeros(len(scores)) if merged is None else np.asarray(merged, float))
-        distinct, place = np.unique(scores, return_inverse=True)
-        sums = [np.bincount(place, column, len(distinct))[::-1] for column in columns]
-        keep = (sums[0] + sums[1] + sums[2]) > 0
-        kept = [np.asarray(column[keep], np.float64) for column in (distinct[::-1], *sums)]
-        totals = (float(kept[1].sum()), float(kept[2].sum()), float(kept[3].sum()))
-        table = Table(kept[0], kept[1], kept[2], kept[3], kept[4] > 0)
-        return cls._from_table(table, totals if squared_weight is None else squared_weight)
+        several = np.zeros(len(scores), bool) if merged is None else np.asarray(merged, bool)
+        table = summed(scores, columns, several)
+        sums = [float(column.sum()) for column in table[1:4]]
+        return cls._from_table(table, squared_weight or (sums[0], sums[1], sums[2]))
 
     @classmethod
     def _from_table(cls, table: Table, squared_weight: tuple[float, float, float]) -> "ScoreCounts":
@@ -195,9 +199,9 @@ class ScoreCounts:
     def cumulative(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Rows above each border between cells, from 0 to all: positive, negative, unlabeled."""
         return (
-            _heads(self.positive, self.n_positive),
-            _heads(self.negative, self.n_negative),
-            _heads(self.unlabeled, self.n_unlabeled),
+            heads(self.positive, self.n_positive),
+            heads(self.negative, self.n_negative),
+            heads(self.unlabeled, self.n_unlabeled),
         )
 
     def require(self, *labels: str) -> None:
@@ -215,12 +219,7 @@ class ScoreCounts:
 
         Rows of two classes in one merged cell count one half where they may really count 0 or 1.
         """
-        pairs = (("positive", "unlabeled"), ("positive", "negative"), ("unlabeled", "negative"))
-        return max(
-            largest_error(getattr(self, one)[self.merged], getattr(self, other)[self.merged], total)
-            for one, other in pairs
-            for total in [getattr(self, f"n_{one}") * getattr(self, f"n_{other}")]
-        )
+        return largest_error(self._table())
 
     def __add__(self, other: "ScoreCounts") -> "ScoreCounts":
         if not isinstance(other, ScoreCounts):
@@ -271,13 +270,7 @@ class ScoreCounts:
         return self._grouped(starts)
 
     def _grouped(self, starts: BoolArray) -> "ScoreCounts":
-        first = np.flatnonzero(starts)
-        last = np.append(first[1:], len(self.score)) - 1
-        sums = [np.add.reduceat(getattr(self, name), first) for name in CLASSES]
-        merged = (last > first) | np.logical_or.reduceat(self.merged, first)
-        return ScoreCounts._from_table(
-            Table(self.score[last], sums[0], sums[1], sums[2], merged), self.squared_weight
-        )
+        return ScoreCounts._from_table(grouped(self._table(), starts), self.squared_weight)
 
     def _words(self) -> str:
         parts = (
@@ -309,12 +302,3 @@ _HINTS = {
     "unlabeled": "If 0 or -1 in y means unlabeled rather than verified negative, pass unlabeled=0 "
     "or unlabeled=-1",
 }
-
-
-def _heads(cells: FloatArray, total: float) -> FloatArray:
-    if total == 0:  # a class without rows costs no pass over the cells
-        return np.broadcast_to(0.0, len(cells) + 1)
-    heads = np.empty(len(cells) + 1)
-    heads[0] = 0.0
-    np.cumsum(cells, out=heads[1:])
-    return heads
