@@ -178,7 +178,14 @@ def tables(records):
             "PU-AUL less the other on new rows", fresh, others,
             lambda n, c: difference(per[n], "new", c),
         )  # fmt: skip
-    table("seconds", everything, columns, lambda n, c: f"{mean(n, 'seconds', c):.1f}")
+
+    def middle(name, column):  # a machine that pauses must not decide who is slow
+        if name == "mean":
+            return np.mean([middle(each, column) for each in names])
+        return np.median([row["seconds"][column] for row in per[name]])
+
+    title = "seconds, median of the draws"
+    table(title, everything, columns, lambda n, c: f"{middle(n, c):.1f}")
 
     def share(name, column):
         rows = [{**row["shares"], "true": row["true"]} for row in per[name]]
