@@ -1,10 +1,13 @@
 """One test a check: it is silent on good data and speaks up on the data it is for."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import undercount as uc
 from undercount.checklist import checklist
+from undercount.scorecard import warning_checks
 
 
 def rows(seed=0, n_rows=4000, separation=1.5, prevalence=0.3, frequency=0.5):
@@ -42,6 +45,18 @@ def test_uc002_estimators_disagree():
     apart = {"a": uc.Estimate(0.10, 0.1, 0.1), "b": uc.Estimate(0.40, 0.4, 0.4)}
     assert level("UC002", y, score, estimates=close) == "ok"
     assert level("UC002", y, score, estimates=apart) == "warn"
+
+
+def test_uc002_says_why_the_estimate_lies_outside_the_methods():
+    y, score, _ = rows()
+    counts = uc.ScoreCounts.from_rows(y, score)
+    methods = {"a": uc.Estimate(0.063, 0.06, 0.07), "b": uc.Estimate(0.15, 0.1, 0.2)}
+    found = {c.code: c for c in checklist(counts, uc.Shares(0.026), estimates=methods)}["UC002"]
+    assert found.level == "warn"
+    assert "the estimate, 2.6 %, lies below them all" in found.message
+    assert "from 6.3 % (a) to 15 % (b)" in found.message
+    inside = {c.code: c for c in checklist(counts, uc.Shares(0.1), estimates=methods)}["UC002"]
+    assert "the estimate" not in inside.message.split(". They")[0]
 
 
 def test_uc003_few_labels():
@@ -83,6 +98,32 @@ def test_uc010_the_label_in_the_score():
     assert level("UC010", y, np.where(np.isnan(y), score, 50 + score)) == "warn"
 
 
+def test_scores_that_give_the_label_away_are_one_check_and_no_warning():
+    y, _, _ = rows()
+    rng = np.random.default_rng(3)
+    leaked = np.where(np.isnan(y), rng.normal(0, 1, len(y)), rng.normal(5, 1, len(y)))
+    evaluation = uc.evaluate(y, leaked, threshold=2.5)  # warnings are errors in these tests
+    bad = [check for check in evaluation.checks if check.level in ("warn", "fail")]
+    assert [check.code for check in bad if check.code != "UC002"] == ["UC010"]
+    assert "trained on these rows" in next(c for c in bad if c.code == "UC010").message
+    with pytest.raises(uc.InputError, match="score other rows"):
+        uc.evaluate(y, leaked, prevalence=0.4)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "words"), [(50.0, "nothing is flagged"), (-50.0, "all are flagged")]
+)
+def test_uc013_nothing_or_everything_flagged(threshold, words):
+    y, score, _ = rows()
+    evaluation = uc.evaluate(y, score, prevalence=0.3, threshold=threshold)
+    bad = [check for check in evaluation.checks if check.level in ("warn", "fail")]
+    assert [check.code for check in bad] == ["UC013"]
+    assert words in bad[0].message
+    assert " nan" not in str(evaluation).lower()
+    fine = uc.evaluate(y, score, prevalence=0.3, threshold=1.0)
+    assert {c.code: c.level for c in fine.checks}["UC013"] == "ok"
+
+
 def test_uc011_prevalence_not_identified():
     y, score, _ = rows()
     counts = uc.ScoreCounts.from_rows(y, score)
@@ -95,6 +136,18 @@ def test_uc012_warnings_become_checks():
     evaluation = uc.evaluate(y, score, prevalence=0.2)
     messages = [check.message for check in evaluation.checks if check.code == "UC012"]
     assert any("label" in message or "would be" in message for message in messages)
+
+
+def test_a_warning_that_several_metrics_repeat_is_one_check():
+    caught = []
+    for metric in ("f1", "mcc", "f1"):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            message = f"the fpr would be -0.01; {metric} is reported for the nearest value"
+            warnings.warn(message, uc.MisfitWarning, stacklevel=1)
+        caught += found
+    (check,) = warning_checks(caught)
+    assert check.message == "the fpr would be -0.01; f1, mcc are reported for the nearest value"
 
 
 @pytest.mark.parametrize("word", ["UC003", "warn", "What to do"])

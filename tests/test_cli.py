@@ -146,6 +146,45 @@ def test_a_prevalence_that_does_not_fit_meets_no_requirement(folder, capsys):
     assert "UC001 fail" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("text", ["0.25-0.35", "0.25:0.35", "25%-35%", "25 – 35 %"])
+def test_prevalence_may_be_a_range(folder, rows, tmp_path, text):
+    out = tmp_path / "out.json"
+    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--prevalence", text, "--quiet"]
+    assert main([*arguments, "--json", str(out)]) == 0
+    found, score, _, _ = rows
+    expected = uc.evaluate(found, score, unlabeled=0, prevalence=(0.25, 0.35))
+    metrics = json.loads(out.read_text())["models"][0]["metrics"]
+    assert [m["high"] for m in metrics] == pytest.approx(
+        [row.estimate.high for row in expected.rows], abs=1e-12
+    )
+
+
+def test_interval_by_resampling_the_whole_calculation(folder, tmp_path, capsys):
+    out = tmp_path / "out.json"
+    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--interval", "bootstrap"]
+    assert main([*arguments, "--resamples", "20", "--json", str(out)]) == 0
+    assert "interval by resampling the whole" in " ".join(capsys.readouterr().out.split())
+    model = json.loads(out.read_text())["models"][0]
+    assert model["hidden_share"]["interval"] == "bootstrap"
+    assert "bootstrap" in model["metrics"][0]["method"]
+
+
+def test_a_threshold_above_all_scores_flags_nothing(folder, capsys):
+    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--prevalence", "0.3"]
+    assert main([*arguments, "--threshold", "99"]) == 0
+    printed = capsys.readouterr().out
+    assert "nothing is flagged" in printed
+    assert "nan" not in printed
+
+
+def test_compare_takes_a_threshold_a_model_and_one_share(folder, capsys):
+    arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]
+    assert main([*arguments, "--threshold", "0.8", "--threshold", "0.2"]) == 0
+    printed = capsys.readouterr().out
+    assert "at the thresholds good 0.8, poor 0.2" in printed
+    assert "by the scores of good, for all models" in " ".join(printed.split())
+
+
 def test_compare_prints_differences(folder, capsys):
     arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]
     assert main([*arguments, "--prevalence", "0.3"]) == 0
@@ -208,6 +247,26 @@ BAD = {
         ["evaluate", "{rows}", *COLUMNS, "--prevalence", "0.3", "--json", "/no/such/place.json"],
         "cannot write",
     ),
+    "share": (["evaluate", "{rows}", *COLUMNS, "--prevalence", "30"], "30 % is 0.3"),
+    "backward range": (
+        ["evaluate", "{rows}", *COLUMNS, "--prevalence", "0.5-0.2"],
+        "starts with its lower end",
+    ),
+    "no share": (["evaluate", "{rows}", *COLUMNS, "--prevalence", "few"], "no share like 0.03"),
+    "percentage": (
+        ["evaluate", "{rows}", *COLUMNS, "--require", "precision@0.8 >= 72"],
+        "72 % is 0.72",
+    ),
+    "counts compared": (["compare", "{counts}", "{counts}"], "compared row by row"),
+    "weights compared": (
+        ["compare", "{rows}", *COLUMNS, "--score", "poor", "--weight", "poor"],
+        "do not apply",
+    ),
+    "thresholds compared": (
+        ["compare", "{rows}", *COLUMNS, "--threshold", "1", "--threshold", "2"],
+        "one a --score",
+    ),
+    "counts as csv": (["count", "{rows}", *COLUMNS, "-o", "out.csv"], "out.parquet"),
     "unknown option": (["evaluate", "--colour"], "No such option"),
     "unknown command": (["evalute"], "No such command"),
     "term": (["explain", "precison"], "did you mean precision"),
@@ -228,7 +287,9 @@ def test_bad_input_is_one_message_and_exit_code_2(case, folder, tmp_path, capsys
         "{header}": tmp_path / "header.csv",
         "{broken}": tmp_path / "broken.parquet",
         "{mixed}": tmp_path / "mixed.csv",
+        "{counts}": tmp_path / "counts.parquet",
     }
+    uc.write_counts(uc.ScoreCounts.from_rows([1, None], [2, 1]), places["{counts}"])
     arguments, message = BAD[case]
     code = main([str(places.get(argument, argument)) for argument in arguments])
     captured = capsys.readouterr()

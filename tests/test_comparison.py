@@ -66,6 +66,44 @@ def test_orders_that_cannot_flip_are_said_so_and_crossovers_are_where_values_mee
     assert values[0] == pytest.approx(values[1], abs=1e-3)
 
 
+def test_one_estimated_share_serves_all_models():
+    y, one, other, _ = simulated(2, 5000)
+    for options in ({}, {"prevalence": None, "label_frequency": None}):
+        found = uc.compare(y, {"a": 2 * one, "b": other}, unlabeled=0, **options)
+        shares = {e.shares.unlabeled_prevalence for e in found.evaluations.values()}
+        assert len(shares) == 1
+
+
+def test_the_shares_uncertainty_reaches_differences():
+    y, one, other, _ = simulated(6)
+    models = {"a": one, "b": other}
+    options = {"unlabeled": 0, "threshold": 1.0, "n_resamples": 100}
+    share = 0.2
+    known = uc.compare(y, models, unlabeled_prevalence=share, **options)
+    estimate = uc.Estimate(share, 0.05, 0.25, 0.05)
+    estimated = uc.compare(y, models, unlabeled_prevalence=estimate, **options)
+    ranged = uc.compare(y, models, unlabeled_prevalence=(0.1, 0.3), **options)
+    for metric in ("precision", "f1", "average_precision", "roc_auc"):
+        gaps = [c.difference(metric).difference for c in (known, estimated, ranged)]
+        assert gaps[1].low <= gaps[0].low
+        assert gaps[1].high >= gaps[0].high
+        assert min(gaps[1].interval.width, gaps[2].interval.width) > gaps[0].interval.width
+    # The share scales a difference in precision and never turns it round.
+    precise = [c.difference("precision") for c in (known, estimated)]
+    assert precise[0].difference.low > 0
+    assert precise[1].difference.low >= 0
+    assert precise[0].p_value == pytest.approx(precise[1].p_value, rel=1e-6)
+    # By hand: precision is proportional to the prevalence, a·n_U + n_L.
+    labelled, unlabeled = (y == 1).sum(), (y == 0).sum()
+    ratio = (0.25 * unlabeled + labelled) / (share * unlabeled + labelled)
+    gap, chance = precise[0].difference, precise[0].difference.high - precise[0].difference.value
+    expected = gap.value + np.hypot((ratio - 1) * gap.value, chance)
+    assert precise[1].difference.high == pytest.approx(expected, rel=1e-9)
+    # Recall needs no prevalence.
+    recalls = [c.difference("recall").difference for c in (known, estimated)]
+    assert recalls[0].interval.width == pytest.approx(recalls[1].interval.width, rel=0.05)
+
+
 def test_holm_adjusts_three_models():
     y, one, other, _ = simulated(3)
     rng = np.random.default_rng(9)
@@ -98,6 +136,8 @@ def test_bad_input():
         uc.compare(y, {"a": one}, unlabeled=0, prevalence=0.3)
     with pytest.raises(uc.InputError, match="b is missing"):
         uc.compare(y, {"a": one, "b": other}, unlabeled=0, prevalence=0.3, threshold={"a": 1})
+    with pytest.raises(uc.InputError, match="takes no sample_weight"):
+        uc.compare(y, {"a": one, "b": other}, unlabeled=0, prevalence=0.3, sample_weight=one)
     comparison = uc.compare(y, {"a": one, "b": other}, unlabeled=0, prevalence=0.3)
     with pytest.raises(uc.InputError, match="metrics: average_precision"):
         comparison.difference("precison")

@@ -140,12 +140,53 @@ def test_best_threshold_by_metric_and_by_cost(rows, evaluation):
         ~truth & (score >= point.threshold)
     )
     assert cost < 1.05 * min(costs)
+    # Errors are best where they are smallest: flag everything, or next to nothing.
+    assert evaluation.best_threshold("fnr").fnr == pytest.approx(0.0, abs=1e-9)
+    assert evaluation.best_threshold("fpr").fpr == pytest.approx(0.0, abs=1e-3)
 
 
 def test_bounds_contain_the_true_curve(rows, evaluation):
     _, score, truth = rows
     area = metrics.roc_auc_score(truth, score)
     assert area in evaluation.bounds.roc_auc
+
+
+def test_precision_of_these_rows_is_never_below_its_labels():
+    # Few labels and an uncertain share: a plain interval would reach below what was counted.
+    rng = np.random.default_rng(8)
+    truth = rng.random(20_000) < 0.04
+    y = np.where(truth & (rng.random(20_000) < 0.4), 1, 0)
+    score = rng.normal(2.5 * truth)
+    found = uc.evaluate(y, score, unlabeled=0, threshold=3.0)
+    precision = next(row for row in found.rows if row.metric == "precision")
+    assert precision.certain
+    assert precision.lower_bound == metrics.precision_score(y, score >= 3)
+    assert precision.lower_bound <= precision.estimate.low
+    others = [row for row in found.rows if row.lower_bound is not None and row is not precision]
+    assert others
+    assert not any(row.certain for row in others)
+    assert f"~{others[0].lower_bound:.3f}" in str(found)
+
+
+def test_an_estimated_share_that_does_not_fit_is_taken_down_and_said(rows):
+    class TooHigh(uc.prevalence.ScoreEstimator):
+        def _estimate(self, counts):  # noqa: ARG002 - what every estimator is asked
+            return uc.prevalence.Fitted(0.9)
+
+    y, score, _ = rows
+    found = uc.evaluate(y, score, unlabeled=0, unlabeled_prevalence=TooHigh(n_resamples=0))
+    most = min(found.largest_share, found.upper_bound)
+    assert found.shares.unlabeled_prevalence == pytest.approx(most)
+    assert any("would be 0.9, more than these scores allow" in c.message for c in found.checks)
+
+
+def test_what_is_ruled_out_is_what_the_prevalence_command_says(rows):
+    y, score, _ = rows
+    estimated = uc.evaluate(y, score, unlabeled=0)
+    bound = uc.prevalence.RocSlope(n_resamples=0).fit(y, score, unlabeled=0).upper_bound_
+    given = uc.evaluate(y, score, unlabeled=0, prevalence=0.25)
+    assert estimated.upper_bound == given.upper_bound == pytest.approx(bound, rel=1e-12)
+    assert f"above {100 * bound:.0f} % ruled out" in str(given)
 
 
 def test_same_input_same_bytes(rows, evaluation):

@@ -40,6 +40,7 @@ def test_verdict(low, high, text, verdict):
         ("precision>=0.8", "needs a threshold"),
         ("roc_auc@0.5>=0.8", "takes no threshold"),
         ("precision@high>=0.8", "not a number"),
+        ("precision@0.7 >= 72", "72 % is 0.72"),
     ],
 )
 def test_bad_requirements(text, message):

@@ -72,6 +72,23 @@ def test_best_point_by_looking_at_every_threshold(counts):
     assert best_point(counts, shares, "f1").f1 == max(every)
 
 
+@pytest.mark.parametrize("metric", ["fnr", "fpr", "negative_likelihood_ratio"])
+def test_errors_are_best_where_they_are_smallest(counts, metric):
+    shares = uc.Shares(0.2)
+    curve = uc.mixture_curve(counts, shares, clean=False)
+    possible = (curve.fpr >= -1e-9) & (curve.tpr <= 1 + 1e-9)
+    values = np.array(getattr(curve, metric))[1:][possible[1:]]
+    assert getattr(best_point(counts, shares, metric), metric) == np.nanmin(values)
+
+
+def test_a_percentage_is_no_share(counts):
+    with pytest.raises(uc.InputError, match=r"share in \[0, 1\]; got 80; 80 % is 0.8"):
+        uc.break_even(counts, uc.Shares(0.1), "precision", 80, 0.8)
+    with pytest.raises(uc.InputError, match=r"share in \[-1, 1\]; got -2"):
+        uc.break_even(counts, uc.Shares(0.1), "mcc", -2, 0.8)
+    assert uc.break_even(counts, uc.Shares(0.1), "lift", 1.5, 0.8).value == 1.5
+
+
 def test_bad_input(counts):
     shares = uc.Shares(0.1)
     with pytest.raises(uc.InputError, match="one of roc_auc"):

@@ -4,7 +4,7 @@ A first pass sums up the rows, a second takes the labelled ones, whose scores ar
 the cells, a third counts the unlabeled rows at and between the borders, batch by batch.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -15,19 +15,16 @@ from numpy.typing import NDArray
 from undercount.buckets import BucketMap, Scores, candidate_maps
 from undercount.cells import with_knots
 from undercount.counts import ScoreCounts
-from undercount.groups import (
+from undercount.groups import NEGATIVE, POSITIVE, UNLABELED, Columns, coded, is_nan
+from undercount.progress import Progress
+from undercount.queries import (
     CODE,
-    NEGATIVE,
-    POSITIVE,
     ROWS,
     SCORE,
-    UNLABELED,
     WEIGHT,
     Arrays,
-    Columns,
     Frame,
-    coded,
-    is_nan,
+    interrupts,
     unmasked,
 )
 from undercount.rates import FloatArray
@@ -40,8 +37,6 @@ SAMPLE = 1 << 13
 BUCKETS_A_BORDER, BUCKET_BITS = 8, (12, 23)
 # Rows near a border are sorted together when so many have been gathered.
 NEAR_ROWS = 1 << 21
-
-Progress = Callable[[float], None]
 
 
 @dataclass
@@ -125,18 +120,36 @@ def _gap_of(bucket_of: BucketMap, border: Scores) -> NDArray[np.int32]:
     return gap_of
 
 
-def summary(frame: Frame, columns: Columns) -> tuple[Arrays, float]:
+def summary(frame: Frame, columns: Columns) -> dict[str, tuple[Arrays, float]]:
     """Count rows by label and missing score, and estimate the number of distinct scores."""
-    score = nw.col(f"{SCORE}0")
-    missing = (score.is_null() | is_nan(score)).alias("missing")
-    relation = coded(frame, columns).with_columns(missing).to_native()
-    found = relation.aggregate(
-        f"{CODE}, CASE WHEN missing THEN 'nan'::DOUBLE ELSE 0.0 END AS {SCORE}, "
-        f"count(*) AS {ROWS}, approx_count_distinct({SCORE}0) AS found",
-        f"{CODE}, {SCORE}",
-    ).fetchnumpy()
-    groups = {name: unmasked(values) for name, values in found.items()}
-    return groups, float(groups.pop("found").sum())
+    names = [f"{SCORE}{place}" for place in range(len(columns.scores))]
+    lacking = [
+        (nw.col(name).is_null() | is_nan(nw.col(name))).alias(f"missing{place}")
+        for place, name in enumerate(names)
+    ]
+    sums = [
+        f"count(*) FILTER (missing{place}) AS missing{place}, "
+        f"approx_count_distinct({name}) AS found{place}"
+        for place, name in enumerate(names)
+    ]
+    relation = coded(frame, columns).with_columns(*lacking).to_native()
+    with interrupts():
+        found = relation.aggregate(f"{CODE}, count(*) AS {ROWS}, {', '.join(sums)}", CODE)
+        groups = {name: unmasked(values) for name, values in found.fetchnumpy().items()}
+    return {
+        name: (_by_missing(groups, place), float(groups[f"found{place}"].sum()))
+        for place, name in enumerate(columns.scores)
+    }
+
+
+def _by_missing(groups: Arrays, place: int) -> Arrays:
+    """Split the groups of labels into rows without and with a score."""
+    missing = groups[f"missing{place}"].astype(np.int64)
+    rows = np.concatenate([missing, groups[ROWS].astype(np.int64) - missing])
+    score = np.repeat([np.nan, 0.0], missing.size)
+    code = np.tile(groups[CODE], 2)
+    held = rows > 0
+    return {CODE: code[held], SCORE: score[held], ROWS: rows[held]}
 
 
 class Labelled(NamedTuple):
@@ -148,40 +161,54 @@ class Labelled(NamedTuple):
 
 
 def count_compactly(
-    frame: Frame,
-    columns: Columns,
-    n_rows: int,
-    knots: Sequence[float] = (),
-    progress: Progress | None = None,
-) -> ScoreCounts:
+    frame: Frame, columns: Columns, n_rows: int, knots: Sequence[float], progress: Progress
+) -> dict[str, ScoreCounts]:
     """Count the rows of a DuckDB relation exactly, with cells for labelled scores and gaps."""
     relation = coded(frame, columns).to_native()
     share = min(1.0, SAMPLE / max(n_rows, 1))
     # One pass takes the labelled rows and a sample of the others.
-    first = relation.filter(f"{CODE} <> {UNLABELED} OR random() < {share}").fetchnumpy()
+    with progress.step(0.3), interrupts():
+        first = relation.filter(f"{CODE} <> {UNLABELED} OR random() < {share}").fetchnumpy()
     first = {name: unmasked(values) for name, values in first.items()}
-    labelled, squares = _labelled(first, knots)
-    sample = first[f"{SCORE}0"][first[CODE] == UNLABELED]
-    counter = gap_counter(labelled.score, sample if sample.size else labelled.score)
     weighted = columns.weight is not None
-    picked = f"{SCORE}0" + (f", {WEIGHT}" if weighted else "")
+    names = [f"{SCORE}{place}" for place in range(len(columns.scores))]
+    found = [_labelled(first, name, knots) for name in names]
+    counters = []
+    for name, (labelled, _) in zip(names, found, strict=True):
+        sample = first[name][first[CODE] == UNLABELED]
+        counters.append(gap_counter(labelled.score, sample if sample.size else labelled.score))
     which = f"{CODE} = {UNLABELED}" + (f" AND {WEIGHT} > 0" if weighted else "")
-    done, unlabeled_square = 0, 0.0
-    for batch in _batches(relation.filter(which).project(picked)):
-        score = np.asarray(batch.column(0).to_numpy(zero_copy_only=False))
-        weight = np.asarray(batch.column(1).to_numpy(zero_copy_only=False)) if weighted else None
-        counter.add(score, weight)
-        unlabeled_square += score.size if weight is None else float(weight @ weight)
-        done += score.size
-        if progress is not None:
-            progress(min(1.0, done / max(n_rows, 1)))
-    counter.settle()
-    table = merge_bare(_assembled(labelled, counter), knots)
-    return ScoreCounts._from_table(table, (*squares, unlabeled_square))  # noqa: SLF001 - our own
+    rest = relation.filter(which).project(", ".join([*names, *([WEIGHT] if weighted else [])]))
+    with progress.step(1.0), interrupts():
+        square = _count_rest(rest, counters, n_rows, progress, weighted=weighted)
+    tables = {}
+    for name, (labelled, squares), counter in zip(columns.scores, found, counters, strict=True):
+        table = merge_bare(_assembled(labelled, counter), knots)
+        tables[name] = ScoreCounts._from_table(table, (*squares, square))  # noqa: SLF001 - our own
+    return tables
 
 
-def _labelled(first: Arrays, knots: Sequence[float]) -> tuple[Labelled, tuple[float, float]]:
-    score, code = first[f"{SCORE}0"] + 0.0, first[CODE]
+def _count_rest(
+    rest: Any, counters: list[GapCounter], n_rows: int, progress: Progress, *, weighted: bool
+) -> float:
+    """Count unlabeled rows batch by batch; return the sum of their squared weights."""
+    square = 0.0
+    for batch in _batches(rest):
+        arrays = [np.asarray(column.to_numpy(zero_copy_only=False)) for column in batch.columns]
+        weight = arrays.pop() if weighted else None
+        for counter, score in zip(counters, arrays, strict=True):
+            counter.add(score, weight)
+        square += batch.num_rows if weight is None else float(weight @ weight)
+        progress.rows(batch.num_rows, n_rows)
+    for counter in counters:
+        counter.settle()
+    return square
+
+
+def _labelled(
+    first: Arrays, name: str, knots: Sequence[float]
+) -> tuple[Labelled, tuple[float, float]]:
+    score, code = first[name] + 0.0, first[CODE]
     weight = first.get(WEIGHT, np.ones(score.size))
     kept = (code != UNLABELED) & (weight > 0)
     score, code, weight = score[kept], code[kept], weight[kept]

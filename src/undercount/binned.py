@@ -1,88 +1,157 @@
 """Count rows into bins where they live, in at most three scans, with a guaranteed error."""
 
+from itertools import chain
 from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
 
+from undercount.bins import ATOM, BIN, LARGEST, PLACE, column_of, with_bins
 from undercount.counts import ScoreCounts
-from undercount.grid import Cells, Grid, Sample, choose_grid
+from undercount.grid import NARROWEST, Cells, Sample, choose_grid
 from undercount.groups import (
     BAD_WEIGHT,
-    CODE,
     NEGATIVE,
     POSITIVE,
-    ROWS,
-    SCORE,
     UNLABELED,
-    WEIGHT,
-    Arrays,
     Columns,
-    Frame,
     amounts,
     coded,
-    collect,
-    group,
     is_nan,
     refuse_bad_rows,
     split_by,
+    stack,
+)
+from undercount.partitions import Made
+from undercount.progress import Progress
+from undercount.queries import (
+    CODE,
+    NAME,
+    ROWS,
+    SCORE,
+    SQUARE,
+    WEIGHT,
+    Arrays,
+    Frame,
+    collect,
+    first_rows,
+    group,
+    transformed,
 )
 
 # Bins are made finer than asked for, and then merged where that costs least.
 FINER = 4
-# Labelled scores and first rows that choose the grid.
-MOST_LABELLED, PROBE_ROWS = 2**18, 2**16
+# Labelled scores and unlabeled rows that choose the grid: at most, and for each bin asked for.
+MOST_LABELLED, PROBE_ROWS, SAMPLE_A_BIN = 2**18, 2**16, 16
 MISSING_SCORE = 4
-BIN, PART, ATOM = "undercount_bin", "undercount_part", "undercount_atom"
-LOW, HIGH, PLACE = "undercount_low", "undercount_high", "undercount_place"
-# Bins looked into once more: at most so many, the worst by their own ends.
+PART, LOW, HIGH = "undercount_part", "undercount_low", "undercount_high"
+# Bins looked into once more: at most so many a score column, the worst by their own ends.
 MOST_HOT, MOST_WORST = 2**12, 24
 # Cells made of the bins looked into once more, and rows in those that keep every score.
 INNER_CELLS, EXACT_ROWS = 2**17, 2**20
-LARGEST = float(np.finfo(np.float64).max)
 KINDS = (POSITIVE, NEGATIVE, UNLABELED)
-ENDS = (nw.col(SCORE).min().alias(LOW), nw.col(SCORE).max().alias(HIGH))
+ENDS: Made = {LOW: (SCORE, "min"), HIGH: (SCORE, "max")}
+
+Parts = dict[str, dict[Any, Arrays]]
 
 
-def count_binned(frame: Frame, columns: Columns, bins: int) -> dict[Any, ScoreCounts]:
-    """Count one score column into at most `bins` cells, for each group."""
-    table = _usable(frame, columns)
-    grid = choose_grid(_sample(table), FINER * bins)
-    wide = _with_bins(table, grid)
+def count_binned(
+    frame: Frame, columns: Columns, bins: int, progress: Progress
+) -> dict[str, dict[Any, ScoreCounts]]:
+    """Count each score column into at most `bins` cells, for each group, in three scans."""
+    table = transformed(frame, _usable, columns)
+    with progress.step(0.3):
+        samples = _samples(frame, table, columns, bins)
+    grids = tuple(choose_grid(sample, FINER * bins) for sample in samples)
+    wide = transformed(table, with_bins, grids, FINER * bins)
     keys = [*columns.by, CODE, BIN, ATOM]
     weighted = columns.weight is not None
-    found = collect(group(wide, keys, weighted=weighted, extra=ENDS))
+    with progress.step(0.7):
+        found = collect(group(wide, keys, weighted=weighted, extra=ENDS))
     found[PART] = np.zeros(found[BIN].size)
-    _refuse(frame, columns, found)
-    hot = _hot_bins(found, columns, bins)
+    parts = _parts(found, columns, bins)
+    for name in columns.scores:
+        _refuse(frame, columns, _column_of(found, columns, bins, name), name)
+    hot = _hot_bins(parts, bins)
     if hot.bins:
-        inner = wide.filter(nw.col(BIN).is_in(hot.bins)).with_columns(_part(hot).alias(PART))
-        again = collect(group(inner, [*keys, PART], weighted=weighted, extra=ENDS))
+        inner = transformed(wide, _inside, hot)
+        with progress.step(1.0):
+            again = collect(group(inner, [*keys, PART], weighted=weighted, extra=ENDS))
         kept = ~np.isin(found[BIN], hot.bins)
         found = {name: np.concatenate([found[name][kept], again[name]]) for name in found}
-    return {key: _counts(part, bins) for key, part in _parts(found, columns).items()}
+        parts = _parts(found, columns, bins)
+    return {
+        name: {key: _counts(part, bins) for key, part in groups.items()}
+        for name, groups in parts.items()
+    }
 
 
 def _usable(frame: Frame, columns: Columns) -> Frame:
     """Code labels; a missing score gets a code of its own, because it has no bin."""
-    table = coded(frame, columns)
-    score = nw.col(f"{SCORE}0")
+    table, score = coded(frame, columns), nw.col(f"{SCORE}0")
+    kept = [*columns.by, *([WEIGHT, SQUARE] if columns.weight is not None else [])]
+    if len(columns.scores) > 1:
+        table, score, kept = stack(table, columns), nw.col(SCORE), [NAME, *kept]
     missing = score.is_null() | is_nan(score)
-    table = table.with_columns(
-        nw.when(missing).then(nw.lit(0.0)).otherwise(score).alias(SCORE),
-        nw.when(missing).then(nw.lit(MISSING_SCORE)).otherwise(nw.col(CODE)).alias(CODE),
-    )
+    code = nw.when(missing).then(nw.lit(MISSING_SCORE)).otherwise(nw.col(CODE))
+    usable = nw.when(missing).then(nw.lit(0.0)).otherwise(score)
+    if _complete(table):
+        code, usable = nw.col(CODE), score
+    table = table.select(*kept, usable.alias(SCORE), code.cast(nw.Int8).alias(CODE))
     if columns.weight is not None:  # rows of weight 0 do not count
         table = table.filter((nw.col(WEIGHT) > 0.0) | (nw.col(CODE) == BAD_WEIGHT))
     return table
 
 
-def _sample(table: Frame) -> Sample:
-    """Take distinct labelled scores and the first rows."""
-    labelled = table.filter((nw.col(CODE) == POSITIVE) | (nw.col(CODE) == NEGATIVE))
-    query = group(labelled, [SCORE, CODE], weighted=False).head(MOST_LABELLED)
-    first = table.filter(nw.col(CODE) == UNLABELED).select(SCORE).head(PROBE_ROWS)
-    known, others = collect(query), collect(first)[SCORE]
+def _complete(table: Frame) -> bool:
+    """Tell whether no score is missing, where that is known: in a partition of Dask's."""
+    if not table.implementation.is_pandas():
+        return False
+    part = table.collect().to_native()
+    return not any(part[name].hasnans for name in part.columns if name.startswith(SCORE))
+
+
+def _samples(frame: Frame, table: Frame, columns: Columns, bins: int) -> list[Sample]:
+    """Take distinct labelled scores and some unlabeled rows of each score column."""
+    several = len(columns.scores) > 1
+    keys = [*([NAME] if several else []), SCORE, CODE]
+    names = [f"{SCORE}{place}" for place in range(len(columns.scores))]
+    most = min(MOST_LABELLED, SAMPLE_A_BIN * bins) * len(names)
+    probe = min(PROBE_ROWS, SAMPLE_A_BIN * bins)
+    others: Arrays = {name: np.zeros(0) for name in names}
+    if table.implementation.is_dask():
+        n_parts = table.to_native().npartitions
+        shares = most // n_parts + 1, probe * len(names) // n_parts + 1
+        labelled = transformed(table, _thinned, *shares)
+        most += probe * len(names)
+    else:
+        labelled = table.filter((nw.col(CODE) == POSITIVE) | (nw.col(CODE) == NEGATIVE))
+        plain = coded(frame, columns).filter(nw.col(CODE) == UNLABELED).select(*names)
+        others = first_rows(plain, probe)
+    known = collect(group(labelled, keys, weighted=False, most=most))
+    samples = []
+    for name in names:
+        mine = known[NAME] == name if several else slice(None)
+        samples.append(_sample({key: known[key][mine] for key in [*keys, ROWS]}, others[name]))
+    return samples
+
+
+def _thinned(table: Frame, most_labelled: int, most_others: int) -> Frame:
+    """Keep some labelled and some other rows of a partition, evenly."""
+    part = table.collect().to_native()
+    code = part[CODE].to_numpy()
+    kept = []
+    for mine, most in (
+        ((code == POSITIVE) | (code == NEGATIVE), most_labelled),
+        (code == UNLABELED, most_others),
+    ):
+        rows = np.flatnonzero(mine)
+        kept.append(rows[:: rows.size // most + 1])
+    result: Frame = nw.from_native(part.iloc[np.concatenate(kept)]).lazy()
+    return result
+
+
+def _sample(known: Arrays, others: Any) -> Sample:
     score = np.concatenate([known[SCORE], others])
     code = np.append(known[CODE].astype(np.int64), np.full(others.size, UNLABELED))
     rows = np.append(known[ROWS].astype(np.float64), np.ones(others.size))
@@ -90,42 +159,6 @@ def _sample(table: Frame) -> Sample:
     distinct, place = np.unique(score[finite], return_inverse=True)
     held = [np.where(code[finite] == kind, rows[finite], 0.0) for kind in KINDS]
     return Sample(distinct, np.stack([np.bincount(place, row, distinct.size) for row in held]))
-
-
-def _with_bins(table: Frame, grid: Grid | None) -> Frame:
-    """Add the bin of each row, its place in the grid, and whether its score is a frequent one."""
-    if grid is not None and table.implementation.is_dask():
-        # One step of arithmetic on arrays is planned faster than a hundred steps on columns.
-        native = table.to_native()
-        meta = _with_bin_columns(native._meta, grid)  # noqa: SLF001 - how Dask calls its schema
-        placed: Frame = nw.from_native(native.map_partitions(_with_bin_columns, grid, meta=meta))
-        return placed
-    score = nw.col(SCORE)
-    atom = (score > LARGEST) | (score < -LARGEST)
-    if grid is None:
-        return table.with_columns(
-            nw.lit(0).alias(BIN), nw.lit(0.0).alias(PLACE), atom.cast(nw.Int8).alias(ATOM)
-        )
-    if grid.atoms.size:
-        atom = atom | score.is_in(grid.atoms.tolist())
-    inside = nw.col(PLACE).cast(nw.Int64)
-    beyond = int(grid.height * grid.start.size) + 2
-    bin_of = nw.when(score > grid.high).then(nw.lit(beyond)).otherwise(inside)
-    bin_of = nw.when(score < grid.low).then(nw.lit(-2)).otherwise(bin_of)
-    table = table.with_columns(grid.scale(score).alias(PLACE), atom.cast(nw.Int8).alias(ATOM))
-    table = table.with_columns(grid.place_expression(nw.col(PLACE)).alias(PLACE))
-    return table.with_columns(bin_of.alias(BIN))
-
-
-def _with_bin_columns(part: Any, grid: Grid) -> Any:
-    """Add the same columns to a pandas frame, a partition of Dask's."""
-    score = part[SCORE].to_numpy(np.float64)
-    place = grid.place(score)
-    number = place.astype(np.int64)
-    number[score > grid.high] = int(grid.height * grid.start.size) + 2
-    number[score < grid.low] = -2
-    atom = np.isinf(score) | np.isin(score, grid.atoms)
-    return part.assign(**{PLACE: place, ATOM: atom.astype(np.int8), BIN: number})
 
 
 class HotBins(NamedTuple):
@@ -136,8 +169,9 @@ class HotBins(NamedTuple):
     ends: list[tuple[float, float]]
 
 
-def _part(hot: HotBins) -> nw.Expr:
+def _inside(wide: Frame, hot: HotBins) -> Frame:
     """Cut bins finer: along the grid, the worst from lowest to highest, or to every score."""
+    wide = wide.filter(nw.col(BIN).is_in(hot.bins))
     score = nw.col(SCORE)
     place = (nw.col(PLACE) - nw.col(BIN)) * float(INNER_CELLS // len(hot.bins))
     for low, high in hot.ends:
@@ -146,24 +180,42 @@ def _part(hot: HotBins) -> nw.Expr:
     single = nw.col(ATOM) == 1
     if hot.exact:
         single = single | nw.col(BIN).is_in(hot.exact)
-    return nw.when(single).then(score).otherwise(place.cast(nw.Int64).cast(nw.Float64))
+    part = nw.when(single).then(score).otherwise(place.cast(nw.Int64).cast(nw.Float64))
+    return wide.with_columns(part.alias(PART))
 
 
-def _refuse(frame: Frame, columns: Columns, found: Arrays) -> None:
+def _refuse(frame: Frame, columns: Columns, found: Arrays, name: str) -> None:
     missing = np.where(found[CODE] == MISSING_SCORE, np.nan, 0.0)
     groups = {ROWS: found[ROWS], CODE: found[CODE], SCORE: missing}
-    refuse_bad_rows(frame, columns, groups, columns.scores[0])
+    refuse_bad_rows(frame, columns, groups, name)
 
 
-def _parts(found: Arrays, columns: Columns) -> dict[Any, Arrays]:
-    return split_by(found, columns.by) if columns.by else {(): found}
+def _column_of(found: Arrays, columns: Columns, bins: int, name: str) -> Arrays:
+    if len(columns.scores) == 1:
+        return found
+    mine = column_of(found[BIN], FINER * bins) == columns.scores.index(name)
+    return {key: values[mine] for key, values in found.items()}
 
 
-def _hot_bins(found: Arrays, columns: Columns, bins: int) -> HotBins:
-    """Find the bins without which the error is small."""
+def _parts(found: Arrays, columns: Columns, bins: int) -> Parts:
+    """Split groups by score column and by the group columns."""
+    columnwise = {name: _column_of(found, columns, bins, name) for name in columns.scores}
+    return {
+        name: split_by(part, columns.by) if columns.by else {(): part}
+        for name, part in columnwise.items()
+    }
+
+
+def _hot_bins(parts: Parts, bins: int) -> HotBins:
+    """Find the bins of all score columns without which the errors are small."""
+    found = [_hot_bins_of(list(groups.values()), bins) for groups in parts.values()]
+    return HotBins(*([*chain.from_iterable(held)] for held in zip(*found, strict=True)))
+
+
+def _hot_bins_of(parts: list[Arrays], bins: int) -> HotBins:
     allowed = 1 / (8 * bins)
     worst: dict[int, tuple[float, float, float]] = {}
-    for part in _parts(found, columns).values():
+    for part in parts:
         if _cells(part, (BIN, ATOM)).disjoint().error() <= allowed:
             continue
         numbers = np.unique(part[BIN])
@@ -176,12 +228,13 @@ def _hot_bins(found: Arrays, columns: Columns, bins: int) -> HotBins:
             worst[int(numbers[place])] = max(entry, worst.get(int(numbers[place]), entry))
     hot = sorted(worst, key=lambda number: -worst[number][0])[:MOST_HOT]
     spans = [worst[number][1:] for number in hot[:MOST_WORST]]
-    ends = [(low, high) for low, high in spans if 0 < high - low < LARGEST]
-    return HotBins(hot, _exact_bins(found, hot), ends)
+    ends = [(low, high) for low, high in spans if NARROWEST < high - low < LARGEST]
+    return HotBins(hot, _exact_bins(parts, hot), ends)
 
 
-def _exact_bins(found: Arrays, hot: list[int]) -> list[int]:
+def _exact_bins(parts: list[Arrays], hot: list[int]) -> list[int]:
     """Choose hot bins that have few rows beside frequent scores, as many as can be afforded."""
+    found = {key: np.concatenate([part[key] for part in parts]) for key in (BIN, ATOM, ROWS)}
     others = (found[ATOM] == 0) & np.isin(found[BIN], hot)
     numbers, place = np.unique(found[BIN][others], return_inverse=True)
     rows = np.bincount(place, found[ROWS][others].astype(np.float64), numbers.size)

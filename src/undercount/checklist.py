@@ -1,6 +1,6 @@
 """The numbered checks of an evaluation, each in plain words with what to do about it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -27,11 +27,12 @@ def checklist(
     *,
     estimates: Mapping[str, Estimate] | None = None,
     identified: bool = True,
+    estimated: bool = False,
 ) -> tuple[Check, ...]:
-    """Run every check that counts and shares allow."""
+    """Run every check that counts and shares allow; `estimated` says where the share is from."""
     checks = [
-        _misfit(counts, shares),
-        _agreement(estimates or {}),
+        _misfit(counts, shares, estimated=estimated),
+        _agreement(estimates or {}, shares.unlabeled_prevalence),
         _labels(counts),
         _ties(counts),
         _constant(counts),
@@ -52,7 +53,35 @@ def checklist(
     return tuple(checks)
 
 
-def _misfit(counts: ScoreCounts, shares: Shares) -> Check:
+def without_echoes(checks: Sequence[Check]) -> tuple[Check, ...]:
+    """Drop what another check has already said better.
+
+    Scores that give the label away make the estimated share misfit and every metric warn; no row
+    flagged makes metrics 0/0: one message each is enough.
+    """
+    levels = {check.code: check.level for check in checks}
+    kept = list(checks)
+    if levels["UC010"] == "warn":
+        echoes = ("would be", "separate labelled")
+        kept = [c for c in kept if c.code != "UC012" or not any(e in c.message for e in echoes)]
+        kept = [check for check in kept if (check.code, check.level) != ("UC001", "warn")]
+    if levels.get("UC013") == "warn":
+        kept = [c for c in kept if c.code != "UC012" or "0/0" not in c.message]
+    return tuple(kept)
+
+
+def looks_leaked(counts: ScoreCounts) -> bool:
+    """Whether the score separates labelled from unlabeled rows almost perfectly."""
+    return _area(counts) >= LEAKED
+
+
+def _area(counts: ScoreCounts) -> float:
+    positive, _, unlabeled = counts.cumulative()
+    tpr, share = positive / positive[-1], unlabeled / unlabeled[-1]
+    return float(np.sum(np.diff(share) * (tpr[1:] + tpr[:-1])) / 2)
+
+
+def _misfit(counts: ScoreCounts, shares: Shares, *, estimated: bool) -> Check:
     """UC001: subtracting the hidden positives must not leave fewer than no negatives."""
     positive, _, unlabeled = counts.cumulative()
     labelled_rate, unlabeled_rate = positive / positive[-1], unlabeled / unlabeled[-1]
@@ -72,6 +101,8 @@ def _misfit(counts: ScoreCounts, shares: Shares) -> Check:
     )
     if size <= CHANCE * error[worst] + 1e-9:
         return Check("UC001", "ok", message + ", which chance explains")
+    if estimated and looks_leaked(counts):
+        return Check("UC001", "warn", message)  # the score is at fault, not the share: UC010
     return Check(
         "UC001",
         "fail",
@@ -80,21 +111,29 @@ def _misfit(counts: ScoreCounts, shares: Shares) -> Check:
     )
 
 
-def _agreement(estimates: Mapping[str, Estimate]) -> Check:
+def _agreement(estimates: Mapping[str, Estimate], share: float) -> Check:
     """UC002: the estimators should agree on the prevalence."""
     if len(estimates) < 2:  # noqa: PLR2004 - nothing to compare
         return Check("UC002", "ok", "the prevalence was given, so no estimators were compared")
     values = {name: estimate.value for name, estimate in estimates.items()}
     low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
     spread = values[high] - values[low]
-    message = f"estimates of the hidden share run from {values[low]:.3g} ({low}) to "
-    message += f"{values[high]:.3g} ({high})"
+    message = f"{len(values)} methods answer from {100 * values[low]:.2g} % ({low}) to "
+    message += f"{100 * values[high]:.2g} % ({high}) hidden positives"
+    side = "below" if share < values[low] else "above" if share > values[high] else ""
+    if side:
+        wrong = "high" if side == "below" else "low"
+        message += (
+            f"; the estimate, {100 * share:.2g} %, lies {side} them all because on simulated "
+            f"problems of this shape all of them came out too {wrong}"
+        )
     if spread <= max(0.05, 0.5 * np.median(list(values.values()))):
         return Check("UC002", "ok", message)
     return Check(
         "UC002",
         "warn",
-        message + ", so the prevalence is uncertain by more than its interval says",
+        message + ". They disagree, so trust the interval more than the estimate, and neither if "
+        "these scores are unlike the simulated ones",
         "verify a random sample of unlabeled rows and pass the share found",
     )
 
@@ -189,14 +228,15 @@ def _saturation(counts: ScoreCounts) -> Check:
 
 def _leak(counts: ScoreCounts) -> Check:
     """UC010: the score must not contain the label."""
-    positive, _, unlabeled = counts.cumulative()
-    tpr, share = positive / positive[-1], unlabeled / unlabeled[-1]
-    area = float(np.sum(np.diff(share) * (tpr[1:] + tpr[:-1])) / 2)
-    if area < LEAKED:
+    area = _area(counts)
+    if not looks_leaked(counts):
         return Check("UC010", "ok", "the score does not give the label away")
     return Check(
         "UC010",
         "warn",
-        f"the score separates labelled from unlabeled rows almost perfectly (AUC {area:.4f})",
-        "make sure that the model was not trained on these rows and saw no trace of the label",
+        f"the scores separate labelled from unlabeled rows almost perfectly (AUC {area:.4f}). "
+        "Either the model was trained on these rows or saw their labels, and then nothing here "
+        f"holds for other rows; or next to no positive is hidden (at most {200 * (1 - area):.2g} "
+        "% of the unlabeled)",
+        "score rows that the model was not trained on, or use out-of-fold scores",
     )

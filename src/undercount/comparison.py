@@ -13,6 +13,8 @@ from undercount.evaluation import Evaluation, evaluate
 from undercount.rows import read_labels, read_scores
 from undercount.shares import Shares
 
+SHARES = ("prevalence", "unlabeled_prevalence", "label_frequency")
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -81,8 +83,10 @@ def compare(
     """Compare models on the same rows.
 
     Areas under ROC and lift curves by paired placements (DeLong et al. 1988, on labelled and
-    unlabeled rows); the rest by resampling rows with all models' scores together. If no
-    prevalence is given, the estimate from the first model's scores is used for all.
+    unlabeled rows), average precision by the paired jackknife, the rest by resampling rows with
+    all models' scores together. Where the size of a difference moves with the share of hidden
+    positives, the share's own interval widens that of the difference. If no prevalence is given,
+    the estimate from the first model's scores is used for all.
 
     Parameters
     ----------
@@ -95,7 +99,8 @@ def compare(
     unlabeled, random_state : optional
         As in `evaluate`.
     n_resamples : int
-        Resamples for metrics without a closed form.
+        Resamples for metrics without a closed form. (How the error of an estimated share reaches
+        each model's own intervals is `evaluate`'s default, "calibrated".)
     **options
         The other arguments of `evaluate`.
 
@@ -122,13 +127,15 @@ def compare(
         )
     if len(scores) < 2:  # noqa: PLR2004 - a comparison needs two
         raise InputError(f"compare needs at least two models; got {list(scores)}")
+    if options.get("sample_weight") is not None:
+        raise InputError("compare takes no sample_weight; repeat rows, or evaluate each model")
     thresholds = _thresholds(threshold, scores)
+    told = any(options.get(share) is not None for share in SHARES)
     evaluations: dict[str, Evaluation] = {}
     for name, score in scores.items():
-        if evaluations and not {"prevalence", "unlabeled_prevalence", "label_frequency"} & set(
-            options
-        ):
+        if evaluations and not told:
             options["unlabeled_prevalence"] = _as_share(next(iter(evaluations.values())).shares)
+            options.pop("prevalence_interval", None)  # of the share, which is known by now
         evaluations[name] = evaluate(
             y,
             score,
@@ -142,7 +149,7 @@ def compare(
     rows = {
         name: np.asarray(read_scores(score), dtype=np.float64) for name, score in scores.items()
     }
-    paired = Paired(labels == 1, rows, evaluations, thresholds, n_resamples, random_state)
+    paired = Paired(labels, rows, evaluations, thresholds, n_resamples, random_state)
     metrics = (*AREAS, *POINTS) if thresholds else AREAS
     found = [d for metric in metrics for d in holm_adjusted(paired.differences(metric))]
     return Comparison(evaluations, tuple(found))
@@ -152,7 +159,8 @@ def _as_share(shares: Shares) -> Any:
     span, value = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence
     if span is None:
         return value
-    return Estimate(value, span.low, span.high, shares.unlabeled_prevalence_error)
+    error = shares.unlabeled_prevalence_error
+    return Estimate(value, span.low, span.high, error, method="first model's scores")
 
 
 def _thresholds(

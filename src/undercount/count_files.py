@@ -21,8 +21,9 @@ import numpy as np
 
 from undercount.counts import CLASSES, ScoreCounts
 from undercount.errors import InputError
-from undercount.groups import unmasked
-from undercount.sources import input_errors, text
+from undercount.queries import unmasked
+from undercount.read_errors import input_errors
+from undercount.sources import text
 from undercount.tally import Table
 
 VERSION = 1

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, stdtrit
 
 from undercount.assume.mixture import mixture_curve
 from undercount.curve import Estimate
 from undercount.evaluation import Evaluation
+from undercount.paired_precision import precision_error
 from undercount.rates import FloatArray
 from undercount.sensitivity import largest_share, with_share
 from undercount.uncertainty.paired import (
@@ -39,6 +40,8 @@ FIXED_ORDER = frozenset(
 AREAS = ("roc_auc", "lift_auc", "average_precision")
 POINTS = ("recall", "precision", "f1", "mcc", "accuracy")
 GRID = 201
+# Points at which the interval of a share is tried, and those of its normal distribution.
+RANGE_POINTS, NODES = 5, 9
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,9 @@ class Difference:
 
     Attributes
     ----------
+    difference : Estimate
+        One minus other. Its interval holds the chance of the labels (and rows) and, where the
+        size of the difference moves with the share of hidden positives, that share's interval.
     better_probability : float
         Probability that `one` is better, over sampling and the prevalence's uncertainty.
     p_value, adjusted_p_value : float
@@ -80,14 +86,16 @@ class Paired:
 
     def __init__(
         self,
-        labelled: Any,
+        labels: Any,
         rows: Mapping[str, FloatArray],
         evaluations: Mapping[str, Evaluation],
         thresholds: Mapping[str, float],
         n_resamples: int,
         random_state: int | None,
     ) -> None:
-        self.evaluations, self.thresholds = evaluations, thresholds
+        self.evaluations, self.thresholds, self.rows = evaluations, thresholds, rows
+        self.labelled, self.unlabeled = labels == 1, labels == -1
+        labelled = self.labelled
         self.places: dict[str, Placements] = {n: placements(s, labelled) for n, s in rows.items()}
         first = next(iter(evaluations.values()))
         self.shares, self.counts = first.shares, first.counts
@@ -111,17 +119,10 @@ class Paired:
 
     def _pair(self, metric: str, one: str, other: str) -> Difference:
         value, error = self._gap(metric, one, other)
-        z = float(ndtri(0.5 + self.level / 2))
-        estimate = Estimate(
-            value,
-            value - z * error,
-            value + z * error,
-            error,
-            self.level,
-            self._row(one, metric).estimate.needs,
-            "paired",
-        )
-        p_value = float(2 * ndtr(-abs(value) / error)) if error > 0 else float(value == 0)
+        estimate = self._with_interval(metric, one, other, value, error)
+        # Where no share changes the order, none belongs into the question whether there is one.
+        doubt = error if metric in FIXED_ORDER else estimate.standard_error
+        p_value = float(2 * ndtr(-abs(value) / doubt)) if doubt > 0 else float(value == 0)
         depends = metric not in FIXED_ORDER
         return Difference(
             metric,
@@ -134,6 +135,25 @@ class Paired:
             depends,
             self._crossover(metric, one, other) if depends else math.nan,
         )
+
+    def _with_interval(
+        self, metric: str, one: str, other: str, value: float, error: float
+    ) -> Estimate:
+        """Add to the chance of the rows what the share's interval does to the difference."""
+        t = float(stdtrit(max(int(self.labelled.sum()) - 1, 1), 0.5 + self.level / 2))
+        chance, (below, above) = t * error, self._reach(metric, one, other)
+        if self.shares.unlabeled_prevalence_error == 0:  # a range: every share in it is possible
+            low, high, share_error = value - below - chance, value + above + chance, 0.0
+        else:  # an estimate: its error is one more chance
+            low, high = value - math.hypot(below, chance), value + math.hypot(above, chance)
+            share_error = (below + above) / (2 * t)
+        if metric in FIXED_ORDER:
+            # The share scales such a difference and never turns it round.
+            low = max(low, 0.0) if value - chance > 0 else low
+            high = min(high, 0.0) if value + chance < 0 else high
+        error = math.hypot(error, share_error)
+        needs = self._row(one, metric).estimate.needs
+        return Estimate(value, low, high, error, self.level, needs, "paired")
 
     def _row(self, name: str, metric: str) -> Any:
         return next(row for row in self.evaluations[name].rows if row.metric == metric)
@@ -152,7 +172,44 @@ class Paired:
                 scale = gap if metric == "roc_auc" else gap / (1 - prevalence)
             return value / scale, error / scale
         value = self._row(one, metric).estimate.value - self._row(other, metric).estimate.value
+        if metric == "average_precision" and self._jackknifed():
+            return value, self._precision_error(one, other)
         return value, float(np.std(self.resampled(metric, one, other), ddof=1))
+
+    def _jackknifed(self) -> bool:
+        """Whether the unbiased average precision of a single sample is compared."""
+        known = self.target == "population" or self.shares.given != "label_frequency"
+        return known and self.shares.label_purity == 1 and self.shares.sampling == "single-sample"
+
+    def _precision_error(self, one: str, other: str) -> float:
+        return precision_error(
+            self.rows[one],
+            self.rows[other],
+            self.labelled,
+            self.unlabeled,
+            self.shares,
+            labels_only=self.target == "dataset",
+        )
+
+    def _reach(self, metric: str, one: str, other: str) -> tuple[float, float]:
+        """Return how far the difference falls and rises over the interval of the share."""
+        span = self.shares.unlabeled_prevalence_interval
+        if span is None:
+            return 0.0, 0.0
+        shares = np.linspace(span.low, min(span.high, self._top()), RANGE_POINTS)
+        middle = self._difference(metric, one, other, self.shares.unlabeled_prevalence)
+        moves = [self._difference(metric, one, other, float(s)) - middle for s in shares]
+        return max(0.0, -min(moves)), max(0.0, *moves)
+
+    def _top(self) -> float:
+        """Return the largest share that every model's scores allow."""
+        tops = [
+            largest_share(e.counts, self.shares.label_purity) for e in self.evaluations.values()
+        ]
+        return max(min(*tops, self.shares.label_purity) - 1e-6, 0.0)
+
+    def _difference(self, metric: str, one: str, other: str, share: float) -> float:
+        return self._value(one, metric, share) - self._value(other, metric, share)
 
     def _value(self, name: str, metric: str, share: float) -> float:
         curve = mixture_curve(
@@ -163,11 +220,8 @@ class Paired:
 
     def _crossover(self, metric: str, one: str, other: str) -> float:
         """Find the hidden share at which the order flips, by the sign of the difference."""
-        top = min(
-            largest_share(e.counts, self.shares.label_purity) for e in self.evaluations.values()
-        )
-        grid = np.linspace(0, max(top - 1e-6, 0.0), GRID)
-        gaps = np.array([self._value(one, metric, s) - self._value(other, metric, s) for s in grid])
+        grid = np.linspace(0, self._top(), GRID)
+        gaps = np.array([self._difference(metric, one, other, float(s)) for s in grid])
         flips = np.flatnonzero(gaps[1:] * gaps[:-1] < 0)
         if not flips.size:
             return math.nan
@@ -176,18 +230,19 @@ class Paired:
 
     def _better(self, metric: str, one: str, other: str, value: float, error: float) -> float:
         """Average the probability that `one` is better over the prevalence's uncertainty."""
-        spread = self.shares.unlabeled_prevalence_error
         if error == 0:
             return 0.5 if value == 0 else float(value > 0)
-        if metric in FIXED_ORDER or spread == 0:
+        span = self.shares.unlabeled_prevalence_interval
+        if metric in FIXED_ORDER or span is None:
             return float(ndtr(value / error))
-        nodes, weights = np.polynomial.hermite_e.hermegauss(9)
-        shares = self.shares.unlabeled_prevalence + spread * nodes
+        spread = self.shares.unlabeled_prevalence_error
+        if spread == 0:
+            shares, weights = np.linspace(span.low, span.high, NODES), np.ones(NODES)
+        else:
+            nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
+            shares = self.shares.unlabeled_prevalence + spread * nodes
         shares = np.clip(shares, 0, self.shares.label_purity - 1e-6)
-        gaps = [
-            self._value(one, metric, float(s)) - self._value(other, metric, float(s))
-            for s in shares
-        ]
+        gaps = [self._difference(metric, one, other, float(s)) for s in shares]
         return float(np.average(ndtr(np.array(gaps) / error), weights=weights))
 
 

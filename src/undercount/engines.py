@@ -1,7 +1,7 @@
 """Choose how the rows of a frame are counted: in memory, by a group-by, in batches, or binned."""
 
 import importlib.util
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,15 +13,8 @@ from undercount.binned import count_binned
 from undercount.counts import ScoreCounts
 from undercount.grid import Cells
 from undercount.groups import (
-    CODE,
-    NAME,
-    ROWS,
-    SCORE,
     UNLABELED,
-    Arrays,
     Columns,
-    Frame,
-    collect,
     exact_counts,
     exact_groups,
     plain,
@@ -29,6 +22,8 @@ from undercount.groups import (
     refuse_long_integers,
     split_by,
 )
+from undercount.progress import Progress
+from undercount.queries import CODE, NAME, ROWS, SCORE, Arrays, Frame, collect, first_rows, told
 from undercount.tally import Table
 
 # More distinct scores than this are merged where the rows live before anything travels.
@@ -51,7 +46,7 @@ class Fineness:
     bins: int | None
     compact: bool | None
     knots: tuple[float, ...]
-    progress: Callable[[float], None] | None
+    progress: Progress
 
     def binned(self, counts: ScoreCounts) -> ScoreCounts:
         """Merge cells into bins if they are wanted."""
@@ -82,30 +77,38 @@ def count_eager(table: nw.DataFrame[Any], columns: Columns, how: Fineness) -> Fo
             values = tuple(plain(value) for value in key)
             parts[values if len(values) > 1 else values[0]] = part
     found: Found = {name: {} for name in columns.scores}
-    for key, part in parts.items():
-        for name in columns.scores:
-            counts = ScoreCounts.from_rows(
-                part[columns.label].to_native(),
-                part[name].to_native(),
-                unlabeled=columns.unlabeled,
-                sample_weight=part[columns.weight].to_native() if columns.weight else None,
-                compact=bool(how.compact) and how.bins is None,
-                knots=how.knots,
-            )
-            found[name][key] = how.binned(counts)
+    with how.progress.step(1.0):
+        for key, part in parts.items():
+            for name in columns.scores:
+                found[name][key] = _count_rows(part, columns, name, how)
+                how.progress.rows(1, len(parts) * len(columns.scores))
     return found
+
+
+def _count_rows(part: nw.DataFrame[Any], columns: Columns, name: str, how: Fineness) -> ScoreCounts:
+    counts = ScoreCounts.from_rows(
+        part[columns.label].to_native(),
+        part[name].to_native(),
+        unlabeled=columns.unlabeled,
+        sample_weight=part[columns.weight].to_native() if columns.weight else None,
+        compact=bool(how.compact) and how.bins is None,
+        knots=how.knots,
+    )
+    return how.binned(counts)
 
 
 def count_lazy(frame: Frame, columns: Columns, how: Fineness) -> Found:
     """Count rows by queries, and let only groups travel."""
     refuse_long_integers(frame, columns)
+    frame = told(frame, how.progress)
     if how.bins is not None:
         return _count_binned(frame, columns, how)
     if how.compact is False:
         return _count_exactly(frame, columns, how)
     if not any(_looks_continuous(frame, name) for name in columns.scores):
         # The first rows may deceive; then too many groups come back.
-        groups = exact_groups(frame, columns, EXACT_LIMIT)
+        with how.progress.step(0.99):
+            groups = exact_groups(frame, columns, EXACT_LIMIT)
         if len(groups[CODE]) <= EXACT_LIMIT:
             return _exact(frame, columns, how, groups)
     if frame.implementation.is_duckdb() and not columns.by:
@@ -118,10 +121,11 @@ def count_lazy(frame: Frame, columns: Columns, how: Fineness) -> Found:
 def _count_locally(frame: Frame, columns: Columns, how: Fineness) -> Found:
     """Count with DuckDB: exactly if it can be afforded, compactly if labels are few, or binned."""
     rows, labelled, distinct = 0.0, 0.0, 0.0
-    for name in columns.scores:
-        groups, found = summary(frame, columns._replace(scores=(name,)))
+    with how.progress.step(0.15):
+        found = summary(frame, columns)
+    for name, (groups, scores) in found.items():
         refuse_bad_rows(frame, columns, groups, name)
-        rows, distinct = float(groups[ROWS].sum()), max(distinct, found)
+        rows, distinct = float(groups[ROWS].sum()), max(distinct, scores)
         labelled = float(groups[ROWS][groups[CODE] != UNLABELED].sum())
     if min(distinct, rows) <= EXACT_LIMIT:
         return _count_exactly(frame, columns, how)
@@ -129,27 +133,20 @@ def _count_locally(frame: Frame, columns: Columns, how: Fineness) -> Found:
         if importlib.util.find_spec("pyarrow") is None:
             # Batches travel as Arrow; without it DuckDB sorts everything out, on disk if it must.
             return _count_exactly(frame, columns, replace(how, compact=True))
-        return {
-            name: {
-                (): count_compactly(
-                    frame, columns._replace(scores=(name,)), int(rows), how.knots, how.progress
-                )
-            }
-            for name in columns.scores
-        }
+        tables = count_compactly(frame, columns, int(rows), how.knots, how.progress)
+        return {name: {(): counts} for name, counts in tables.items()}
     return _count_binned(frame, columns, how)
 
 
 def _count_binned(frame: Frame, columns: Columns, how: Fineness) -> Found:
-    return {
-        name: count_binned(frame, columns._replace(scores=(name,)), how.bins or DEFAULT_BINS)
-        for name in columns.scores
-    }
+    return count_binned(frame, columns, how.bins or DEFAULT_BINS, how.progress)
 
 
 def _count_exactly(frame: Frame, columns: Columns, how: Fineness) -> Found:
     """Count at every distinct score."""
-    return _exact(frame, columns, how, exact_groups(frame, columns))
+    with how.progress.step(1.0):
+        groups = exact_groups(frame, columns)
+    return _exact(frame, columns, how, groups)
 
 
 def _exact(frame: Frame, columns: Columns, how: Fineness, groups: Arrays) -> Found:
@@ -163,7 +160,7 @@ def _exact(frame: Frame, columns: Columns, how: Fineness, groups: Arrays) -> Fou
 
 def _looks_continuous(frame: Frame, name: str) -> bool:
     """Tell from the first rows whether there may be too many distinct scores."""
-    head = collect(frame.select(nw.col(name).cast(nw.Float64)).head(PROBE_ROWS))[name]
+    head = first_rows(frame.select(nw.col(name).cast(nw.Float64)), PROBE_ROWS)[name]
     return len(head) == PROBE_ROWS and len(np.unique(head)) > CONTINUOUS_SHARE * PROBE_ROWS
 
 

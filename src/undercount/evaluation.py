@@ -1,235 +1,31 @@
-"""One call for "how good is my model really?": every fact of one evaluation."""
+"""One call for "how good is my model really?"."""
 
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from undercount.assume.bounds import bound_curve
-from undercount.assume.labelled import naive_curve
-from undercount.assume.mixture import mixture_curve
-from undercount.check import Check
-from undercount.checklist import checklist
+from undercount.ceiling import upper_bound
+from undercount.checklist import checklist, looks_leaked, without_echoes
 from undercount.counts import ScoreCounts
-from undercount.curve import CurveBounds, Estimate, OperatingCurve, OperatingPoint
 from undercount.errors import InputError
-from undercount.hidden_share import hidden_share
-from undercount.rates import FloatArray, metric_names
+from undercount.evaluated import Evaluation
+from undercount.hidden_share import HiddenShare, hidden_share
+from undercount.pipeline import PrevalenceInterval, Progress
 from undercount.scorecard import (
     POINT_METRICS,
     MetricRow,
     Target,
+    flagged_check,
     metric_rows,
     naive_check,
     warning_checks,
 )
-from undercount.sensitivity import (
-    AREAS,
-    BreakEven,
-    Over,
-    best_point,
-    break_even,
-    sweep,
-)
-from undercount.shares import Sampling, Shares
-from undercount.uncertainty.intervals import estimate_metric
+from undercount.sensitivity import AREAS, largest_share
+from undercount.shares import Sampling
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-ROUNDING = 1e-9
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """Hold every fact of one evaluation; made by `evaluate`.
-
-    Attributes
-    ----------
-    counts, shares : ScoreCounts, Shares
-        What was read, and what is known or estimated of the positives.
-    rows : tuple of MetricRow
-        The table.
-    checks : tuple of Check
-        What was found about data and assumptions.
-    estimates : mapping
-        What each estimator says of the share of hidden positives, if it was estimated.
-    largest_share : float
-        Largest share of hidden positives that the data allow, at the confidence level.
-
-    Examples
-    --------
-    >>> import undercount as uc
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> truth = rng.random(5000) < 0.2
-    >>> y = truth & (rng.random(5000) < 0.5)
-    >>> evaluation = uc.evaluate(y, rng.normal(2.0 * truth), unlabeled=0, prevalence=0.2)
-    >>> evaluation.naive_curve.roc_auc < evaluation.curve.roc_auc
-    True
-    """
-
-    counts: ScoreCounts = field(repr=False)
-    shares: Shares
-    target: Target
-    confidence_level: float
-    threshold: float | None
-    source: str
-    rows: tuple[MetricRow, ...]
-    checks: tuple[Check, ...]
-    largest_share: float
-    estimates: Mapping[str, Estimate] = field(default_factory=dict)
-    name: str = "score"
-    recount: Callable[[list[float]], ScoreCounts] | None = field(default=None, repr=False)
-
-    @cached_property
-    def curve(self) -> OperatingCurve:
-        """The recovered curve."""
-        return mixture_curve(self.counts, self.shares)
-
-    @cached_property
-    def naive_curve(self) -> OperatingCurve:
-        """The curve that calls every unlabeled row negative."""
-        return naive_curve(self.counts)
-
-    @cached_property
-    def bounds(self) -> CurveBounds:
-        """The worst and best curve that data and prevalence allow."""
-        return bound_curve(self.counts, self.shares, confidence_level=self.confidence_level)
-
-    def at(self, threshold: float) -> tuple[MetricRow, ...]:
-        """Return the metrics at a threshold."""
-        counts = self._answering(threshold)
-        return metric_rows(
-            counts, self.shares, POINT_METRICS, threshold, self.target, self.confidence_level
-        )
-
-    def estimate(self, metric: str, threshold: float | None = None) -> Estimate:
-        """Estimate one metric with its interval."""
-        counts = self.counts if threshold is None else self._answering(threshold)
-        with warnings.catch_warnings():
-            if threshold in (None, self.threshold):
-                warnings.simplefilter("ignore")  # what they would say stands among the checks
-            return estimate_metric(
-                counts,
-                self.shares,
-                metric,
-                threshold=threshold,
-                target=self.target,
-                confidence_level=self.confidence_level,
-            )
-
-    def point(self, threshold: float) -> OperatingPoint:
-        """Return the recovered point at a threshold, without intervals."""
-        return mixture_curve(self._answering(threshold), self.shares, clean=False).at(threshold)
-
-    def _answering(self, threshold: float) -> ScoreCounts:
-        """Return counts that can be split at the threshold, counting once more if they must."""
-        if not isinstance(threshold, int | float | np.number):
-            raise InputError(f"threshold must be one number; got {threshold!r}")
-        try:
-            mixture_curve(self.counts, self.shares, clean=False).at(threshold)
-        except InputError:
-            if self.recount is None:
-                raise
-            return self.recount([threshold])
-        return self.counts
-
-    def sweep(
-        self, metric: str, over: Over = "prevalence", threshold: float | None = None
-    ) -> dict[str, FloatArray]:
-        """Follow a metric along the prevalence, threshold, purity or labelling bias (gamma)."""
-        threshold = self.threshold if threshold is None else threshold
-        counts = self.counts if threshold is None else self._answering(threshold)
-        return sweep(counts, self.shares, metric, over=over, threshold=threshold)
-
-    def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
-        """Find the least hidden share and the largest labelling bias at which metric >= value."""
-        threshold = self.threshold if threshold is None else threshold
-        counts = self.counts if threshold is None else self._answering(threshold)
-        return break_even(counts, self.shares, metric, value, threshold)
-
-    def best_threshold(
-        self,
-        metric: str = "f1",
-        *,
-        false_positive_cost: float | None = None,
-        false_negative_cost: float | None = None,
-    ) -> OperatingPoint:
-        """Return the point where a metric is largest, or the expected cost smallest.
-
-        Notes
-        -----
-        Assumes: the prevalence; and that the best of many thresholds is read with caution, since
-        choosing it on these rows flatters it.
-        Wrong when: few rows are labelled.
-        """
-        if metric not in metric_names():
-            raise InputError(f"metric must be one of {', '.join(metric_names())}; got {metric!r}")
-        if false_positive_cost is None and false_negative_cost is None:
-            return best_point(self.counts, self.shares, metric)
-        curve = mixture_curve(self.counts, self.shares, clean=False)
-        cost = (false_positive_cost or 0.0) * (1 - curve.prevalence) * curve.fpr
-        cost += (false_negative_cost or 0.0) * curve.prevalence * curve.fnr
-        cost[curve.fpr < -ROUNDING] = np.inf
-        return curve.at(float(curve.threshold[int(np.argmin(cost))]))
-
-    def table(self) -> dict[str, list[Any]]:
-        """Return the table as columns, ready for any data frame's constructor."""
-        return {
-            "metric": [row.label for row in self.rows],
-            "naive": [row.naive for row in self.rows],
-            "estimate": [row.estimate.value for row in self.rows],
-            "low": [row.estimate.low for row in self.rows],
-            "high": [row.estimate.high for row in self.rows],
-            "needs": [", ".join(row.estimate.needs) for row in self.rows],
-            "lower_bound": [row.lower_bound for row in self.rows],
-        }
-
-    @property
-    def prevalence(self) -> float:
-        """Share of positives in the target."""
-        return self.shares.prevalence(self.counts)
-
-    def to_json(self) -> str:
-        """Write every fact as JSON of a versioned schema."""
-        from undercount.report.document import as_json  # noqa: PLC0415 - the layer above
-
-        return as_json([self])
-
-    def to_markdown(self) -> str:
-        """Write the table as Markdown."""
-        from undercount.report.markdown import as_markdown  # noqa: PLC0415 - the layer above
-
-        return as_markdown(self)
-
-    def to_latex(self) -> str:
-        """Write the table as LaTeX."""
-        from undercount.report.latex import as_latex  # noqa: PLC0415 - the layer above
-
-        return as_latex(self)
-
-    def to_html(self, path: "str | Path") -> None:
-        """Write the live report, whole or not at all."""
-        from undercount.report.page import write_page  # noqa: PLC0415 - the layer above
-
-        write_page([self], path)
-
-    def __str__(self) -> str:
-        from undercount.report.text import as_text  # noqa: PLC0415 - the layer above
-
-        return as_text(self)
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        from undercount.report.snippet import as_snippet  # noqa: PLC0415 - the layer above
-
-        return as_snippet(self)
+__all__ = ["Evaluation", "evaluate"]
 
 
 def evaluate(
@@ -248,6 +44,9 @@ def evaluate(
     confidence_level: float = 0.95,
     random_state: int | None = 0,
     name: str = "score",
+    prevalence_interval: PrevalenceInterval | None = None,
+    n_resamples: int = 200,
+    progress: Progress | None = None,
 ) -> Evaluation:
     """Evaluate a classifier from its scores and incomplete labels.
 
@@ -276,9 +75,19 @@ def evaluate(
     confidence_level : float
         Of all intervals.
     random_state : int
-        Seed of the resampling that an estimated prevalence needs.
+        Seed of estimators and resampling.
     name : str
         What the score is called in tables and reports.
+    prevalence_interval : {"calibrated", "bootstrap", "combined"}, optional
+        How the uncertainty of a share that is estimated here reaches the intervals.
+        "calibrated" (the default): by the estimator's own interval, which holds sampling noise
+        and the estimator's bias, added in squares. "bootstrap": the counts are resampled, the
+        share estimated and every metric computed on each resample; sampling noise alone.
+        "combined": the resamples, their shares spread as widely as the estimator's interval.
+    n_resamples : int
+        Resamples for the last two; each estimates the share anew, some 25 ms.
+    progress : callable, optional
+        Told the share of the resamples that is done.
 
     Notes
     -----
@@ -317,16 +126,23 @@ def evaluate(
         sampling=sampling,
         confidence_level=confidence_level,
         random_state=random_state,
+        prevalence_interval=prevalence_interval,
+        n_resamples=n_resamples,
+        progress=progress,
     )
-    with warnings.catch_warnings(record=True) as caught:  # they become checks
-        warnings.simplefilter("always")
-        rows = metric_rows(counts, hidden.shares, AREAS, None, target, confidence_level)
-        if threshold is not None:
-            names = POINT_METRICS
-            at = metric_rows(counts, hidden.shares, names, threshold, target, confidence_level)
-            rows = at + rows
-    checks = checklist(
-        counts, hidden.shares, estimates=hidden.estimates, identified=hidden.identified
+    rows, caught = _rows(counts, hidden, threshold, target, confidence_level)
+    more = () if threshold is None else (flagged_check(counts, threshold),)
+    checks = (
+        *checklist(
+            counts,
+            hidden.shares,
+            estimates=hidden.estimates,
+            identified=hidden.identified,
+            estimated=hidden.source.startswith("estimated"),
+        ),
+        naive_check(rows),
+        *more,
+        *warning_checks([*hidden.caught, *caught]),
     )
     return Evaluation(
         counts,
@@ -336,12 +152,43 @@ def evaluate(
         threshold,
         hidden.source,
         rows,
-        (*checks, naive_check(rows), *warning_checks(caught)),
-        hidden.largest,
+        without_echoes(checks),
+        largest_share(counts, hidden.shares.label_purity),
+        upper_bound(counts, confidence_level) if hidden.shares.label_purity == 1 else 1.0,
+        hidden.interval,
         hidden.estimates,
         name,
         recount,
+        hidden.resamples,
     )
+
+
+def _rows(
+    counts: ScoreCounts,
+    hidden: HiddenShare,
+    threshold: float | None,
+    target: Target,
+    confidence_level: float,
+) -> tuple[tuple[MetricRow, ...], list[warnings.WarningMessage]]:
+    """Make the table; warnings on the way become checks."""
+    told = (target, confidence_level)
+    how: dict[str, Any] = {"interval": hidden.interval, "resamples": hidden.resamples}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            rows = metric_rows(counts, hidden.shares, AREAS, None, *told, **how)
+            if threshold is not None:
+                names = POINT_METRICS
+                rows = metric_rows(counts, hidden.shares, names, threshold, *told, **how) + rows
+        except InputError as error:
+            if not looks_leaked(counts):
+                raise
+            raise InputError(
+                f"{error}. The scores separate labelled from unlabeled rows almost perfectly: if "
+                "the model was trained on these rows or saw their labels, score other rows, or "
+                "use out-of-fold scores"
+            ) from None
+    return rows, caught
 
 
 def _counted(

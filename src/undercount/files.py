@@ -1,5 +1,6 @@
 """Count the rows of files through DuckDB, out of core."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from undercount.errors import InputError
 from undercount.frames import count_scores
-from undercount.groups import unmasked
+from undercount.queries import unmasked
 from undercount.sources import Paths, Source, open_source, quoted
 
 # Beginnings and endings of the names that DuckDB gives to types of numbers.
@@ -27,7 +28,7 @@ def read_counts(
     by: str | Sequence[str] | None = None,
     compact: bool | None = None,
     knots: Sequence[float] = (),
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | bool | None = None,
 ) -> Any:
     r"""Count the rows of files without loading them.
 
@@ -151,9 +152,15 @@ def refuse_text(source: Source, numbers: Sequence[str], error: Exception) -> NoR
         if found:
             raise InputError(
                 f"column {name!r} of {found[0]} must hold numbers, not text; "
-                f"got {found[2]!r} in row {found[1]}"
+                f"got {found[2]!r} in row {found[1]}. {_hint(str(found[2]))}"
             ) from None
     raise InputError(f"{source.place} cannot be read: {error}") from error
+
+
+def _hint(value: str) -> str:
+    if re.fullmatch(r"[+-]?\d*,\d+", value.strip()):
+        return "Write numbers with a decimal point"
+    return "Name another column, or leave the value empty where it is not known"
 
 
 def _located(source: Source, message: str, label: str, scores: Sequence[str]) -> str:

@@ -9,7 +9,9 @@ import narwhals as nw
 from undercount.counts import ScoreCounts
 from undercount.engines import ByGroup, Fineness, count_eager, count_lazy
 from undercount.errors import InputError
-from undercount.groups import Columns, Frame, check_types
+from undercount.groups import Columns, check_types
+from undercount.progress import telling
+from undercount.queries import Frame
 
 # Column names shown in a message.
 SHOWN_NAMES = 20
@@ -26,7 +28,7 @@ class Options(TypedDict, total=False):
     bins: int | None
     compact: bool | None
     knots: Sequence[float]
-    progress: Callable[[float], None] | None
+    progress: Callable[[float], None] | bool | None
 
 
 @overload
@@ -56,7 +58,7 @@ def count_scores(
     by: str | Sequence[str] | None = None,
     compact: bool | None = None,
     knots: Sequence[float] = (),
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | bool | None = None,
 ) -> Counted:
     """Count the rows of a data frame of any engine, where they live.
 
@@ -84,8 +86,8 @@ def count_scores(
         every distinct score, whatever that costs.
     knots : sequence of float
         Thresholds that will be asked for, kept apart in compact counts.
-    progress : callable, optional
-        Called with the share of rows done, now and then.
+    progress : callable or bool, optional
+        Called with the share of the work done, now and then; True draws a bar on stderr.
 
     Returns
     -------
@@ -108,17 +110,18 @@ def count_scores(
     columns = Columns(label, scores, weight, unlabeled, groups)
     if bins is not None and bins < 1:
         raise InputError(f"bins must be at least 1; got {bins}")
-    how = Fineness(bins, compact, tuple(knots), progress)
     table = open_frame(frame)
     schema = table.collect_schema()
     check_columns(
         [label, *scores, *groups, *([weight] if weight else [])], schema.names(), "the frame"
     )
     check_types(schema, columns)
-    if isinstance(table, nw.DataFrame):
-        found = count_eager(table, columns, how)
-    else:
-        found = count_lazy(table, columns, how)
+    with telling(progress, "counting") as steps:
+        how = Fineness(bins, compact, tuple(knots), steps)
+        if isinstance(table, nw.DataFrame):
+            found = count_eager(table, columns, how)
+        else:
+            found = count_lazy(table, columns, how)
     tables = {name: parts if groups else parts[()] for name, parts in found.items()}
     return tables[score] if isinstance(score, str) else tables  # type: ignore[return-value]
 

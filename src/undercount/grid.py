@@ -29,6 +29,7 @@ MOST_ATOMS = 4096
 NEAREST = 2.0**-60
 # Pieces narrower than this have no finite slope.
 NARROWEST = 1e-290
+BLOCK = 2**13
 PAIRS = tuple(combinations(range(3), 2))
 
 
@@ -56,10 +57,13 @@ class Grid(NamedTuple):
 
     def place(self, score: FloatArray) -> FloatArray:
         """Return the position of scores in the grid, in bins."""
-        scale = self.scale(score)
-        piece = np.clip(np.searchsorted(self.start, scale, "right") - 1, 0, None)
-        inside = (scale - self.start[piece]) * (self.height / self.width[piece])
-        return np.asarray(inside + piece * self.height, np.float64)
+        place, slope = np.zeros(score.size), self.height / self.width
+        for start in range(0, score.size, BLOCK):  # a block stays in the cache
+            block = slice(start, start + BLOCK)
+            scale = self.scale(score[block])
+            piece = np.clip(np.searchsorted(self.start, scale, "right") - 1, 0, None)
+            place[block] = (scale - self.start[piece]) * slope[piece] + piece * self.height
+        return place
 
     def place_expression(self, scale: nw.Expr, first: int = 0, last: int | None = None) -> nw.Expr:
         """Write the same for engines as a tree of decisions, from a score on the grid's scale."""

@@ -6,21 +6,29 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
+from undercount.queries import (
+    CODE,
+    NAME,
+    ROWS,
+    SCORE,
+    SQUARE,
+    WEIGHT,
+    Arrays,
+    Frame,
+    collect,
+    group,
+    stacked,
+    transformed,
+)
 from undercount.rates import FloatArray
 from undercount.rows import LARGEST_EXACT_INTEGER, SHOWN
 
 POSITIVE, NEGATIVE, UNLABELED, UNKNOWN, BAD_WEIGHT = 1, 0, -1, 2, 3
-SCORE, CODE, ROWS = "undercount_score", "undercount_code", "undercount_rows"
-WEIGHT, SQUARE, NAME = "undercount_weight", "undercount_square", "undercount_name"
 # Only these integers can lie beyond ±2**53, where floats no longer keep neighbours apart.
 LONG_INTEGERS = (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128)
-
-Arrays = dict[str, NDArray[Any]]
-Frame = nw.LazyFrame[Any]
 
 
 class Columns(NamedTuple):
@@ -49,6 +57,11 @@ def check_types(schema: Mapping[str, Any], columns: Columns) -> None:
 
 def coded(frame: Frame, columns: Columns) -> Frame:
     """Select the group columns, the scores as float64, the label's code and the weight."""
+    if frame.implementation.is_pandas():  # a partition of Dask's
+        held = coded_arrays(frame.collect().to_native(), columns)
+        if held is not None:
+            result: Frame = nw.from_native(held).lazy()
+            return result
     positive, negative, missing = _classes(frame, columns)
     rest = nw.when(negative).then(nw.lit(NEGATIVE)).otherwise(nw.lit(UNKNOWN))
     rest = nw.when(missing).then(nw.lit(UNLABELED)).otherwise(rest)
@@ -64,6 +77,31 @@ def coded(frame: Frame, columns: Columns) -> Frame:
         code = nw.when(usable).then(code).otherwise(nw.lit(BAD_WEIGHT))
         picked += [weight.alias(WEIGHT), (weight * weight).alias(SQUARE)]
     return frame.select(*picked, code.cast(nw.Int8).alias(CODE))
+
+
+def coded_arrays(part: Any, columns: Columns) -> Any:
+    """Do the same to a pandas frame of plain arrays, without large arrays on the way."""
+    numbers = [columns.label, *columns.scores, *([columns.weight] if columns.weight else [])]
+    if not all(isinstance(part[name].dtype, np.dtype) for name in numbers):
+        return None
+    label = part[columns.label].to_numpy()
+    code = np.full(label.size, UNKNOWN, np.int8)
+    code[label == 0] = NEGATIVE
+    if label.dtype.kind == "f":
+        code[np.isnan(label)] = UNLABELED
+    if columns.unlabeled is not None:
+        code[label == columns.unlabeled] = UNLABELED
+    code[label == 1] = POSITIVE
+    table = part[list(columns.by)].copy()
+    for place, name in enumerate(columns.scores):
+        table[f"{SCORE}{place}"] = part[name].to_numpy(np.float64, copy=True)
+        table[f"{SCORE}{place}"] += 0.0  # without -0.0
+    if columns.weight is not None:
+        weight = part[columns.weight].to_numpy(np.float64)
+        code[~((weight >= 0.0) & (weight < np.inf))] = BAD_WEIGHT
+        table[WEIGHT], table[SQUARE] = weight, weight * weight
+    table[CODE] = code
+    return table
 
 
 def _classes(frame: Frame, columns: Columns) -> tuple[nw.Expr, nw.Expr, nw.Expr]:
@@ -89,35 +127,30 @@ def is_nan(value: nw.Expr) -> nw.Expr:
     return ((value - value) != 0.0) & (value != infinity) & (value != -infinity)
 
 
-def group(
-    frame: Frame, keys: list[str], *, weighted: bool, extra: tuple[nw.Expr, ...] = ()
-) -> Frame:
-    """Count rows and sum weights in each group."""
-    sums = (nw.col(WEIGHT).sum(), nw.col(SQUARE).sum()) if weighted else ()
-    return frame.group_by(*keys).agg(nw.len().alias(ROWS), *sums, *extra)
-
-
 def exact_groups(frame: Frame, columns: Columns, limit: int | None = None) -> Arrays:
     """Group by every distinct score; a limit stops groups from travelling, one is let over it."""
-    plain_rows = len(columns.scores) == 1 and columns.weight is None
-    query = _wide_query(frame, columns) if plain_rows else _long_query(frame, columns)
-    groups = collect(query if limit is None else query.head(limit + 1))
-    return _long(groups) if plain_rows else groups
+    most = None if limit is None else limit + 1
+    if len(columns.scores) > 1 or columns.weight is not None:
+        return collect(_long_query(frame, columns, most))
+    table = transformed(frame, _marked, columns)
+    marks = {f"{CODE}{code}": (f"{CODE}{code}", "count") for code in _codes(columns)}
+    keys = [*columns.by, f"{SCORE}0"]
+    return _long(collect(group(table, keys, weighted=False, extra=marks, most=most)))
 
 
-def _wide_query(frame: Frame, columns: Columns) -> Frame:
-    """Count the classes of each score side by side, which engines do fastest."""
+def _codes(columns: Columns) -> list[int]:
+    return [POSITIVE, UNLABELED, *([NEGATIVE] if columns.unlabeled != 0 else [])]
+
+
+def _marked(frame: Frame, columns: Columns) -> Frame:
+    """Mark the classes side by side, which engines count fastest."""
     score = nw.col(columns.scores[0])
     if not frame.collect_schema()[columns.scores[0]].is_float():
         score = score.cast(nw.Float64)
     positive, negative, missing = _classes(frame, columns)
-    classes = {POSITIVE: positive, UNLABELED: missing}
-    if columns.unlabeled != 0:
-        classes[NEGATIVE] = negative
-    marks = [nw.when(held).then(nw.lit(1)).alias(f"{CODE}{code}") for code, held in classes.items()]
-    table = frame.select(*columns.by, score.alias(f"{SCORE}0"), *marks)
-    counts = tuple(nw.col(f"{CODE}{code}").count() for code in classes)
-    return group(table, [*columns.by, f"{SCORE}0"], weighted=False, extra=counts)
+    held = {POSITIVE: positive, UNLABELED: missing, NEGATIVE: negative}
+    marks = [nw.when(held[code]).then(nw.lit(1)).alias(f"{CODE}{code}") for code in _codes(columns)]
+    return frame.select(*columns.by, score.alias(f"{SCORE}0"), *marks)
 
 
 def _long(groups: Arrays) -> Arrays:
@@ -136,65 +169,20 @@ def _long(groups: Arrays) -> Arrays:
     return long
 
 
-def _long_query(frame: Frame, columns: Columns) -> Frame:
-    """Group by score and class; several score columns are stacked, so that data is read once."""
+def _long_query(frame: Frame, columns: Columns, most: int | None) -> Frame:
+    """Group by score and class, several score columns in one pass."""
     weighted = columns.weight is not None
-    table = coded(frame, columns)
+    table = transformed(frame, coded, columns)
     if len(columns.scores) == 1:
-        return group(table, [*columns.by, f"{SCORE}0", CODE], weighted=weighted)
-    stacked = [f"{SCORE}{place}" for place in range(len(columns.scores))]
-    kept = [*columns.by, CODE, *([WEIGHT, SQUARE] if weighted else [])]
-    # Some engines leave missing values out when they stack columns.
-    table = table.with_columns(nw.col(name).fill_null(float("nan")) for name in stacked)
-    return group(
-        _stacked(table, stacked, kept), [*columns.by, NAME, SCORE, CODE], weighted=weighted
-    )
+        return group(table, [*columns.by, f"{SCORE}0", CODE], weighted=weighted, most=most)
+    table = transformed(table, stack, columns)
+    return group(table, [*columns.by, NAME, SCORE, CODE], weighted=weighted, most=most)
 
 
-def _stacked(table: Frame, names: list[str], kept: list[str]) -> Frame:
-    """Stack score columns: one row for each row and name."""
-    if not table.implementation.is_duckdb():
-        return table.unpivot(names, index=kept, variable_name=NAME, value_name=SCORE)
-    # narwhals unpivots by the default connection, which cannot see relations of others.
-    picked = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}"' for name in kept)
-    columns = ", ".join(f'"{name}"' for name in names)
-    texts = ", ".join(f"'{name}'" for name in names)
-    sql = f'SELECT {picked}, unnest([{texts}]) AS "{NAME}", unnest([{columns}]) AS "{SCORE}" FROM undercount_rows'  # noqa: S608, E501 - quoted names
-    stacked: Frame = nw.from_native(table.to_native().query("undercount_rows", sql))
-    return stacked
-
-
-def collect(frame: Frame) -> Arrays:
-    """Run a query; the result is as small as the number of groups."""
-    native = frame.to_native()
-    if frame.implementation.is_duckdb():
-        return {name: unmasked(values) for name, values in native.fetchnumpy().items()}
-    options: dict[str, Any] = {}
-    if frame.implementation.is_polars():
-        options["engine"] = "streaming"
-    table = frame.collect(**options)
-    return {name: _column(table[name]) for name in table.columns}
-
-
-def unmasked(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a column of DuckDB with NaN or None where it is missing."""
-    if not np.ma.isMaskedArray(values):
-        return values
-    if values.dtype.kind == "f":
-        return np.ma.filled(values, np.nan)
-    filled = values.data.astype(object)
-    filled[np.ma.getmaskarray(values)] = None
-    return filled
-
-
-def _column(series: nw.Series[Any]) -> NDArray[Any]:
-    if series.dtype.is_float():
-        return np.asarray(series.fill_null(float("nan")).to_numpy(), dtype=np.float64)
-    if series.dtype.is_integer() and not series.is_null().any():
-        return np.asarray(series.to_numpy())
-    result = np.empty(len(series), dtype=object)
-    result[:] = series.to_list()
-    return result
+def stack(table: Frame, columns: Columns) -> Frame:
+    """Stack the coded score columns."""
+    kept = [*columns.by, CODE, *([WEIGHT, SQUARE] if columns.weight else [])]
+    return stacked(table, [f"{SCORE}{place}" for place in range(len(columns.scores))], kept)
 
 
 def refuse_bad_rows(frame: Frame, columns: Columns, groups: Arrays, name: str) -> None:

@@ -1,13 +1,32 @@
 """How many positives are hidden: as told, or as estimated from the scores."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import copy
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from scipy.special import ndtri
+
+from undercount.ceiling import upper_bound
 from undercount.counts import ScoreCounts
 from undercount.curve import Estimate
+from undercount.errors import InputError, MisfitWarning
+from undercount.pipeline import (
+    KINDS,
+    PrevalenceInterval,
+    Progress,
+    Resamples,
+    resample_pipeline,
+    share_interval,
+)
 from undercount.sensitivity import largest_share
 from undercount.shares import Sampling, Shares, read_shares
+
+# Chosen by coverage in simulations (tests/validity/test_pipeline_coverage.py): resampling shows
+# chance alone, the estimator's own interval its bias as well.
+DEFAULT_INTERVAL: PrevalenceInterval = "calibrated"
 
 
 @dataclass(frozen=True)
@@ -16,19 +35,26 @@ class HiddenShare:
 
     Attributes
     ----------
+    interval : str
+        How the interval of the share was made: as asked, by the estimator that was given
+        ("own"), or empty if a number, a range or a standard error was given.
     estimates : mapping
         What each estimator says, if the share was estimated.
     identified : bool
         Whether the scores say much about the share.
-    largest : float
-        Largest share of hidden positives that the data allow.
+    resamples : Resamples, optional
+        The calculation resampled, if it was asked for.
+    caught : sequence
+        What the estimator warned of.
     """
 
     shares: Shares
     source: str
-    largest: float
+    interval: str = ""
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
     identified: bool = True
+    resamples: Resamples | None = None
+    caught: Sequence[warnings.WarningMessage] = ()
 
 
 def hidden_share(
@@ -38,21 +64,113 @@ def hidden_share(
     sampling: Sampling = "single-sample",
     confidence_level: float = 0.95,
     random_state: int | None = 0,
+    prevalence_interval: PrevalenceInterval | None = None,
+    n_resamples: int = 200,
+    progress: Progress | None = None,
     **given: Any,
 ) -> HiddenShare:
     """Take the one prevalence argument that was given, or estimate the share."""
-    shares = read_shares(counts, label_purity=label_purity, sampling=sampling, **given)
-    if shares is not None:
-        top = largest_share(counts, shares.label_purity)
-        return HiddenShare(shares, f"{shares.given} given", top)
-    from undercount.prevalence import Consensus  # noqa: PLC0415 - scikit-learn, only when needed
-
-    consensus = Consensus(confidence_level=confidence_level, random_state=random_state).fit(counts)
-    shares = Shares(consensus.estimate(), label_purity, sampling)
-    diagnostics = consensus.diagnostics_
+    if prevalence_interval is not None and prevalence_interval not in KINDS:
+        raise InputError(
+            f"prevalence_interval must be one of {', '.join(KINDS)}; got {prevalence_interval!r}"
+        )
+    kind = prevalence_interval or DEFAULT_INTERVAL
+    estimator = given.get("unlabeled_prevalence")
+    unfitted = hasattr(estimator, "fit") and not hasattr(estimator, "unlabeled_prevalence_")
+    if not unfitted:
+        shares = read_shares(counts, label_purity=label_purity, sampling=sampling, **given)
+        if shares is not None and prevalence_interval is not None:
+            raise InputError(
+                "prevalence_interval is for a share that is estimated from these scores; "
+                f"{shares.given} was given"
+            )
+        if shares is not None:
+            return HiddenShare(shares, f"{shares.given} given", _own(estimator, shares))
+    elif any(given.get(name) is not None for name in ("prevalence", "label_frequency")):
+        read_shares(counts, **given)  # says that one of them is enough
+    fitted, caught = _fitted(counts, estimator, confidence_level, random_state)
+    shares = Shares(_possible(counts, fitted.estimate(), caught), label_purity, sampling)
+    resamples = None
+    if kind != "calibrated":
+        resamples = resample_pipeline(
+            counts,
+            fitted,
+            shares,
+            kind=kind,
+            n_resamples=n_resamples,
+            confidence_level=confidence_level,
+            random_state=random_state,
+            progress=progress,
+        )
+        shares = _widened(shares, resamples, kind, confidence_level)
+    diagnostics = fitted.diagnostics_
     answers = {
         name: Estimate(value, value, value, method=name)
         for name, value in diagnostics.get("estimates", {}).items()
     }
-    top = largest_share(counts, shares.label_purity)
-    return HiddenShare(shares, "estimated", top, answers, diagnostics.get("identified", True))
+    sure = diagnostics.get("identified", True)
+    source = "estimated" if estimator is None else f"estimated by {type(fitted).__name__}"
+    return HiddenShare(shares, source, kind, answers, sure, resamples, caught)
+
+
+def _own(given: Any, shares: Shares) -> str:
+    """Say whether the interval is an estimator's: skew or wide, and not just a standard error."""
+    made = hasattr(given, "fit") or (isinstance(given, Estimate) and bool(given.method))
+    return "own" if made and shares.unlabeled_prevalence_error > 0 else ""
+
+
+def _possible(
+    counts: ScoreCounts, own: Estimate, caught: list[warnings.WarningMessage]
+) -> Estimate | float:
+    """Take the estimate down to what the scores allow, and say so; drop an interval of NaN."""
+    most = min(largest_share(counts), upper_bound(counts, own.confidence_level))
+    value = min(own.value, most)
+    if value < own.value:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            warnings.warn(
+                f"the estimated share of hidden positives would be {own.value:.3g}, more than "
+                f"these scores allow; {value:.3g}, the largest that fits, is used",
+                MisfitWarning,
+                stacklevel=2,
+            )
+        caught += told
+    if math.isnan(own.low):
+        return value
+    return replace(own, value=value, low=min(own.low, value), high=max(own.high, value))
+
+
+def _fitted(
+    counts: ScoreCounts, estimator: Any, confidence_level: float, random_state: int | None
+) -> tuple[Any, list[warnings.WarningMessage]]:
+    if estimator is None:
+        from undercount.prevalence import Consensus  # noqa: PLC0415 - scikit-learn, when needed
+
+        estimator = Consensus(confidence_level=confidence_level, random_state=random_state)
+    with warnings.catch_warnings(record=True) as caught:  # they become checks
+        warnings.simplefilter("always")
+        return copy.deepcopy(estimator).fit(counts), caught
+
+
+def _widened(
+    shares: Shares, resamples: Resamples, kind: PrevalenceInterval, confidence_level: float
+) -> Shares:
+    """Give the share the interval that the resamples lead to; its value stays."""
+    own = shares.unlabeled_prevalence_interval
+    span = share_interval(resamples.estimated, own, kind, confidence_level)
+    error = span.width / (2 * float(ndtri((1 + confidence_level) / 2)))
+    value = shares.unlabeled_prevalence
+    estimate = Estimate(
+        value, min(span.low, value), max(span.high, value), error, confidence_level, method=kind
+    )
+    return Shares(estimate, _purity(shares), shares.sampling)
+
+
+def _purity(shares: Shares) -> Any:
+    """Return the purity as it was given: a number, a range or an estimate."""
+    span = shares.label_purity_interval
+    if span is None:
+        return shares.label_purity
+    if shares.label_purity_error == 0:
+        return (span.low, span.high)
+    return Estimate(shares.label_purity, span.low, span.high, shares.label_purity_error)

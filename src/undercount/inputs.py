@@ -236,6 +236,17 @@ def read_counts_files(paths: Sequence[str]) -> Reading:
     return Reading(counts, "single-sample", [f"{path}: counts" for path in paths])
 
 
+def refuse_counts(paths: Sequence[str]) -> None:
+    """Say why counts files cannot be compared."""
+    counted = [path for path in paths if is_counts_file(path)]
+    if counted:
+        raise InputError(
+            f"{counted[0]} is a counts file, and models are compared row by row: counts of two "
+            "scores do not say which rows they share. Pass the file of rows with --label and a "
+            "--score for each model; or judge each counts file by itself with undercount evaluate"
+        )
+
+
 def column_names(paths: Sequence[str]) -> list[str]:
     """Return the names of a file's columns."""
     with open_source(list(paths), []) as source:

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import duckdb
@@ -11,6 +11,7 @@ import numpy as np
 from undercount.count_files import CountsFile, grid_name, open_counts, write_counts
 from undercount.counts import CLASSES, ScoreCounts
 from undercount.errors import InputError
+from undercount.progress import Progress, telling
 from undercount.tally import Table
 
 # Seconds between two notes of what is done.
@@ -19,11 +20,23 @@ NOTE_EVERY = 10.0
 Path_ = str | os.PathLike[str]
 
 
-def merge_counts(paths: Sequence[Path_], output: Path_ | None = None) -> ScoreCounts:
+def merge_counts(
+    paths: Sequence[Path_],
+    output: Path_ | None = None,
+    *,
+    progress: Callable[[float], None] | bool | None = None,
+) -> ScoreCounts:
     """Add up any number of counts files, one at a time.
 
-    With `output` the sum is written there when it is complete. Until then what is done stands in a
-    file beside it, so that a merge that was stopped goes on where it was.
+    Parameters
+    ----------
+    paths : sequence of paths
+        Counts files.
+    output : path, optional
+        The sum is written there when it is complete. Until then what is done stands in a file
+        beside it, so that a merge that was stopped goes on where it was.
+    progress : callable or bool, optional
+        Called with the share of the files done; True draws a bar on stderr.
 
     Examples
     --------
@@ -42,8 +55,8 @@ def merge_counts(paths: Sequence[Path_], output: Path_ | None = None) -> ScoreCo
     if not paths:
         raise InputError("at least one counts file is needed; got none")
     notes = None if output is None else Path(f"{os.fspath(output)}.unfinished")
-    with duckdb.connect() as connection:
-        total = _merged(paths, notes, connection)
+    with duckdb.connect() as connection, telling(progress, "merging") as steps, steps.step(1.0):
+        total = _merged(paths, notes, connection, steps)
     if output is not None:
         write_counts(total.counts, output, source=total.sources)
     if notes is not None:
@@ -52,7 +65,10 @@ def merge_counts(paths: Sequence[Path_], output: Path_ | None = None) -> ScoreCo
 
 
 def _merged(
-    paths: Sequence[Path_], notes: Path | None, connection: duckdb.DuckDBPyConnection
+    paths: Sequence[Path_],
+    notes: Path | None,
+    connection: duckdb.DuckDBPyConnection,
+    progress: Progress,
 ) -> CountsFile:
     total = _resumed(notes, paths)
     done = set() if total is None else set(total.parts)
@@ -60,12 +76,12 @@ def _merged(
     noted = time.monotonic()
     for path in paths:
         part_name = _part_name(path)
-        if part_name in done:
-            continue
-        total = _with(total, open_counts(path, connection), seen, str(path), part_name)
-        if notes is not None and time.monotonic() - noted > NOTE_EVERY:
-            write_counts(total.counts, notes, source=total.sources, parts=total.parts)
-            noted = time.monotonic()
+        if part_name not in done:
+            total = _with(total, open_counts(path, connection), seen, str(path), part_name)
+            if notes is not None and time.monotonic() - noted > NOTE_EVERY:
+                write_counts(total.counts, notes, source=total.sources, parts=total.parts)
+                noted = time.monotonic()
+        progress.rows(1, len(paths))
     assert total is not None  # noqa: S101 - there is at least one path
     return total
 

@@ -1,9 +1,44 @@
 """Options that several commands share."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import click
+
+NUMBER = r"([0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?)\s*(%?)"
+RANGE = re.compile(rf"\s*{NUMBER}\s*(?:[-:–]\s*{NUMBER}\s*)?", re.IGNORECASE)
+
+
+class Share(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
+    """A share in [0, 1], or a range of it: 0.03, 3%, 0.02-0.05, 0.02:0.05."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return a number, or the two ends of a range."""
+        if not isinstance(value, str):
+            return value
+        match = RANGE.fullmatch(value)
+        if match is None:
+            self.fail(f"{value!r} is no share like 0.03 and no range like 0.02-0.05", param, ctx)
+        percent = "%" if "%" in (match[2], match[4]) else ""
+        ends = [
+            self._number(number, percent, param, ctx) for number in (match[1], match[3]) if number
+        ]
+        if len(ends) == 1:
+            return ends[0]
+        if ends[0] >= ends[1]:
+            self.fail(f"a range starts with its lower end; got {value!r}", param, ctx)
+        return ends[0], ends[1]
+
+    def _number(self, text: str, percent: str, param: Any, ctx: Any) -> float:
+        found = float(text) / 100 if percent else float(text)
+        if found > 1:
+            hint = f"; {text} % is {found / 100:g}" if found <= 100 else ""  # noqa: PLR2004
+            self.fail(f"a share is in [0, 1]; got {text}{percent}{hint}", param, ctx)
+        return found
+
 
 DATA = click.argument("data", nargs=-1, required=False)
 
@@ -17,7 +52,7 @@ def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return decorate
 
 
-_share = click.FloatRange(0, 1)
+_share = Share()
 reading_options = _options(
     click.option("--label", help="Column of labels: 1 positive, 0 negative or unlabeled."),
     click.option("--score", "scores", multiple=True, help="Column of scores; repeat for models."),
@@ -28,7 +63,11 @@ reading_options = _options(
     click.option("--debug", is_flag=True, help="Show tracebacks."),
 )
 share_options = _options(
-    click.option("--prevalence", type=_share, help="Share of positives among all rows."),
+    click.option(
+        "--prevalence",
+        type=_share,
+        help="Share of positives among all rows, or a range: 0.02-0.05.",
+    ),
     click.option("--unlabeled-prevalence", type=_share, help="Share among the unlabeled rows."),
     click.option("--label-frequency", type=_share, help="Share of all positives with a label."),
     click.option(
@@ -42,6 +81,17 @@ share_options = _options(
     click.option("--target", type=click.Choice(["dataset", "population"])),
     click.option("--confidence-level", type=float, default=0.95, show_default=True),
     click.option("--seed", type=int, default=0, show_default=True, help="Seed of resampling."),
+)
+interval_options = _options(
+    click.option(
+        "--interval",
+        "prevalence_interval",
+        type=click.Choice(["calibrated", "bootstrap", "combined"]),
+        help="How the error of an estimated share reaches the intervals (calibrated).",
+    ),
+    click.option(
+        "--resamples", "n_resamples", type=int, default=200, show_default=True, help="For those."
+    ),
 )
 output_options = _options(
     click.option("--html", type=click.Path(dir_okay=False), help="Write the live report."),
@@ -58,3 +108,13 @@ output_options = _options(
     ),
     click.option("--quiet", is_flag=True, help="Print nothing but errors."),
 )
+
+
+def known(options: dict[str, Any], sampling: str) -> dict[str, Any]:
+    """Return the keyword arguments of `evaluate` that share options give."""
+    names = ("prevalence", "unlabeled_prevalence", "label_frequency", "label_purity", "target")
+    return {
+        **{name: options[name] for name in (*names, "confidence_level")},
+        "sampling": options["sampling"] or sampling,
+        "random_state": options["seed"],
+    }

@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias
 from undercount.curve import Estimate
 from undercount.errors import InputError
 from undercount.rates import metric_names
+from undercount.sensitivity import AREAS, check_goal
 
 Verdict: TypeAlias = Literal["met", "failed", "inconclusive"]
-AREAS = ("roc_auc", "average_precision", "lift_auc")
 PATTERN = re.compile(
     r"\s*(?P<metric>[a-z_0-9]+)\s*(@\s*(?P<threshold>[^<>=\s]+))?\s*(?P<sign>>=|<=)\s*(?P<value>\S+)\s*"
 )
@@ -66,7 +66,9 @@ def parse_requirement(text: str) -> Requirement:
     if (threshold is None) != (metric in AREAS):
         hint = "takes no threshold" if metric in AREAS else f"needs a threshold, {metric}@0.5 say"
         raise InputError(f"{metric} {hint}; got {text!r}")
-    return Requirement(metric, threshold, match["sign"] == ">=", _number(match["value"], text))
+    value = _number(match["value"], text)
+    check_goal(metric, value)
+    return Requirement(metric, threshold, match["sign"] == ">=", value)
 
 
 def _number(part: str, text: str) -> float:

@@ -162,7 +162,7 @@ def _is_missing(value: object) -> bool:
 
 def _kind_name(array: NDArray[Any]) -> str:
     names = {"U": "text", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "durations"}
-    example = f", for example {array.flat[0]!r}" if array.size else ""
+    example = f", for example {array.flat[0:1].tolist()[0]!r}" if array.size else ""
     return names.get(array.dtype.kind, str(array.dtype)) + example
 
 

@@ -1,15 +1,18 @@
 """The table of an evaluation: naive value beside estimate, metric by metric."""
 
+import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from undercount.assume.labelled import naive_curve
+from undercount.carried import carried
 from undercount.check import Check
 from undercount.counts import ScoreCounts
 from undercount.curve import Estimate
 from undercount.errors import MisfitWarning, SmallSampleWarning, UndefinedMetricWarning
+from undercount.pipeline import Resamples
 from undercount.shares import Shares
 from undercount.uncertainty.intervals import estimate_metric
 
@@ -18,12 +21,22 @@ Target: TypeAlias = Literal["dataset", "population"]
 # value that calls every unlabeled row negative is a lower bound.
 GROWING = ("roc_auc", "average_precision", "precision", "f1", "mcc")
 ROUNDING = 1e-9
+# How the estimators name the metric in a warning that they repeat for each.
+NAMED = re.compile(r"; (\w+) is reported for")
 POINT_METRICS = ("recall", "precision", "f1", "specificity", "accuracy", "mcc")
 
 
 @dataclass(frozen=True)
 class MetricRow:
     """Hold one line of the table: the naive value beside the estimate.
+
+    Attributes
+    ----------
+    lower_bound : float, optional
+        The value if no positive were hidden, for metrics that grow with the hidden share.
+    certain : bool
+        Whether the metric of these rows cannot be lower (precision: the labelled rows among those
+        flagged are positive whatever else is); otherwise the bound has the chance of the labels.
 
     Examples
     --------
@@ -38,6 +51,7 @@ class MetricRow:
     naive: float
     estimate: Estimate
     lower_bound: float | None = None
+    certain: bool = False
 
     @property
     def label(self) -> str:
@@ -52,25 +66,84 @@ def metric_rows(
     threshold: float | None,
     target: Target,
     confidence_level: float,
+    *,
+    interval: str = "",
+    resamples: Resamples | None = None,
 ) -> tuple[MetricRow, ...]:
-    """Estimate metrics and read their naive values."""
+    """Estimate metrics and read their naive values.
+
+    `interval` says how that of an estimated share was made; empty if a number was given.
+    """
     naive = naive_curve(counts)
     reading: Any = naive if threshold is None else naive.at(threshold)
-    grows = shares.label_purity == 1 and counts.n_negative == 0 and naive.roc_auc >= 0.5  # noqa: PLR2004 - chance
+    pure = shares.label_purity == 1 and shares.label_purity_interval is None
+    grows = pure and counts.n_negative == 0 and naive.roc_auc >= 0.5  # noqa: PLR2004 - chance
     rows = []
     for metric in metrics:
         value = float(getattr(reading, metric))
-        estimate = estimate_metric(
+        estimate = metric_estimate(
             counts,
             shares,
             metric,
             threshold=threshold,
             target=target,
             confidence_level=confidence_level,
+            interval=interval,
+            resamples=resamples,
         )
         bound = value if grows and metric in GROWING and value == value else None  # noqa: PLR0124
-        rows.append(MetricRow(metric, threshold, value, estimate, bound))
+        certain = (
+            bound is not None
+            and metric == "precision"
+            and target == "dataset"
+            and shares.sampling == "single-sample"
+        )
+        if certain:
+            estimate = replace(estimate, low=max(estimate.low, value))
+        rows.append(MetricRow(metric, threshold, value, estimate, bound, certain))
     return tuple(rows)
+
+
+def metric_estimate(
+    counts: ScoreCounts,
+    shares: Shares,
+    metric: str,
+    *,
+    interval: str = "",
+    resamples: Resamples | None = None,
+    **options: Any,
+) -> Estimate:
+    """Estimate one metric, the interval of an estimated share carried as it was asked."""
+    if interval in ("calibrated", "own"):
+        return carried(counts, shares, metric, **options)
+    found = estimate_metric(counts, shares, metric, **options)
+    if resamples is None:
+        return found
+    return resamples.estimate(counts, found, metric, options["threshold"])
+
+
+def flagged_check(counts: ScoreCounts, threshold: float) -> Check:
+    """UC013: a threshold should flag some rows, and not all."""
+    head = counts.score >= threshold
+    rows = counts.positive + counts.negative + counts.unlabeled
+    flagged = float(rows[head].sum())
+    if flagged == 0:
+        return Check(
+            "UC013",
+            "warn",
+            f"no row scores {threshold:g} or more, so nothing is flagged: recall is 0, and "
+            "precision and MCC do not exist",
+            f"lower the threshold; the highest score is {counts.score[rows > 0][0]:.6g}",
+        )
+    if flagged == float(rows.sum()):
+        return Check(
+            "UC013",
+            "warn",
+            f"every row scores {threshold:g} or more, so all are flagged: a recall of 1 means "
+            "nothing here, and precision is the prevalence",
+            f"raise the threshold; the lowest score is {counts.score[rows > 0][-1]:.6g}",
+        )
+    return Check("UC013", "ok", f"{flagged:,.6g} rows score {threshold:g} or more")
 
 
 def naive_check(rows: tuple[MetricRow, ...]) -> Check:
@@ -92,15 +165,27 @@ def naive_check(rows: tuple[MetricRow, ...]) -> Check:
 
 
 def warning_checks(caught: Sequence[warnings.WarningMessage]) -> tuple[Check, ...]:
-    """UC012: what the estimators warned of while the table was made; foreign warnings go on."""
-    ours = dict.fromkeys(
-        str(warning.message)
-        for warning in caught
-        if issubclass(warning.category, MisfitWarning | SmallSampleWarning | UndefinedMetricWarning)
-    )
+    """UC012: what the estimators warned of while the table was made; foreign warnings go on.
+
+    A warning that several metrics repeat becomes one.
+    """
+    ours: dict[str, list[str]] = {}
     for warning in caught:
-        if str(warning.message) not in ours:
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
-    return tuple(Check("UC012", "warn", message) for message in ours)
+        message = str(warning.message)
+        if not issubclass(
+            warning.category, MisfitWarning | SmallSampleWarning | UndefinedMetricWarning
+        ):
+            warnings.warn_explicit(message, warning.category, warning.filename, warning.lineno)
+            continue
+        named = NAMED.search(message)
+        names = ours.setdefault(NAMED.sub("; {} reported for", message), [])
+        if named and named[1] not in names:
+            names.append(named[1])
+    return tuple(
+        Check("UC012", "warn", text.replace("{}", f"{', '.join(names)} {_verb(names)}"))
+        for text, names in ours.items()
+    )
+
+
+def _verb(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"

@@ -19,6 +19,10 @@ Over: TypeAlias = Literal["prevalence", "threshold", "purity", "gamma"]
 # Metrics that can exceed 1; a larger value of any other is impossible.
 UNBOUNDED = ("lift", "lee_liu", "positive_likelihood_ratio", "negative_likelihood_ratio")
 AREAS = ("roc_auc", "average_precision", "lift_auc")
+# Smaller is better.
+ERRORS = ("fnr", "fpr", "negative_likelihood_ratio")
+# The range of the others; correlations reach down to -1.
+SIGNED = ("mcc", "kappa", "informedness")
 LARGEST_ODDS_RATIO = 1000.0
 STEPS = 101
 ROUNDING = 1e-9
@@ -171,8 +175,20 @@ def break_even(
     >>> round(uc.break_even(counts, uc.Shares(0.2), "roc_auc", 0.9).unlabeled_prevalence, 4)
     0.1667
     """
+    check_goal(metric, value)
     share = _least_share(counts, shares, metric, value, threshold)
     return BreakEven(metric, value, share, _largest_bias(counts, shares, metric, value, threshold))
+
+
+def check_goal(metric: str, value: float) -> None:
+    """Refuse a value that the metric can never have, percentages above all."""
+    if metric in UNBOUNDED:
+        return
+    least = -1.0 if metric in SIGNED else 0.0
+    if least <= value <= 1:
+        return
+    percent = f"; {value:g} % is {value / 100:g}" if 1 < value <= 100 else ""  # noqa: PLR2004
+    raise InputError(f"{metric} is a share in [{least:g}, 1]; got {value:g}{percent}")
 
 
 def _least_share(
@@ -238,9 +254,14 @@ def _largest_bias(
 
 
 def best_point(counts: ScoreCounts, shares: Shares, metric: str) -> OperatingPoint:
-    """Return the recovered point at which a threshold metric is largest."""
+    """Return the recovered point at which a threshold metric is best.
+
+    Best is largest, but smallest for error rates and the negative likelihood ratio.
+    """
     curve = mixture_curve(counts, shares, clean=False)
     values = np.array(getattr(curve, metric), dtype=float)
+    if metric in ERRORS:
+        values = -values
     inside = (curve.fpr >= -ROUNDING) & (curve.tpr <= 1 + ROUNDING)
     values[~inside | np.isnan(values)] = -np.inf
     values[0] = -np.inf  # above all scores nothing is predicted positive

@@ -17,6 +17,8 @@ import duckdb
 
 from undercount.errors import InputError
 from undercount.frames import check_columns
+from undercount.progress import watched
+from undercount.read_errors import input_errors
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -34,6 +36,10 @@ KINDS = {
 PACKED = ("gz", "zst")
 # What people write into a CSV file where nothing is known.
 MISSING = ("", "NA", "N/A", "<NA>", "null", "NULL", "None", "NaN", "nan")
+# How far a query is can be asked only where a bar is kept; it is not printed.
+PROGRESS = (
+    "SET enable_progress_bar=true; SET enable_progress_bar_print=false; SET progress_bar_time=0"
+)
 PARTITION = re.compile(r"[/\\][^/\\=]+=[^/\\]*[/\\]")
 
 
@@ -91,18 +97,6 @@ def text(value: str) -> str:
 
 
 @contextmanager
-def input_errors(place: str) -> Iterator[None]:
-    """Turn DuckDB's errors into one line that names the file."""
-    try:
-        yield
-    except duckdb.InterruptException:
-        raise KeyboardInterrupt from None
-    except duckdb.Error as error:
-        lines = [line for line in str(error).splitlines() if line.strip()]
-        raise InputError(f"{place} cannot be read: {lines[0]}") from error
-
-
-@contextmanager
 def open_source(paths: Paths, wanted: Sequence[str]) -> Iterator[Source]:
     """Open files for reading some of their columns; spilled rows go to a temporary directory."""
     with tempfile.TemporaryDirectory(prefix="undercount-") as spill:
@@ -111,8 +105,9 @@ def open_source(paths: Paths, wanted: Sequence[str]) -> Iterator[Source]:
             # Nothing is fetched from the network, and nothing is left in the working directory.
             config={"autoinstall_known_extensions": "false", "temp_directory": spill}
         )
+        connection.execute(PROGRESS)
         try:
-            with input_errors(", ".join(files[:3])):
+            with input_errors(", ".join(files[:3])), watched(connection):
                 yield _opened(connection, files, kind, wanted)
         finally:
             connection.close()
@@ -260,6 +255,12 @@ def _check_each(
     connection: duckdb.DuckDBPyConnection, files: Sequence[str], kind: str, wanted: Sequence[str]
 ) -> None:
     """Refuse a file without the columns, which would otherwise be read as missing values."""
-    if len(files) > 1:
-        for file in files:
-            check_columns(wanted, list(_types(connection, _reader([file], kind))), file)
+    if len(files) == 1:
+        return
+    for file in files:
+        table = _reader([file], kind)
+        types = _types(connection, table)
+        mended, _ = _mended([file], table, types)
+        if mended != table:  # a ragged file: reading it strictly says where
+            connection.sql(f"SELECT count(COLUMNS(*)) FROM {mended}").fetchall()  # noqa: S608 - quoted
+        check_columns(wanted, list(types), file)

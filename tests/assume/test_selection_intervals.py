@@ -71,18 +71,24 @@ def test_a_lower_confidence_level_gives_a_narrower_interval():
 
 def test_profile_interval_holds_what_the_likelihood_does_not_reject():
     model = fitted("unobserved", 1500)
-    interval = model.error_correlation_interval()
-    best = model.model_.fit
-    for end in (interval.low, interval.high):
-        if abs(end) > 0.998:
-            continue
-        fit = model.model_.at_correlation(end, best.coefficients).fit
-        loss = 2 * (best.log_likelihood - fit.log_likelihood)
-        assert loss == pytest.approx(1.96**2, abs=0.35)
+    interval, best = model.error_correlation_interval(), model.model_.fit
     assert interval.low <= model.error_correlation_ <= interval.high
+    inside = np.linspace(interval.low, interval.high, 5)
+    for r in inside[1:-1]:
+        fit = model.model_.at_correlation(float(r), best, 1e-9).fit
+        # Critical values of the designs lie between those of half a χ² and of two degrees.
+        assert 2 * (best.log_likelihood - fit.log_likelihood) < 5.99
     area = model.interval("roc_auc")
     assert area.method == "profile"
     assert 0.5 + 2 / np.pi * np.arcsin(0.6 / np.sqrt(2)) in area.interval
+    assert area.low < model.curve_.roc_auc < area.high
+
+
+def test_exchanged_columns_are_noticed():
+    data = simulate_own_score(100, 0.5, random_state=0)
+    for y in (data.y, list(data.y), [None if np.isnan(v) else v for v in data.y]):
+        with pytest.raises(InputError, match=r"fit\(score, y\)"):
+            SelectionModel().fit(y, data.score)
 
 
 def test_unobserved_bootstrap_runs_and_is_of_the_size_of_the_profile():

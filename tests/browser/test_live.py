@@ -14,7 +14,7 @@ import pytest
 import undercount as uc
 from undercount.assume.propensity import biased_auc, biased_points
 from undercount.evaluation import Evaluation
-from undercount.scorecard import POINT_METRICS
+from undercount.scorecard import POINT_METRICS, metric_rows
 from undercount.sensitivity import AREAS
 
 pytestmark = pytest.mark.browser
@@ -139,6 +139,25 @@ def test_slider_moves_numbers_by_mouse_and_keyboard(
     opened.settle()
     assert table(opened) == before
     opened.assert_quiet()
+
+
+def test_an_estimated_share_keeps_its_interval_when_the_threshold_moves(
+    open_page: Any, cases: Any
+) -> None:
+    _, label, score = cases.simulated()
+    evaluation = uc.evaluate(label, score, unlabeled=0, threshold=0.6)
+    assert evaluation.interval == "calibrated"
+    opened = open_page([evaluation])
+    opened.page.evaluate("undercount.state.place = 0.3; undercount.update()")
+    opened.settle()
+    at = position(opened, evaluation)
+    told = (evaluation.target, evaluation.confidence_level)
+    how = {"interval": "calibrated"}
+    expected = metric_rows(at.cells, evaluation.shares, POINT_METRICS, at.cut, *told, **how)
+    expected += metric_rows(at.cells, evaluation.shares, AREAS, None, *told, **how)
+    for row, wanted in zip(table(opened), expected, strict=True):
+        found = wanted.estimate
+        assert row[2:4] == [f"{found.value:.3f}", said(found.low, found.high)], wanted.metric
 
 
 def test_first_numbers_are_the_exact_ones_of_the_whole_data(open_page: Any, cases: Any) -> None:
@@ -272,8 +291,14 @@ def test_impossible_shares_are_shaded_and_said_not_drawn(open_page: Any, cases: 
     assert page.text_content("#light") == "not supported"
     assert table(opened)[1][2:4] == ["–", "–"]
     largest = uc.sensitivity.largest_share(counts)
-    page.evaluate(f"undercount.state.share = {largest + 0.01}; undercount.update()")
+    dots = page.evaluate(
+        """(share) => {
+          undercount.state.share = share; undercount.update();
+          return document.querySelectorAll("#sweep .dot").length;
+        }""",
+        largest + 0.01,
+    )
+    assert dots == 1  # not drawn yet: it is out of view
     assert "more than these scores allow" in page.text_content("#infeasible")
-    assert page.locator("#sweep .dot").count() == 1  # not drawn yet: it is out of view
     opened.settle()
     assert page.locator("#sweep .dot").count() == 0

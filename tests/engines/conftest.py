@@ -1,6 +1,6 @@
 """One constructor for each engine: the same columns as a frame of that engine."""
 
-import warnings
+import importlib.util
 
 import duckdb
 import numpy as np
@@ -30,9 +30,7 @@ def in_duckdb(columns):
 
 
 def in_pandas_arrow(columns):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # older versions try whether infinity is an integer
-        return pd.DataFrame(columns).convert_dtypes(dtype_backend="pyarrow")
+    return arrow(columns).to_pandas(types_mapper=pd.ArrowDtype)
 
 
 def in_ibis(columns):
@@ -52,6 +50,13 @@ ENGINES = {
     "ibis": in_ibis,
 }
 LAZY = ("polars-lazy", "pyarrow-dataset", "duckdb")
+
+
+@pytest.fixture(scope="session")
+def engines():
+    """Constructors of all engines that are installed."""
+    without = () if importlib.util.find_spec("ibis") else ("ibis",)
+    return {name: make for name, make in ENGINES.items() if name not in without}
 
 
 @pytest.fixture(params=ENGINES)

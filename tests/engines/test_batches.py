@@ -70,6 +70,19 @@ def test_weights(tmp_path, same):
 
 
 @pytest.mark.usefixtures("small_limits")
+def test_several_scores_in_one_pass(tmp_path, same):
+    rng = np.random.default_rng(7)
+    y = np.where(rng.random(4000) < 0.05, rng.choice([1.0, 0.0], 4000), np.nan)
+    weight = rng.integers(0, 9, 4000) / 8
+    scores = {name: shapes(4000)[name] for name in ("crowded", "tied", "infinite")}
+    path = saved(tmp_path, y=y, w=weight, **scores)
+    found = read_counts(path, label="y", score=list(scores), weight="w")
+    for name, score in scores.items():
+        expected = ScoreCounts.from_rows(y, score, sample_weight=weight, compact=True)
+        same(found[name], expected)
+
+
+@pytest.mark.usefixtures("small_limits")
 def test_float32_scores(tmp_path, same):
     rng = np.random.default_rng(6)
     y = np.where(rng.random(3000) < 0.05, 1.0, np.nan)

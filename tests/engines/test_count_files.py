@@ -1,6 +1,8 @@
 """Counts files keep a table whole, any SQL engine can make one, and they add up."""
 
 import json
+import pathlib
+import re
 
 import duckdb
 import numpy as np
@@ -67,6 +69,23 @@ def test_a_file_made_by_sql(tmp_path, same):
         connection.execute(sql)
     expected = ScoreCounts.from_counts([0.5, 0.25, 0], [1, 0, 0], [0, 1, 0], [1, 0, 2])
     same(read_counts_file(path), expected)
+
+
+def test_the_sql_of_the_documentation(tmp_path, monkeypatch, columns, same):
+    page = pathlib.Path(__file__).parents[2] / "docs" / "engines.md"
+    sql = re.search(r"-- DuckDB\n(.*?;)", page.read_text(encoding="utf-8"), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect() as connection:
+        connection.register("arrays", {"y": columns["y"], "p_fraud": columns["s"]})
+        connection.execute(
+            "CREATE TABLE scored AS SELECT p_fraud, CASE WHEN NOT isnan(y) THEN y END AS is_fraud "
+            "FROM arrays"
+        )
+        connection.execute(sql[1])
+    same(
+        read_counts_file(tmp_path / "counts.parquet"),
+        ScoreCounts.from_rows(columns["y"], columns["s"]),
+    )
 
 
 def test_what_is_no_counts_file(tmp_path):

@@ -1,5 +1,6 @@
 """Counts by Dask on a real local cluster, with empty partitions and with a worker that dies."""
 
+import itertools
 import os
 import signal
 import threading
@@ -9,10 +10,15 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from undercount.counts import ScoreCounts
+from undercount.errors import InputError
 from undercount.frames import count_scores
+from undercount.partitions import _grouped
 
+dask = pytest.importorskip("dask", reason="Dask is not installed: pip install 'dask[dataframe]'")
 dd = pytest.importorskip(
     "dask.dataframe", reason="Dask is not installed: pip install 'dask[dataframe]'"
 )
@@ -61,6 +67,100 @@ def test_bins(columns, auc):
     assert len(counts.score) <= 32
     difference = auc(counts, "positive", "unlabeled") - auc(exact, "positive", "unlabeled")
     assert abs(difference) <= counts.auc_error
+
+
+@pytest.mark.usefixtures("cluster")
+def test_several_binned_scores_with_groups_and_weights(columns, auc):
+    frame = dd.from_pandas(pd.DataFrame(columns), npartitions=3)
+    found = count_scores(frame, label="y", score=["t", "s"], by="g", weight="w", bins=20)
+    for name in ("t", "s"):
+        mine = columns["g"] == "south"
+        y, score, weight = (columns[part][mine] for part in ("y", name, "w"))
+        exact = ScoreCounts.from_rows(y, score, sample_weight=weight)
+        counts = found[name]["south"]
+        assert counts.squared_weight == exact.squared_weight
+        difference = auc(counts, "positive", "unlabeled") - auc(exact, "positive", "unlabeled")
+        assert abs(difference) <= counts.auc_error + 1e-12
+
+
+def in_parts(table, cuts):
+    """Dask frame with partitions that end at the cuts; some are empty."""
+    ends = [0, *sorted(cuts), len(table)]
+    parts = [table.iloc[start:stop] for start, stop in itertools.pairwise(ends)]
+    return dd.from_map(lambda part: part, parts, meta=table.iloc[:0])
+
+
+numbers = st.sampled_from([0.0, -0.0, 0.5, -1.5, float("inf"), float("-inf"), 5e-324, 1e300])
+rows = st.lists(
+    st.tuples(st.sampled_from([1.0, 0.0, np.nan]), st.one_of(numbers, st.floats(allow_nan=False))),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(rows, st.lists(st.integers(0, 30), max_size=4), st.sampled_from(["float64", "Float64"]))
+@settings(deadline=None, max_examples=12)
+def test_random_frames_agree(data, cuts, kind):
+    table = pd.DataFrame(data, columns=["y", "s"])
+    expected = ScoreCounts.from_rows(table["y"].to_numpy(), table["s"].to_numpy())
+    frame = in_parts(table.astype(kind), [min(cut, len(table)) for cut in cuts])
+    with dask.config.set(scheduler="synchronous"):
+        counts = count_scores(frame, label="y", score="s")
+        binned = count_scores(frame, label="y", score="s", bins=1000)
+    for name in ("score", "positive", "negative", "unlabeled"):
+        np.testing.assert_array_equal(getattr(counts, name), getattr(expected, name))
+    # Scores that only one class has may be merged; heads at the scores that are left are exact.
+    last = np.searchsorted(-expected.score, -binned.score, "right") - 1
+    for name in ("positive", "negative", "unlabeled"):
+        heads = np.cumsum(getattr(expected, name))[last]
+        np.testing.assert_array_equal(np.cumsum(getattr(binned, name)), heads)
+
+
+@pytest.mark.parametrize("most", [None, 5])
+def test_groups_of_whole_numbers_are_those_of_pandas(most):
+    rng = np.random.default_rng(2)
+    part = pd.DataFrame(
+        {
+            "a": rng.integers(-3, 3, 500).astype(np.int8),
+            "b": rng.integers(10**6, 10**6 + 9, 500),
+            "v": rng.integers(0, 99, 500) / 8,
+        }
+    )
+    made = {"n": ("a", "size"), "low": ("v", "min"), "high": ("v", "max"), "sum": ("v", "sum")}
+    found = _grouped(part, ["a", "b"], made, most)
+    expected = part.groupby(["a", "b"]).agg(**made).reset_index()
+    if most is None:
+        pd.testing.assert_frame_equal(found, expected)
+    else:
+        assert len(found) == most
+    far = part.assign(b=part["b"] ** 2)  # too many places for an array
+    found = _grouped(far, ["a", "b"], made, None).sort_values(["a", "b"], ignore_index=True)
+    pd.testing.assert_frame_equal(found, far.groupby(["a", "b"]).agg(**made).reset_index())
+
+
+@pytest.mark.usefixtures("cluster")
+def test_missing_scores_and_unknown_labels_are_refused():
+    frame = dd.from_pandas(pd.DataFrame({"y": [1.0, 5.0], "s": [0.5, np.nan]}), npartitions=2)
+    for options in ({}, {"bins": 9}):
+        with pytest.raises(InputError, match="got 1 NaN in column 's'"):
+            count_scores(frame, label="y", score="s", **options)
+        with pytest.raises(InputError, match="pass unlabeled=5"):
+            count_scores(frame.fillna(0.25), label="y", score="s", **options)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("cluster")
+def test_a_task_that_always_fails_is_an_error(columns):
+    frame = pd.DataFrame({"y": columns["y"], "s": columns["s"]})
+
+    def part(place):
+        if place:
+            raise RuntimeError("this partition cannot be read")
+        return frame
+
+    broken = dd.from_map(part, range(3), meta=frame.iloc[:0])
+    with pytest.raises(RuntimeError, match="this partition cannot be read"):
+        count_scores(broken, label="y", score="s")
 
 
 @pytest.mark.filterwarnings("ignore")  # a dying worker is talked about

@@ -14,6 +14,7 @@ import pytest
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.files import read_columns, read_counts
+from undercount.read_errors import read_error
 
 ROWS = {"fraud": [1.0, np.nan, 0.0, np.nan], "risk": [0.9, 0.9, -0.0, np.inf]}
 EXPECTED = ScoreCounts.from_rows(ROWS["fraud"], ROWS["risk"])
@@ -158,8 +159,11 @@ def test_text_is_named_with_its_row(tmp_path):
     good, path = write(tmp_path, "csv"), tmp_path / "rows2.csv"
     path.write_text("fraud,risk,note\n1,0.5,a\n,high,b\n")
     assert message([good, path]) == (
-        f"column 'risk' of {path} must hold numbers, not text; got 'high' in row 2"
+        f"column 'risk' of {path} must hold numbers, not text; got 'high' in row 2. "
+        "Name another column, or leave the value empty where it is not known"
     )
+    path.write_text("fraud;risk\n1;0,5\n")
+    assert message(path).endswith("got '0,5' in row 1. Write numbers with a decimal point")
     typed = tmp_path / "typed.parquet"
     save(typed, "SELECT 'yes' AS fraud, 0.5 AS risk")
     assert "'fraud'" in message(typed)
@@ -182,23 +186,50 @@ def test_unknown_labels_name_the_file(tmp_path):
     assert "pass unlabeled=7" in found
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "words"),
-    [
-        ("rows.csv", "fraud,risk\n1,0.5\n1,0.5,9\n0,0.1\n", "Line: 3"),
-        ("rows.csv", "fraud,risk\n", "at least one row"),
-        ("rows.csv", "", "is empty"),
-        ("rows.parquet", "no parquet at all", "cannot be read"),
-        ("rows.jsonl", '{"fraud": 1, "risk": 0.5}\n{"risk": \n', "cannot be read"),
-    ],
-)
+MANY = "fraud,risk,note\n" + "1,0.5,a\n" * 30_000
+BROKEN = [
+    ("rows.csv", "fraud,risk\n1,0.5\n1,0.5,9\n0,0.1\n", ", line 3: a row must have as many"),
+    ("rows.csv", "fraud,risk\n1,0.5\n1,0.5,9\n0,0.1\n", "2; got 3 or more in '1,0.5,9'. Mend"),
+    ("rows.csv", "fraud,risk,note\n1,0.5,a\n1,0.5\n", ", line 3: "),
+    ("rows.csv", MANY + "1,0.5\n1,0.5,b\n", ", line 30002: a row must have as many values"),
+    ("rows.csv", 'fraud,risk,note\n1,0.5,"open\n0,0.1,b\n', ", line 2: a value that begins with"),
+    ("rows.csv", MANY + '1,0.5,"open\n0,0.1,b\n', ", line 30002: a value that begins with"),
+    ("rows.csv", b"fraud,risk,note\n1,0.5,caf\xe9\n0,0.1,b\n", ", line 2: text must be UTF-8"),
+    ("rows.csv", "fraud,risk\n", "at least one row"),
+    ("rows.csv", "", "is empty"),
+    ("rows.csv.gz", "fraud,risk\n1,0.5\n", "is not compressed as its name says"),
+    ("rows.parquet", "no parquet at all", "is no complete Parquet file"),
+    (
+        "rows.jsonl",
+        '{"fraud": 1, "risk": 0.5}\n{"risk": \n',
+        "every line must hold one JSON object",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "words"), BROKEN)
 def test_broken_files(tmp_path, name, data, words):
     path = tmp_path / name
-    path.write_text(data)
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
     found = message(path)
     assert words in found
     assert str(path) in found
     assert "\n" not in found
+
+
+def test_a_ragged_file_among_good_ones_is_named(tmp_path):
+    good, bad = write(tmp_path, "csv"), tmp_path / "rows2.csv"
+    bad.write_text("fraud,risk,note\n1,0.5,a\n1,0.5\n" + "1,0.5,b\n" * 30_000)
+    found = message([good, bad])
+    assert str(bad) in found
+    assert "line 3" in found
+
+
+def test_what_duckdb_says_else_is_one_line():
+    found = read_error("rows.csv", "IO Error: Disk quota exceeded\nsecond line")
+    assert found == "rows.csv cannot be read: Disk quota exceeded"
+    other = "Invalid Input Error: CSV Error on Line: 7\nSomething new.\nPossible fixes:\n"
+    assert read_error("rows.csv", other) == "rows.csv, line 7 cannot be read: Something new"
 
 
 def test_mixed_formats_are_refused(tmp_path):

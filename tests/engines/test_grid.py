@@ -109,6 +109,64 @@ def test_weights_and_groups(lazy_constructor, columns, auc):
         assert abs(difference) <= counts.auc_error
 
 
+def scans(frame, seen):
+    """Let a polars frame note how many rows each pass over it reads."""
+
+    def look(batch):
+        seen[0] += len(batch)
+        return batch
+
+    return frame.lazy().map_batches(look, streamable=True)
+
+
+def several(size=60_000, n_scores=3):
+    rng = np.random.default_rng(11)
+    y, score = draw(rng, size)
+    columns = {"y": y, "s0": score}
+    for place in range(1, n_scores):
+        columns[f"s{place}"] = np.exp(rng.normal(score, 1.0)) if place % 2 else -score
+    return columns
+
+
+def test_several_scores_are_binned_in_three_scans(auc):
+    columns, seen = several(), [0]
+    names = ["s0", "s1", "s2"]
+    frame = scans(pl.DataFrame(columns), seen)
+    found = count_scores(frame, label="y", score=names, bins=4096)
+    size = len(columns["y"])
+    assert seen[0] <= 4 * size  # three scans, and one for the first rows, which are all here
+    for name in names:
+        exact = ScoreCounts.from_rows(columns["y"], columns[name])
+        counts = found[name]
+        assert len(counts.score) <= 4096
+        assert counts.n_rows == exact.n_rows
+        assert counts.auc_error <= 1 / 4096
+        for one, other in PAIRS:
+            assert abs(auc(counts, one, other) - auc(exact, one, other)) <= counts.auc_error + 1e-12
+        above = exact.score >= counts.score[99]
+        assert counts.unlabeled[:100].sum() == exact.unlabeled[above].sum()
+
+
+def test_several_binned_scores_with_groups_and_weights(lazy_constructor, columns, auc):
+    found = count_scores(
+        lazy_constructor(columns), label="y", score=["t", "s"], by="g", weight="w", bins=20
+    )
+    for name, key in itertools.product(("t", "s"), ("north", "south")):
+        mine = columns["g"] == key
+        y, score, weight = (columns[part][mine] for part in ("y", name, "w"))
+        exact = ScoreCounts.from_rows(y, score, sample_weight=weight)
+        counts = found[name][key]
+        assert counts.squared_weight == exact.squared_weight
+        difference = auc(counts, "positive", "unlabeled") - auc(exact, "positive", "unlabeled")
+        assert abs(difference) <= counts.auc_error + 1e-12
+
+
+def test_a_missing_score_of_several_names_its_column(lazy_constructor, columns):
+    held = {**columns, "u": np.where(columns["h"] == 1, np.nan, columns["t"])}
+    with pytest.raises(InputError, match="NaN in column 'u'"):
+        count_scores(lazy_constructor(held), label="y", score=["t", "u"], bins=8)
+
+
 def test_many_distinct_scores_are_binned_by_themselves(monkeypatch):
     monkeypatch.setattr(undercount.engines, "EXACT_LIMIT", 100)
     monkeypatch.setattr(undercount.engines, "PROBE_ROWS", 64)
@@ -124,6 +182,16 @@ def test_bad_rows_are_refused(bad, columns):
     held[name][17] = value
     with pytest.raises(InputError, match=words):
         count_scores(pl.DataFrame(held).lazy(), label="y", score="s", bins=8)
+
+
+def test_ends_that_are_nearly_one_score(lazy_constructor):
+    # A bin from 0 to the least number above it has no finite step.
+    score = np.array([0.0, 5e-324, 1e300, -1.5, np.inf, -np.inf, 0.5, 0.0, -2e-158])
+    y = np.array([1.0, 0.0, 1.0, 1.0, 1.0, 1.0, np.nan, np.nan, 1.0])
+    counts = count_scores(lazy_constructor({"y": y, "s": score}), label="y", score="s", bins=1000)
+    exact = ScoreCounts.from_rows(y, score)
+    np.testing.assert_array_equal(counts.score, exact.score)
+    np.testing.assert_array_equal(counts.positive, exact.positive)
 
 
 def test_extreme_scores():

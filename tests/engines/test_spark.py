@@ -2,13 +2,18 @@
 
 import importlib.util
 import os
+import pathlib
+import re
 import shutil
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from undercount.count_files import read_counts_file
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.frames import count_scores
@@ -80,6 +85,45 @@ def test_bins(frame, columns, auc):
     assert abs(difference) <= counts.auc_error
 
 
+numbers = st.sampled_from([0.0, -0.0, 0.5, -1.5, float("inf"), float("-inf"), 5e-324, 1e300])
+random_rows = st.lists(
+    st.tuples(st.sampled_from([1.0, 0.0, None]), st.one_of(numbers, st.floats(allow_nan=False))),
+    min_size=1,
+    max_size=20,
+)
+
+
+@given(data=random_rows)
+@settings(deadline=None, max_examples=5, suppress_health_check=list(HealthCheck))
+def test_random_frames_agree(spark, data):
+    # More partitions than rows, so that some are empty.
+    frame = spark.createDataFrame(data, "y double, s double").repartition(4)
+    counts = count_scores(frame, label="y", score="s")
+    y = np.array([row[0] for row in data], dtype=float)
+    expected = ScoreCounts.from_rows(y, [row[1] for row in data])
+    for name in ("score", "positive", "negative", "unlabeled"):
+        np.testing.assert_array_equal(getattr(counts, name), getattr(expected, name))
+
+
+def test_several_binned_scores(frame, columns, auc):
+    found = count_scores(frame, label="y", score=["t", "s"], bins=32)
+    for name in ("t", "s"):
+        exact = ScoreCounts.from_rows(columns["y"][:200], columns[name][:200])
+        difference = auc(found[name], "positive", "unlabeled") - auc(exact, "positive", "unlabeled")
+        assert abs(difference) <= found[name].auc_error + 1e-12
+
+
+def test_the_sql_of_the_documentation(frame, columns, tmp_path, same):
+    page = pathlib.Path(__file__).parents[2] / "docs" / "engines.md"
+    found = re.search(
+        r"-- Spark SQL\nCREATE.*?\n(.*?);", page.read_text(encoding="utf-8"), re.DOTALL
+    )
+    frame.withColumnsRenamed({"y": "is_fraud", "s": "p_fraud"}).createOrReplaceTempView("scored")
+    frame.sparkSession.sql(found[1]).coalesce(1).write.parquet(str(tmp_path / "counts"))
+    (path,) = (tmp_path / "counts").glob("*.parquet")
+    same(read_counts_file(path), ScoreCounts.from_rows(columns["y"][:200], columns["s"][:200]))
+
+
 def test_errors(frame):
     with pytest.raises(InputError, match="did you mean 's'"):
         count_scores(frame, label="y", score="s1")
@@ -125,8 +169,10 @@ y, s = [1.0, None, 0.0, None, None], [0.5, 0.5, -0.0, 0.0, float("inf")]
 frame = spark.createDataFrame(list(zip(y, s)), "y double, s double")
 counts = count_scores(frame, label="y", score="s")
 expected = ScoreCounts.from_counts([np.inf, 0.5, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1])
-for name in ("score", "positive", "negative", "unlabeled"):
-    np.testing.assert_array_equal(getattr(counts, name), getattr(expected, name))
+binned = count_scores(frame, label="y", score=["s"], bins=9)["s"]
+for found in (counts, binned):
+    for name in ("score", "positive", "negative", "unlabeled"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 spark.stop()
 print("the same")
 """

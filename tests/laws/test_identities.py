@@ -1,7 +1,26 @@
 """Identities between the papers, with and without ties, weights and known negatives.
 
 Every left side comes from the library, every right side from the rows by brute force. The number
-in a test's name is the identity's; those on bounds and on selection stand with their modules.
+in a test's name is the identity's:
+
+====== ===================================== ======================================
+number what it says                          where it is tested
+====== ===================================== ======================================
+1-4    areas and shares, each from another   here
+5      Claesen's ROC is Jain's               tests/assume/test_bounds_laws.py
+6      signed area of the uncleaned curve    here
+7      Tabatabaei's precision is Claesen's   tests/assume/test_bounds_laws.py
+8-17   precision, F, mixing, order of scores here
+18     no hidden positives: scikit-learn     test_identities_counts.py
+19-22  flip, nesting, cells of bounds        tests/assume/test_bounds_laws.py
+23-24  means over all labellings             test_identities_enumeration.py
+25-28  selection, the resampled band         test_identities_selection.py
+29     counts add                            test_identities_counts.py
+====== ===================================== ======================================
+
+Samples have ties or not, weights or not, known negatives or not wherever the identity allows
+them: 1, 15, 25, 26 and 28 are about complete labels, 4, 13 and the closed forms of 3 about
+positive and unlabeled rows alone, and 23-24 count rows, which have no weights.
 """
 
 from dataclasses import dataclass

@@ -22,11 +22,15 @@ law = settings(deadline=None, max_examples=15)
 
 @dataclass
 class Problem:
-    """A small completely labelled data set, and how many of its positives will carry a label."""
+    """A small completely labelled data set, and how many of its positives will carry a label.
+
+    The first `known` negatives carry a label as well, whichever positives do.
+    """
 
     truth: np.ndarray
     score: np.ndarray
     labelled: int
+    known: int
 
     @property
     def complete(self):
@@ -45,6 +49,7 @@ class Problem:
         for chosen in itertools.combinations(np.flatnonzero(self.truth), self.labelled):
             y = np.full(len(self.truth), np.nan)
             y[list(chosen)] = 1.0
+            y[np.flatnonzero(self.truth == 0)[: self.known]] = 0.0
             yield y
 
     def over_labellings(self, read):
@@ -64,7 +69,8 @@ def problems(draw, fewest_labels=1):
     tied = st.lists(st.integers(0, 3), min_size=len(truth), max_size=len(truth))
     score = draw(tied | st.permutations(range(len(truth))))
     labelled = draw(st.integers(fewest_labels, n_positive))
-    return Problem(np.array(truth), np.array(score, dtype=float), labelled)
+    known = draw(st.integers(0, len(truth) - n_positive - 1))  # one negative stays hidden
+    return Problem(np.array(truth), np.array(score, dtype=float), labelled, known)
 
 
 @law

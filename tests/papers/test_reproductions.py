@@ -11,9 +11,9 @@ import pytest
 
 import undercount as uc
 from undercount.papers import data as paper_data
-from undercount.papers import tabatabaei2020
+from undercount.papers import jain_draws, tabatabaei2020
 from undercount.papers.catalogue import ITEMS, find_item, run_item
-from undercount.papers.drawing import Line, draw
+from undercount.papers.drawing import Box, Line, Panel, draw
 from undercount.papers.pages import write_pages
 from undercount.papers.published import published
 from undercount.papers.result import Result
@@ -28,8 +28,8 @@ SHORTENED = {
 }
 SHORT = {*CLAESEN, *SHORTENED}
 NO_DATA = [item for item in ITEMS if set(item.data) <= {"heart_cleveland"}]
-OF_AUL = [("aul2021", "table1"), ("aul2021", "figure2")]
-OF_JAIN = [("jain2017", "table1"), ("jain2017", "table2"), ("jain2017", "figure2")]
+OF_AUL = [("aul2021", name) for name in ("table1", "figure2", "figure3")]
+OF_JAIN = [("jain2017", name) for name in ("table1", "table2", "figure2", "known")]
 
 
 def rows_of(result):
@@ -104,12 +104,13 @@ def test_shortened(item, monkeypatch):
 
 @pytest.mark.parametrize("item", [*OF_AUL, *OF_JAIN], ids="-".join)
 def test_on_small_data(item, small_data, kept, monkeypatch):
-    module = "aul2021" if item[0] == "aul2021" else "jain_tables"
+    modules = {"aul2021": ("aul_tables", "aul_learners"), "jain2017": ("jain_tables", "jain_draws")}
     table = published(item[0])
     for name in {"table1", "table2"} & set(table):
         table[name] = [row for row in table[name] if row[0] in ("pima", "airfoil", "spambase")][2:4]
-    monkeypatch.setattr(f"undercount.papers.{module}.published", lambda _: table)
-    result = run_item(*item, runs=1, data_dir=small_data, out=kept)
+    for module in modules[item[0]]:
+        monkeypatch.setattr(f"undercount.papers.{module}.published", lambda _: table)
+    result = run_item(*item, runs=2, data_dir=small_data, out=kept)
     check(result, item)
     if item[1] == "table1":  # sets that are not there are shown with the published numbers alone
         truth = "our AUC" if item[0] == "aul2021" else "our truth"
@@ -239,6 +240,48 @@ def test_same_seed_same_result_whatever_the_jobs():
     assert once.rows != other.rows
 
 
+def where_it_ran(_, generator):
+    from distributed import get_worker  # noqa: PLC0415 - an optional package
+
+    return {"value": float(generator.random()), "worker": get_worker().name}  # raises elsewhere
+
+
+def test_dask_by_name():
+    distributed = pytest.importorskip("distributed")
+    request = Request("paper", "item", 4, backend="dask")
+    cluster = {"processes": False, "n_workers": 2, "threads_per_worker": 1}
+    with distributed.Client(**cluster, dashboard_address=":0") as client:
+        found = request.draws(where_it_ran, [{"n": 1}], block=1)[0]
+        workers = {worker["name"] for worker in client.scheduler_info()["workers"].values()}
+    assert {draw["worker"] for draw in found} <= workers
+    expected = [float(request.generator({"n": 1}, draw).random()) for draw in range(4)]
+    assert [draw["value"] for draw in found] == expected
+
+
+@pytest.mark.parametrize("backend", ["dask", "ray"])
+def test_missing_cluster_package_is_named(backend, monkeypatch):
+    package = {"dask": "distributed", "ray": "ray"}[backend]
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setitem(sys.modules, f"{package}.util.joblib", None)
+    with pytest.raises(uc.InputError, match=f"backend '{backend}' needs the package {package}"):
+        run_item("cook2016", "table2", runs=1, backend=backend)
+
+
+def test_data_of_each_setting_is_made_only_when_needed(tmp_path):
+    asked = []
+
+    def given(setting):
+        asked.append(setting["n"])
+        return (str(tmp_path),)
+
+    request, settings = Request("paper", "item", 2, out=tmp_path), [{"n": 1}, {"n": 2}]
+    first = request.draws(count_calls, settings[:1], block=2, given=given)
+    both = request.draws(count_calls, settings, block=2, given=given)
+    assert asked == [1, 2]  # the first setting's draws were kept
+    assert both[0] == first[0]
+    assert both[1][0]["value"] > 2
+
+
 def count_calls(setting, generator, folder):
     path = pathlib.Path(folder) / "calls.txt"
     with path.open("a") as file:
@@ -288,6 +331,21 @@ def test_write_without_matplotlib(tmp_path, monkeypatch):
     assert draw(run_item("aul2021", "figure1").panels, tmp_path / "x") == []
 
 
+def test_boxes_hold_the_five_numbers(tmp_path):
+    values = np.random.default_rng(0).normal(size=101)
+    box = Box.of("some", values)
+    ordered = np.sort(values)
+    assert box.five == pytest.approx(ordered[[0, 25, 50, 75, 100]].tolist(), abs=1e-5)
+    assert box.mean == pytest.approx(values.mean(), abs=1e-5)
+    panel = Panel("boxes", "", "error", boxes=(box,))
+    result = Result("p", "i", "t", ("a",), ((1,),), (), 1, 0, (panel,))
+    assert {path.suffix for path in result.write(tmp_path)} == {".csv", ".json", ".svg", ".png"}
+    assert Result.read(tmp_path / "p-i.json").panels == (panel,)
+    with (tmp_path / "p-i-figure.csv").open() as file:
+        assert [float(row["y"]) for row in csv.DictReader(file)] == box.five
+    assert "<!-- some -->" in (tmp_path / "p-i.svg").read_text()  # text is drawn as paths
+
+
 def test_surface_is_drawn(tmp_path):
     assert all(
         path.exists() for path in draw(run_item("jain2017", "figure4").panels, tmp_path / "x")
@@ -303,6 +361,33 @@ def test_pages(tmp_path):
     assert "| AUC | 0.74 | 0.74 |" in text
     assert (tmp_path / "docs" / "aul2021-figure1.svg").exists()
     assert "not run yet" in index.read_text()
+
+
+def test_pages_of_some_papers(tmp_path):
+    for item in (("aul2021", "figure1"), ("jain2017", "figure1")):
+        run_item(*item).write(tmp_path / "results")
+    pages = write_pages(
+        tmp_path / "results", tmp_path / "docs", date="2026-11-15", papers=["jain2017"]
+    )
+    assert [page.name for page in pages] == ["index.md", "jain2017.md"]
+    assert "[figure1](aul2021.md)" in pages[0].read_text()
+    assert not (tmp_path / "docs" / "aul2021-figure1.svg").exists()
+
+
+def test_known_shares_err_as_their_standard_error_says():
+    """With fixed scores and the true shares eq. 4 has no bias, and errs as much as predicted."""
+    rng = np.random.default_rng(0)
+    real = np.arange(1500) < 600
+    score = rng.normal(1.2 * real)
+    found = []
+    for _ in range(400):
+        labelled = np.zeros(1500, dtype=bool)
+        labelled[rng.choice(600, 90, replace=False)] = True
+        labelled[600 + rng.choice(900, 30, replace=False)] = True  # a quarter is wrong
+        found.append(jain_draws._known(score, labelled, real.astype(float)))
+    errors, predicted = np.array(found).T
+    assert abs(errors.mean()) < 3 * errors.std() / 20
+    assert np.abs(errors).mean() == pytest.approx(jain_draws.ABSOLUTE * predicted.mean(), rel=0.1)
 
 
 def test_lines_are_thinned():
@@ -357,6 +442,19 @@ def test_openml(monkeypatch):
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fail)
     with pytest.raises(uc.InputError, match=r"spambase\.parquet.*OpenML's copy .* no network"):
         paper_data.load("spambase")
+
+
+def test_openml_as_it_is():
+    """With or without a network: the data, or a message that names the file and the cause."""
+    try:
+        found = paper_data.load("pima")
+    except uc.InputError as error:
+        message = str(error)
+        assert "pima.parquet (or .csv) is missing: no folder was given" in message
+        assert "OpenML's copy (number 37) failed: " in message
+    else:
+        assert found.features.shape == (768, 8)
+        assert found.y.sum() == 268
 
 
 def test_the_list_of_items_is_light():

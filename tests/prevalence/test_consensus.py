@@ -1,10 +1,13 @@
 import numpy as np
 import pytest
+from scipy.special import ndtr, ndtri
 
 import undercount as uc
 from undercount.prevalence import Consensus
-from undercount.prevalence.evidence import HEADS, gather
+from undercount.prevalence.binormal import CUTS, DISTANCES, SPREADS, binormal_share
+from undercount.prevalence.evidence import AUC_PLACE, HEADS, gather
 from undercount.prevalence.quantile_net import QuantileNet, trained_net
+from undercount.prevalence.ranks import labelled_auc
 
 
 def drawn(rng, distance, share=0.3, sizes=(500, 5000)):
@@ -38,11 +41,23 @@ def test_diagnostics_name_the_methods(normals):
         "AlphaMax",
         "BestBin",
         "Dedpul",
-        "KernelMean",
+        "Dedpul, monotone",
         "PatraSen",
         "RocSlope",
     }
     assert all(0.2 < value < 0.4 for value in estimates.values())
+
+
+def test_diagnostics_say_when_the_estimate_leaves_the_methods_range():
+    rng = np.random.default_rng(1)
+    for distance in (0.8, 1, 2, 4):
+        found = Consensus().fit(*drawn(rng, distance), unlabeled=-1)
+        least, most = found.diagnostics_["range"]
+        answers = found.diagnostics_["estimates"].values()
+        assert (least, most) == (min(answers), max(answers))
+        assert found.diagnostics_["spread"] == most - least
+        inside = least <= found.unlabeled_prevalence_ <= most
+        assert found.diagnostics_["outside"] is not inside
 
 
 def test_levels_nest(normals):
@@ -66,11 +81,39 @@ def test_no_hidden_and_only_hidden_positives(size):
 
 def test_evidence_reads_the_roc(normals):
     inputs = gather(normals).inputs
-    slope = inputs[-4 - HEADS.size : -4]
-    labelled, unlabeled = np.cumsum(normals.positive) / 400, np.cumsum(normals.unlabeled) / 1000
+    slope = inputs[AUC_PLACE + 5 :][: HEADS.size]
+    labelled, unlabeled = (
+        np.cumsum(normals.positive) / 400,
+        np.cumsum(normals.unlabeled) / 1000,
+    )
     half = np.interp(0.5, labelled, unlabeled) / 0.5
     assert slope[HEADS == 0.5] == pytest.approx(half)
+    assert 1 / (1 + np.exp(-inputs[AUC_PLACE])) == pytest.approx(labelled_auc(normals))
     assert inputs.size == trained_net().centre.size
+
+
+def test_least_ratios_by_hand():
+    counts = uc.ScoreCounts.from_counts(
+        np.arange(20.0, 0, -1),
+        np.full(20, 5.0),
+        np.zeros(20),
+        np.r_[1.0, 0, np.full(18, 11.0)],
+    )
+    # Labelled rows 5, 10, 15, ...; unlabeled 1, 1, 12, 23, ... of 199: ratios fall, then rise.
+    unlabeled = np.cumsum(counts.unlabeled) / 199
+    ratio = unlabeled / (np.arange(1, 21) / 20)
+    found = gather(counts).inputs[-5:]
+    first = np.array([0, 1, 2, 4, 9])  # the first head of at least 3, 6, 12, 25, 50 labels
+    assert found == pytest.approx([ratio[k:].min() for k in first])
+
+
+@pytest.mark.parametrize("share", [0.2, 0.6])
+def test_binormal_share_of_a_binormal_roc(share):
+    # A distance and a spread of its grid, so that the truth is one of the answers.
+    above = share * CUTS + (1 - share) * ndtr((ndtri(CUTS) - DISTANCES[10]) / SPREADS[6])
+    mean, error = binormal_share(above, 1e5)
+    assert mean == pytest.approx(share, abs=0.02)
+    assert binormal_share(above, 100)[1] > 2 * error
 
 
 def test_network_by_hand():

@@ -15,6 +15,7 @@ from undercount.assume.trial import Design, run_trial
 
 pytestmark = pytest.mark.slow
 SHARES = (0.2, 0.5, 0.7)
+AREAS = (("roc_auc", None), ("prevalence", None))
 
 
 def true_auc(correlation):
@@ -32,8 +33,9 @@ def true_values(correlation):
     }
 
 
-def coverage(draw, method, correlation, n_runs, distribution="empirical", kind="auto"):
+def coverage(draw, method, correlation, n_runs, distribution="empirical", kind="auto", only=None):
     truth = true_values(correlation)
+    truth = truth if only is None else {key: truth[key] for key in only}
     hits = dict.fromkeys(truth, 0)
     for seed in range(n_runs):
         data = draw(seed)
@@ -45,7 +47,9 @@ def coverage(draw, method, correlation, n_runs, distribution="empirical", kind="
             hits[metric, threshold] += (
                 value in model.interval(metric, threshold, kind, n_resamples=200).interval
             )
-    return {key: count / n_runs for key, count in hits.items()}
+    found = {key: count / n_runs for key, count in hits.items()}
+    print(method, distribution, correlation, found)  # noqa: T201 - the documentation shows them
+    return found
 
 
 @pytest.mark.parametrize("distribution", ["empirical", "normal", "copula"])
@@ -99,12 +103,12 @@ def test_profile_interval_of_eq_15_covers(correlation, score_weight, hidden):
         ),
         "unobserved",
         correlation,
-        150,
+        400,
+        only=AREAS,
     )
-    # The error correlation is barely identified and often at its end, so the interval may be
-    # too wide; in three of the nine designs it is a little short (.91 in 200 runs). Two standard
-    # errors of 150 runs below that:
-    assert all(share >= 0.87 for share in found.values()), found
+    # .93, and two standard errors of 400 runs. No upper end: where the data cannot tell the error
+    # correlation at all, the interval holds whatever it allows and covers nearly always.
+    assert all(share >= 0.908 for share in found.values()), found
 
 
 def test_bootstrap_covers():
@@ -114,12 +118,13 @@ def test_bootstrap_covers():
         0.5,
         200,
         kind="bootstrap",
+        only=AREAS,
     )
     assert all(0.9 <= share <= 0.99 for share in found.values()), found
 
 
 @pytest.mark.parametrize(
-    "method", ["own-score", "observed-score", "begg-greenes", "ipw", "doubly-robust"]
+    "method", ["own-score", "observed-score", "begg-greenes", "ipw", "doubly-robust", "unobserved"]
 )
 def test_simultaneous_band_covers_the_whole_curve(method):
     cutoffs = np.linspace(4, -4, 2001)
@@ -141,8 +146,9 @@ def test_simultaneous_band_covers_the_whole_curve(method):
         truth = np.interp(grid, fpr, tpr)
         low, high = band.pessimistic.tpr[2:-2], band.optimistic.tpr[2:-2]
         hits += bool(np.all((low <= truth) & (truth <= high)))
-    # Nominal .95; near the ends of the curve the normal approximation is a little short.
-    assert hits / 200 >= 0.86, hits / 200
+    print(method, "band", hits / 200)  # noqa: T201 - the documentation shows it
+    # .93, and two standard errors of 200 runs.
+    assert hits / 200 >= 0.9, hits / 200
 
 
 def test_skewed_scores_bias_the_normal_curve_and_not_the_default():
@@ -175,7 +181,8 @@ TABLE_2[0.7] = (0.830, 0.719, 0.830, 0.746)
 def test_table_2_of_the_paper(correlation):
     generator = np.random.default_rng(1)
     design = Design("own-score", correlation)
-    runs = [run_trial(design, generator) for _ in range(2000)]
+    # Standard deviations are at most .041, so .005 is nearly four standard errors of the mean.
+    runs = [run_trial(design, generator) for _ in range(1000)]
     found = [
         np.mean([getattr(run, name) for run in runs])
         for name in ("random", "standard", "inferred", "portion")
@@ -202,7 +209,8 @@ def test_table_4_of_the_paper(panel, column):
         score_correlation=panel[0],
         selector_correlation=panel[1],
     )
-    runs = [run_trial(design, generator) for _ in range(2000)]
+    # Standard deviations are at most .03: .005 is more than four standard errors of the mean.
+    runs = [run_trial(design, generator) for _ in range(700)]
     standard, inferred = (part[column] for part in TABLE_4[panel])
     assert np.mean([run.standard for run in runs]) == pytest.approx(standard, abs=0.005)
     assert np.mean([run.inferred for run in runs]) == pytest.approx(inferred, abs=0.005)

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from undercount.assume.binormal import LOG_ROOT_TWO_PI, log_binormal_cdf, log_density
-from undercount.assume.newton import Expansion, maximise
+from undercount.assume.newton import TOLERANCE, Expansion, maximise
 from undercount.assume.probit import fit_probit, residual
 from undercount.errors import InputError
 from undercount.rates import FloatArray
@@ -23,7 +25,19 @@ MAX_REFINEMENTS = 60
 CLOSE = 1e-8
 
 
-class CensoredRows(NamedTuple):
+class SplitRows(NamedTuple):
+    """Hold the rows looked at (designs, label, weight) apart from the others."""
+
+    z: FloatArray
+    x: FloatArray
+    label: FloatArray
+    w: FloatArray
+    z_away: FloatArray
+    w_away: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class CensoredRows:
     """Hold the rows of eq. 15: two designs, and labels where somebody looked."""
 
     selection: FloatArray
@@ -31,6 +45,24 @@ class CensoredRows(NamedTuple):
     label: FloatArray
     looked: FloatArray
     weight: FloatArray
+
+    @cached_property
+    def split(self) -> SplitRows:
+        """Rows looked at and others; kept, because each step of each fit needs it."""
+        seen = self.looked == 1
+        return SplitRows(
+            self.selection[seen],
+            self.outcome[seen],
+            self.label[seen],
+            self.weight[seen],
+            self.selection[~seen],
+            self.weight[~seen],
+        )
+
+    def only(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> "CensoredRows":
+        """Return some of the rows."""
+        columns = (self.selection, self.outcome, self.label, self.looked, self.weight)
+        return CensoredRows(*(column[kept] for column in columns))
 
 
 @dataclass(frozen=True)
@@ -63,6 +95,12 @@ class BiprobitFit:
         """Whether the data push the error correlation to ±1."""
         return abs(self.error_correlation) >= BOUNDARY
 
+    def towards(self, r: float) -> FloatArray:
+        """Guess the coefficients at another error correlation: along the tangent of the profile."""
+        drift = np.linalg.solve(self.hessian[:-1, :-1], self.hessian[:-1, -1])
+        guess: FloatArray = self.coefficients - (r - self.error_correlation) * drift
+        return guess
+
 
 def fit_biprobit(rows: CensoredRows) -> BiprobitFit:
     """Maximise eq. 15 from several starts of the error correlation; the highest maximum wins."""
@@ -73,7 +111,7 @@ def fit_biprobit(rows: CensoredRows) -> BiprobitFit:
         for r in STARTS:
             # Each side continues from its neighbour nearer to 0, as far as there are maxima.
             try:
-                latest = fit_given_correlation(rows, side * r, latest.coefficients)
+                latest = fit_given_correlation(rows, side * r, latest.towards(side * r))
             except InputError:
                 break
             grid.append(latest)
@@ -83,7 +121,9 @@ def fit_biprobit(rows: CensoredRows) -> BiprobitFit:
     return replace(best, modes=tuple(fit.error_correlation for fit in maxima))
 
 
-def fit_given_correlation(rows: CensoredRows, r: float, start: FloatArray) -> BiprobitFit:
+def fit_given_correlation(
+    rows: CensoredRows, r: float, start: FloatArray, tolerance: float = TOLERANCE
+) -> BiprobitFit:
     """Maximise eq. 15 over all but the error correlation: a point of the profile likelihood."""
     latest = Expansion(0.0, np.empty(0), np.empty((0, 0)))
 
@@ -92,7 +132,7 @@ def fit_given_correlation(rows: CensoredRows, r: float, start: FloatArray) -> Bi
         latest = expand_likelihood(rows, point, r)
         return Expansion(latest.value, latest.gradient[:-1], latest.hessian[:-1, :-1])
 
-    point, _, converged = maximise(expand, start)
+    point, _, converged = maximise(expand, start, tolerance)
     if not converged:
         raise InputError(
             f"eq. 15 did not converge at error correlation {r:.3g}. The score or a column of X may "
@@ -147,7 +187,8 @@ def _refine(rows: CensoredRows, left: BiprobitFit, right: BiprobitFit) -> Biprob
         guess = angle + step
         if not low < guess < high:
             guess = 0.5 * (low + high)
-        here = fit_given_correlation(rows, float(np.tanh(guess)), here.coefficients)
+        r = float(np.tanh(guess))
+        here = fit_given_correlation(rows, r, here.towards(r))
         if abs(guess - angle) < CLOSE:
             break
     return here
@@ -195,31 +236,31 @@ def _looked_terms(h: FloatArray, predictor: FloatArray, label: FloatArray, r: fl
 
 def expand_likelihood(rows: CensoredRows, point: FloatArray, r: float) -> Expansion:
     """Log-likelihood of eq. 15 with analytic gradient and Hessian, r last."""
-    seen = rows.looked == 1
-    size = rows.selection.shape[1]
-    h_all = rows.selection @ point[:size]
-    terms = _looked_terms(h_all[seen], rows.outcome[seen] @ point[size:], rows.label[seen], r)
-    z, x, w = rows.selection[seen], rows.outcome[seen], rows.weight[seen]
-    away, z_away, w_away = h_all[~seen], rows.selection[~seen], rows.weight[~seen]
+    z, x, label, w, z_away, w_away = rows.split
+    size = z.shape[1]
+    terms = _looked_terms(z @ point[:size], x @ point[size:], label, r)
+    away = z_away @ point[:size]
     log_away = log_ndtr(-away)
     slope_away = -np.exp(-0.5 * away**2 - LOG_ROOT_TWO_PI - log_away)
     value = float(w @ terms.log + w_away @ log_away)
-    by_h, by_k, by_r = terms.first
+    by_h, by_k, by_r = (w * part for part in terms.first)
     gradient = np.concatenate(
-        [z.T @ (w * by_h) + z_away.T @ (w_away * slope_away), x.T @ (w * by_k), [w @ by_r]]
+        [z.T @ by_h + z_away.T @ (w_away * slope_away), x.T @ by_k, [by_r.sum()]]
     )
-    hh, kk, hk, hr, kr, rr = terms.second
-    corner = (z.T * (w * hh)) @ z
-    corner -= (z_away.T * (w_away * slope_away * (slope_away + away))) @ z_away
-    cross = (z.T * (w * hk)) @ x
-    sides = np.concatenate([z.T @ (w * hr), x.T @ (w * kr)])[:, None]
-    block = np.block([[corner, cross], [cross.T, (x.T * (w * kk)) @ x]])
-    hessian = np.block([[block, sides], [sides.T, np.array([[w @ rr]])]])
+    hh, kk, hk, hr, kr, rr = (w * part for part in terms.second)
+    hessian = np.empty((len(gradient), len(gradient)))
+    hessian[:size, :size] = (z.T * hh) @ z
+    hessian[:size, :size] -= (z_away.T * (w_away * slope_away * (slope_away + away))) @ z_away
+    hessian[:size, size:-1] = (z.T * hk) @ x
+    hessian[size:-1, :size] = hessian[:size, size:-1].T
+    hessian[size:-1, size:-1] = (x.T * kk) @ x
+    hessian[-1, :-1] = hessian[:-1, -1] = np.concatenate([z.T @ hr, x.T @ kr])
+    hessian[-1, -1] = rr.sum()
     return Expansion(value, gradient, hessian)
 
 
-def row_scores(rows: CensoredRows, point: FloatArray, r: float) -> FloatArray:
-    """Gradient of each row's log-likelihood (unweighted), one column a coefficient, r last."""
+def row_expansion(rows: CensoredRows, point: FloatArray, r: float) -> tuple[FloatArray, FloatArray]:
+    """Log-likelihood of each row (unweighted) and its gradient, r last."""
     seen = rows.looked == 1
     size = rows.selection.shape[1]
     h = rows.selection @ point[:size]
@@ -231,4 +272,11 @@ def row_scores(rows: CensoredRows, point: FloatArray, r: float) -> FloatArray:
     scores[seen, -1] = by_r
     slope_away = residual(h[~seen], np.zeros(int((~seen).sum())))
     scores[~seen, :size] = slope_away[:, None] * rows.selection[~seen]
-    return scores
+    logs = log_ndtr(-h)
+    logs[seen] = terms.log
+    return logs, scores
+
+
+def row_scores(rows: CensoredRows, point: FloatArray, r: float) -> FloatArray:
+    """Gradient of each row's log-likelihood (unweighted), one column a coefficient, r last."""
+    return row_expansion(rows, point, r)[1]

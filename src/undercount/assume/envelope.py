@@ -1,6 +1,6 @@
 """Confidence band of a whole ROC curve, from the joint distribution of its points."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy.special import expit, logit, ndtri
@@ -26,7 +26,7 @@ def roc_band(
     simultaneous: bool,
     rough: bool = False,
 ) -> CurveBounds:
-    """Band of true-positive rates at each false-positive rate, on the logit scale.
+    """Band of true-positive rates at each false-positive rate.
 
     Parameters
     ----------
@@ -55,11 +55,10 @@ def roc_band(
         spans = [(centre, variance)]
         if rough:
             spans.append(_smoothed(centre, variance, reader.effective_labels(GRID)))
+        reach = float(np.sqrt(max(critical**2 - loss, 0.0)))
         for inside, square in spans:
-            error = np.sqrt(square) / (inside * (1 - inside))
-            reach = error * np.sqrt(max(critical**2 - loss, 0.0))
-            low = np.minimum(low, expit(logit(inside) - reach))
-            high = np.maximum(high, expit(logit(inside) + reach))
+            for below, above in _limits(inside, reach * np.sqrt(square)):
+                low, high = np.minimum(low, below), np.maximum(high, above)
     low, high = np.minimum(low, tpr), np.maximum(high, tpr)
     # The true curve rises, so whatever covers it still does when made to rise.
     low = np.clip(np.minimum.accumulate(low[::-1])[::-1], 0.0, 1.0)
@@ -83,6 +82,18 @@ def roc_band(
         curve.prevalence,
     )
     return CurveBounds(lower, upper)
+
+
+def _limits(tpr: FloatArray, reach: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Limits on the logit and on the angular scale; the outer ones are kept.
+
+    Where few rows are left, next to 0 and 1, the logit alone stops short of the nearer end.
+    """
+    width = reach / (tpr * (1 - tpr))
+    yield expit(logit(tpr) - width), expit(logit(tpr) + width)
+    angle, turn = np.arcsin(np.sqrt(tpr)), reach / (2 * np.sqrt(tpr * (1 - tpr)))
+    ends = np.maximum(angle - turn, 0.0), np.minimum(angle + turn, np.pi / 2)
+    yield np.sin(ends[0]) ** 2, np.sin(ends[1]) ** 2
 
 
 def _smoothed(

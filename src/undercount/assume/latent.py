@@ -155,7 +155,7 @@ class HiddenModel:
             selection, outcome = rows.selection.copy(), rows.outcome.copy()
             selection[:, column] += shift
             outcome[:, column] += shift
-            rows = rows._replace(selection=selection, outcome=outcome)
+            rows = replace(rows, selection=selection, outcome=outcome)
         scores = row_scores(rows, self.fit.coefficients, self.fit.error_correlation)
         return scores[:, : len(self.coefficients)]
 
@@ -165,9 +165,9 @@ class HiddenModel:
         result: FloatArray = given @ self.covariance * self.rows.weight.sum()
         return result
 
-    def at_correlation(self, r: float, start: FloatArray) -> "HiddenModel":
-        """Fit everything else at a given error correlation."""
-        fit = fit_given_correlation(self.rows, r, start)
+    def at_correlation(self, r: float, near: BiprobitFit, tolerance: float) -> "HiddenModel":
+        """Fit everything else at a given error correlation, starting from a fit at another."""
+        fit = fit_given_correlation(self.rows, r, near.towards(r), tolerance)
         return HiddenModel(self.rows, fit, self.names[: len(fit.coefficients)], fixed=True)
 
 
@@ -179,7 +179,7 @@ def fit_hidden(
     outcome = columns.design(other=False, extra=False)
     kept = weight > 0
     rows = CensoredRows(selection, outcome, sample.label, sample.looked, weight)
-    used = rows if kept.all() else CensoredRows(*(column[kept] for column in rows))
+    used = rows if kept.all() else rows.only(kept)
     fit = fit_biprobit(used) if near is None else refit_biprobit(used, near.fit)
     labels = ("intercept", "score", *sample.names)
     names = (

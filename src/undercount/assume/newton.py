@@ -23,7 +23,7 @@ class Expansion(NamedTuple):
 
 
 def maximise(
-    expand: Callable[[FloatArray], Expansion], start: FloatArray
+    expand: Callable[[FloatArray], Expansion], start: FloatArray, tolerance: float = TOLERANCE
 ) -> tuple[FloatArray, Expansion, bool]:
     """Climb a concave log-likelihood; return the point, its expansion, and whether it converged."""
     point = np.array(start, dtype=float)
@@ -40,7 +40,7 @@ def maximise(
                 return point, here, False
             there = expand(point + shrink * step)
         point, here = point + shrink * step, there
-        if gain < TOLERANCE and shrink == 1.0:
+        if gain < tolerance and shrink == 1.0:
             return point, here, True
     return point, here, False
 

@@ -1,5 +1,6 @@
 """From rows and weights to a fitted selection model, and from it to what reads metrics."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from undercount.assume.empirical import EmpiricalReader
@@ -7,7 +8,7 @@ from undercount.assume.gaussian import GaussianReader
 from undercount.assume.latent import HiddenModel, OutcomeModel, fit_hidden, fit_outcome
 from undercount.assume.request import LATENT
 from undercount.assume.sample import Columns, Sample, standardise
-from undercount.assume.spread import ProfilePoint, Reader
+from undercount.assume.spread import Reader
 from undercount.assume.verification import VerificationModel, fit_verification
 from undercount.errors import InputError
 from undercount.rates import FloatArray
@@ -62,13 +63,10 @@ class Recipe:
         return GaussianReader(self.sample, solution.weight, model, solution.columns, ranks)
 
     def readers(
-        self, solution: Solution, points: list[ProfilePoint], metric: str
-    ) -> list[tuple[float, Reader]]:
-        """Return the same for each point of a profile, with what it loses in likelihood."""
+        self, solution: Solution, models: Sequence[HiddenModel], metric: str
+    ) -> list[Reader]:
+        """Return the same for each model of a profile."""
         return [
-            (
-                point.loss,
-                self.reader(Solution(point.model, solution.weight, solution.columns), metric),
-            )
-            for point in points
+            self.reader(Solution(model, solution.weight, solution.columns), metric)
+            for model in models
         ]

@@ -85,7 +85,15 @@ class Columns:
 
 def read_sample(score: Any, y: Any, X: Any, selection_score: Any) -> Sample:
     """Validate rows by counting them, and keep what the counts cannot hold."""
-    counts = ScoreCounts.from_rows(y, score)
+    try:
+        counts = ScoreCounts.from_rows(y, score)
+    except InputError as error:
+        if _holes(score) and not _holes(y):
+            raise InputError(
+                "fit takes the score first and then y: fit(score, y). Here the first has missing "
+                "values, as labels have, and the second has none"
+            ) from error
+        raise
     if not np.isfinite(counts.score[[0, -1]]).all():
         raise InputError(
             "a selection model needs finite scores; got an infinite one. Cap the scores, or pass "
@@ -115,6 +123,14 @@ def read_sample(score: Any, y: Any, X: Any, selection_score: Any) -> Sample:
         covariates,
         names,
     )
+
+
+def _holes(values: Any) -> bool:
+    """Whether something has missing values; what is not numbers has none that matter here."""
+    try:
+        return bool(np.isnan(np.asarray(values, dtype=float)).any())
+    except (TypeError, ValueError):
+        return False
 
 
 def standardise(sample: Sample, weight: FloatArray, *, ranks: bool) -> Columns:

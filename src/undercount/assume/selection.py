@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
+from undercount.assume.calibration import likelihood_field
 from undercount.assume.envelope import roc_band
 from undercount.assume.latent import HiddenModel
 from undercount.assume.recipe import Recipe
@@ -23,13 +24,11 @@ from undercount.assume.scrutiny import (
     check_shape,
 )
 from undercount.assume.spread import (
-    ProfilePoint,
+    Profile,
     Reader,
     Span,
     delta_span,
-    profile_interval,
     profile_points,
-    profile_span,
     read_metric,
 )
 from undercount.assume.verification import VerificationModel
@@ -117,7 +116,9 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         X: ArrayLike | None = None,
         selection_score: ArrayLike | None = None,
     ) -> "SelectionModel":
-        """Fit the model.
+        """Fit the model; the score comes first, unlike in the metric functions.
+
+        Exchanging the two is always noticed: labels are missing where nobody looked, scores never.
 
         Parameters
         ----------
@@ -138,7 +139,8 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         self._recipe = Recipe(self.method, self.distribution, sample)
         self._solution = self._recipe.solve(sample.weight)
         self._reader = self._recipe.reader(self._solution)
-        self._profile: list[ProfilePoint] | None = None
+        self._profile: Profile | None = None
+        self._readers: dict[bool, list[Reader]] = {}
         self.model_ = self._solution.model
         self.curve_: OperatingCurve = self._reader.curve
         self.prevalence_: float = self.curve_.prevalence
@@ -177,8 +179,8 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
             For the latter: rows with ``score >= threshold`` are predicted positive.
         method : str
             "delta" from the likelihood; "bootstrap" refits on resampled rows; "profile" (only for
-            "unobserved") follows the likelihood along the error correlation, which is far from a
-            parabola; "auto" takes that where it exists and else the delta method.
+            "unobserved") follows the likelihood along the error correlation, far from a parabola,
+            with simulated critical values; "auto" takes that where it exists and else "delta".
         n_resamples : int
             Of the bootstrap.
 
@@ -206,7 +208,9 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         self._refuse_unfitted()
         points: list[tuple[float, Reader]] = [(0.0, self._reader)]
         if isinstance(self.model_, HiddenModel):
-            points = self._profile_readers("roc_auc")
+            limit = float(ndtri(0.5 + self.confidence_level / 2)) ** 2
+            pairs = zip(self._scan().loss, self._scan_readers("roc_auc"), strict=True)
+            points = [(float(loss), reader) for loss, reader in pairs if loss <= limit]
         return roc_band(
             points,
             self._reader,
@@ -219,7 +223,7 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
     def error_correlation_interval(self) -> Interval:
         """Return the profile interval of the error correlation of eq. 15."""
         self._refuse_unfitted()
-        return profile_interval(self._profile_points())
+        return self._scan().interval(self.confidence_level)
 
     def checks(self) -> list[Check]:
         """Check what can be checked, in plain words; what cannot be, no check can promise."""
@@ -245,8 +249,8 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         if method == "delta":
             return delta_span(reader, metric, threshold, level)
         if method == "profile":
-            readers = self._profile_readers(metric)
-            return profile_span(readers, reader, metric, threshold, level)
+            readers = self._scan_readers(metric)
+            return self._scan().span(readers, reader, metric, threshold, level)
         recipe, model = self._recipe, self.model_
         return bootstrap_span(
             lambda weight: recipe.reader(recipe.solve(weight, model), metric),
@@ -258,15 +262,20 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
             self.random_state,
         )
 
-    def _profile_points(self) -> list[ProfilePoint]:
+    def _scan(self) -> Profile:
         if not isinstance(self.model_, HiddenModel):
             raise InputError(f"only 'unobserved' has an error correlation; got {self.method!r}")
         if self._profile is None:
-            self._profile = profile_points(self.model_, self.confidence_level)
+            points = profile_points(self.model_)
+            self._profile = Profile(points, likelihood_field([point.model for point in points]))
         return self._profile
 
-    def _profile_readers(self, metric: str) -> list[tuple[float, Reader]]:
-        return self._recipe.readers(self._solution, self._profile_points(), metric)
+    def _scan_readers(self, metric: str) -> list[Reader]:
+        latent = metric == "correlation"
+        if latent not in self._readers:
+            models = [point.model for point in self._scan().points]
+            self._readers[latent] = self._recipe.readers(self._solution, models, metric)
+        return self._readers[latent]
 
     def _coefficients(self) -> dict[str, Estimate]:
         errors = np.sqrt(np.diag(self.model_.covariance))

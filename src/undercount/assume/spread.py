@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtri
 
-from undercount.assume.biprobit import LIMIT
+from undercount.assume.biprobit import LIMIT, BiprobitFit
+from undercount.assume.calibration import LikelihoodField
 from undercount.assume.latent import HiddenModel
 from undercount.curve import Interval, OperatingCurve
 from undercount.errors import InputError
@@ -17,8 +19,14 @@ CURVE_METRICS = ("roc_auc", "prevalence", "lift_auc", "average_precision", "corr
 SIGNED = {"informedness", "mcc", "kappa", "correlation"}
 POSITIVE = {"lift", "lee_liu", "positive_likelihood_ratio", "negative_likelihood_ratio"}
 COARSE = 17
-FINE = 15
-HALVINGS = 6
+FINE = 25
+HALVINGS = 3
+# Twice the log-likelihood lost where the scan ends: beyond what any interval needs.
+FAR = 16.0
+# In units of log-likelihood: a profile that decides between 0 and 4 needs no more.
+ROUGH = 1e-5
+BETWEEN, TRIED, FEWEST = 120, 800, 3
+SAME = 1e-6
 
 
 class Reader(Protocol):
@@ -110,20 +118,19 @@ class ProfilePoint:
     model: HiddenModel
 
 
-def profile_points(model: HiddenModel, level: float) -> list[ProfilePoint]:
-    """Fits at error correlations that the data do not reject at a confidence level.
+def profile_points(model: HiddenModel) -> list[ProfilePoint]:
+    """Fits at all error correlations that the data do not make absurd.
 
     The whole range is scanned, because the profile may have several humps.
     """
-    limit = float(ndtri(0.5 + level / 2)) ** 2
     best = model.fit
 
-    def fit(angle: float, start: FloatArray) -> ProfilePoint:
-        fitted = model.at_correlation(float(np.tanh(angle)), start)
+    def fit(angle: float, near: BiprobitFit) -> ProfilePoint:
+        fitted = model.at_correlation(float(np.tanh(angle)), near, ROUGH)
         loss = 2 * (best.log_likelihood - fitted.fit.log_likelihood)
         return ProfilePoint(float(np.tanh(angle)), max(loss, 0.0), fitted)
 
-    peak = fit(float(np.arctanh(best.error_correlation)), best.coefficients)
+    peak = fit(float(np.arctanh(best.error_correlation)), best)
     coarse = [peak]
     for side in (-1.0, 1.0):
         latest = peak
@@ -131,35 +138,38 @@ def profile_points(model: HiddenModel, level: float) -> list[ProfilePoint]:
             if side * angle <= side * np.arctanh(peak.error_correlation):
                 continue
             try:
-                latest = fit(float(angle), latest.model.fit.coefficients)
+                latest = fit(float(angle), latest.model.fit)
             except InputError:  # no maximum so far out: the range ends here
                 break
             coarse.append(latest)
     coarse.sort(key=lambda point: point.error_correlation)
-    ends = _accepted_ends(coarse, limit, fit)
+    ends = _scanned_ends(coarse, fit)
     inner = np.linspace(np.arctanh(ends[0]), np.arctanh(ends[1]), FINE)
-    start = peak.model.fit.coefficients
-    points = [peak, *(fit(float(angle), start) for angle in inner)]
-    kept = [point for point in points if point.loss <= limit]
-    return sorted(kept, key=lambda point: point.error_correlation)
+    points = [peak]
+    for angle in inner:
+        near = min(coarse, key=lambda point: abs(np.arctanh(point.error_correlation) - angle))
+        points.append(fit(float(angle), near.model.fit))
+    points.sort(key=lambda point: point.error_correlation)
+    # The peak may be one of the others.
+    apart = np.diff([np.arctanh(point.error_correlation) for point in points]) > SAME
+    return [points[0], *(point for point, new in zip(points[1:], apart, strict=True) if new)]
 
 
-def _accepted_ends(
+def _scanned_ends(
     coarse: Sequence[ProfilePoint],
-    limit: float,
-    fit: Callable[[float, FloatArray], ProfilePoint],
+    fit: Callable[[float, BiprobitFit], ProfilePoint],
 ) -> tuple[float, float]:
-    """Outermost accepted correlations, refined by halving towards the rejected neighbour."""
+    """Outermost correlations of the scan, refined by halving towards the rejected neighbour."""
     ends = []
     for ordered in (list(coarse), list(coarse)[::-1]):
-        place = next(i for i, point in enumerate(ordered) if point.loss <= limit)
+        place = next(i for i, point in enumerate(ordered) if point.loss <= FAR)
         inside = ordered[place]
         if place > 0:
             outside = float(np.arctanh(ordered[place - 1].error_correlation))
             for _ in range(HALVINGS):
                 middle = 0.5 * (outside + float(np.arctanh(inside.error_correlation)))
-                point = fit(middle, inside.model.fit.coefficients)
-                if point.loss <= limit:
+                point = fit(middle, inside.model.fit)
+                if point.loss <= FAR:
                     inside = point
                 else:
                     outside = middle
@@ -167,40 +177,96 @@ def _accepted_ends(
     return ends[0], ends[1]
 
 
-def profile_span(
-    points: Sequence[tuple[float, Reader]],
-    best: Reader,
-    metric: str,
-    threshold: float | None,
-    level: float,
-) -> Span:
-    """Interval of a metric that follows the likelihood along the error correlation.
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Hold a scan of the error correlation, and how its log-likelihoods vary together."""
 
-    Along r the likelihood is used as it is; across r, where it is close to a parabola, by the
-    delta method: x belongs to the interval if some r has loss(r) + ((x - g(r)) / se(r))² within
-    the limit.
+    points: Sequence[ProfilePoint]
+    field: LikelihoodField
 
-    Parameters
-    ----------
-    points : sequence of (loss, reader)
-        Accepted fits.
-    best : reader
-        At the maximum.
-    """
-    limit = float(ndtri(0.5 + level / 2)) ** 2
-    value = best.value(metric, threshold)
-    lows, highs = [value], [value]
-    for loss, reader in points:
-        here = reader.value(metric, threshold)
-        scale = metric_scale(metric, here)
-        error = float(np.sqrt(reader.variance(metric, threshold))) * scale.slope(here)
-        reach = error * float(np.sqrt(max(limit - loss, 0.0)))
-        lows.append(scale.backward(scale.forward(here) - reach))
-        highs.append(scale.backward(scale.forward(here) + reach))
-    low, high = float(min(lows)), float(max(highs))
-    return Span(value, low, high, (high - low) / (2 * float(np.sqrt(limit))))
+    @property
+    def angle(self) -> FloatArray:
+        """Error correlations on the scale on which they are scanned."""
+        return np.arctanh([point.error_correlation for point in self.points])
+
+    @property
+    def loss(self) -> FloatArray:
+        """Twice the log-likelihood that each point loses to the best."""
+        return np.array([point.loss for point in self.points])
+
+    def span(
+        self,
+        readers: Sequence[Reader],
+        best: Reader,
+        metric: str,
+        threshold: float | None,
+        level: float,
+    ) -> Span:
+        """Interval of a metric that follows the likelihood along the error correlation.
+
+        Along r the likelihood is used as it is; across r, where it is close to a parabola, by the
+        delta method: the statistic of a value x is the smallest, over r, of
+        loss(r) + ((x - g(r)) / se(r))². It is compared with its simulated quantile at the r that
+        attains the minimum.
+
+        Parameters
+        ----------
+        readers : sequence of reader
+            At each point of the scan.
+        best : reader
+            At the maximum.
+        """
+        value = best.value(metric, threshold)
+        values = np.array([reader.value(metric, threshold) for reader in readers])
+        scale = metric_scale(metric, float(values.min()))
+        if metric_scale(metric, float(values.max())) is not scale:
+            scale = PLAIN
+        centre = np.array([scale.forward(float(here)) for here in values])
+        error = np.array(
+            [
+                np.sqrt(reader.variance(metric, threshold)) * scale.slope(float(here))
+                for here, reader in zip(values, readers, strict=True)
+            ]
+        )
+        error = np.maximum(error, 1e-9)
+        ends = self._accepted(centre, error, scale.forward(value), level)
+        low, high = (scale.backward(float(end)) for end in ends)
+        reach = 2 * float(ndtri(0.5 + level / 2))
+        return Span(value, min(low, value), max(high, value), (high - low) / reach)
+
+    def _accepted(
+        self, centre: FloatArray, error: FloatArray, value: float, level: float
+    ) -> tuple[float, float]:
+        """Outermost values whose statistic is below its critical value."""
+        critical = self.field.critical_values(centre, error, level)
+        angle, loss = self.angle, self.loss
+        fine = np.unique(np.concatenate([angle, np.linspace(angle[0], angle[-1], BETWEEN)]))
+        loss_at, centre_at, error_at, critical_at = (
+            interpolate(angle, column, fine) for column in (loss, centre, error, critical)
+        )
+        reach = np.sqrt(FAR) * error_at
+        tried = np.linspace((centre_at - reach).min(), (centre_at + reach).max(), TRIED)
+        statistic = loss_at + ((np.append(tried, value)[:, None] - centre_at) / error_at) ** 2
+        place = statistic.argmin(axis=1)
+        kept = np.append(tried, value)[statistic.min(axis=1) <= critical_at[place]]
+        return float(min(kept.min(), value)), float(max(kept.max(), value))
+
+    def interval(self, level: float) -> Interval:
+        """Error correlations that the likelihood does not reject."""
+        angle, critical = self.angle, self.field.critical_losses(level)
+        fine = np.unique(np.concatenate([angle, np.linspace(angle[0], angle[-1], TRIED)]))
+        kept = fine[interpolate(angle, self.loss, fine) <= interpolate(angle, critical, fine)]
+        best = float(angle[self.loss.argmin()])
+        low, high = (
+            min(float(kept.min(initial=best)), best),
+            max(float(kept.max(initial=best)), best),
+        )
+        return Interval(float(np.tanh(low)), float(np.tanh(high)))
 
 
-def profile_interval(points: Sequence[ProfilePoint]) -> Interval:
-    """Error correlations that the likelihood does not reject."""
-    return Interval(points[0].error_correlation, points[-1].error_correlation)
+def interpolate(at: FloatArray, values: FloatArray, wanted: FloatArray) -> FloatArray:
+    """Interpolate smoothly without inventing humps."""
+    if len(at) < FEWEST:
+        return np.interp(wanted, at, values)
+    result: FloatArray = PchipInterpolator(at, values)(wanted)
+    return result

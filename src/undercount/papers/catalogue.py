@@ -62,7 +62,8 @@ ITEMS = (
     Item("jain2017", "figure2", "distribution of errors by purity", _JAIN, 50),
     Item("jain2017", "figure3", "error of the recovered AUC over assumed shares", (), 1),
     Item("jain2017", "figure4", "lines of the error surface", (), 1),
-    Item("jain2017", "signtests", "indirect against direct recovery", (), 1),
+    Item("jain2017", "known", "errors with known shares against their standard errors", _JAIN, 50),
+    Item("jain2017", "signtests", "indirect against direct recovery", (), 50),
     Item("jain2017", "table1", "errors of the recovered AUC", _JAIN, 50),
     Item("jain2017", "table2", "errors of the recovered AUC-PR", _JAIN, 50),
     Item("tabatabaei2020", "figure1", "a generated data set", (), 1),
@@ -80,6 +81,7 @@ ITEMS = (
     Item("cook2016", "table4", "areas, rows chosen by a known classifier", (), 2000),
     Item("aul2021", "figure1", "toy example: AUC and AUL", (), 1),
     Item("aul2021", "figure2", "distribution of errors by data set", _AUL, 50),
+    Item("aul2021", "figure3", "classifiers trained for AUL and for AUC", _AUL, 50),
     Item("aul2021", "table1", "errors of recovered AUC and of AUL", _AUL, 50),
     Item("aul2021", "timing", "time of an estimate (section 4.2)", (), 5),
 )
@@ -115,6 +117,7 @@ def run_item(
     data_dir: str | Path | None = None,
     progress: Progress | None = None,
     backend: str | None = None,
+    bags: int | None = None,
 ) -> Result:
     """Reproduce one table or figure.
 
@@ -137,6 +140,8 @@ def run_item(
         Called with the number of blocks of draws done and of all.
     backend : str, optional
         A joblib backend by name, for a cluster.
+    bags : int, optional
+        Networks of one ensemble in the tables of Jain et al.; the published 100 by default.
 
     Returns
     -------
@@ -163,6 +168,7 @@ def run_item(
         None if data_dir is None else Path(data_dir),
         progress,
         backend,
+        bags,
     )
     result: Result = getattr(importlib.import_module(f"undercount.papers.{paper}"), item)(request)
     return result

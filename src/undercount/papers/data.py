@@ -1,6 +1,7 @@
 """Data sets of the papers: from a folder of files, or from OpenML when there is a network."""
 
 import os
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,8 +109,12 @@ def _fetch(name: str, folders: list[Path]) -> Data:
     from sklearn.datasets import fetch_openml  # noqa: PLC0415 - slow to import
 
     number, positive = OPENML[name]
+    # Nothing is kept: no files but those that the user names.
+    options = {"as_frame": False, "cache": False, "n_retries": 1, "delay": 0.1}
     try:
-        found = fetch_openml(data_id=number, as_frame=False, n_retries=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that it tries again
+            found = fetch_openml(data_id=number, **options)
     except OSError as error:
         raise InputError(f"{missing}. OpenML's copy (number {number}) failed: {error}") from None
     features = np.asarray(found.data, dtype=float)

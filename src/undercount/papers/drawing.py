@@ -1,4 +1,4 @@
-"""Panels of lines, points and surfaces, drawn when matplotlib is there."""
+"""Panels of lines, points, boxes and surfaces, drawn when matplotlib is there."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -48,8 +48,37 @@ def _range(values: Any) -> float:
 
 
 @dataclass(frozen=True)
+class Box:
+    """Hold one box of a panel: least, quartiles, most, and the mean.
+
+    Attributes
+    ----------
+    label : str
+        Its name under the axis.
+    five : list of float
+        Least value, first quartile, median, third quartile, largest value.
+    mean : float
+        Drawn as a diamond.
+    """
+
+    label: str
+    five: list[float]
+    mean: float
+
+    @classmethod
+    def of(cls, label: str, values: ArrayLike) -> "Box":
+        """Make a box of numbers."""
+        found = np.asarray(values, dtype=float)
+        five = np.quantile(found, [0, 0.25, 0.5, 0.75, 1]).round(5).tolist()
+        return cls(label, five, round(float(found.mean()), 5))
+
+
+@dataclass(frozen=True)
 class Panel:
-    """Hold one panel: lines, or a surface over the unit square."""
+    """Hold one panel: lines, boxes side by side, or a surface over the unit square.
+
+    `ticks` are names under the axis, at 0, 1, 2, … .
+    """
 
     title: str
     x_label: str
@@ -57,11 +86,17 @@ class Panel:
     lines: tuple[Line, ...] = ()
     surface: list[list[float]] = field(default_factory=list)
     log_x: bool = False
+    log_y: bool = False
+    boxes: tuple[Box, ...] = ()
+    ticks: tuple[str, ...] = ()
 
     @classmethod
     def from_dict(cls, found: dict[str, Any]) -> "Panel":
         """Make a panel from its JSON."""
-        return cls(**{**found, "lines": tuple(Line(**line) for line in found["lines"])})
+        lines = tuple(Line(**line) for line in found["lines"])
+        boxes = tuple(Box(**box) for box in found.get("boxes", ()))
+        ticks = tuple(found.get("ticks", ()))
+        return cls(**{**found, "lines": lines, "boxes": boxes, "ticks": ticks})
 
 
 def roc_line(label: str, curve: Any, style: str = "-") -> Line:
@@ -71,8 +106,11 @@ def roc_line(label: str, curve: Any, style: str = "-") -> Line:
 
 
 def thinned(panels: Sequence[Panel]) -> Iterator[tuple[str, str, float, float]]:
-    """Return the points of all lines, one row a point."""
+    """Return the points of all lines and the five numbers of all boxes, one row a point."""
     for panel in panels:
+        for place, box in enumerate(panel.boxes):
+            for value in box.five:
+                yield panel.title, box.label, float(place), value
         for line in panel.lines:
             for x, y in zip(line.x, line.y, strict=True):
                 yield panel.title, line.label, x, y
@@ -110,8 +148,32 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
         # A line without a name belongs to the one before it.
         options = {"label": line.label} if line.label else {"color": colour}
         colour = axes.plot(line.x, line.y, line.style, markersize=3, **options)[0].get_color()
+    _draw_boxes(axes, panel)
     axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
     if panel.log_x:
         axes.set_xscale("log")
+    if panel.log_y:
+        axes.set_yscale("log")
     if any(line.label for line in panel.lines):
         axes.legend(fontsize="small")
+
+
+def _draw_boxes(axes: Any, panel: Panel) -> None:
+    names = ("whislo", "q1", "med", "q3", "whishi")
+    if panel.boxes:
+        boxes = [
+            {**dict(zip(names, box.five, strict=True)), "mean": box.mean, "label": box.label}
+            for box in panel.boxes
+        ]
+        diamond = {"marker": "D", "markerfacecolor": "black", "markersize": 3}
+        axes.bxp(
+            boxes,
+            positions=range(len(boxes)),
+            showfliers=False,
+            showmeans=True,
+            meanprops={**diamond, "markeredgecolor": "black"},
+        )
+        axes.axhline(0, color="grey", linewidth=0.5)
+    ticks = panel.ticks or tuple(box.label for box in panel.boxes)
+    if ticks:
+        axes.set_xticks(range(len(ticks)), ticks, rotation=45, ha="right")

@@ -17,14 +17,13 @@ TITLES = {
     "cook2016": "Cook (2016), ROC curves and nonrandom data",
     "aul2021": "AUL is a better optimization metric in PU learning (2021)",
 }
-NOT_HERE = (
-    "Not reproduced: Figure 3 of the AUL paper (classifiers trained for AUL and for AUC), and "
-    "whatever needs the private health data of Tabatabaei et al."
-)
+NOT_HERE = "Not reproduced: whatever needs the private health data of Tabatabaei et al."
 MADE = "Made by `undercount.papers.pages.write_pages` on {date} from results of `undercount`."
 
 
-def write_pages(results: str | Path, folder: str | Path, *, date: str) -> list[Path]:
+def write_pages(
+    results: str | Path, folder: str | Path, *, date: str, papers: Sequence[str] | None = None
+) -> list[Path]:
     """Write one page a paper, and an index, from a folder of results.
 
     Parameters
@@ -35,6 +34,8 @@ def write_pages(results: str | Path, folder: str | Path, *, date: str) -> list[P
         Where the pages go; figures are copied beside them.
     date : str
         Day of the runs.
+    papers : sequence of str, optional
+        Papers whose pages are written; all by default. The index always lists all results.
 
     Returns
     -------
@@ -61,7 +62,8 @@ def write_pages(results: str | Path, folder: str | Path, *, date: str) -> list[P
     ]
     pages = [target / "index.md"]
     pages[0].write_text(_index(found, date), encoding="utf-8")
-    for paper in dict.fromkeys(result.paper for result in found):
+    chosen = [paper for paper in TITLES if papers is None or paper in papers]
+    for paper in [paper for paper in chosen if any(result.paper == paper for result in found)]:
         mine = [result for result in found if result.paper == paper]
         for result in mine:
             picture = source / f"{result.name}.svg"

@@ -1,11 +1,12 @@
 """Draws of a reproduction: seeded one by one, run in parallel, kept when finished."""
 
 import hashlib
+import importlib
 import json
 import os
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from undercount import __version__
+from undercount.errors import InputError
 from undercount.papers.data import Data, load
 
 Setting: TypeAlias = Mapping[str, Any]
@@ -43,7 +45,10 @@ class Request:
     progress : callable or None
         Called with the blocks of draws done and the number of all.
     backend : str or None
-        A joblib backend by name, such as "dask" or "ray" once it is registered.
+        A joblib backend by name. "dask" uses the client that is open, or opens one: that of
+        ``DASK_SCHEDULER_ADDRESS``, or a cluster on this machine.
+    bags : int or None
+        Networks of one ensemble, where an item trains ensembles; None for its own number.
     """
 
     paper: str
@@ -55,6 +60,7 @@ class Request:
     data_dir: Path | None = None
     progress: Progress | None = None
     backend: str | None = None
+    bags: int | None = None
 
     def data(self, name: str) -> Data:
         """Load a data set by name."""
@@ -65,9 +71,18 @@ class Request:
         return np.random.default_rng([self.seed, zlib.crc32(_words(setting).encode()), draw])
 
     def draws(
-        self, task: Task, settings: Sequence[Setting], *shared: Any, block: int = 50
+        self,
+        task: Task,
+        settings: Sequence[Setting],
+        *shared: Any,
+        block: int = 50,
+        given: Callable[[Setting], tuple[Any, ...]] | None = None,
     ) -> list[list[Draw]]:
         """Run ``task(setting, generator, *shared)`` `runs` times a setting.
+
+        What differs between settings and is too large to be part of one, such as its data, comes
+        from ``given(setting)`` and is passed after `shared`; it is called only for settings that
+        have draws to make.
 
         Blocks of draws are written when they are finished and read again by the next call with
         the same item, setting and seed, so an interrupted run loses at most the blocks under way.
@@ -81,9 +96,16 @@ class Request:
             for start in starts
         ]
         found: list[list[Draw]] = []
+
+        def arguments(setting: Setting, draws: range) -> tuple[Any, ...]:
+            if given is None or _is_kept(self, setting, draws):
+                return shared
+            return *shared, *given(setting)
+
         with self._backend():
             parallel = Parallel(n_jobs=self.jobs, return_as="generator")
-            for part in parallel(delayed(_block)(self._bare(), task, *b, shared) for b in blocks):
+            todo = (delayed(_block)(self._bare(), task, *b, arguments(*b)) for b in blocks)
+            for part in parallel(todo):
                 found.append(part)
                 if self.progress is not None:
                     self.progress(len(found), len(blocks))
@@ -102,8 +124,29 @@ class Request:
             return nullcontext()
         from joblib import parallel_config  # noqa: PLC0415
 
-        context: AbstractContextManager[Any] = parallel_config(backend=self.backend)
-        return context
+        stack = ExitStack()
+        _prepare_cluster(self.backend, stack)
+        stack.enter_context(parallel_config(backend=self.backend))
+        return stack
+
+
+def _prepare_cluster(backend: str, stack: ExitStack) -> None:
+    """Open what a joblib backend needs before it can be named."""
+    if backend not in ("dask", "ray"):
+        return
+    package = {"dask": "distributed", "ray": "ray.util.joblib"}[backend]
+    try:
+        module = importlib.import_module(package)
+    except ImportError:
+        name = package.partition(".")[0]
+        raise InputError(f"backend {backend!r} needs the package {name}; install it") from None
+    if backend == "ray":
+        module.register_ray()
+        return
+    try:
+        module.get_client()
+    except ValueError:  # none yet: that of DASK_SCHEDULER_ADDRESS, or one on this machine
+        stack.enter_context(module.Client())
 
 
 def _block(
@@ -125,6 +168,10 @@ def _block(
         unfinished.write_text(json.dumps(content), encoding="utf-8")
         unfinished.replace(path)  # a file of this name is always whole
     return json.loads(json.dumps(found)) if path is not None else found
+
+
+def _is_kept(request: Request, setting: Setting, draws: range) -> bool:
+    return request.out is not None and _path(request, setting, draws).exists()
 
 
 def _path(request: Request, setting: Setting, draws: range) -> Path:

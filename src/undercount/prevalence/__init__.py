@@ -21,6 +21,7 @@ _HOME = {
     "PrevalenceEstimator": "base",
     "RocSlope": "roc_slope",
     "ScoreEstimator": "base",
+    "SharpestScorer": "sharpest",
     "TIcE": "tice",
     "TwoLabels": "two_labels",
     "VerifiedSample": "verified",

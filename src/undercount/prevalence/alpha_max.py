@@ -136,24 +136,41 @@ def likelihood_curve(component: Array, mixture: Array, width: float) -> Array:
     used = (component + mixture) > 0
     share, c, w = GRID[:, None], component[used], mixture[used]
     whole = w + share * c
+    owned = _OwnedParts(c, w, whole)
     low, high = np.full((GRID.size, 1), -WIDEST), np.full((GRID.size, 1), WIDEST)
-    owned = np.zeros_like(whole)
     with np.errstate(divide="ignore", invalid="ignore"):  # in the form that is not used
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            owned = _owned(np.sinh(middle), c, w, whole)
-            too_much = owned.sum(axis=1, keepdims=True) > share
-            low = np.where(too_much, middle, low)
-            high = np.where(too_much, high, middle)
-    first = np.log(np.maximum(owned / share, FLOOR)) @ c
-    second = np.log(np.maximum(whole - owned, FLOOR)) @ w
+            too_much = owned.at(np.sinh(middle)).sum(axis=1, keepdims=True) > share
+            np.copyto(low, middle, where=too_much)
+            np.copyto(high, middle, where=~too_much)
+    first = np.log(np.maximum(owned.value / share, FLOOR)) @ c
+    second = np.log(np.maximum(whole - owned.value, FLOOR)) @ w
     return np.asarray(first + second - 2 * np.log(width))
 
 
-def _owned(multiplier: Array, c: Array, w: Array, whole: Array) -> Array:
-    """Return the b with c / b - w / (w + a c - b) = μ, clipped to [0, w]."""
-    slope = multiplier * whole + (c + w)
-    root = np.sqrt(np.maximum(slope * slope - 4 * multiplier * (c * whole), 0))
-    # Of the two forms of a quadratic's root the one without cancellation.
-    b = np.where(slope > 0, 2 * c * whole / (slope + root), (slope - root) / (2 * multiplier))
-    return np.asarray(np.minimum(np.maximum(b, 0), w))
+class _OwnedParts:
+    """The b with c / b - w / (w + a c - b) = μ, clipped to [0, w], for one μ a share.
+
+    With few bins the time is that of making arrays, so three serve all calls.
+    """
+
+    def __init__(self, c: Array, w: Array, whole: Array) -> None:
+        self.top, self.whole, self.both = w, whole, c + w
+        self.product, self.double = c * whole, 2 * c * whole
+        self.slope, self.root, self.value = (np.empty_like(whole) for _ in range(3))
+
+    def at(self, multiplier: Array) -> Array:
+        """Return b at the multipliers; the next call overwrites it."""
+        slope, root, value = self.slope, self.root, self.value
+        np.multiply(multiplier, self.whole, out=slope)
+        slope += self.both
+        np.multiply(slope, slope, out=root)
+        root -= np.multiply(4 * multiplier, self.product, out=value)
+        np.sqrt(np.maximum(root, 0, out=root), out=root)
+        # Of the two forms of a quadratic's root the one without cancellation.
+        np.subtract(slope, root, out=value)
+        value /= 2 * multiplier
+        root += slope
+        np.divide(self.double, root, out=value, where=slope > 0)
+        return np.minimum(np.maximum(value, 0, out=value), self.top, out=value)

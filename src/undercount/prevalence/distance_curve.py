@@ -138,7 +138,9 @@ class DistCurve(ScoreEstimator):
     ----------
     unlabeled_prevalence_ : float
     interval_ : Interval or None
-        Bootstrap of the counts and of the matching.
+        Bootstrap of the counts and of the matching: sampling noise only. The network's bias,
+        which grows with the overlap of the classes and above shares of .6, is not in it, so it
+        often misses the truth; for an interval that means to cover take `Consensus`.
     diagnostics_ : dict
         ``curve``, the 100 percentiles.
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from undercount.prevalence.ranks import Array
 
 N_FOLDS = 5
+# Few labels are soon learnt by heart: larger forests score honest rows worse.
+N_TREES, N_LEAVES = 40, 8
 # Standard errors by which honest scores do not beat the out-of-fold classifier by chance.
 EXCESS_ERRORS = 2.0
 # A better model may beat the default classifier by this much honestly.
@@ -43,8 +45,10 @@ def out_of_fold_scores(
         1 positive, 0 negative, missing unlabeled.
     X : array-like or frame of shape (n_rows, n_features)
     estimator : scikit-learn classifier, optional
-        Cloned for each fold. Default: ``HistGradientBoostingClassifier`` with its own defaults
-        (100 trees, learning rate 0.1) and ``random_state``; it takes missing values.
+        Cloned for each fold. Default: ``HistGradientBoostingClassifier`` with 40 trees of 8
+        leaves and ``random_state``; it takes missing values. scikit-learn's own defaults (100
+        trees of 31 leaves) take five times as long and gave worse estimates with 100 labels,
+        equal ones with 1,000.
     n_folds : int
         Folds, shuffled and stratified by label: sorted rows would ruin every estimate.
     unlabeled : optional
@@ -86,7 +90,12 @@ def out_of_fold_scores(
     rng = np.random.default_rng(random_state)
     model = estimator
     if model is None:
-        model = HistGradientBoostingClassifier(random_state=int(rng.integers(2**31)))
+        model = HistGradientBoostingClassifier(
+            max_iter=N_TREES,
+            max_leaf_nodes=N_LEAVES,
+            early_stopping=False,
+            random_state=int(rng.integers(2**31)),
+        )
     used = np.flatnonzero(is_positive | is_unlabeled)
     others = np.flatnonzero(~(is_positive | is_unlabeled))
     table = X if hasattr(X, "shape") else np.asarray(X)
@@ -159,8 +168,7 @@ def warn_if_in_sample(
     )
     counts = [ScoreCounts.from_rows(y, scores, unlabeled=unlabeled) for scores in (score, honest)]
     given, ceiling = (labelled_auc(each) for each in counts)
-    allowed = EXCESS_AUC + EXCESS_ERRORS * auc_error(counts[1], ceiling)
-    if given - ceiling <= allowed:
+    if excess_auc(*counts) <= 0:
         return False
     warnings.warn(
         f"the scores tell labelled from unlabeled rows with AUC {given:.3f}, out-of-fold scores"
@@ -170,3 +178,10 @@ def warn_if_in_sample(
         stacklevel=2,
     )
     return True
+
+
+def excess_auc(given: ScoreCounts, honest: ScoreCounts) -> float:
+    """Return by how much AUC^pu of given scores exceeds what honest scores allow."""
+    ceiling = labelled_auc(honest)
+    allowed = EXCESS_AUC + EXCESS_ERRORS * auc_error(honest, ceiling)
+    return labelled_auc(given) - ceiling - allowed

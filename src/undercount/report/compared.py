@@ -4,21 +4,42 @@ import math
 
 from undercount.comparison import Comparison
 from undercount.differences import Difference
-from undercount.report.words import TITLES, percent
+from undercount.report import words
+from undercount.report.text import line
+
+WIDTH = 26
 
 
 def as_text(comparison: Comparison) -> str:
     """Write each model's numbers, then the paired differences."""
-    lines = [f" {'':<20}" + "".join(f"{name:>26}" for name in comparison.evaluations)]
-    first = next(iter(comparison.evaluations.values()))
+    evaluations = list(comparison.evaluations.values())
+    first = evaluations[0]
+    told = words.hidden_words(first)
+    if first.source.startswith("estimated"):
+        told += f" · by the scores of {first.name}, for all models"
+    head = "".join(f"{name:>{_width(name)}}" for name in comparison.evaluations)
+    lines = [line("Hidden positives", told), "", f" {'':<20}{head}"]
     for i, row in enumerate(first.rows):
-        cells = []
-        for evaluation in comparison.evaluations.values():
-            estimate = evaluation.rows[i].estimate
-            cells.append(f"{estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})")
-        lines.append(f" {_title(row.metric):<20}" + "".join(f"{cell:>26}" for cell in cells))
-    lines.append("")
-    lines += [f" {difference_words(found)}" for found in comparison.differences]
+        cells = [(e.name, words.value_words(e.rows[i].estimate)) for e in evaluations]
+        lines.append(
+            f" {_title(row.metric):<20}" + "".join(f"{cell:>{_width(n)}}" for n, cell in cells)
+        )
+    lines += _thresholds(comparison)
+    pairs = list(dict.fromkeys((d.one, d.other) for d in comparison.differences))
+    for one, other in pairs:
+        level = f"{100 * first.confidence_level:g} %"
+        lines += ["", f" {one} minus {other}"]
+        lines.append(
+            f" {'':<20}{f'difference ({level})':<28}{'chance of being better':<24}"
+            "does the order depend on the prevalence?"
+        )
+        lines += [
+            f" {difference_words(found)}"
+            for found in comparison.differences
+            if (found.one, found.other) == (one, other)
+        ]
+    if len(pairs) > 1:
+        lines += ["", " p: two-sided, adjusted for the number of pairs (Holm)"]
     return "\n".join(lines)
 
 
@@ -26,14 +47,38 @@ def difference_words(found: Difference) -> str:
     """Say how two models differ in one metric and whether the prevalence matters."""
     gap = found.difference
     span = f"{gap.value:+.3f} ({gap.low:+.3f} – {gap.high:+.3f})"
-    words = f"{_title(found.metric)}: {found.one} minus {found.other} {span}, "
-    words += f"better with probability {found.better_probability:.2f}"
+    better = _chance(found.better_probability)
+    if found.adjusted_p_value != found.p_value:
+        better += f", p {found.adjusted_p_value:.2g}"
+    return f"{_title(found.metric):<20}{span:<28}{better:<24}{_order(found)}"
+
+
+def _order(found: Difference) -> str:
     if not found.depends_on_prevalence:
-        return words + ", whatever the prevalence"
+        return "no, whatever the prevalence"
     if math.isnan(found.crossover):
-        return words + "; the order holds at every prevalence the data allow"
-    return words + f"; the order flips at {percent(found.crossover)} hidden positives"
+        return "not within what the data allow"
+    return f"yes, it flips at {words.percent(found.crossover)} hidden positives"
+
+
+def _chance(probability: float) -> str:
+    if probability > 0.99:  # noqa: PLR2004 - no more digits than the normal tail deserves
+        return "> 99 %"
+    if probability < 0.01:  # noqa: PLR2004
+        return "< 1 %"
+    return f"{100 * probability:.0f} %"
+
+
+def _thresholds(comparison: Comparison) -> list[str]:
+    cuts = {name: e.threshold for name, e in comparison.evaluations.items()}
+    if all(cut is None for cut in cuts.values()):
+        return []
+    return [" at the thresholds " + ", ".join(f"{n} {cut:g}" for n, cut in cuts.items())]
+
+
+def _width(name: str) -> int:
+    return max(WIDTH, len(name) + 2)
 
 
 def _title(metric: str) -> str:
-    return TITLES.get(metric, metric.replace("_", " "))
+    return words.TITLES.get(metric, metric.replace("_", " "))

@@ -51,7 +51,9 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
             **_share(shares.unlabeled_prevalence, shares.unlabeled_prevalence_interval),
             "standard_error": shares.unlabeled_prevalence_error,
             "source": evaluation.source,
+            "interval": evaluation.interval,
             "largest": evaluation.largest_share,
+            "upper_bound": evaluation.upper_bound,
             "estimates": {name: _plain(e.value) for name, e in evaluation.estimates.items()},
         },
         "label_purity": _share(shares.label_purity, shares.label_purity_interval),
@@ -67,6 +69,7 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
                 "needs": list(row.estimate.needs),
                 "method": row.estimate.method,
                 "lower_bound": None if row.lower_bound is None else _plain(row.lower_bound),
+                "lower_bound_certain": row.certain,
             }
             for row in evaluation.rows
         ],

@@ -1,6 +1,7 @@
 """What every estimator says of the share of hidden positives, side by side."""
 
 import json
+import textwrap
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -27,7 +28,8 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "AlphaMax": ("AlphaMax", {}),
     "DistCurve": ("DistCurve", {}),
 }
-AGREEMENT = 0.05
+# Answers agree if they are this close, and within this factor of each other.
+AGREEMENT, FACTOR = 0.05, 1.5
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,12 @@ def print_estimators(
         click.echo(f" {'method':<12}{'estimate':>9}   {'interval':<19}{'at most':>9}{'seconds':>9}")
         for row in rows:
             click.echo(_line(row))
-        click.echo(f" {advice(rows)}")
+        click.echo(" Consensus, which evaluate uses, weighs the others. At most: an upper bound.")
+        click.echo(_wrapped(advice(rows)))
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, 100, initial_indent=" ", subsequent_indent=" ")
 
 
 def _line(row: EstimatorRow) -> str:
@@ -110,13 +117,21 @@ def advice(rows: Sequence[EstimatorRow]) -> str:
     values = [row.value for row in rows if row.value is not None]
     if not values:
         return "No method could work on these rows: verify a random sample of unlabeled rows."
-    spread = max(values) - min(values)
-    if spread <= AGREEMENT:
-        words = f"The methods agree within {percent(spread)}."
+    answered = [row for row in rows if row.value is not None]
+    low, high = (pick(answered, key=lambda row: row.value or 0.0) for pick in (min, max))
+    least, most = low.value or 0.0, high.value or 0.0
+    words = f"Answers run from {percent(least)} ({low.method}) to {percent(most)} ({high.method})"
+    spread = most - least
+    if spread <= AGREEMENT and most <= FACTOR * least:
+        words += ": the methods agree."
+    elif spread <= AGREEMENT:
+        words += (
+            ": close on the whole scale, but precision and F1 move about as much as the share "
+            "itself. Verify a random sample of unlabeled rows if they matter."
+        )
     else:
-        words = (
-            f"The methods differ by up to {percent(spread)}: the scores do not settle the "
-            "question. Verify a random sample of unlabeled rows."
+        words += (
+            ": the scores do not settle the question. Verify a random sample of unlabeled rows."
         )
     return words + (
         " None of them sees labels that are not random, or negatives that look just like positives."

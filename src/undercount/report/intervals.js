@@ -85,16 +85,14 @@ function ofPopulation(d, rates, base) {
 function byPrediction(d, i) {
   const { model, value: c } = d, z = model.z, [p, u, n] = model.heads.map((h) => h[i]), unit = model.units[0];
   const flagged = p + u + n, total = model.total, seen = [p, model.sizes[0] - p], rows = [flagged, total - flagged];
-  const point = (hits, misses) => {
-    hits = Math.min(hits, flagged - n);
-    misses = Math.min(misses, total - flagged - (model.sizes[2] - n));
-    const all = hits + misses;
-    return model.dataset ? tablePoint(model, i, hits, all) : [hits / all, (flagged - hits) / (total - all), all / total];
+  const point = (hits, misses) => { // limits may lie outside what the rows allow; possible() cuts the result
+    const fitting = Math.min(1, (total - unit / 2) / (hits + misses)), all = (hits + misses) * fitting;
+    return [hits * fitting / all, (flagged - hits * fitting) / (total - all), all / total];
   };
   const limits = seen.map((s, j) => {
     if (!model.dataset) return wilson(rows[j] > 0 ? s / rows[j] : 0, rows[j] / unit, z).map((end) => end * rows[j] / c);
     const missed = (1 - c) * unit, middle = s + z * z * missed / 2, half = z * Math.sqrt(missed * s + (z * missed) ** 2 / 4);
-    return [Math.max((middle - half) / c, s), (middle + half) / c];
+    return [(middle - half) / c, (middle + half) / c];
   });
   const found = seen.map((s) => s / c), base = point(found[0], found[1]);
   const pairs = [limits[0].map((v) => point(v, found[1])), limits[1].map((v) => point(found[0], v))];
@@ -131,10 +129,22 @@ function combined(base, pairs, name) {
   }
   return [clip(middle - Math.sqrt(below), least), clip(middle + Math.sqrt(above), least)];
 }
+// For these rows: cut where the labels rule values out, all unlabeled rows speaking for or against the classifier.
+function possible(d, i, name, ends) {
+  const { model } = d, read = METRICS[name], heads = model.heads.map((h) => h[i]), tails = model.sizes.map((s, k) => s - heads[k]);
+  if (!model.dataset || !model.single || !d.pure) return ends;
+  const flagged = heads[0] + heads[1] + heads[2], corner = (hits, misses) => {
+    const all = hits + misses;
+    return read(hits / all, (flagged - hits) / (model.total - all), all / model.total);
+  };
+  const corners = [corner(heads[0], tails[0] + tails[1]), corner(heads[0] + heads[1], tails[0])];
+  const either = (v) => corners.map((c) => Number.isNaN(c) ? v : c), least = Math.min(...either(name === "mcc" ? -1 : 0)), most = Math.max(...either(1));
+  return ends.map((end) => clip(end, least, most));
+}
 function pointEstimate(d, i, name) {
   const { base, pairs } = sources(d, i, name);
   const more = name === "recall" && d.pure ? [] : sharePairs(d, i);
-  const [low, high] = combined(base, [...pairs, ...more], name);
+  const [low, high] = possible(d, i, name, combined(base, [...pairs, ...more], name));
   const value = METRICS[name](clip(base[0]), clip(base[1]), base[2]), [t, f, p] = ratesOf(d.x, ratesAt(d.model, i)), raw = METRICS[name](t, f, p);
   // Rates outside [0, 1], where that matters for the metric, mean that the shares do not fit.
   const fits = (name === "recall" && d.pure) || Math.abs(raw - value) <= 1e-9 * Math.max(1, Math.abs(value)) || Math.max(-t, t - 1, -f, f - 1) <= 1e-9;
@@ -182,8 +192,12 @@ function spread(d, f) {
   const byShare = d.errors[0] > 0 ? slope((a) => mix(sizes, "", a, d.purity, model.single), x.a, step) : 0;
   const byPurity = d.errors[1] > 0 ? slope((v) => remix(d, sizes, v), d.purity, step) : 0;
   const variance = !model.dataset ? population(d, phi, bySize, f.slope) : model.single ? labelling(d, phi, bySize) : unlabeledRows(d, phi[0]);
-  return { variance, shares: (byShare * d.errors[0]) ** 2 + (byPurity * d.errors[1]) ** 2 };
+  // What a label at each score adds: its range and its mean among the labelled rows.
+  const label = model.dataset && model.single ? labelMoves(d, phi) : phi[0], least = label.reduce((s, v) => Math.min(s, v)), most = label.reduce((s, v) => Math.max(s, v));
+  return { variance, shares: (byShare * d.errors[0]) ** 2 + (byPurity * d.errors[1]) ** 2, label: [least, moments(masses, label, UNIT[0])[0], most] };
 }
+const labelMoves = (d, phi) => phi[0].map((v, i) => v - d.model.sizes[0] / d.model.sizes[1] * phi[1][i]);
+const unlabelledShares = ({ model, x, purity }) => [clip(1 - purity * model.sizes[0] / x.n), clip(1 - (1 - purity) * model.sizes[0] / Math.max(model.total - x.n, 1e-300))];
 function population(d, phi, bySize, prevalenceSlope) {
   const { model, x } = d, { sizes, units, masses, effective, total: n } = model, inflation = dot(sizes, units) / n;
   const sum = KINDS.reduce((s, k) => s + meanVariance(d, phi[k], k), 0);
@@ -197,14 +211,13 @@ function population(d, phi, bySize, prevalenceSlope) {
 }
 function labelling(d, phi, bySize) { // only which positives carry a label is random
   const { model, x, purity } = d, { sizes, masses, effective } = model, ratio = sizes[0] / sizes[1];
-  const moved = phi[0].map((v, i) => v - ratio * phi[1][i]), [mean, variance] = moments(masses, moved, UNIT[0]);
-  const kept = clip(1 - purity * sizes[0] / x.n), others = clip(1 - (1 - purity) * sizes[0] / Math.max(model.total - x.n, 1e-300));
+  const label = labelMoves(d, phi), [mean, variance] = moments(masses, label, UNIT[0]), [kept, others] = unlabelledShares(d);
   if (d.given === "label_frequency") {
     const m = (mean - moments(masses, phi[0], UNIT[0])[0] + ratio * moments(masses, phi[1], UNIT[1])[0]) / sizes[0] + bySize(0) - bySize(1);
     return (purity * kept + (1 - purity) * others) * sizes[0] * model.units[0] * (variance / sizes[0] ** 2 + m ** 2);
   }
-  if (d.pure) return kept * meanVariance(d, moved, 0);
-  return (purity * kept * moments(masses, moved, x.positive)[1] + (1 - purity) * others * moments(masses, moved, x.negative)[1]) / effective[0];
+  if (d.pure) return kept * meanVariance(d, label, 0);
+  return (purity * kept * moments(masses, label, x.positive)[1] + (1 - purity) * others * moments(masses, label, x.negative)[1]) / effective[0];
 }
 function unlabeledRows(d, value) { // labelled rows stand for the positives among these unlabeled rows
   const { model, x, purity } = d, { masses, effective } = model, hidden = effective[1] * x.a;
@@ -237,27 +250,31 @@ function unbiasedPrecision(d) {
   return [value, (size - 1) / size * rows.reduce((s, r, j) => s + r[0] / unit * (left[j] - mean) ** 2, 0)];
 }
 function areaEstimate(d, name) {
-  const { model } = d, f = influence(d, name), moves = spread(d, f), size = model.effective[0], precision = name === "average_precision";
+  const { model } = d, f = influence(d, name), moves = spread(d, f), precision = name === "average_precision";
   let value = f.value, wide = moves.variance;
   if (precision && d.pure) {
     const [unbiased, jackknife] = unbiasedPrecision(d), known = d.given !== "label_frequency" && model.units.every((u) => u === 1);
     value = unbiased;
-    if (model.dataset && model.single && known) wide = ((1 - Math.min(model.sizes[0] / d.x.n, 1)) * jackknife + wide) / 2;
+    if (model.dataset && model.single && known && !Number.isNaN(jackknife)) wide = ((1 - Math.min(model.sizes[0] / d.x.n, 1)) * jackknife + wide) / 2;
   }
-  const [low, high] = areaEnds(value, Math.sqrt(wide + moves.shares), precision, model.t, size, model.confidence_level), inside = clip(value);
+  const error = Math.sqrt(wide + moves.shares), inside = clip(value);
   if (Number.isNaN(value)) return { value, low: 0, high: 1, fits: true };
+  const ends = Number.isNaN(error) ? [0, 1] : error <= 1e-6 * Math.max(Math.abs(moves.label[0]), Math.abs(moves.label[2]))
+    ? flatEnds(d, value, moves.label) : areaEnds(value, error, precision, model.t);
+  const [low, high] = ends.map((end) => clip(end));
   return { value: inside, low: Math.min(low, inside), high: Math.max(high, inside), fits: Math.abs(value - inside) <= 1e-9 };
 }
-function areaEnds(value, error, log, t, size, level) {
-  if (Number.isNaN(value) || Number.isNaN(error)) return [0, 1];
-  if (value > 0 && value < 1) {
-    if (log) return [value * Math.exp(-t * error / value), Math.min(value * Math.exp(t * error / value), 1)];
-    const middle = Math.log(value) - Math.log1p(-value), half = error === 0 ? 0 : t * error / (value * (1 - value));
-    return [1 / (1 + Math.exp(half - middle)), 1 / (1 + Math.exp(-middle - half))];
-  }
-  if (error > 0) return [Math.max(value - t * error, 0), Math.min(value + t * error, 1)];
-  const edge = 1 - ((1 - level) / 2) ** (1 / Math.max(size, 1));
-  return value === 1 ? [value - edge, value] : [value, value + edge];
+function areaEnds(value, error, log, t) {
+  if (!(value > 0 && value < 1)) return [value - t * error, value + t * error];
+  if (log) return [value * Math.exp(-t * error / value), value * Math.exp(t * error / value)];
+  const middle = Math.log(value) - Math.log1p(-value), half = t * error / (value * (1 - value));
+  return [1 / (1 + Math.exp(half - middle)), 1 / (1 + Math.exp(-middle - half))];
+}
+function flatEnds(d, value, [least, mean, most]) { // all labels alike: as for k of k successes
+  const { model, purity } = d, [kept, others] = unlabelledShares(d);
+  if (model.dataset && model.single && purity * kept + (1 - purity) * others === 0) return [value, value];
+  const part = 1 - ((1 - model.confidence_level) / 2) ** (1 / Math.max(model.effective[0], 1));
+  return [value - part * (mean - least), value + part * (most - mean)];
 }
 function estimate(model, name, i, share, purity) {
   const found = designs(model, share, purity).map((d) => AREAS.includes(name) ? areaEstimate(d, name) : pointEstimate(d, i, name));

@@ -28,9 +28,12 @@ def as_latex(evaluation: Evaluation) -> str:
     ]
     for row in evaluation.rows:
         estimate = row.estimate
-        value = f"{estimate.value:.3f} ({estimate.low:.3f}--{estimate.high:.3f})"
+        ends = f"{words.number(estimate.low)}--{words.number(estimate.high)}"
+        value = f"{words.number(estimate.value)} ({ends})"
         needs = escaped(", ".join(estimate.needs) or "nothing")
-        lines.append(rf"{escaped(words.title(row))} & {row.naive:.3f} & {value} & {needs} \\")
+        lines.append(
+            rf"{escaped(words.title(row))} & {words.number(row.naive)} & {value} & {needs} \\"
+        )
     return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
 
 

@@ -13,8 +13,8 @@ from undercount.report.document import N_POINTS
 from undercount.scorecard import POINT_METRICS, MetricRow
 from undercount.sensitivity import AREAS
 
-# Digits of thresholds and weights on the page; more only where two scores would become one.
-SHORT_DIGITS = 8
+# Digits of thresholds on the page, more only where two scores would become one; and of weights.
+SHORT_DIGITS, WEIGHT_DIGITS = 8, 7
 ALL_DIGITS = 17
 
 
@@ -110,7 +110,7 @@ def _distinct(scores: Any) -> list[float | None]:
 
 def _short(value: float) -> float | int:
     """Write whole numbers without a point, weights shortened."""
-    return int(value) if float(value).is_integer() else float(f"{value:.{SHORT_DIGITS}g}")
+    return int(value) if float(value).is_integer() else float(f"{value:.{WEIGHT_DIGITS}g}")
 
 
 def _plain(value: float) -> float | None:

@@ -14,10 +14,9 @@ def as_markdown(evaluation: Evaluation) -> str:
         "|---|---:|---:|---|",
     ]
     for row in evaluation.rows:
-        estimate = row.estimate
-        value = f"{estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
-        needs = ", ".join(estimate.needs) or "nothing"
-        lines.append(f"| {words.title(row)} | {row.naive:.3f} | {value} | {needs} |")
+        value, naive = words.value_words(row.estimate), words.number(row.naive)
+        needs = ", ".join(row.estimate.needs) or "nothing"
+        lines.append(f"| {words.title(row)} | {naive} | {value} | {needs} |")
     lines += ["", words.plain_words(evaluation), "", words.change_words(evaluation) + ".", ""]
     lines += [
         f"- **{check.code}** ({check.level}): {check.message}"

@@ -124,7 +124,7 @@ def _lead(evaluation: Evaluation) -> dict[str, str]:
     assert row is not None  # noqa: S101 - every evaluation has areas
     return {
         "light": words.light(evaluation),
-        "text": f"{words.TITLES.get(row.metric, row.metric)} {_number(row.estimate.value)}",
+        "text": f"{words.TITLES.get(row.metric, row.metric)} {words.number(row.estimate.value)}",
         "range": _range(row),
         "plain": words.plain_words(evaluation),
         "change": words.change_words(evaluation),
@@ -135,11 +135,11 @@ def _lead(evaluation: Evaluation) -> dict[str, str]:
 def _row(row: MetricRow) -> dict[str, str]:
     needs = ", ".join(row.estimate.needs) or "nothing"
     if row.lower_bound is not None:
-        needs += f"; at least {_number(row.lower_bound)} whatever it is"
+        needs += f"; at least {words.bound_words(row)} whatever it is"
     return {
         "title": words.title(row),
-        "naive": _number(row.naive),
-        "value": _number(row.estimate.value),
+        "naive": words.number(row.naive),
+        "value": words.number(row.estimate.value),
         "range": _range(row),
         "needs": needs,
     }
@@ -150,7 +150,7 @@ def _compared(evaluations: Sequence[Evaluation], tables: list[list[MetricRow]]) 
     rows = [
         {
             "name": evaluation.name,
-            "cells": [(_number(row.estimate.value), _range(row)) for row in table],
+            "cells": [(words.number(row.estimate.value), _range(row)) for row in table],
             "light": words.light(evaluation),
         }
         for evaluation, table in zip(evaluations, tables, strict=True)
@@ -158,9 +158,5 @@ def _compared(evaluations: Sequence[Evaluation], tables: list[list[MetricRow]]) 
     return {"titles": titles, "rows": rows}
 
 
-def _number(value: float) -> str:
-    return "–" if value != value else f"{value:.3f}"  # noqa: PLR0124 - NaN
-
-
 def _range(row: MetricRow) -> str:
-    return f"{_number(row.estimate.low)} – {_number(row.estimate.high)}"
+    return f"{words.number(row.estimate.low)} – {words.number(row.estimate.high)}"

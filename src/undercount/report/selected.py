@@ -1,11 +1,14 @@
 """What a selection model says, as text for the terminal and as plain facts."""
 
+import textwrap
 from typing import Any
 
 from undercount.assume.selection import SelectionModel
+from undercount.check import Check
 from undercount.errors import InputError
 from undercount.files import read_columns
-from undercount.report.words import percent
+from undercount.report.text import WIDTH
+from undercount.report.words import TITLES, check_words, percent
 
 AREAS = ("roc_auc", "prevalence")
 POINTS = ("recall", "precision", "f1", "specificity")
@@ -68,12 +71,14 @@ def selection_text(facts: dict[str, Any], confidence_level: float) -> str:
     lines = ["", f" {'':<20}{'rows looked at':>16}   {level}"]
     for row in facts["metrics"]:
         span = f"{row['estimate']:.3f} ({row['low']:.3f} – {row['high']:.3f})"
-        lines.append(f" {row['metric']:<20}{row['naive']:>16.3f}   {span}")
+        metric, at, cut = row["metric"].partition("@")
+        title = TITLES.get(metric, metric) + at + cut
+        lines.append(f" {title:<20}{row['naive']:>16.3f}   {span}")
     share = next(row["estimate"] for row in facts["metrics"] if row["metric"] == "prevalence")
     lines += ["", f" About {percent(share)} of all rows are positive, looked at or not."]
     for check in facts["checks"]:
         if check["level"] != "ok":
-            lines.append(
-                f" {check['code']} {check['level']}: {check['message']}. {check['advice']}"
-            )
+            found = Check(check["code"], check["level"], check["message"], check["advice"])
+            told = f"{check['code']} {check['level']}: {check_words(found)}"
+            lines.append(textwrap.fill(told, WIDTH, initial_indent=" ", subsequent_indent=" " * 3))
     return "\n".join(lines)

@@ -18,10 +18,8 @@ def as_snippet(evaluation: Evaluation) -> str:
     rows = Markup("").join(
         ROW.format(
             words.title(row),
-            f"{row.naive:.3f}",
-            f"{row.estimate.value:.3f}",
-            f"{row.estimate.low:.3f}",
-            f"{row.estimate.high:.3f}",
+            words.number(row.naive),
+            *(words.number(v) for v in (row.estimate.value, row.estimate.low, row.estimate.high)),
             ", ".join(row.estimate.needs) or "nothing",
         )
         for row in evaluation.rows

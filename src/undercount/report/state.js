@@ -42,6 +42,24 @@ function hash() {
 }
 
 // ---- numbers of one model at the state ----
+// An estimated share that nobody moved: distances to the metric at the ends of its interval and to the ends of the
+// metric's own interval add in squares, side by side (`carried` in the library).
+function carried(model, name, i, share, purity) {
+  const h = model.hidden_share, impure = purity < 1 || model.label_purity.low < model.label_purity.high;
+  if (!["calibrated", "own"].includes(h.interval) || state.share >= 0 || share !== h.value) return estimate(model, name, i, share, purity);
+  const known = model.known || (model.known = { ...model, errors: [0, model.errors[1]], hidden_share: { ...h, low: h.value, high: h.value } });
+  const found = estimate(known, name, i, share, purity), v = found.value, least = name === "mcc" ? -1 : 0;
+  if (!impure && (name === "recall" || name === "lift_auc") || Number.isNaN(v)) return found;
+  const middle = valueAt(model, name, i, share, purity);
+  const ends = [Math.min(h.low, share), Math.min(Math.max(h.high, share), purity - 1e-6)].map((s) => v + valueAt(model, name, i, s, purity) - middle);
+  let below = v - found.low;
+  if (name === "roc_auc" && v > 0 && v < 1 && found.low > 0) {
+    const odds = (p) => Math.log(p) - Math.log1p(-p);
+    below = Math.min(below, 2 * model.z * (odds(v) - odds(found.low)) * v * (1 - v) / model.t);
+  }
+  const low = v - Math.hypot(below, Math.max(v - Math.min(...ends), 0)), high = v + Math.hypot(found.high - v, Math.max(Math.max(...ends) - v, 0));
+  return { ...found, low: clip(low, least), high: clip(high, least) };
+}
 function rowsOf(model) {
   const i = indexOf(model), gamma = state.gamma, share = shareOf(model), purity = purityOf(model), naive = model.naive || (model.naive = naiveCurve(model));
   const rates = ratesOf(mix(model.sizes, "", share, purity, model.single), ratesAt(model, i)), still = !moved();
@@ -49,7 +67,8 @@ function rowsOf(model) {
   const grows = purity === 1 && !model.sizes[2] && low[0] >= 0.5;
   return [...POINT, ...AREAS].map((name, j) => {
     const isArea = AREAS.includes(name), before = isArea ? low[AREAS.indexOf(name)] : METRICS[name](naive.tpr[i], naive.fpr[i], naive.prevalence);
-    const row = { name, naive: before, ...estimate(model, name, i, share, purity) };
+    const row = { name, naive: before, ...carried(model, name, i, share, purity) }, certain = name === "precision" && model.dataset && model.single;
+    if (grows && certain) row.low = Math.max(row.low, before);
     if (still) [row.naive, row.value, row.low, row.high] = model.rows[j].map((v) => v === null ? NaN : v), row.fits = true;
     if (!row.fits) row.value = row.low = row.high = NaN;
     if (gamma > 1 && row.fits) {
@@ -58,7 +77,7 @@ function rowsOf(model) {
     }
     const impure = purity < 1 || model.label_purity.low < model.label_purity.high;
     row.needs = "random labels" + (impure ? ", prevalence, purity" : name === "recall" || name === "lift_auc" ? "" : ", prevalence");
-    if (grows && !["recall", "specificity", "accuracy", "lift_auc"].includes(name)) row.needs += `; at least ${number(row.naive)} whatever it is`;
+    if (grows && !["recall", "specificity", "accuracy", "lift_auc"].includes(name)) row.needs += `; at least ${certain ? "" : "~"}${number(row.naive)} whatever it is`;
     return row;
   });
 }
@@ -68,7 +87,7 @@ function lightOf(model, rows, ruled) {
   const lead = leadOf(model, rows), bias = lead.bias || [lead.low, lead.high];
   const has = (level, codes) => model.checks.some((c) => c.level === level && (!codes || codes.includes(c.code)));
   if (ruled || has("fail") || !Number.isFinite(lead.value)) return "not supported";
-  if ((lead.high - lead.low) / lead.value > 0.1 || has("warn", ["UC002", "UC011"])) return "depends on the prevalence";
+  if ((lead.high - lead.low) / lead.value > 0.1 || has("warn", ["UC002", "UC010", "UC011"])) return "depends on the prevalence";
   return (Math.max(lead.high, bias[1]) - Math.min(lead.low, bias[0])) / lead.value > 0.1 ? "depends on fair labelling" : "robust";
 }
 function sentence(lead) {
@@ -76,7 +95,9 @@ function sentence(lead) {
   if (!Number.isFinite(lead.value)) return "This number does not exist at the values set below.";
   if (lead.name === "precision") {
     const why = ` "Precision ${percent(lead.naive)}" is too low because many "false alarms" are positives nobody has labelled yet.`;
-    return `About ${(10 * lead.value).toFixed(0)} of every 10 flagged cases are real.` + (low ? why : "");
+    const of = lead.value >= 0.05 && lead.value < 0.95 ? 10 : 100;
+    const [few, most] = [lead.low, lead.high].map((v) => (of * v).toFixed(0)), range = few === most ? "" : ` (${few} to ${most})`;
+    return `About ${(of * lead.value).toFixed(0)} of every ${of} flagged cases are real${range}.` + (low ? why : "");
   }
   const pairs = `${percent(lead.value)} of the cases (${span(lead.low, lead.high, percent)}).`;
   const why = ` "AUC ${number(lead.naive)}" is too low because unlabeled positives count as errors.`;

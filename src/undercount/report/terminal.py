@@ -1,5 +1,6 @@
 """Colours, bars and spinners on the terminal."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -9,6 +10,9 @@ from rich.text import Text
 
 from undercount.evaluation import Evaluation
 from undercount.report.text import as_text
+
+# Seconds of work before a bar is drawn.
+PATIENCE = 2.0
 
 
 def print_evaluation(evaluation: Evaluation, *, heading: bool = False) -> None:
@@ -26,12 +30,24 @@ def print_evaluation(evaluation: Evaluation, *, heading: bool = False) -> None:
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[float], None]]:
-    """Show a bar on stderr; the function takes the share done."""
+    """Show a bar on stderr if the work takes longer than two seconds.
+
+    The function takes the share done.
+    """
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(what, total=1.0)
-        yield lambda done: progress.update(task, completed=done)
+    progress = Progress(*columns, console=console, transient=True)
+    task, started = progress.add_task(what, total=1.0), time.monotonic()
+
+    def tell(done: float) -> None:
+        if not progress.live.is_started and time.monotonic() - started > PATIENCE:
+            progress.start()
+        progress.update(task, completed=done)
+
+    try:
+        yield tell
+    finally:
+        progress.stop()
 
 
 @contextmanager

@@ -177,6 +177,11 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "the Consensus estimator's interval is narrow enough",
         "verify a random sample of unlabeled rows",
     ),
+    "uc013": (
+        "A threshold should flag some rows, and not all.",
+        "at least one row scores as high, at least one lower",
+        "move the threshold into the range of the scores",
+    ),
     "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
 }
 TERMS |= {code: (*rule, "the checks of an evaluation") for code, rule in CHECKS.items()}

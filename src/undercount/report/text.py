@@ -14,7 +14,8 @@ def as_text(evaluation: Evaluation) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _line(name: str, text: str, indent: int = 19) -> str:
+def line(name: str, text: str, indent: int = 19) -> str:
+    """Write a name and a text, wrapped beside it."""
     first = f" {name:<{indent - 2}} "
     return textwrap.fill(
         text, WIDTH, initial_indent=first, subsequent_indent=" " * indent, break_long_words=False
@@ -35,27 +36,41 @@ def _facts(evaluation: Evaluation) -> str:
         taken += f" · label purity {words.percent(evaluation.shares.label_purity)}"
     return "\n".join(
         [
-            _line("Read", read),
-            _line("Taken", taken),
-            _line("Hidden positives", words.hidden_words(evaluation) + " (share of the unlabeled)"),
+            line("Read", read),
+            line("Taken", taken),
+            line("Hidden positives", words.hidden_words(evaluation)),
         ]
     )
 
 
 def _table(evaluation: Evaluation) -> str:
     level = f"{100 * evaluation.confidence_level:g} %"
-    lines = [f" {'':<24}{'unlabeled = negative':>21}   {f'true value ({level})':<26}  needs"]
+    width = max(18, *(len(words.title(row)) for row in evaluation.rows))
+    bounded = any(row.lower_bound is not None for row in evaluation.rows)
+    least = f"{'at least':<10}" if bounded else ""
+    lines = [
+        f" {'':<{width}}{'unlabeled = negative':>22}  {f'true value ({level})':<24}{least}needs"
+    ]
     for row in evaluation.rows:
-        estimate = row.estimate
-        value = f"{estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
-        needs = ", ".join(estimate.needs) or "nothing"
-        if row.lower_bound is not None:
-            needs += f"; at least {row.lower_bound:.3f} whatever it is"
-        lines.append(f" {words.title(row):<24}{row.naive:>21.3f}   {value:<26}  {needs}")
-    return "\n".join(lines + _flagged(evaluation))
+        value, bound = words.value_words(row.estimate), words.bound_words(row)
+        needs = ", ".join(row.estimate.needs) or "nothing"
+        least = f"{bound:<10}" if bounded else ""
+        naive = words.number(row.naive)
+        lines.append(f" {words.title(row):<{width}}{naive:>22}  {value:<24}{least}{needs}")
+    return "\n".join(lines + _flagged(evaluation, width) + _bound_note(evaluation))
 
 
-def _flagged(evaluation: Evaluation) -> list[str]:
+def _bound_note(evaluation: Evaluation) -> list[str]:
+    """Explain the column of bounds."""
+    if all(row.lower_bound is None for row in evaluation.rows):
+        return []
+    text = "at least: the value if no positive were hidden; more hidden ones only raise it"
+    if any(row.lower_bound is not None and not row.certain for row in evaluation.rows):
+        text += " (~ apart from the chance of the labels)"
+    return [textwrap.fill(text, WIDTH, initial_indent=" ", subsequent_indent=" ")]
+
+
+def _flagged(evaluation: Evaluation, width: int) -> list[str]:
     precision = words.find(evaluation, "precision")
     if precision is None or precision.threshold is None:
         return []
@@ -64,7 +79,7 @@ def _flagged(evaluation: Evaluation) -> list[str]:
     known = counts.positive[head].sum()
     flagged = known + counts.negative[head].sum() + counts.unlabeled[head].sum()
     if flagged == 0:
-        return [" flagged                 no rows: nothing scores that high"]
+        return [f" {'flagged':<{width}}  no rows: nothing scores that high"]
     real = precision.estimate
     text = (
         f"{words.whole(flagged)} rows ({words.percent(flagged / counts.n_rows)}) · about "
@@ -72,21 +87,25 @@ def _flagged(evaluation: Evaluation) -> list[str]:
         f"({flagged * real.low:,.0f} – {flagged * real.high:,.0f}), "
         f"{words.whole(known)} of them already known"
     )
-    return [f" {'flagged':<24}{text}"] if evaluation.shares.sampling == "single-sample" else []
+    return (
+        [f" {'flagged':<{width}}  {text}"] if evaluation.shares.sampling == "single-sample" else []
+    )
 
 
 def _meaning(evaluation: Evaluation) -> str:
     return "\n".join(
         [
-            _line("In plain words", words.plain_words(evaluation)),
-            _line("What would change", words.change_words(evaluation)),
-            _line("Weakest link", words.weakest_link(evaluation)),
+            line("In plain words", words.plain_words(evaluation)),
+            line("What would change", words.change_words(evaluation)),
+            line("Weakest link", words.weakest_link(evaluation)),
         ]
     )
 
 
 def _checks(evaluation: Evaluation) -> str:
-    bad = [check for check in evaluation.checks if check.level in ("warn", "fail")]
+    """List what was found, but for the first, which is the weakest link."""
+    bad = [check for check in evaluation.checks if check.level in ("fail", "warn")]
+    bad.sort(key=lambda check: check.level != "fail")
     return "\n".join(
-        _line(f"{check.code} {check.level}", f"{check.message}. {check.advice}") for check in bad
+        line(f"{check.code} {check.level}", words.check_words(check)) for check in bad[1:]
     )

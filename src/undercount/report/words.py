@@ -2,6 +2,8 @@
 
 import math
 
+from undercount.check import Check
+from undercount.curve import Estimate
 from undercount.evaluation import Evaluation
 from undercount.scorecard import MetricRow
 
@@ -15,6 +17,11 @@ TITLES = {
 SAMPLING = {
     "single-sample": "single-sample (labelled rows are part of the sample)",
     "case-control": "case-control (labelled rows were drawn apart)",
+}
+INTERVALS = {
+    "calibrated": "calibrated on simulated problems",
+    "bootstrap": "by resampling the whole calculation",
+    "combined": "calibrated and resampled",
 }
 # Below this the interval's width, relative to its value, does not undermine a conclusion.
 ROBUST_WIDTH = 0.1
@@ -37,16 +44,41 @@ def percent(share: float) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
+def number(value: float) -> str:
+    """Write a metric; a dash where it does not exist."""
+    return "–" if math.isnan(value) else f"{value:.3f}"
+
+
+def value_words(estimate: Estimate) -> str:
+    """Write an estimate with its interval."""
+    if math.isnan(estimate.value):
+        return "– (does not exist here)"
+    return f"{number(estimate.value)} ({number(estimate.low)} – {number(estimate.high)})"
+
+
+def bound_words(row: MetricRow) -> str:
+    """Write the value without hidden positives, "~" before it if it has the labels' chance."""
+    if row.lower_bound is None:
+        return ""
+    return number(row.lower_bound) if row.certain else f"~{number(row.lower_bound)}"
+
+
 def hidden_words(evaluation: Evaluation) -> str:
-    """Say how many positives are hidden and how that is known."""
+    """Say how many positives are hidden, how that is known, and what is ruled out."""
     shares = evaluation.shares
     span = shares.unlabeled_prevalence_interval
     ends = f" ({percent(span.low)} – {percent(span.high)})" if span else ""
     how = evaluation.source.replace("_", " ")
     if evaluation.estimates:
         how = f"estimated from {len(evaluation.estimates)} methods"
-    top = f" · ruled out: above {percent(evaluation.largest_share)}"
-    return f"{percent(shares.unlabeled_prevalence)}{ends} · {how}{top}"
+    if evaluation.estimates or evaluation.interval not in ("", "own", "calibrated"):
+        how += f", interval {INTERVALS[evaluation.interval]}"
+    level = f"{100 * evaluation.confidence_level:g} %"
+    if evaluation.upper_bound < evaluation.largest_share:
+        top = f"above {percent(evaluation.upper_bound)} ruled out ({level} confidence)"
+    else:
+        top = f"above {percent(evaluation.largest_share)} the ROC AUC would pass 1"
+    return f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how} · {top}"
 
 
 def find(evaluation: Evaluation, metric: str) -> MetricRow | None:
@@ -63,7 +95,9 @@ def light(evaluation: Evaluation) -> str:
         return "not supported"
     relative = (lead.estimate.high - lead.estimate.low) / max(lead.estimate.value, 1e-12)
     warned = any(
-        check.code in ("UC002", "UC011") for check in evaluation.checks if check.level == "warn"
+        check.code in ("UC002", "UC010", "UC011")
+        for check in evaluation.checks
+        if check.level == "warn"
     )
     return "robust" if relative <= ROBUST_WIDTH and not warned else "depends on the prevalence"
 
@@ -73,7 +107,7 @@ def plain_words(evaluation: Evaluation) -> str:
     precision = find(evaluation, "precision")
     if precision is not None and not math.isnan(precision.estimate.value):
         estimate = precision.estimate
-        words = f"About {10 * estimate.value:.0f} of every 10 flagged cases are real."
+        words = _flagged_words(evaluation, estimate)
         if precision.naive < estimate.value and not _reversed(evaluation):
             words += (
                 f' "Precision {percent(precision.naive)}" is too low because many "false alarms" '
@@ -91,6 +125,17 @@ def plain_words(evaluation: Evaluation) -> str:
     if area.naive < estimate.value and not _reversed(evaluation):
         words += f' "AUC {area.naive:.3f}" is too low because unlabeled positives count as errors.'
     return words
+
+
+def _flagged_words(evaluation: Evaluation, precision: Estimate) -> str:
+    """Say how many of the flagged cases are real, in numbers that do not round to all or none."""
+    of = 10 if 0.05 <= precision.value < 0.95 else 100  # noqa: PLR2004 - rounds to none or all of ten
+    few, most = f"{of * precision.low:.0f}", f"{of * precision.high:.0f}"
+    words = f"About {of * precision.value:.0f} of every {of} flagged cases are real"
+    words += f" ({few} to {most})" if few != most else ""
+    if any(check.code == "UC010" and check.level == "warn" for check in evaluation.checks):
+        return words + ", if the scores are those of rows the model was not trained on."
+    return words + "."
 
 
 def _reversed(evaluation: Evaluation) -> bool:
@@ -128,13 +173,19 @@ def weakest_link(evaluation: Evaluation) -> str:
     bad = [check for check in evaluation.checks if check.level in ("fail", "warn")]
     bad.sort(key=lambda check: check.level != "fail")
     if bad:
-        return f"{bad[0].message}. {bad[0].advice}"
+        return f"{check_words(bad[0])} ({bad[0].code} {bad[0].level})"
     if evaluation.source == "estimated":
         return (
             "The prevalence is an estimate: verify a random sample of unlabeled rows. And are the "
             "labelled positives a fair sample of all positives?"
         )
     return "Are the labelled positives a fair sample of all positives?"
+
+
+def check_words(check: Check) -> str:
+    """Write a check as sentences."""
+    parts = [part[:1].upper() + part[1:] for part in (check.message, check.advice) if part]
+    return "".join(part.rstrip(".") + ". " for part in parts).rstrip()
 
 
 def _round_goal(value: float) -> float:

@@ -5,19 +5,18 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import stdtrit
 
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, SmallSampleWarning
 from undercount.uncertainty import areas
+from undercount.uncertainty.area_ends import area_ends, least_error
 from undercount.uncertainty.average_precision import (
     jackknife_variance,
     unbiased_average_precision,
 )
 from undercount.uncertainty.design import LABELLED, Design
 from undercount.uncertainty.found import Found, Question
-from undercount.uncertainty.scales import delta_interval
-from undercount.uncertainty.variance import CellRows, Influence, spread
+from undercount.uncertainty.variance import CellRows, Influence, Spread
 
 # Below this the intervals of average precision keep their promise no longer.
 FEW_LABELS = 30
@@ -30,25 +29,23 @@ def area_value(
     """Return an area or a loss with its interval; `errors` are those of share and purity."""
     rows = areas.cell_rows(counts)
     influence = _influence(counts, design, question, rows)
-    moves = spread(design, rows, influence)
-    size = float(design.effective[LABELLED])
+    moves = Spread(design, rows, influence)
     variance = wide = float(moves.variance)
     value, method = float(influence.value), "delta"
     if question.kind.name == "average_precision":
         value, variance, wide, method = _average_precision(counts, design, value, wide)
-    from_shares = (float(moves.share_slope) * errors[0]) ** 2
-    from_shares += (float(moves.purity_slope) * errors[1]) ** 2
+    from_shares = moves.from_shares(errors)
     error = math.sqrt(variance + from_shares)
     least, most = question.kind.range
     inside = min(max(value, least), most) if not math.isnan(value) else value
-    low, high = _interval(value, math.sqrt(wide + from_shares), question, size)
+    low, high = area_ends(moves, value, math.sqrt(wide + from_shares), question)
     found = Found(inside, low, high, error, method)
     beyond = abs(value - inside)
     if beyond <= TOLERANCE or math.isnan(value):
         return found
     return replace(
         found,
-        misfit=beyond / max(error, 1e-300),
+        misfit=beyond / max(error, least_error(moves), 1e-300),
         outside=(question.kind.name, value),
         largest_share=_largest_share(counts, design),
     )
@@ -98,24 +95,9 @@ def _average_precision(
         return value, variance, variance, "delta"
     unlabelled = 1 - min(float(design.sizes[LABELLED] / design.mixing().positives), 1.0)
     jackknife = unlabelled * jackknife_variance(counts, design)
+    if math.isnan(jackknife):  # from two labels
+        return value, variance, variance, "delta"
     return value, jackknife, (jackknife + variance) / 2, "jackknife"
-
-
-def _interval(value: float, error: float, question: Question, size: float) -> tuple[float, float]:
-    """Return the interval on the metric's scale, with Student's quantile for few labels."""
-    least, most = question.kind.range
-    if math.isnan(value) or math.isnan(error):
-        return least, most
-    t = float(stdtrit(max(size - 1, 1.0), (1 + question.confidence_level) / 2))
-    origin = areas.no_area(question.max_fpr) if question.kind.name == "partial_roc_auc" else 0.0
-    if max(least, origin) < value < most:
-        low, high = delta_interval(value - origin, error, question.kind.scale, t)
-        return origin + float(low), min(origin + float(high), most)
-    if error > 0:
-        return max(value - t * error, least), min(value + t * error, most)
-    # All labelled rows are on one side of all others: as for k of k successes.
-    edge = (1 - ((1 - question.confidence_level) / 2) ** (1 / max(size, 1.0))) * (most - least)
-    return (value - edge, value) if value == most else (value, value + edge)
 
 
 def _largest_share(counts: ScoreCounts, design: Design) -> float:

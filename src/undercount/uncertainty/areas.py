@@ -68,7 +68,8 @@ def partial_roc_auc(mass: Recovered, max_fpr: float) -> Influence:
     """
     fpr, tpr = _middle(mass.negative), _middle(mass.positive)
     distance = np.cumsum(mass.everyone * (np.cumsum(mass.negative) - max_fpr))
-    end = int(np.argmin(np.append(0.0, distance)))  # cells wholly inside the range
+    # Cells wholly inside the range; one without weight changes no distance and belongs to it too.
+    end = len(distance) - int(np.argmin(np.append(0.0, distance)[::-1]))
     inside = np.arange(len(fpr)) < end
     tpr_end = float(mass.positive[inside].sum())
     area = float((mass.negative * tpr)[inside].sum())

@@ -15,6 +15,7 @@ from undercount.uncertainty.design import LABELLED, UNLABELED
 from undercount.uncertainty.exact import IntervalKind, two_sided_z, wilson_share
 from undercount.uncertainty.known_frequency import by_prediction
 from undercount.uncertainty.limits import (
+    certain_limits,
     dataset_recall,
     effective_total,
     moved_rates,
@@ -48,7 +49,20 @@ def head_interval(
     `more_pairs` are the rates with an uncertain share at its two limits.
     """
     sources = components(counts, name, confidence_level=confidence_level, kind=kind)
-    return combined(sources.base, [*sources.pairs, *(more_pairs or [])], name, beta)
+    pairs = [*sources.pairs, *(more_pairs or [])]
+    return possible(counts, name, beta, combined(sources.base, pairs, name, beta))
+
+
+def possible(
+    counts: HeadCounts, name: str, beta: float, interval: tuple[FloatArray, FloatArray]
+) -> tuple[FloatArray, FloatArray]:
+    """Cut an interval for these rows where their labels rule values out, whatever the shares."""
+    design = counts.design
+    counted = design.target == "dataset" and design.sampling == "single-sample"
+    if not counted or np.any(np.asarray(design.label_purity) != 1):
+        return interval
+    least, most = certain_limits(counts, name, beta)
+    return np.clip(interval[0], least, most), np.clip(interval[1], least, most)
 
 
 def components(

@@ -6,6 +6,7 @@ three observed distributions; everything else here is bookkeeping for those weig
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -82,6 +83,10 @@ class Design:
 
     def mixing(self) -> Mixing:
         """Return the weights at the given share."""
+        return self._mixing
+
+    @cached_property
+    def _mixing(self) -> Mixing:
         return _mix(self.sizes, self.given, self.value, self.label_purity, self.sampling)
 
     def size_slopes(self) -> list[Mixing]:

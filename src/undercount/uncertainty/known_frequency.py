@@ -4,13 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from undercount.uncertainty.design import LABELLED, NEGATIVE
+from undercount.uncertainty.design import LABELLED
 from undercount.uncertainty.exact import wilson_share
 from undercount.uncertainty.limits import (
     effective_total,
     number_interval,
     seen_share,
-    table_point,
 )
 from undercount.uncertainty.sources import Components, Pair
 from undercount.uncertainty.thresholds import HeadCounts, RatePoint
@@ -19,22 +18,22 @@ from undercount.uncertainty.thresholds import HeadCounts, RatePoint
 def by_prediction(counts: HeadCounts, z: float) -> Components:
     """Label frequency c known: labelled rows among those predicted positive, and among the others.
 
-    For these rows S1 is binomial (P1, c), for the population binomial (M1, c · precision).
+    For these rows S1 is binomial (P1, c), for the population binomial (M1, c · precision). Limits
+    may lie outside what the rows allow (fewer positives than labels, more than rows): cut there
+    they would be no limits of 97.5 % any more, and distances to them too short to add in squares.
     """
     design, heads, sizes = counts.design, counts.heads, counts.sizes
     frequency = np.asarray(design.value, dtype=float)
     flagged, total = heads.sum(axis=0), sizes.sum(axis=0)
     seen = heads[LABELLED], sizes[LABELLED] - heads[LABELLED]
     found = [np.asarray(labelled / frequency) for labelled in seen]
+    # At least half a row is negative: the false-positive rate needs some.
+    most = total - design.units[LABELLED] / 2
 
     def point(hits: Any, misses: Any) -> RatePoint:
-        hits = np.minimum(hits, flagged - heads[NEGATIVE])
-        misses = np.minimum(misses, total - flagged - (sizes[NEGATIVE] - heads[NEGATIVE]))
-        if design.target == "dataset":
-            return table_point(counts, hits, hits + misses)
-        # The population's positives may be fewer than those labelled here.
-        positives = hits + misses
         with np.errstate(divide="ignore", invalid="ignore"):
+            fitting = np.minimum(1.0, most / (hits + misses))
+            hits, positives = hits * fitting, (hits + misses) * fitting
             return RatePoint(
                 hits / positives, (flagged - hits) / (total - positives), positives / total
             )

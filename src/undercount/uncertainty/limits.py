@@ -7,6 +7,7 @@ import numpy as np
 from undercount.rates import FloatArray
 from undercount.uncertainty.design import LABELLED, NEGATIVE, UNLABELED, Design
 from undercount.uncertainty.exact import IntervalKind, hits_interval, two_sided_z, wilson_share
+from undercount.uncertainty.scales import metric_kind
 from undercount.uncertainty.thresholds import HeadCounts, RatePoint
 
 
@@ -124,4 +125,33 @@ def number_interval(
     missed = (1 - frequency) * unit
     middle = labelled + z * z * missed / 2
     half = z * np.sqrt(missed * labelled + (z * missed) ** 2 / 4)
-    return np.maximum((middle - half) / frequency, labelled), (middle + half) / frequency
+    return (middle - half) / frequency, (middle + half) / frequency
+
+
+def certain_limits(
+    counts: HeadCounts, name: str, beta: float = 1.0
+) -> tuple[FloatArray, FloatArray]:
+    """Return the limits of a metric of these rows that hold whatever the unlabeled rows are.
+
+    Rows labelled positive are positive, those labelled negative are not. Every metric moves one
+    way with the true positives and the other way with the false negatives, so it is extreme where
+    all unlabeled rows speak for the classifier, or all against it.
+    """
+    heads, tails = counts.heads, counts.sizes - counts.heads
+    flagged, total = heads.sum(axis=0), counts.sizes.sum(axis=0)
+    ends = []
+    for hits, misses in (
+        (heads[LABELLED], tails[LABELLED] + tails[UNLABELED]),
+        (heads[LABELLED] + heads[UNLABELED], tails[LABELLED]),
+    ):
+        positives = hits + misses
+        with np.errstate(divide="ignore", invalid="ignore"):
+            point = RatePoint(
+                hits / positives, (flagged - hits) / (total - positives), positives / total
+            )
+        ends.append(point.metric(name, beta))
+    least, most = metric_kind(name).range
+    # Where a corner is 0/0 nothing is certain.
+    return np.fmin(*(np.nan_to_num(end, nan=least, posinf=np.inf) for end in ends)), np.fmax(
+        *(np.nan_to_num(end, nan=most, posinf=np.inf) for end in ends)
+    )

@@ -8,7 +8,7 @@ import numpy as np
 
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
-from undercount.uncertainty.components import PLAIN, combined, components
+from undercount.uncertainty.components import PLAIN, combined, components, possible
 from undercount.uncertainty.design import LABELLED, UNLABELED, Design
 from undercount.uncertainty.exact import two_sided_z
 from undercount.uncertainty.found import Found, Question
@@ -33,13 +33,14 @@ def threshold_value(
     if plain:  # whatever the prevalence
         errors = (0.0, errors[1])
     more = _share_pairs(heads, errors, two_sided_z(question.confidence_level))
-    low, high = combined(sources.base, [*sources.pairs, *more], name, beta)
+    low, high = possible(
+        heads, name, beta, combined(sources.base, [*sources.pairs, *more], name, beta)
+    )
     variance = float(moves.variance)
     if name == "predicted_positive_rate":
         variance = _flagged_variance(heads)
     else:
-        variance += (float(moves.share_slope) * errors[0]) ** 2
-        variance += (float(moves.purity_slope) * errors[1]) ** 2
+        variance += moves.from_shares(errors)
     value = float(sources.base.capped().metric(name, beta))
     found = Found(value, float(low), float(high), math.sqrt(variance), _method(question, design))
     return found if plain else _with_misfit(found, heads, name, beta)

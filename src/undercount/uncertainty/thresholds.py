@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from undercount.errors import UndefinedMetricWarning
 from undercount.rates import FloatArray, Rates
 from undercount.uncertainty.design import Design
-from undercount.uncertainty.variance import HeadRows, Influence, Spread, spread
+from undercount.uncertainty.variance import HeadRows, Influence, Spread
 
 # Rates are kept this far (in rows) from 0 and 1 where a slope is taken.
 _HALF_ROW = 0.5
@@ -108,7 +108,7 @@ def head_spread(counts: HeadCounts, name: str, beta: float = 1.0) -> Spread:
     )
     by_tpr, by_fpr, by_prevalence = _slopes(point, name, beta)
     influence = Influence(0.0, positive=by_tpr, negative=by_fpr, prevalence=by_prevalence)
-    return spread(counts.design, HeadRows(smooth.rates), influence)
+    return Spread(counts.design, HeadRows(smooth.rates), influence)
 
 
 def rate_error(counts: HeadCounts, rate: str) -> float:

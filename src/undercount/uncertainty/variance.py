@@ -4,8 +4,8 @@ An estimate moves by the mean of phi[0] over labelled rows, of phi[1] over unlab
 phi[2] over known negatives (its influence functions), and with the sizes of the three groups.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -93,57 +93,95 @@ class Influence:
 
 @dataclass(frozen=True)
 class Spread:
-    """Hold the variance of an estimate and how it moves with the two shares."""
+    """Say how an estimate varies: by chance, and with the shares it was made with.
 
-    variance: FloatArray
-    share_slope: FloatArray
-    purity_slope: FloatArray
+    Slopes are worked out when they are asked for; most designs need few of them.
+    """
 
+    design: Design
+    rows: Rows
+    influence: Influence
 
-def spread(design: Design, rows: Rows, influence: Influence) -> Spread:
-    """Return the variance of the distance between estimate and target, and the shares' slopes."""
-    mixing = design.mixing()
-    phi = [
-        mixing.positive[kind] * influence.positive
-        + mixing.negative[kind] * influence.negative
-        + mixing.everyone[kind] * influence.everyone
-        for kind in KINDS
-    ]
-    means = [
-        rows.means(function)
-        for function in (influence.positive, influence.negative, influence.everyone)
-    ]
+    @cached_property
+    def variance(self) -> FloatArray:
+        """Variance of the distance between estimate and target."""
+        return _variance(self)
 
-    def along(change: Mixing) -> Any:
+    @cached_property
+    def share_slope(self) -> FloatArray:
+        """Derivative by the share of positives among the unlabeled rows."""
+        return np.asarray(self.along(self.design.share_slope()))
+
+    @cached_property
+    def purity_slope(self) -> FloatArray:
+        """Derivative by the purity of the labels, the given share held fast."""
+        return np.asarray(self.along(self.design.purity_slope()))
+
+    @cached_property
+    def size_slopes(self) -> list[Any]:
+        """Derivatives by the three sizes while the distributions stay."""
+        return [self.along(change) for change in self.design.size_slopes()]
+
+    @cached_property
+    def phi(self) -> list[Any]:
+        """What a labelled, an unlabeled and a known negative row adds to the estimate."""
+        mixing, influence = self.design.mixing(), self.influence
+        return [
+            mixing.positive[kind] * influence.positive
+            + mixing.negative[kind] * influence.negative
+            + mixing.everyone[kind] * influence.everyone
+            for kind in KINDS
+        ]
+
+    def from_shares(self, errors: tuple[float, float]) -> float:
+        """Return the variance that standard errors of share and purity add."""
+        added = 0.0
+        if errors[0] > 0:
+            added += (float(self.share_slope) * errors[0]) ** 2
+        if errors[1] > 0:
+            added += (float(self.purity_slope) * errors[1]) ** 2
+        return added
+
+    @cached_property
+    def moved(self) -> Any:
+        """What moving a label to a row adds: a labelled row more is an unlabeled row less."""
+        labelled, unlabeled = self.design.sizes[LABELLED], self.design.sizes[UNLABELED]
+        return self.phi[LABELLED] - (labelled / unlabeled) * self.phi[UNLABELED]
+
+    @cached_property
+    def number_slope(self) -> Any:
+        """What one label more adds on average, if each positive was labelled by itself."""
+        rows, labelled, unlabeled = self.rows, *self.design.sizes[:NEGATIVE]
+        mean = (
+            rows.moments(self.moved, _unit(LABELLED))[0]
+            - rows.moments(self.phi[LABELLED], _unit(LABELLED))[0]
+            + (labelled / unlabeled) * rows.moments(self.phi[UNLABELED], _unit(UNLABELED))[0]
+        )
+        return mean / labelled + self.size_slopes[LABELLED] - self.size_slopes[UNLABELED]
+
+    @cached_property
+    def _means(self) -> list[FloatArray]:
+        parts = (self.influence.positive, self.influence.negative, self.influence.everyone)
+        return [self.rows.means(part) for part in parts]
+
+    def along(self, change: Mixing) -> Any:
+        """Return how fast the estimate moves when the weights do."""
         moved = sum(
-            change.positive[kind] * means[0][kind]
-            + change.negative[kind] * means[1][kind]
-            + change.everyone[kind] * means[2][kind]
+            change.positive[kind] * self._means[0][kind]
+            + change.negative[kind] * self._means[1][kind]
+            + change.everyone[kind] * self._means[2][kind]
             for kind in KINDS
         )
-        return moved + change.prevalence * influence.prevalence
-
-    size_slope = [along(change) for change in design.size_slopes()]
-    return Spread(
-        _variance(design, rows, phi, size_slope, influence.prevalence),
-        np.asarray(along(design.share_slope())),
-        np.asarray(along(design.purity_slope())),
-    )
+        return moved + change.prevalence * self.influence.prevalence
 
 
-def _variance(
-    design: Design, rows: Rows, phi: Sequence[Any], size_slope: Sequence[Any], prevalence_slope: Any
-) -> FloatArray:
-    """Return the variance for the design.
-
-    `phi` says what a labelled, an unlabeled and a known negative row adds to the estimate,
-    `size_slope` how it moves with the three sizes while the distributions stay.
-    """
-    if design.target == "population":
-        return _population(design, rows, phi, size_slope, prevalence_slope)
-    if design.sampling == "case-control":
-        return _unlabeled_rows(design, rows, phi)
-    return _labelling(design, rows, phi, size_slope)
+def _variance(moves: Spread) -> FloatArray:
+    """Return the variance for the design."""
+    if moves.design.target == "population":
+        return _population(moves)
+    if moves.design.sampling == "case-control":
+        return _unlabeled_rows(moves)
+    return _labelling(moves)
 
 
 def _mean_variance(design: Design, rows: Rows, value: Any, kind: int) -> Any:
@@ -161,9 +199,8 @@ def _unit(kind: int) -> FloatArray:
     return np.asarray(np.eye(3)[kind])
 
 
-def _population(
-    design: Design, rows: Rows, phi: Sequence[Any], size_slope: Sequence[Any], prevalence_slope: Any
-) -> FloatArray:
+def _population(moves: Spread) -> FloatArray:
+    design, rows, phi = moves.design, moves.rows, moves.phi
     sizes, effective = design.sizes, design.effective
     total: Any = sum(_mean_variance(design, rows, phi[kind], kind) for kind in KINDS)
     if design.sampling == "case-control":
@@ -181,46 +218,39 @@ def _population(
         total = total - share * (1 - share) * gap**2 / effective[UNLABELED]
         pi = mixing.prevalence
         inflation = (sizes * design.units).sum(axis=0) / n
-        composition = prevalence_slope**2 * pi * (1 - pi) * inflation / n
+        composition = moves.influence.prevalence**2 * pi * (1 - pi) * inflation / n
         return np.asarray(np.maximum(total + composition, 0.0))
     # Sizes of the groups are multinomial.
+    size_slope = moves.size_slopes
     squares = sum(sizes[k] * design.units[k] * size_slope[k] ** 2 for k in KINDS)
     mean = sum(sizes[k] * size_slope[k] for k in KINDS)
     inflation = (sizes * design.units).sum(axis=0) / n
     return np.asarray(total + np.maximum(squares - inflation * mean**2 / n, 0.0))
 
 
-def _labelling(
-    design: Design, rows: Rows, phi: Sequence[Any], size_slope: Sequence[Any]
-) -> FloatArray:
+def _labelling(moves: Spread) -> FloatArray:
     """Only which positives carry a label is random: a label more is an unlabeled row less."""
-    mixing = design.mixing()
-    labelled, unlabeled = design.sizes[LABELLED], design.sizes[UNLABELED]
-    moved = phi[LABELLED] - (labelled / unlabeled) * phi[UNLABELED]
-    kept = _unlabelled_shares(design, mixing)
-    mean_moved, var_moved = rows.moments(moved, _unit(LABELLED))
-    purity = design.label_purity
+    design, rows, moved = moves.design, moves.rows, moves.moved
+    purity, mixing = design.label_purity, design.mixing()
+    labelled, free = design.sizes[LABELLED], unlabelled_share(design)
     if design.share_known and design.given == "label_frequency":
         # Each positive was labelled by itself, so the number of labels is random as well.
-        mean = (
-            (
-                mean_moved
-                - rows.moments(phi[LABELLED], _unit(LABELLED))[0]
-                + (labelled / unlabeled) * rows.moments(phi[UNLABELED], _unit(UNLABELED))[0]
-            )
-            / labelled
-            + size_slope[LABELLED]
-            - size_slope[UNLABELED]
-        )
-        fraction = purity * kept[0] + (1 - purity) * kept[1]
         number = labelled * design.units[LABELLED]
-        return np.asarray(fraction * number * (var_moved / labelled**2 + mean**2))
+        of_rows = rows.moments(moved, _unit(LABELLED))[1] / labelled**2
+        return np.asarray(free * number * (of_rows + moves.number_slope**2))
     if np.all(purity == 1):
-        return np.asarray(kept[0] * _mean_variance(design, rows, moved, LABELLED))
+        return np.asarray(free * _mean_variance(design, rows, moved, LABELLED))
+    kept = _unlabelled_shares(design, mixing)
     among_positives = rows.moments(moved, mixing.positive)[1]
     among_negatives = rows.moments(moved, mixing.negative)[1]
     of_rows = purity * kept[0] * among_positives + (1 - purity) * kept[1] * among_negatives
     return np.asarray(of_rows / design.effective[LABELLED])
+
+
+def unlabelled_share(design: Design) -> Any:
+    """Return the finite-population correction of a mean over labelled rows."""
+    positive, negative = _unlabelled_shares(design, design.mixing())
+    return design.label_purity * positive + (1 - design.label_purity) * negative
 
 
 def _unlabelled_shares(design: Design, mixing: Mixing) -> tuple[Any, Any]:
@@ -239,11 +269,12 @@ def _unlabelled_shares(design: Design, mixing: Mixing) -> tuple[Any, Any]:
     return first, second
 
 
-def _unlabeled_rows(design: Design, rows: Rows, phi: Sequence[Any]) -> FloatArray:
+def _unlabeled_rows(moves: Spread) -> FloatArray:
     """Labelled rows stand for the positives among these very unlabeled rows.
 
     Both are samples of one population, so the distance has the variances of both.
     """
+    design, rows, phi = moves.design, moves.rows, moves.phi
     mixing = design.mixing()
     share, purity = mixing.unlabeled_prevalence, design.label_purity
     value = phi[LABELLED]

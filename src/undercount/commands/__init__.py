@@ -1,0 +1,1 @@
+"""The commands, a file for each kind; nothing heavy is imported for --help."""

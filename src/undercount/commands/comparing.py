@@ -1,0 +1,136 @@
+"""Compare models, methods of estimating the prevalence, and models of who chose the rows."""
+
+from typing import Any
+
+import click
+
+from undercount.commands.evaluating import read
+from undercount.commands.talk import FINE, working
+from undercount.errors import InputError
+from undercount.options import DATA, known, reading_options, share_options
+
+
+@click.command(short_help="Estimate the share of hidden positives, all methods.")
+@DATA
+@reading_options
+@click.option("--confidence-level", type=float, default=0.95, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--json", "json_file", type=click.Path(dir_okay=False, allow_dash=True))
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+def prevalence(data: tuple[str, ...], **options: Any) -> int:
+    """Estimate the share of positives among the unlabeled rows with every method."""
+    from undercount.report.estimators import estimator_table, print_estimators  # noqa: PLC0415
+
+    reading = read(data, options, [])
+    with working("estimating", options):
+        tables = {
+            name: estimator_table(counts, options["confidence_level"], options["seed"])
+            for name, counts in reading.counts.items()
+        }
+    print_estimators(tables, reading.notes, options)
+    return FINE
+
+
+@click.command(short_help="Compare models on the same rows.")
+@DATA
+@reading_options
+@share_options
+@click.option(
+    "--threshold",
+    "thresholds",
+    type=float,
+    multiple=True,
+    help="Rows with score >= threshold are flagged; one for all models, or one a --score.",
+)
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+def compare(data: tuple[str, ...], **options: Any) -> int:
+    """Compare the scores of two or more columns on the same rows."""
+    from undercount.comparison import compare as compare_rows  # noqa: PLC0415 - only when needed
+    from undercount.inputs import read_rows, refuse_counts, unlabeled_value  # noqa: PLC0415
+
+    refuse_counts(data)
+    if options["label"] is None or not options["scores"]:
+        raise InputError("name the columns: --label COLUMN --score COLUMN --score COLUMN")
+    if options["positives"] or options["weight"]:
+        raise InputError(
+            "compare reads one file of rows without weights: --positives and --weight do not apply"
+        )
+    thresholds = _thresholds(options["thresholds"], options["scores"])
+    rows = read_rows(
+        data,
+        options["label"],
+        options["scores"],
+        unlabeled=unlabeled_value(options["unlabeled"]),
+        negative=options["negative"],
+    )
+    with working("comparing", options):
+        comparison = compare_rows(
+            rows.labels, rows.scores, threshold=thresholds, **known(options, "single-sample")
+        )
+    if not options["quiet"]:
+        for note in rows.notes:
+            click.echo(f" {note}")
+        click.echo(f"\n{comparison}")
+    return FINE
+
+
+def _thresholds(given: tuple[float, ...], scores: tuple[str, ...]) -> Any:
+    """Return nothing, one threshold for all, or one a model in the order of --score."""
+    if len(given) <= 1:
+        return given[0] if given else None
+    if len(given) != len(scores):
+        raise InputError(
+            f"give one --threshold for all models or one a --score; got {len(given)} for "
+            f"{len(scores)} scores"
+        )
+    return dict(zip(scores, given, strict=True))
+
+
+@click.command(short_help="Judge scores if labels exist only where someone looked.")
+@DATA
+@click.option("--label", required=True, help="Column of labels; missing where nobody looked.")
+@click.option("--score", required=True, help="Column of the score under test.")
+@click.option("--selection-score", help="Column of the score that chose the rows.")
+@click.option("--features", multiple=True, help="Column that the choice of rows rested on; repeat.")
+@click.option(
+    "--method",
+    type=click.Choice(
+        ["own-score", "observed-score", "unobserved", "begg-greenes", "ipw", "doubly-robust"]
+    ),
+    help="Who chose the rows; by default the score itself, or the selection score if named.",
+)
+@click.option(
+    "--distribution",
+    type=click.Choice(["empirical", "normal", "copula"]),
+    default="empirical",
+    show_default=True,
+)
+@click.option("--threshold", type=float, help="Rows with score >= threshold are flagged.")
+@click.option("--confidence-level", type=float, default=0.95, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--json", "json_file", type=click.Path(dir_okay=False, allow_dash=True))
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("--debug", is_flag=True, help="Show tracebacks.")
+def select(data: tuple[str, ...], **options: Any) -> int:
+    """Evaluate when labels of both classes exist only where somebody looked."""
+    import json  # noqa: PLC0415 - only when needed
+
+    from undercount.report.files import write_text  # noqa: PLC0415
+    from undercount.report.selected import (  # noqa: PLC0415
+        fitted_selection,
+        selection_facts,
+        selection_text,
+    )
+
+    if not data:
+        raise InputError("name a file of scores and labels, or - for standard input")
+    with working("fitting", options):
+        model, notes = fitted_selection(list(data), options)
+        facts = selection_facts(model, options["threshold"])
+    if options["json_file"]:
+        write_text(options["json_file"], json.dumps(facts, indent=1) + "\n")
+    if not options["quiet"] and options["json_file"] != "-":
+        for note in notes:
+            click.echo(f" {note}")
+        click.echo(selection_text(facts, options["confidence_level"]))
+    return FINE

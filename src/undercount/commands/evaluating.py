@@ -1,0 +1,157 @@
+"""Evaluate files of scores and labels, or the bundled case."""
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from undercount.commands.talk import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, progress, working
+from undercount.errors import MisfitWarning
+from undercount.options import (
+    DATA,
+    interval_options,
+    known,
+    output_options,
+    reading_options,
+    share_options,
+)
+
+if TYPE_CHECKING:
+    from undercount.evaluation import Evaluation
+    from undercount.inputs import Reading
+
+
+@click.command(short_help="Judge one or more score columns.")
+@DATA
+@reading_options
+@share_options
+@interval_options
+@click.option("--threshold", type=float, help="Rows with score >= threshold are flagged.")
+@click.option(
+    "--require",
+    "requirements",
+    multiple=True,
+    metavar="'METRIC[@T] >= VALUE'",
+    help="Exit 1 if it fails, 3 if the interval straddles it.",
+)
+@output_options
+def evaluate(data: tuple[str, ...], **options: Any) -> int:
+    """Evaluate the scores of DATA (CSV, TSV, Parquet, JSON lines, globs, - or a counts file)."""
+    from undercount.requirement import parse_requirement  # noqa: PLC0415 - only when needed
+
+    requirements = [parse_requirement(text) for text in options["requirements"]]
+    knots = [r.threshold for r in requirements if r.threshold is not None]
+    knots += [options["threshold"]] if options["threshold"] is not None else []
+    reading = read(data, options, knots)
+    evaluations = _evaluated(reading, options)
+    _write(evaluations, reading.notes, options)
+    return _judged(evaluations, requirements, quiet=options["quiet"])
+
+
+def read(
+    data: tuple[str, ...],
+    options: dict[str, Any],
+    knots: list[float],
+    *,
+    compact: bool | None = True,
+) -> "Reading":
+    """Read what the options name, with a bar if it takes long."""
+    from undercount.inputs import read_any  # noqa: PLC0415 - DuckDB, only when needed
+
+    with progress("reading", options) as tell:
+        return read_any(data, options, knots, tell, compact=compact)
+
+
+def _evaluated(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
+    from undercount.evaluation import evaluate as evaluate_counts  # noqa: PLC0415 - only when needed
+
+    resampling = options["prevalence_interval"] not in (None, "calibrated")
+    show = progress if resampling else working
+    made = []
+    for name, counts in reading.counts.items():
+        with show(f"estimating {name}", options) as tell:
+            made.append(
+                evaluate_counts(
+                    counts,
+                    threshold=options.get("threshold"),
+                    name=name,
+                    prevalence_interval=options["prevalence_interval"],
+                    n_resamples=options["n_resamples"],
+                    progress=tell if resampling else None,
+                    **known(options, reading.sampling),
+                )
+            )
+    return made
+
+
+def _write(evaluations: "list[Evaluation]", notes: list[str], options: dict[str, Any]) -> None:
+    from undercount.report.document import as_json  # noqa: PLC0415 - only when needed
+    from undercount.report.files import write_text  # noqa: PLC0415
+    from undercount.report.markdown import as_markdown  # noqa: PLC0415
+    from undercount.report.terminal import print_evaluation  # noqa: PLC0415
+
+    to_stdout = "-" in (options["json_file"], options["markdown"])
+    if not options["quiet"] and not to_stdout:
+        for note in notes:
+            click.echo(f" {note}")
+        for evaluation in evaluations:
+            print_evaluation(evaluation, heading=len(evaluations) > 1)
+    if options["json_file"]:
+        write_text(options["json_file"], as_json(evaluations))
+    if options["markdown"]:
+        write_text(options["markdown"], "\n".join(as_markdown(e) for e in evaluations))
+    if options["html"]:
+        from undercount.report.page import write_page  # noqa: PLC0415
+
+        write_page(evaluations, options["html"])
+        click.echo(f"wrote {options['html']}", err=True)
+
+
+def _judged(evaluations: "list[Evaluation]", requirements: Sequence[Any], *, quiet: bool) -> int:
+    """Print each verdict; failing outweighs being inconclusive."""
+    verdicts = []
+    for evaluation in evaluations:
+        for requirement in requirements:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                estimate = evaluation.estimate(requirement.metric, requirement.threshold)
+            for warning in caught:
+                click.echo(f"undercount: {warning.message}", err=True)
+            verdict = requirement.verdict(estimate)
+            misfit = any(issubclass(warning.category, MisfitWarning) for warning in caught)
+            failed = misfit or any(check.level == "fail" for check in evaluation.checks)
+            if verdict == "met" and failed:
+                verdict = "inconclusive"  # numbers that do not fit the data prove nothing
+            verdicts.append(verdict)
+            if not quiet:
+                sign = ">=" if requirement.at_least else "<="
+                at = "" if requirement.threshold is None else f"@{requirement.threshold:g}"
+                what = f"{requirement.metric}{at} {sign} {requirement.value:g}"
+                span = f"{estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
+                click.echo(f" {verdict}: {evaluation.name}: {what}; estimated {span}")
+    if "failed" in verdicts:
+        return REQUIREMENT_FAILS
+    return INCONCLUSIVE if "inconclusive" in verdicts else FINE
+
+
+@click.command(short_help="Judge the bundled fraud case.")
+@click.option("--open", "open_it", is_flag=True, help="Open the report in a browser.")
+@click.option("--html", type=click.Path(dir_okay=False), default="report.html", show_default=True)
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+def demo(html: str, **flags: bool) -> int:
+    """Evaluate a bundled, simulated fraud case and show how close the estimate came."""
+    from undercount.report.demonstration import (  # noqa: PLC0415 - only when needed
+        demonstrated,
+        truth_words,
+    )
+
+    options = {"json_file": None, "markdown": None, "html": html, "quiet": flags["quiet"]}
+    evaluations, notes = demonstrated()
+    _write(evaluations, notes, options)
+    if not flags["quiet"]:
+        click.echo(truth_words(evaluations))
+    if flags["open_it"]:
+        click.launch(Path(html).resolve().as_uri())
+    return FINE

@@ -1,0 +1,52 @@
+"""Reproduce the papers, explain the words."""
+
+from typing import Any
+
+import click
+
+from undercount.commands.talk import FINE, progress
+from undercount.errors import InputError
+
+
+@click.command(short_help="Reproduce tables and figures of the papers.")
+@click.argument("paper", required=False)
+@click.argument("item", required=False)
+@click.option("--runs", type=int, help="Draws; by default the number of the paper.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--jobs", type=int, default=1, show_default=True, help="Processes.")
+@click.option("--backend", help="A joblib backend by name, dask or ray for a cluster.")
+@click.option("--out", type=click.Path(file_okay=False), help="Folder for tables and figures.")
+@click.option("--data-dir", type=click.Path(file_okay=False), envvar="UNDERCOUNT_DATA")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("--debug", is_flag=True, help="Show tracebacks.")
+def reproduce(paper: str | None, item: str | None, **options: Any) -> int:
+    """Reproduce a table or figure of a paper, ours beside the published; or list them."""
+    from undercount.papers.catalogue import ITEMS, run_item  # noqa: PLC0415 - only when needed
+
+    chosen = [known for known in ITEMS if paper in (None, known.paper)]
+    if item is None:
+        if not chosen:
+            papers = ", ".join(sorted({known.paper for known in ITEMS}))
+            raise InputError(f"no paper {paper!r} is reproduced here; there are {papers}")
+        for known in chosen:
+            click.echo(f" {known.paper:<15}{known.item:<10} {known.runs:>5} runs  {known.what}")
+        return FINE
+    given = {name: options[name] for name in ("runs", "seed", "jobs", "backend", "out", "data_dir")}
+    with progress(f"{paper} {item}", options) as bar:
+        tell = None if bar is None else lambda done, every: bar(done / every)
+        result = run_item(str(paper), item, **given, progress=tell)
+    if options["out"]:
+        result.write(options["out"])
+    if not options["quiet"]:
+        click.echo(result.text())
+    return FINE
+
+
+@click.command(short_help="Explain a metric, assumption or check.")
+@click.argument("term", required=False)
+def explain(term: str | None) -> int:
+    """Explain a metric, assumption or check: formula, what it needs, reference."""
+    from undercount.report.terms import explanation  # noqa: PLC0415 - only when needed
+
+    click.echo(explanation(term))
+    return FINE

@@ -1,0 +1,144 @@
+"""Standard error of a difference in average precision: the jackknife in closed form."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercount.rates import FloatArray
+from undercount.shares import Shares
+
+BoolArray = NDArray[np.bool_]
+# A jackknife of fewer labels says nothing: leaving one out leaves no pair.
+FEWEST = 3
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    """Labelled rows by falling score: rows at or above each, and where its ties begin."""
+
+    order: NDArray[np.intp]
+    first: NDArray[np.intp]  # place of the first row with the same score
+    labelled: FloatArray  # labelled rows at least as high
+    flagged: FloatArray  # all rows at least as high
+
+    @classmethod
+    def of(cls, score: FloatArray, labelled: BoolArray) -> "_Ranked":
+        inside = score[labelled]
+        order = np.argsort(-inside, kind="stable")
+        falling = -inside[order]
+        first = np.searchsorted(falling, falling, side="left")
+        heads = np.searchsorted(falling, falling, side="right")
+        everyone = np.sort(-score)
+        flagged = np.searchsorted(everyone, falling, side="right")
+        return cls(order, first, heads.astype(np.float64), flagged.astype(np.float64))
+
+    def in_rows(self, values: FloatArray) -> FloatArray:
+        """Put values of the ranking back into the order of the labelled rows."""
+        found = np.empty_like(values)
+        found[self.order] = values
+        return found
+
+
+def precision_error(
+    one: FloatArray,
+    other: FloatArray,
+    labelled: BoolArray,
+    unlabeled: BoolArray,
+    shares: Shares,
+    *,
+    labels_only: bool,
+) -> float:
+    """Return the standard error of the difference of two unbiased average precisions.
+
+    Each row is left out of both models' estimates at once, so that what they share cancels. For
+    these very rows only labels are left out (their rows stay), and the variance is multiplied by
+    the share of positives without a label. The estimate is a mean of pairs of labelled rows, so
+    all leave-one-out values follow from running sums: no loop.
+
+    Notes
+    -----
+    Assumes: a single sample, pure labels, random labels.
+    Wrong when: there are very few labels.
+    """
+    n_labelled, n_rows = int(labelled.sum()), len(labelled)
+    if n_labelled < FEWEST:
+        return float("nan")
+    positives = n_labelled + shares.unlabeled_prevalence * float(unlabeled.sum())
+    rankings = [_Ranked.of(score, labelled) for score in (one, other)]
+    if labels_only:
+        gaps = [_without_label(ranking, positives) for ranking in rankings]
+        left = gaps[0] - gaps[1]
+        chance = max(1 - n_labelled / positives, 0.0)
+        return float(np.sqrt(chance * (n_labelled - 1) / n_labelled * _squares(left)))
+    per_row = positives / n_rows
+    lost = {  # positives that go with a row, if the share that was given stays
+        "labelled": per_row if shares.given == "prevalence" else 1.0,
+        "unlabeled": per_row if shares.given == "prevalence" else shares.unlabeled_prevalence,
+        "negative": per_row if shares.given == "prevalence" else 0.0,
+    }
+    labelled_gaps = [_without_row(ranking, positives - lost["labelled"]) for ranking in rankings]
+    left = np.empty(n_rows)
+    left[labelled] = labelled_gaps[0] - labelled_gaps[1]
+    negative = ~(labelled | unlabeled)
+    for rows, kind in ((unlabeled, "unlabeled"), (negative, "negative")):
+        found = [
+            _without_other(ranking, score[labelled], score[rows], positives - lost[kind])
+            for ranking, score in zip(rankings, (one, other), strict=True)
+        ]
+        left[rows] = found[0] - found[1]
+    return float(np.sqrt((n_rows - 1) / n_rows * _squares(left)))
+
+
+def _squares(left_out: FloatArray) -> float:
+    return float(np.sum((left_out - left_out.mean()) ** 2))
+
+
+def _without_label(ranking: _Ranked, positives: float) -> FloatArray:
+    """Return the estimate without each label in turn, its row staying as an unlabeled one."""
+    size = len(ranking.order)
+    inverse = 1 / ranking.flagged
+    above = (ranking.labelled - 1) * inverse
+    # Other labelled rows at least as low lose this one from their heads.
+    lower = _from(inverse, ranking.first) - inverse
+    pairs = above.sum() - above - lower
+    scale = (positives - 1) / (size - 2)
+    return ranking.in_rows((inverse.sum() - inverse + scale * pairs) / (size - 1))
+
+
+def _without_row(ranking: _Ranked, positives: float) -> FloatArray:
+    """Return the estimate without each labelled row in turn."""
+    size = len(ranking.order)
+    inverse, fewer = 1 / ranking.flagged, _safe_inverse(ranking.flagged - 1)
+    above, less = (ranking.labelled - 1) * inverse, (ranking.labelled - 2) * fewer
+    single = _until(inverse, ranking.first) + _from(fewer, ranking.first) - fewer
+    pairs = _until(above, ranking.first) + _from(less, ranking.first) - less
+    scale = (positives - 1) / (size - 2)
+    return ranking.in_rows((single + scale * pairs) / (size - 1))
+
+
+def _without_other(
+    ranking: _Ranked, inside: FloatArray, outside: FloatArray, positives: float
+) -> FloatArray:
+    """Return the estimate without each row that carries no positive label."""
+    size = len(ranking.order)
+    inverse, fewer = 1 / ranking.flagged, _safe_inverse(ranking.flagged - 1)
+    above, less = (ranking.labelled - 1) * inverse, (ranking.labelled - 1) * fewer
+    # The first labelled row that is not above the row left out.
+    place = np.searchsorted(-inside[ranking.order], -outside, side="left")
+    single = _until(inverse, place) + _from(fewer, place)
+    pairs = _until(above, place) + _from(less, place)
+    return np.asarray((single + (positives - 1) / (size - 1) * pairs) / size)
+
+
+def _until(values: FloatArray, place: NDArray[np.intp]) -> FloatArray:
+    return np.append(0.0, np.cumsum(values))[place]
+
+
+def _from(values: FloatArray, place: NDArray[np.intp]) -> FloatArray:
+    return np.append(np.cumsum(values[::-1])[::-1], 0.0)[place]
+
+
+def _safe_inverse(values: FloatArray) -> FloatArray:
+    """Return 1/x, and 0 where no row is left (never asked for but in its own place)."""
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)

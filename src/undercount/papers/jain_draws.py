@@ -1,0 +1,213 @@
+"""Draws behind the tables of Jain et al. (2017): labels, bagged networks, recovered areas."""
+
+import math
+import warnings
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import undercount as uc
+from undercount.papers.data import Data, have
+from undercount.papers.published import published
+from undercount.papers.running import Draw, Request, Setting
+
+PAPER = "jain2017"
+FILES = {name: f"{name}_jain" for name in ("concrete", "landsat", "mushroom", "pageblock", "wine")}
+FILES["gas"] = "gas_partial"
+FEW = ("concrete", "housing", "pageblock", "pima")  # 100 labelled rows; the others have 1,000
+MOST_UNLABELED = 10_000
+BAGS, QUICK_BAGS, QUICK_RUNS = 100, 5, 5
+ITERATIONS = 20  # of training; more fit the wrong labels and give worse scores
+FRESH = 3  # networks of each draw that are judged alone, on rows they have not seen
+ABSOLUTE = math.sqrt(2 / math.pi)  # mean absolute value of a normal error, in standard errors
+
+
+def bags_of(request: Request) -> int:
+    """Return the number of networks in an ensemble."""
+    return request.bags or (QUICK_BAGS if request.runs < QUICK_RUNS else BAGS)
+
+
+def missing(request: Request) -> list[str]:
+    """Return the data sets that are not there."""
+    names = dict.fromkeys(line[0] for line in published(PAPER)["table1"])
+    return [name for name in names if not have(FILES.get(name, name), request.data_dir)]
+
+
+def all_draws(request: Request) -> list[list[Draw] | None]:
+    """Return the draws of each row of Table 1, or None where there is no data."""
+    asked = replace(request, item="table1")  # everything comes from the same draws
+    absent = missing(request)
+    lines = published(PAPER)["table1"]
+    settings = [
+        {"data": line[0], "purity": line[2], "bags": bags_of(request)}
+        for line in lines
+        if line[0] not in absent
+    ]
+    given = partial(_given, request, {})
+    found = iter(asked.draws(recover, settings, block=5, given=given) if settings else [])
+    return [None if line[0] in absent else next(found) for line in lines]
+
+
+def _given(request: Request, loaded: dict[str, Data], setting: Setting) -> tuple[Any, Any]:
+    data = setting["data"]
+    if data not in loaded:
+        loaded[data] = request.data(str(FILES.get(data, data)))
+    return loaded[data].features, loaded[data].y
+
+
+def recover(setting: Setting, rng: np.random.Generator, features: Any, truth: Any) -> Draw:
+    """Draw labels, train an ensemble and compare recovered areas with those of the same scores."""
+    kept, labelled = _split(setting, rng, truth)
+    real = truth[kept]
+    score, draw = _out_of_bag(features[kept], labelled, real, setting["bags"], rng)
+    y = np.where(labelled, 1.0, np.nan)
+    counts = uc.ScoreCounts.from_rows(y, score)
+    rest = ~labelled
+    complete = uc.labelled_curve(uc.ScoreCounts.from_rows(real, score))
+    hidden = uc.labelled_curve(uc.ScoreCounts.from_rows(real[rest], score[rest]))
+    naive = uc.naive_curve(counts)
+    draw |= {"auc truth": complete.roc_auc, "pr truth": _pr_area(hidden)}
+    draw["auc PU"] = naive.roc_auc - complete.roc_auc
+    draw["pr PU"] = _pr_area(naive) - draw["pr truth"]
+    shares = {"R": (float(real[rest].mean()), float(real[labelled].mean()))}
+    shares |= _estimated(counts)
+    for kind, (share, purity) in shares.items():
+        direct = 0.5 + (naive.roc_auc - 0.5) / (purity - share)  # eq. 4
+        curve = _algorithm1(counts, share, purity)
+        # Where the shares are infeasible the paper sets the area to 1 or 0.
+        clipped = min(max(direct, 0.0), 1.0)
+        indirect = curve.roc_auc if clipped == direct else clipped
+        draw[f"auc D{kind}"] = clipped - complete.roc_auc
+        draw[f"auc I{kind}"] = indirect - complete.roc_auc
+        draw[f"pr I{kind}"] = _pr_area(curve) - draw["pr truth"]
+        draw[f"gap {kind}"] = (purity - share) - (shares["R"][1] - shares["R"][0])
+    draw["known"], draw["standard error"] = _known(score, labelled, real)
+    return draw
+
+
+def _known(score: Any, labelled: Any, real: Any) -> tuple[float, float]:
+    """Return error and standard error of eq. 4, not clipped, at the true shares.
+
+    The AUC meant is that of all these rows; only which of them carry a label is random.
+    """
+    from undercount.uncertainty.intervals import estimate_metric  # noqa: PLC0415 - slow to import
+
+    counts = uc.ScoreCounts.from_rows(np.where(labelled, 1.0, np.nan), score)
+    shares = uc.Shares(float(real[~labelled].mean()), float(real[labelled].mean()))
+    gap = shares.label_purity - shares.unlabeled_prevalence
+    found = 0.5 + (uc.naive_curve(counts).roc_auc - 0.5) / gap
+    truth = uc.labelled_curve(uc.ScoreCounts.from_rows(real, score)).roc_auc
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an area a little above 1 is what chance does
+        error = estimate_metric(counts, shares, "roc_auc", target="dataset").standard_error
+    return found - truth, float(error)
+
+
+def _pr_area(curve: uc.OperatingCurve) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", uc.UndefinedMetricWarning)  # nothing flagged at first
+        area: float = uc.precision_recall_auc(curve)
+    return area
+
+
+def _split(setting: Setting, rng: np.random.Generator, truth: Any) -> tuple[Any, Any]:
+    """Return the rows used and which of them carry a label, some of them wrongly."""
+    number = 100 if setting["data"] in FEW else 1000
+    number = min(number, int(truth.sum()) // 2)
+    right = round(setting["purity"] * number)
+    rows = [
+        rng.choice(np.flatnonzero(truth == value), size, replace=False)
+        for value, size in ((1, right), (0, number - right))
+    ]
+    chosen = np.concatenate(rows)
+    rest = rng.permutation(np.setdiff1d(np.arange(len(truth)), chosen))[:MOST_UNLABELED]
+    return np.append(chosen, rest), np.arange(number + len(rest)) < number
+
+
+def _out_of_bag(
+    features: Any, labelled: Any, real: Any, bags: int, rng: np.random.Generator
+) -> tuple[Any, Draw]:
+    """Return mean ranks out of bag, and how well single networks are judged on fresh rows.
+
+    Ranks are among the rows out of the same bag. A bag without a certain labelled row has on
+    average fewer labelled rows, so its network gives lower scores to all; averaged as they are,
+    those would pull the labelled rows, and with them the recovered area, down.
+    """
+    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415 - slow to import
+
+    scaled = StandardScaler().fit_transform(features).astype(np.float32)
+    total, times = np.zeros(len(scaled)), np.zeros(len(scaled))
+    fresh: list[tuple[float, float]] = []
+    while bags > 0 or not times.all():  # a row that is in every bag has no score yet
+        bags -= 1
+        drawn = rng.integers(len(scaled), size=len(scaled))
+        out = np.ones(len(scaled), dtype=bool)
+        out[drawn] = False
+        score = _trained(scaled[drawn], labelled[drawn], rng).predict_proba(scaled[out])[:, 1]
+        if len(fresh) < FRESH:
+            fresh.append(_known(score, labelled[out], real[out]))
+        total[out] += _ranks(score)
+        times[out] += 1
+    errors, predicted = np.array(fresh).T
+    judged: Draw = {"fresh error": float(errors.mean()), "fresh miss": float(abs(errors).mean())}
+    judged["fresh predicted"] = ABSOLUTE * float(predicted.mean())
+    return total / times, judged
+
+
+def _trained(features: Any, labelled: Any, rng: np.random.Generator) -> Any:
+    from sklearn.neural_network import MLPClassifier  # noqa: PLC0415 - slow to import
+
+    seed = int(rng.integers(2**31))
+    network = MLPClassifier(
+        (5,), solver="lbfgs", max_iter=ITERATIONS, alpha=0.01, random_state=seed
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # not converged: few iterations are the design
+        return network.fit(features, labelled)
+
+
+def _ranks(score: Any) -> Any:
+    """Return the share of rows below each, ties halved."""
+    _, place, sizes = np.unique(score, return_inverse=True, return_counts=True)
+    return ((np.cumsum(sizes) - sizes / 2) / len(score))[place]
+
+
+def _estimated(counts: uc.ScoreCounts) -> dict[str, tuple[float, float]]:
+    """Estimate share and purity; without a gap between them nothing is recovered."""
+    from undercount import prevalence  # noqa: PLC0415 - slow to import
+    from undercount.prevalence.noisy import swapped  # noqa: PLC0415 - likewise
+
+    options: dict[str, Any] = {"n_resamples": 0, "random_state": 0}
+    shares = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # small samples and weak scores are the experiment
+        found = prevalence.AlphaMaxN(**options).fit(counts)
+        shares["E"] = found.unlabeled_prevalence_, found.label_purity_
+        found = prevalence.NoisyComposition(**options).fit(counts)
+        shares["K"] = found.unlabeled_prevalence_, found.label_purity_
+        first = prevalence.Dedpul(**options).fit(counts).unlabeled_prevalence_
+        second = prevalence.AlphaMax(**options).fit(swapped(counts)).unlabeled_prevalence_
+        purity = (1 - second) / max(1 - first * second, 1e-12)
+        shares["B"] = first * purity, purity
+    return {
+        kind: (min(float(share), float(purity) - 0.01), float(purity))
+        for kind, (share, purity) in shares.items()
+    }
+
+
+def _algorithm1(counts: uc.ScoreCounts, share: float, purity: float) -> uc.OperatingCurve:
+    """Clean the recovered curve as Algorithm 1 does, even where the shares do not fit.
+
+    `mixture_curve` refuses such shares, but the paper's tables count what they give.
+    """
+    shares = uc.Shares(share, purity, sampling="case-control")
+    raw = uc.mixture_curve(counts, shares, clean=False)
+    inside = (raw.tpr >= 0) & (raw.tpr <= 1) & (raw.fpr >= 0) & (raw.fpr <= 1)
+    tpr, fpr = np.append(raw.tpr[inside], [0, 1]), np.append(raw.fpr[inside], [0, 1])
+    order = np.lexsort((tpr, fpr))
+    tpr, fpr = np.maximum.accumulate(tpr[order]), fpr[order]
+    threshold = np.linspace(1, 0, len(tpr))
+    threshold[0] = np.inf
+    return uc.OperatingCurve(threshold, tpr, fpr, share)

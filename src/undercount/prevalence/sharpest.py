@@ -1,0 +1,187 @@
+"""Several scorers: the share of positives from the one that tells labelled rows best."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError, MisfitWarning
+from undercount.prevalence.base import PrevalenceEstimator
+from undercount.prevalence.consensus import Consensus
+from undercount.prevalence.out_of_fold import N_FOLDS, excess_auc, out_of_fold_scores
+from undercount.prevalence.ranks import Array, labelled_auc
+
+GIVEN = "given score"
+BLEND = "mean rank"
+
+
+class SharpestScorer(PrevalenceEstimator):
+    """Estimate the share of positives from features, by the best of several scorers.
+
+    Whatever the scorer, the share estimated from its scores is an upper bound of the true one,
+    and the tighter the better the scorer tells positives from negatives. That is seen without
+    knowing the truth: AUC(labelled, unlabeled) = ½ + (1 - a)(AUC - ½) has the same share a for
+    every scorer. So each row is scored out of fold by boosting and by logistic regression, the
+    mean of their ranks is a third scorer, the score given (if any) a fourth; the one with the
+    largest AUC of labelled against unlabeled rows is handed to `Consensus`. Taking the smallest
+    of several noisy estimates instead would lean downward.
+
+    Parameters
+    ----------
+    estimators : dict of scikit-learn classifiers, optional
+        By name. Default: ``boosting`` (as in ``out_of_fold_scores``) and ``logistic``
+        (standardised, missing values filled with means).
+    n_folds : int
+    sampling, confidence_level, n_resamples, random_state
+        As in every prevalence estimator; nothing is resampled.
+
+    Attributes
+    ----------
+    unlabeled_prevalence_, interval_, upper_bound_
+        Of `Consensus` on the chosen scores. The interval does not know of the choice.
+    score_ : ndarray
+        The chosen scores.
+    diagnostics_ : dict
+        As of `Consensus`, and ``scorer``: the chosen one; ``aucs``: AUC of labelled against
+        unlabeled rows by scorer; ``shares``: the share by scorer.
+
+    Notes
+    -----
+    Assumes: labels are a random sample of the positives, rows are independent, and the best
+    scorer gives some scores to positives only, or nearly.
+    Wrong when: the score given was trained on these rows with these labels: it is left out, with
+    a MisfitWarning, only when it is far better than the out-of-fold scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.prevalence import SharpestScorer
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(np.where(np.arange(1200) < 500, 4, 0)[:, None], 1, (1200, 2))
+    >>> y = np.repeat([1.0, np.nan], [200, 1000])  # 300 of the 1,000 are positive
+    >>> sharpest = SharpestScorer(random_state=0).fit(y, X, score=X[:, 0])
+    >>> round(sharpest.unlabeled_prevalence_, 1), 0.3 in sharpest.interval_
+    (0.3, True)
+    >>> sorted(sharpest.diagnostics_["shares"])
+    ['boosting', 'given score', 'logistic', 'mean rank']
+    """
+
+    score_: Array
+
+    def __init__(
+        self,
+        estimators: Any = None,
+        *,
+        n_folds: int = N_FOLDS,
+        sampling: str = "single-sample",
+        confidence_level: float = 0.95,
+        n_resamples: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            sampling=sampling,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            random_state=random_state,
+        )
+        self.estimators = estimators
+        self.n_folds = n_folds
+
+    def fit(self, y: Any, X: Any, score: Any = None, *, unlabeled: Any = None) -> Self:
+        """Estimate the share of positives among the unlabeled rows of X.
+
+        Parameters
+        ----------
+        y : array-like
+            1 positive, 0 negative, missing unlabeled.
+        X : array-like or frame of shape (n_rows, n_features)
+        score : array-like, optional
+            One more score a row, of a model not trained on these rows (the one to be judged).
+        unlabeled : optional
+            The value of ``y`` that means unlabeled (0 or -1, say).
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        scores = self._scores(y, X, unlabeled)
+        counts = {k: ScoreCounts.from_rows(y, s, unlabeled=unlabeled) for k, s in scores.items()}
+        if score is not None:
+            given = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
+            if not _looks_in_sample(given, counts):
+                scores[GIVEN], counts[GIVEN] = np.asarray(score, float), given
+        aucs = {name: labelled_auc(each) for name, each in counts.items()}
+        best = max(aucs, key=aucs.__getitem__)
+        found = Consensus(sampling=self.sampling, confidence_level=self.confidence_level)
+        shares = {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the chosen scorer's warnings come below
+            for name, each in counts.items():
+                shares[name] = found.fit(each).unlabeled_prevalence_
+        found.fit(counts[best])
+        for name, value in vars(found).items():
+            if name.endswith("_"):
+                setattr(self, name, value)
+        self.diagnostics_ |= {"scorer": best, "aucs": aucs, "shares": shares}
+        self.score_ = scores[best]
+        return self
+
+    def _scores(self, y: Any, X: Any, unlabeled: Any) -> dict[str, Array]:
+        """Return each scorer's out-of-fold scores, and the mean of their ranks."""
+        models = self.estimators
+        if models is None:
+            linear = LogisticRegression(max_iter=500)
+            filled = SimpleImputer(keep_empty_features=True)
+            models = {
+                "boosting": None,
+                "logistic": make_pipeline(filled, StandardScaler(), linear),
+            }
+        if not models or {GIVEN, BLEND} & set(models):
+            raise InputError(
+                "estimators must be a dict of classifiers with names other than"
+                f" {GIVEN!r} and {BLEND!r}; got {models!r}"
+            )
+        rng, scores = self._rng(), {}
+        for name, model in models.items():
+            seed = int(rng.integers(2**31))
+            scores[name] = out_of_fold_scores(
+                y,
+                X,
+                model,
+                n_folds=self.n_folds,
+                unlabeled=unlabeled,
+                random_state=seed,
+            )
+        if len(scores) > 1:
+            scores[BLEND] = np.mean([_ranks(each) for each in scores.values()], axis=0)
+        return scores
+
+
+def _ranks(score: Array) -> Array:
+    """Return mid-ranks between 0 and 1."""
+    ordered = np.sort(score)
+    below, upto = (np.searchsorted(ordered, score, side=side) for side in ("left", "right"))
+    return np.asarray((below + upto) / (2 * score.size))
+
+
+def _looks_in_sample(given: ScoreCounts, others: dict[str, ScoreCounts]) -> bool:
+    """Warn of a score too good to be honest."""
+    honest = max(others.values(), key=labelled_auc)
+    if excess_auc(given, honest) <= 0:
+        return False
+    warnings.warn(
+        "the score given tells labelled from unlabeled rows with AUC"
+        f" {labelled_auc(given):.3f}, out-of-fold scores with {labelled_auc(honest):.3f}: it was"
+        " probably trained on these rows and is left out",
+        MisfitWarning,
+        stacklevel=3,
+    )
+    return True

@@ -1,0 +1,89 @@
+"""Say what is wrong with a file that DuckDB cannot read: file, line, rule, value, hint."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import duckdb
+
+from undercount.errors import InputError
+from undercount.queries import interrupts
+
+# A line is shown up to so many characters.
+SHOWN_LINE = 60
+
+
+@contextmanager
+def input_errors(place: str) -> Iterator[None]:
+    """Turn DuckDB's errors into one line that names the file."""
+    try:
+        with interrupts():
+            yield
+    except duckdb.Error as error:
+        raise InputError(read_error(place, str(error))) from error
+
+
+def read_error(place: str, message: str) -> str:
+    """Write the message for what DuckDB says about a file."""
+    file = _found(r"^\s+file = (.+)$", message) or place
+    if "CSV Error on Line" in message:
+        return _csv_error(file, message)
+    if "Malformed JSON" in message or "JSON" in message.split("\n", 1)[0]:
+        named = _found(r'in file "(.+?)"', message) or place
+        line = _found(r"in line (\d+)", message)
+        reason = _found(r"in line \d+: (.+?)\.?\s*$", message) or _first_line(message)
+        return (
+            f"{named}{f', line {line}' if line else ''}: every line must hold one JSON object; "
+            f"got {reason}. Mend the line, or write one object a line"
+        )
+    if "arquet file" in message or "magic bytes" in message:
+        return (
+            f"{place} is no complete Parquet file: {_first_line(message)}. "
+            "Was it copied whole, and is it named for what it is?"
+        )
+    if "GZIP stream" in message or "ZSTD" in message:
+        return (
+            f"{place} is not compressed as its name says: {_first_line(message)}. "
+            "Name it for what it is"
+        )
+    return f"{place} cannot be read: {_first_line(message)}"
+
+
+def _csv_error(file: str, message: str) -> str:
+    number = _found(r"CSV Error on Line: (\d+)", message)
+    where = f"{file}, line {number}"
+    line = _found(r"^Original Line: ?(.*)$", message) or ""
+    shown = repr(line[:SHOWN_LINE] + ("…" if len(line) > SHOWN_LINE else ""))
+    wanted = _found(r"Expected Number of Columns: (\d+)", message)
+    got = _found(r"Found: (\d+)", message)
+    if wanted and got:
+        more = " or more" if int(got) > int(wanted) else ""
+        return (
+            f"{where}: a row must have as many values as the header has names, {wanted}; got "
+            f"{got}{more} in {shown}. Mend the row, or put text that holds the separator into "
+            "double quotes"
+        )
+    if "quote" in message.split("Possible", 1)[0]:
+        return (
+            f'{where}: a value that begins with " must end with " and double every " inside; '
+            f"got {shown}. Close or double the quote"
+        )
+    if "unicode" in message or "utf-8" in message:
+        return (
+            f"{where}: text must be UTF-8; got other bytes. Convert the file, for example by "
+            "iconv -f latin1 -t utf8"
+        )
+    if "Maximum line size" in message:
+        return f"{where}: a line is too long; got {shown}. Is a quote or an end of line missing?"
+    return f"{where} cannot be read: {_first_line(message.split(chr(10), 1)[-1])}"
+
+
+def _found(pattern: str, message: str) -> str | None:
+    match = re.search(pattern, message, re.MULTILINE)
+    return None if match is None else match.group(1)
+
+
+def _first_line(message: str) -> str:
+    """Return the first line without the kind of error before it."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return re.sub(r"^[A-Za-z ]*Error: ", "", lines[0] if lines else "no reason given").rstrip(". ")
