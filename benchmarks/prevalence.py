@@ -237,7 +237,7 @@ def main():
         "--resamples", type=int, default=20, help="for the intervals on synthetic data"
     )
     parser.add_argument("--cache", help="file that keeps the real sets' out-of-fold scores")
-    parser.add_argument("--data-dir", type=pathlib.Path, default=pathlib.Path("../shared/data"))
+    parser.add_argument("--data-dir", type=pathlib.Path, default=pathlib.Path("data"))
     parser.add_argument("--only", choices=["synthetic", "real", "speed", "memory"])
     args = parser.parse_args()
     if args.only in (None, "synthetic"):

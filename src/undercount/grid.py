@@ -97,8 +97,8 @@ def choose_grid(sample: Sample, bins: int) -> Grid | None:
     """Choose the grid that keeps the sample's classes apart best; None without any spread."""
     if sample.score.size < 2:  # noqa: PLR2004 - two ends
         return None
-    with np.errstate(over="ignore"):
-        if not np.isfinite(sample.score[-1] - sample.score[0]):
+    with np.errstate(over="ignore"):  # scores so large that a sum of two of them overflows
+        if not np.all(np.isfinite(4 * sample.score[[0, -1]])):
             return None
     grids = [_grid(sample, bins, logit=logit) for logit in (False, True)]
     if not all(grid.start.size for grid in grids):

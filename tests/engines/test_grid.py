@@ -194,8 +194,10 @@ def test_ends_that_are_nearly_one_score(lazy_constructor):
     np.testing.assert_array_equal(counts.positive, exact.positive)
 
 
-def test_extreme_scores():
-    score = np.array([np.inf, -np.inf, 1e308, -1e308, 0.0, 1.0])
+@pytest.mark.parametrize("largest", [1e308, np.finfo(np.float64).max])
+@pytest.mark.parametrize("smallest", [-1e308, 0.5])
+def test_extreme_scores(largest, smallest):
+    score = np.array([np.inf, -np.inf, largest, smallest, 0.0, 1.0])
     frame = pl.DataFrame({"y": [1.0, 0.0] * 3, "s": score}).lazy()
     counts = count_scores(frame, label="y", score="s", bins=100)
     assert counts.n_rows == 6

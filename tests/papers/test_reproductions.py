@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import undercount as uc
+from undercount.papers import aul_tables, jain_draws, tabatabaei2020
 from undercount.papers import data as paper_data
-from undercount.papers import jain_draws, tabatabaei2020
 from undercount.papers.catalogue import ITEMS, find_item, run_item
 from undercount.papers.drawing import Box, Line, Panel, draw
 from undercount.papers.pages import write_pages
@@ -388,6 +388,22 @@ def test_known_shares_err_as_their_standard_error_says():
     errors, predicted = np.array(found).T
     assert abs(errors.mean()) < 3 * errors.std() / 20
     assert np.abs(errors).mean() == pytest.approx(jain_draws.ABSOLUTE * predicted.mean(), rel=0.1)
+
+
+def test_expected_error_of_the_lift_area():
+    rng = np.random.default_rng(0)
+    classes = (np.arange(600) < 240).astype(float)
+    score = rng.normal(classes)
+    truth = uc.labelled_curve(uc.ScoreCounts.from_rows(classes, score)).lift_auc
+    errors = []
+    for _ in range(1500):
+        y = np.full(600, np.nan)
+        y[rng.choice(240, 48, replace=False)] = 1
+        errors.append(uc.lift_curve(uc.ScoreCounts.from_rows(y, score)).area - truth)
+    # Three times the error of a mean of 1,500 absolute values is 6 %.
+    assert aul_tables.expected_error(classes, score, 0.2) == pytest.approx(
+        np.abs(errors).mean(), rel=0.06
+    )
 
 
 def test_lines_are_thinned():

@@ -25,6 +25,7 @@ TREES, LEAVES = 60, 8
 SIZES, ORDERS, NEAR = (1, 2, 3, 4, 6, 8, 12, 16, 32), 4, 0.003
 METHODS = ("KM1", "KM2", "Distance", "one scorer", "default", "true prevalence")
 AUL_COLUMNS = ("AUL", "AUL in AUC units")
+EXPECTED = "AUL expected"
 NOTES = (
     (
         "The classifier judged is a gradient boosting of scikit-learn, out of fold. Among 1 to "
@@ -39,7 +40,8 @@ NOTES = (
     ),
     (
         "'true prevalence' is the floor that no estimate of the prevalence can pass but by luck; "
-        "AUL in AUC units is the same statistic."
+        "AUL in AUC units is the same statistic. 'AUL expected' is √(2/π) times its exact standard "
+        "deviation over all choices of the labels: what the column AUL tends to with draws."
     ),
 )
 
@@ -47,13 +49,17 @@ NOTES = (
 def table1(request: Request) -> Result:
     """Reproduce Table 1: errors of recovered AUC and of AUL on nine data sets."""
     rows: list[Any] = []
-    ours: dict[str, list[float]] = {name: [] for name in (*METHODS, *AUL_COLUMNS)}
+    ours: dict[str, list[float]] = {name: [] for name in (*METHODS, *AUL_COLUMNS, EXPECTED)}
+    prepared: dict[str, Any] = {}
     for line, draws in all_draws(request):
         data, _, _, frequency, auc, _, *printed = line
         if draws is None:
             rows.append((data, frequency, None, auc, *[None] * len(ours), *printed))
             continue
-        errors = {name: float(np.abs(column(draws, name)).mean()) for name in ours}
+        measured = (*METHODS, *AUL_COLUMNS)
+        errors = {name: float(np.abs(column(draws, name)).mean()) for name in measured}
+        _, classes, score = _given(request, prepared, {"data": data, "auc": auc})
+        errors[EXPECTED] = expected_error(classes, score, frequency)
         for name, error in errors.items():
             ours[name].append(error)
         truth = float(column(draws, "auc").mean())
@@ -87,6 +93,19 @@ def figure2(request: Request) -> Result:
     )
     columns = ("data", "error of", "mean", "least", "25 %", "median", "75 %", "most")
     return result(request, "distribution of errors", columns, rows, notes, tuple(panels))
+
+
+def expected_error(classes: Any, score: Any, frequency: float) -> float:
+    """Return the mean absolute error of AUL over all choices of the labels, were it normal.
+
+    AUL of the labels is a mean of ranks over a random sample, without replacement, of the
+    positives (section 3 of the paper).
+    """
+    _, place, sizes = np.unique(score, return_inverse=True, return_counts=True)
+    ranks = ((np.cumsum(sizes) - sizes / 2) / len(score))[place][classes == 1]
+    labelled = round(frequency * len(ranks))
+    variance = ranks.var(ddof=1) / labelled * (1 - labelled / len(ranks))
+    return float(np.sqrt(2 / np.pi * variance))
 
 
 def not_run(absent: list[str]) -> list[str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 GRID = np.arange(1, 100) / 100
 FLOOR = 1e-15
-HALVINGS = 50
+HALVINGS = 44  # to 5e-12; further ones move the curve by no more than its rounding
 WIDEST = 40.0  # the multiplier is searched up to ± sinh(40) = 1e17
 ALIVE = 1e-9
 # A bend after a quarter of the fall is none: the curve falls from the start, so the share is ~0.
