@@ -153,3 +153,53 @@ def test_a_warning_that_several_metrics_repeat_is_one_check():
 @pytest.mark.parametrize("word", ["UC003", "warn", "What to do"])
 def test_a_check_prints_in_one_line(word):
     assert word in str(uc.Check("UC003", "warn", "few", "label more"))
+
+
+def rare(seed=0):
+    """20,000 rows, 4 % of them positive, 260 labelled."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(20_000) < 0.04
+    y = np.full(20_000, np.nan)
+    y[rng.choice(np.flatnonzero(truth), 260, replace=False)] = 1.0
+    return y, rng.normal(2.2 * truth)
+
+
+def test_a_misfit_is_either_chance_or_more_and_not_both():
+    y, score = rare()
+    found = {
+        share: uc.evaluate(y, score, prevalence=share, threshold=2.5).checks
+        for share in (0.06, 0.08)
+    }
+    told = {share: str(checks) for share, checks in found.items()}
+    assert "within the chance" in told[0.06]
+    assert "more than chance" not in told[0.06]
+    assert "more than chance" in told[0.08]
+    assert "within the chance" not in told[0.08]
+
+
+def test_uc001_asks_for_another_share_if_it_was_estimated():
+    y, score, _ = rows(separation=4)
+    counts = uc.ScoreCounts.from_rows(y, score)
+    given, made = (
+        {c.code: c for c in checklist(counts, uc.Shares(0.3), estimated=estimated)}["UC001"]
+        for estimated in (False, True)
+    )
+    assert given.level == made.level == "fail"
+    assert "lower the prevalence" in given.advice
+    assert "lower" not in made.advice
+    assert "from elsewhere" in made.advice
+
+
+def test_checks_name_metrics_and_percentages_as_people_do():
+    y, score = rare()
+    told = str(uc.evaluate(y, score, prevalence=0.07).checks)
+    assert "average precision would be" in told
+    methods = {"a": uc.Estimate(0.05, 0.0, 0.1), "b": uc.Estimate(0.999, 0.9, 1.0)}
+    counts = uc.ScoreCounts.from_rows(y, score)
+    found = {c.code: c for c in checklist(counts, uc.Shares(0.1), estimates=methods)}["UC002"]
+    assert "from 5 % (a) to 100 % (b)" in found.message
+
+
+def test_a_reversed_score_takes_the_area_below_0():
+    y, score = rare()
+    assert "the ROC AUC would fall below 0" in " ".join(str(uc.evaluate(y, -score)).split())

@@ -17,6 +17,8 @@ import pytest
 import undercount as uc
 from undercount.cli import main
 from undercount.data.fraud import fraud_path
+from undercount.rates import metric_names
+from undercount.sensitivity import AREAS
 
 HEAVY = {"sklearn", "pandas", "matplotlib", "scipy", "polars", "pyarrow", "duckdb", "rich", "numpy"}
 
@@ -143,7 +145,31 @@ def test_requirements_and_exit_codes(folder, requirement, code, rows):
 def test_a_prevalence_that_does_not_fit_meets_no_requirement(folder, capsys):
     arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--prevalence", "0.42"]
     assert main([*arguments, "--require", "precision@2.5 >= 0.5"]) == 3
-    assert "UC001 fail" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "UC001 fail" in printed
+    assert "more than chance explains" in printed.splitlines()[-1]
+
+
+def test_scores_that_give_the_label_away_meet_no_requirement(rows, tmp_path, capsys, monkeypatch):
+    found, score, _, _ = rows
+    path = tmp_path / "leaked.csv"
+    lines = [f"{y},{s + 20 * y}" for y, s in zip(found, score, strict=True)]
+    path.write_text("fraud,good\n" + "\n".join(lines) + "\n")
+    assert main(["evaluate", str(path), *COLUMNS, "--require", "roc_auc >= 0.9"]) == 3
+    verdict = capsys.readouterr().out.splitlines()[-1]
+    assert verdict.startswith(" inconclusive: good: roc_auc >= 0.9")
+    assert "because the scores separate labelled from unlabeled rows" in verdict
+    one = {"Consensus": ("Consensus", {})}  # all methods take seconds
+    monkeypatch.setattr("undercount.report.estimators.METHODS", one)
+    assert main(["prevalence", str(path), *COLUMNS]) == 0
+    assert "Warning: the scores separate labelled" in capsys.readouterr().out
+
+
+def test_a_requirement_where_nothing_is_flagged_says_so(folder, capsys):
+    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--prevalence", "0.3"]
+    assert main([*arguments, "--require", "precision@99 >= 0.5"]) == 3
+    verdict = capsys.readouterr().out.splitlines()[-1]
+    assert "no estimate; because no row scores 99 or more" in verdict
 
 
 @pytest.mark.parametrize("text", ["0.25-0.35", "0.25:0.35", "25%-35%", "25 – 35 %"])
@@ -163,7 +189,9 @@ def test_interval_by_resampling_the_whole_calculation(folder, tmp_path, capsys):
     out = tmp_path / "out.json"
     arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--interval", "bootstrap"]
     assert main([*arguments, "--resamples", "20", "--json", str(out)]) == 0
-    assert "interval by resampling the whole" in " ".join(capsys.readouterr().out.split())
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "interval by resampling the whole" in printed
+    assert "holds chance only" in printed
     model = json.loads(out.read_text())["models"][0]
     assert model["hidden_share"]["interval"] == "bootstrap"
     assert "bootstrap" in model["metrics"][0]["method"]
@@ -266,6 +294,13 @@ BAD = {
         ["compare", "{rows}", *COLUMNS, "--threshold", "1", "--threshold", "2"],
         "one a --score",
     ),
+    "two thresholds": (
+        ["evaluate", "{rows}", *COLUMNS, "--threshold", "1", "--threshold", "2"],
+        "takes one --threshold; got 1 and 2",
+    ),
+    "a file twice": (["evaluate", "{rows}", "{rows}", *COLUMNS], "named once"),
+    "1 and 2": (["evaluate", "{twos}", *COLUMNS], "recode positives as 1 and unlabeled"),
+    "yes and no": (["evaluate", "{words}", *COLUMNS], "Recode positives as 1 and unlabeled"),
     "counts as csv": (["count", "{rows}", *COLUMNS, "-o", "out.csv"], "out.parquet"),
     "unknown option": (["evaluate", "--colour"], "No such option"),
     "unknown command": (["evalute"], "No such command"),
@@ -280,7 +315,11 @@ def test_bad_input_is_one_message_and_exit_code_2(case, folder, tmp_path, capsys
     (tmp_path / "header.csv").write_text("fraud,good\n")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 not really PAR1")
     (tmp_path / "mixed.csv").write_text("fraud,good\n1,0.5\n0,high\n0,0.3\n")
+    (tmp_path / "twos.csv").write_text("fraud,good\n1,0.5\n2,0.4\n2,0.3\n")
+    (tmp_path / "words.csv").write_text("fraud,good\nyes,0.5\nno,0.4\nno,0.3\n")
     places = {
+        "{twos}": tmp_path / "twos.csv",
+        "{words}": tmp_path / "words.csv",
         "{rows}": folder / "rows.csv",
         "{empty}": tmp_path / "empty.csv",
         "{binary}": tmp_path / "binary.csv",
@@ -314,6 +353,23 @@ def test_select_recovers_what_the_chosen_rows_hide(tmp_path, capsys):
     assert rows["prevalence"]["naive"] > 1.3 * truth.mean()
 
 
+def test_select_does_not_recommend_the_method_in_use(tmp_path, capsys):
+    rng = np.random.default_rng(6)
+    score, chooser = rng.normal(size=(2, 3000))
+    truth = 0.8 * score + 0.6 * rng.normal(size=3000) > 0.5
+    looked = chooser + rng.normal(size=3000) > 0.5
+    triples = zip(truth, looked, score, chooser, strict=True)
+    lines = [f"{int(t) if k else ''},{s},{c}" for t, k, s, c in triples]
+    path = tmp_path / "audit.csv"
+    path.write_text("late,risk,rule\n" + "\n".join(lines) + "\n")
+    columns = ["--label", "late", "--score", "risk", "--selection-score", "rule"]
+    assert main(["select", str(path), *columns]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "not chosen by a cutoff" in printed
+    assert "use 'begg-greenes'" in printed
+    assert "'observed-score'" not in printed
+
+
 def test_reproduce_lists_runs_and_writes(tmp_path, capsys):
     assert main(["reproduce"]) == 0
     assert main(["reproduce", "cook2016"]) == 0
@@ -331,6 +387,11 @@ def test_explain_lists_and_explains(capsys):
     printed = capsys.readouterr().out
     assert "average precision" in printed
     assert "eq. 4" in printed
+
+
+def test_every_metric_that_may_be_required_is_explained():
+    for name in (*AREAS, *metric_names()):
+        assert main(["explain", name]) == 0
 
 
 def test_demo_shows_the_hidden_truth(tmp_path, capsys):

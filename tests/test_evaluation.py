@@ -237,3 +237,19 @@ def test_bad_input(rows, case):
     options, message = BAD[case]
     with pytest.raises(uc.InputError, match=message):
         uc.evaluate(y, score, unlabeled=0, **options)
+
+
+def test_the_interval_of_an_estimated_share_ends_where_more_is_ruled_out():
+    rng = np.random.default_rng(0)
+    truth = rng.random(20_000) < 0.04
+    y = np.full(20_000, np.nan)
+    y[rng.choice(np.flatnonzero(truth), 260, replace=False)] = 1.0
+    score = rng.normal(4.0 * truth)
+    share = uc.prevalence.Consensus(random_state=0).fit(y, score)
+    assert share.interval_.high > share.upper_bound_  # otherwise there is nothing to cut
+    for known in (None, share):
+        found = uc.evaluate(y, score, unlabeled_prevalence=known)
+        span = found.shares.unlabeled_prevalence_interval
+        assert span.high == pytest.approx(found.upper_bound, rel=1e-12)
+        assert span.low == pytest.approx(share.interval_.low, rel=1e-12)
+        assert found.shares.unlabeled_prevalence < span.high

@@ -1,7 +1,9 @@
+import math
+
 import pytest
 
 import undercount as uc
-from undercount.requirement import Requirement, parse_requirement
+from undercount.requirement import Requirement, judged, parse_requirement
 
 
 @pytest.mark.parametrize(
@@ -46,3 +48,35 @@ def test_verdict(low, high, text, verdict):
 def test_bad_requirements(text, message):
     with pytest.raises(uc.InputError, match=message):
         parse_requirement(text)
+
+
+SURE = uc.Estimate(0.95, 0.93, 0.97)
+LEAK = uc.Check("UC010", "warn", "the scores separate the rows. Or not", "score other rows")
+MISFIT = uc.Check("UC001", "fail", "more positives than rows", "lower it")
+EMPTY = uc.Check("UC013", "warn", "nothing is flagged", "lower the threshold")
+
+
+@pytest.mark.parametrize(
+    ("estimate", "checks", "expected"),
+    [
+        (SURE, [], ("met", "")),
+        (SURE, [LEAK], ("inconclusive", "the scores separate the rows (UC010)")),
+        (SURE, [LEAK, MISFIT], ("inconclusive", "more positives than rows (UC001)")),
+        (SURE, [EMPTY], ("met", "")),
+        (uc.Estimate(0.9, 0.8, 0.95), [], ("inconclusive", "the interval reaches to both sides")),
+        (uc.Estimate(0.3, 0.2, 0.4), [LEAK, MISFIT], ("failed", "")),
+        (
+            uc.Estimate(math.nan, 0.0, 1.0),
+            [EMPTY, MISFIT],
+            ("inconclusive", "nothing is flagged (UC013)"),
+        ),
+        (uc.Estimate(math.nan, 0.0, 1.0), [], ("inconclusive", "recall is 0/0 here")),
+    ],
+)
+def test_a_verdict_that_is_open_says_why(estimate, checks, expected):
+    assert judged(parse_requirement("recall@1 >= 0.9"), estimate, checks) == expected
+
+
+def test_a_metric_that_does_not_exist_meets_nothing():
+    nothing = uc.Estimate(math.nan, 0.0, 1.0)
+    assert parse_requirement("precision@1 >= 0").verdict(nothing) == "inconclusive"

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import undercount as uc
+from undercount.shares import read_shares
 
 
 def counted(n_positive, n_negative, n_unlabeled):
@@ -81,7 +82,7 @@ BAD = {
     "negative": (lambda _: uc.Shares(-0.1), r"\[0, 1\]; got -0.1"),
     "not a number": (lambda _: uc.Shares(float("nan")), r"\[0, 1\]; got nan"),
     "text": (lambda _: uc.Shares("high"), "number, a range"),
-    "reversed range": (lambda _: uc.Shares((0.4, 0.2)), "low <= high"),
+    "reversed range": (lambda _: uc.Shares((0.4, 0.2)), "swap the ends"),
     "three ends": (lambda _: uc.Shares((0.1, 0.2, 0.3)), "range for"),
     "purity below": (lambda _: uc.Shares(0.5, 0.4), r"must be in \[0, 0.4\)"),
     "purity zero": (lambda _: uc.Shares(0.0, 0.0), "label_purity"),
@@ -107,6 +108,15 @@ BAD = {
         "undefined",
     ),
 }
+
+
+@pytest.mark.parametrize(
+    "form", ["prevalence", "unlabeled_prevalence", "label_frequency", "label_purity"]
+)
+def test_a_range_is_never_turned_round(form):
+    given = {form: (0.5, 0.2)} | ({"prevalence": 0.15} if form == "label_purity" else {})
+    with pytest.raises(uc.InputError, match=r"lower end; got \(0.5, 0.2\); swap"):
+        read_shares(counted(100, 0, 900), **given)
 
 
 @pytest.mark.parametrize("case", BAD)

@@ -57,10 +57,13 @@ def without_echoes(checks: Sequence[Check]) -> tuple[Check, ...]:
     """Drop what another check has already said better.
 
     Scores that give the label away make the estimated share misfit and every metric warn; no row
-    flagged makes metrics 0/0: one message each is enough.
+    flagged makes metrics 0/0; a misfit beyond chance at one score is none within it for a metric.
+    One message each is enough.
     """
     levels = {check.code: check.level for check in checks}
     kept = list(checks)
+    if levels["UC001"] == "fail":  # one verdict on the misfit: it is more than chance
+        kept = [c for c in kept if c.code != "UC012" or "within the chance" not in c.message]
     if levels["UC010"] == "warn":
         echoes = ("would be", "separate labelled")
         kept = [c for c in kept if c.code != "UC012" or not any(e in c.message for e in echoes)]
@@ -81,6 +84,11 @@ def _area(counts: ScoreCounts) -> float:
     return float(np.sum(np.diff(share) * (tpr[1:] + tpr[:-1])) / 2)
 
 
+def _percent(share: float) -> str:
+    """Write a share with two significant digits, and never as a power of ten."""
+    return f"{float(f'{100 * share:.2g}'):.6g} %"
+
+
 def _misfit(counts: ScoreCounts, shares: Shares, *, estimated: bool) -> Check:
     """UC001: subtracting the hidden positives must not leave fewer than no negatives."""
     positive, _, unlabeled = counts.cumulative()
@@ -97,12 +105,21 @@ def _misfit(counts: ScoreCounts, shares: Shares, *, estimated: bool) -> Check:
         return Check("UC001", "ok", "the prevalence fits the scores at every threshold")
     message = (
         f"at score {np.append(np.inf, counts.score)[worst]:.4g} the prevalence would need "
-        f"{100 * size:.2g} % more positives than there are rows"
+        f"{_percent(size)} more positives than there are rows"
     )
     if size <= CHANCE * error[worst] + 1e-9:
         return Check("UC001", "ok", message + ", which chance explains")
     if estimated and looks_leaked(counts):
         return Check("UC001", "warn", message)  # the score is at fault, not the share: UC010
+    if estimated:
+        return Check(
+            "UC001",
+            "fail",
+            message + ", more than chance explains: the share estimated from these scores does "
+            "not fit them, or labels are not random",
+            "pass a share from elsewhere, such as that of a random sample of unlabeled rows "
+            "verified, and ask how the labelled rows came to be labelled",
+        )
     return Check(
         "UC001",
         "fail",
@@ -118,13 +135,13 @@ def _agreement(estimates: Mapping[str, Estimate], share: float) -> Check:
     values = {name: estimate.value for name, estimate in estimates.items()}
     low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
     spread = values[high] - values[low]
-    message = f"{len(values)} methods answer from {100 * values[low]:.2g} % ({low}) to "
-    message += f"{100 * values[high]:.2g} % ({high}) hidden positives"
+    message = f"{len(values)} methods answer from {_percent(values[low])} ({low}) to "
+    message += f"{_percent(values[high])} ({high}) hidden positives"
     side = "below" if share < values[low] else "above" if share > values[high] else ""
     if side:
         wrong = "high" if side == "below" else "low"
         message += (
-            f"; the estimate, {100 * share:.2g} %, lies {side} them all because on simulated "
+            f"; the estimate, {_percent(share)}, lies {side} them all because on simulated "
             f"problems of this shape all of them came out too {wrong}"
         )
     if spread <= max(0.05, 0.5 * np.median(list(values.values()))):
@@ -236,7 +253,7 @@ def _leak(counts: ScoreCounts) -> Check:
         "warn",
         f"the scores separate labelled from unlabeled rows almost perfectly (AUC {area:.4f}). "
         "Either the model was trained on these rows or saw their labels, and then nothing here "
-        f"holds for other rows; or next to no positive is hidden (at most {200 * (1 - area):.2g} "
-        "% of the unlabeled)",
+        f"holds for other rows; or next to no positive is hidden (at most "
+        f"{_percent(2 * (1 - area))} of the unlabeled)",
         "score rows that the model was not trained on, or use out-of-fold scores",
     )

@@ -20,6 +20,7 @@ from undercount.scorecard import (
     flagged_check,
     metric_rows,
     naive_check,
+    spoken,
     warning_checks,
 )
 from undercount.sensitivity import AREAS, largest_share
@@ -182,11 +183,11 @@ def _rows(
                 rows = metric_rows(counts, hidden.shares, names, threshold, *told, **how) + rows
         except InputError as error:
             if not looks_leaked(counts):
-                raise
+                raise InputError(spoken(str(error))) from None
             raise InputError(
-                f"{error}. The scores separate labelled from unlabeled rows almost perfectly: if "
-                "the model was trained on these rows or saw their labels, score other rows, or "
-                "use out-of-fold scores"
+                f"{spoken(str(error))}. The scores separate labelled from unlabeled rows almost "
+                "perfectly: if the model was trained on these rows or saw their labels, score "
+                "other rows, or use out-of-fold scores"
             ) from None
     return rows, caught
 

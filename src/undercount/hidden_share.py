@@ -85,11 +85,15 @@ def hidden_share(
                 f"{shares.given} was given"
             )
         if shares is not None:
-            return HiddenShare(shares, f"{shares.given} given", _own(estimator, shares))
+            own = _own(estimator, shares)
+            if hasattr(estimator, "fit"):
+                shares = _cut(counts, shares, confidence_level)
+            return HiddenShare(shares, f"{shares.given} given", own)
     elif any(given.get(name) is not None for name in ("prevalence", "label_frequency")):
         read_shares(counts, **given)  # says that one of them is enough
     fitted, caught = _fitted(counts, estimator, confidence_level, random_state)
     shares = Shares(_possible(counts, fitted.estimate(), caught), label_purity, sampling)
+    shares = _cut(counts, shares, confidence_level)
     resamples = None
     if kind != "calibrated":
         resamples = resample_pipeline(
@@ -103,6 +107,7 @@ def hidden_share(
             progress=progress,
         )
         shares = _widened(shares, resamples, kind, confidence_level)
+        shares = _cut(counts, shares, confidence_level)
     diagnostics = fitted.diagnostics_
     answers = {
         name: Estimate(value, value, value, method=name)
@@ -138,6 +143,19 @@ def _possible(
     if math.isnan(own.low):
         return value
     return replace(own, value=value, low=min(own.low, value), high=max(own.high, value))
+
+
+def _cut(counts: ScoreCounts, shares: Shares, confidence_level: float) -> Shares:
+    """End the interval of an estimated share where the scores rule out more."""
+    value, span = shares.unlabeled_prevalence, shares.unlabeled_prevalence_interval
+    if span is None:
+        return shares
+    most = max(value, upper_bound(counts, confidence_level))
+    if span.high <= most:
+        return shares
+    error = shares.unlabeled_prevalence_error
+    estimate = Estimate(value, span.low, most, error, confidence_level)
+    return Shares(estimate, _purity(shares), shares.sampling)
 
 
 def _fitted(

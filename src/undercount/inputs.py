@@ -1,10 +1,11 @@
 """What a command reads: files, the coding of their labels, and what had to be dropped."""
 
+import glob
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import duckdb
 import numpy as np
@@ -82,8 +83,22 @@ def read_counted(
                 progress=progress,
             )
         except duckdb.ConversionException as error:
-            refuse_text(source, numbers, error)
+            _refuse_text(source, label, numbers, error)
     return Reading(dict(counted), "single-sample", notes)
+
+
+def _refuse_text(source: Any, label: str, numbers: Sequence[str], error: Exception) -> NoReturn:
+    """Say which column holds text; labels in words need another remedy than scores."""
+    try:
+        refuse_text(source, numbers, error)
+    except InputError as told:
+        if not str(told).startswith(f"column {label!r} "):
+            raise
+        what = str(told).partition(". ")[0]
+        raise InputError(
+            f"{what}. Recode positives as 1 and unlabeled rows as 0 or empty, or name another "
+            "column of labels with --label"
+        ) from None
 
 
 def read_rows(
@@ -95,6 +110,7 @@ def read_rows(
     negative: float | None = None,
 ) -> Columns:
     """Read rows, for what needs several scores of the same row."""
+    refuse_repeats(paths)
     columns = read_columns(list(paths), [label, *scores])
     labels = np.asarray(columns[label], dtype=float)
     complete = np.all([~np.isnan(columns[name].astype(float)) for name in scores], axis=0)
@@ -154,8 +170,8 @@ def infer_coding(
     shown += f", missing: {missing:,}" if missing else ""
     if not values.get(1.0):
         raise InputError(
-            f"no row is labelled positive (1); the label column holds {{{shown}}}. "
-            "Name the column of labels with --label, or recode positives as 1"
+            f"no row is labelled positive (1); the label column holds {{{shown}}}. Name the column "
+            "of labels with --label, or recode positives as 1 and unlabeled rows as 0 or empty"
         )
     if unlabeled is not None:
         return unlabeled, [f"1 = positive, {unlabeled:g} = unlabeled (as told)"]
@@ -178,7 +194,9 @@ def infer_coding(
     if not others:
         raise InputError(f"no row is unlabeled; the label column holds {{{shown}}}")
     raise InputError(
-        f"the label column holds {{{shown}}}; which value means unlabeled? Pass --unlabeled VALUE"
+        f"the label column holds {{{shown}}}; which value means unlabeled? 1 means positive: if it "
+        "does here, pass --unlabeled VALUE; if not, recode positives as 1 and unlabeled rows as 0 "
+        "or empty"
     )
 
 
@@ -198,6 +216,7 @@ def read_any(
         return read_case_control([options["positives"]], [options["unlabeled"]], scores, knots)
     if not data:
         raise InputError("name a file of scores and labels, or - for standard input")
+    refuse_repeats(data)
     if options["label"] is None and not scores and all(is_counts_file(path) for path in data):
         return read_counts_files(data)
     if options["label"] is None or not scores:
@@ -216,6 +235,19 @@ def read_any(
         progress=progress,
         compact=compact,
     )
+
+
+def refuse_repeats(paths: Sequence[str]) -> None:
+    """Refuse a file that is named twice: its rows would count twice."""
+    seen: set[Path] = set()
+    for path in paths:
+        for name in sorted(glob.glob(path)) or [path]:  # noqa: PTH207 - may be absolute
+            place = Path(name).resolve()
+            if place in seen:
+                raise InputError(
+                    f"each file may be named once, or its rows count twice; got {name} again"
+                )
+            seen.add(place)
 
 
 def unlabeled_value(text: str | None) -> float | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any
 
 import narwhals as nw
@@ -92,11 +93,16 @@ def collect(frame: Frame) -> Arrays:
     if frame.implementation.is_duckdb():
         with interrupts():
             return {name: unmasked(values) for name, values in native.fetchnumpy().items()}
-    options: dict[str, Any] = {}
-    if frame.implementation.is_polars():
-        options["engine"] = "streaming"
+    options = _streaming(native) if frame.implementation.is_polars() else {}
     table = frame.collect(**options)
     return {name: _column(table[name]) for name in table.columns}
+
+
+def _streaming(native: Any) -> dict[str, Any]:
+    """Ask polars not to hold all rows at once; before 1.25 it has another word for that."""
+    if "streaming" in signature(type(native).collect).parameters:
+        return {"streaming": True}
+    return {"engine": "streaming"}
 
 
 @contextmanager

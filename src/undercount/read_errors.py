@@ -63,7 +63,7 @@ def _csv_error(file: str, message: str) -> str:
             f"{got}{more} in {shown}. Mend the row, or put text that holds the separator into "
             "double quotes"
         )
-    if "quote" in message.split("Possible", 1)[0]:
+    if "quote" in message.split("Possible", 1)[0] or _left_open(message):
         return (
             f'{where}: a value that begins with " must end with " and double every " inside; '
             f"got {shown}. Close or double the quote"
@@ -76,6 +76,17 @@ def _csv_error(file: str, message: str) -> str:
     if "Maximum line size" in message:
         return f"{where}: a line is too long; got {shown}. Is a quote or an end of line missing?"
     return f"{where} cannot be read: {_first_line(message.split(chr(10), 1)[-1])}"
+
+
+def _left_open(message: str) -> bool:
+    """Tell a quote left open that DuckDB 1.1 takes for bad bytes; it shows the row up to the end.
+
+    Of bytes that are truly bad, newer versions say that the file is not UTF-8.
+    """
+    if "Invalid unicode" not in message or "not utf-8" in message:
+        return False
+    row = message.split("Original Line:", 1)[-1].split("Invalid unicode", 1)[0]
+    return row.count('"') % 2 == 1
 
 
 def _found(pattern: str, message: str) -> str | None:

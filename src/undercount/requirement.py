@@ -1,11 +1,15 @@
 """A requirement such as "precision@0.7 >= 0.8", and whether an evaluation meets it."""
 
+import math
 import re
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from undercount.check import Check
 from undercount.curve import Estimate
-from undercount.errors import InputError
+from undercount.errors import InputError, MisfitWarning
 from undercount.rates import metric_names
 from undercount.sensitivity import AREAS, check_goal
 
@@ -33,6 +37,8 @@ class Requirement:
 
     def verdict(self, estimate: Estimate) -> Verdict:
         """Say whether the whole interval lies on the right side, the wrong side, or both."""
+        if math.isnan(estimate.value):
+            return "inconclusive"
         low, high = estimate.low, estimate.high
         if not self.at_least:
             low, high = -high, -low
@@ -40,6 +46,45 @@ class Requirement:
         if low >= bound:
             return "met"
         return "failed" if high < bound else "inconclusive"
+
+
+def judged(
+    requirement: Requirement,
+    estimate: Estimate,
+    checks: Sequence[Check] = (),
+    caught: Sequence[warnings.WarningMessage] = (),
+) -> tuple[Verdict, str]:
+    """Return the verdict, and why if it is inconclusive.
+
+    Numbers that do not fit the data, or that come from scores which give the label away, meet no
+    requirement, whatever their interval; one that fails nevertheless still fails.
+
+    Examples
+    --------
+    >>> from undercount import Check, Estimate
+    >>> from undercount.requirement import judged, parse_requirement
+    >>> leak = Check("UC010", "warn", "the scores separate labelled from unlabeled rows")
+    >>> judged(parse_requirement("roc_auc >= 0.9"), Estimate(0.99, 0.98, 1.0), [leak])
+    ('inconclusive', 'the scores separate labelled from unlabeled rows (UC010)')
+    """
+    verdict = requirement.verdict(estimate)
+    if verdict == "failed":
+        return verdict, ""
+    told = [check for check in checks if _empty(check, estimate)]
+    told += [check for check in checks if check.level == "fail"]
+    told += [check for check in checks if (check.code, check.level) == ("UC010", "warn")]
+    doubts = [f"{check.message.split('. ')[0]} ({check.code})" for check in told]
+    doubts += [str(w.message) for w in caught if issubclass(w.category, MisfitWarning)]
+    if math.isnan(estimate.value) and not any(_empty(check, estimate) for check in told):
+        doubts.insert(0, f"{requirement.metric} is 0/0 here")
+    if doubts:
+        return "inconclusive", doubts[0]
+    return verdict, "" if verdict == "met" else "the interval reaches to both sides"
+
+
+def _empty(check: Check, estimate: Estimate) -> bool:
+    """Whether a check tells why a metric does not exist: no row is flagged, or all are."""
+    return math.isnan(estimate.value) and (check.code, check.level) == ("UC013", "warn")
 
 
 def parse_requirement(text: str) -> Requirement:

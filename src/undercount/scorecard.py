@@ -21,6 +21,13 @@ Target: TypeAlias = Literal["dataset", "population"]
 # value that calls every unlabeled row negative is a lower bound.
 GROWING = ("roc_auc", "average_precision", "precision", "f1", "mcc")
 ROUNDING = 1e-9
+# Names of metrics as people say them; others are said as they are written.
+SPOKEN = {
+    "roc_auc": "ROC AUC",
+    "average_precision": "average precision",
+    "lift_auc": "lift AUC",
+    "balanced_accuracy": "balanced accuracy",
+}
 # How the estimators name the metric in a warning that they repeat for each.
 NAMED = re.compile(r"; (\w+) is reported for")
 POINT_METRICS = ("recall", "precision", "f1", "specificity", "accuracy", "mcc")
@@ -146,10 +153,22 @@ def flagged_check(counts: ScoreCounts, threshold: float) -> Check:
     return Check("UC013", "ok", f"{flagged:,.6g} rows score {threshold:g} or more")
 
 
+def spoken(text: str) -> str:
+    """Name metrics in a message as people say them.
+
+    Examples
+    --------
+    >>> from undercount.scorecard import spoken
+    >>> spoken("roc_auc would be 1.02")
+    'ROC AUC would be 1.02'
+    """
+    return re.sub(rf"\b({'|'.join(SPOKEN)})\b", lambda found: SPOKEN[found[0]], text)
+
+
 def naive_check(rows: tuple[MetricRow, ...]) -> Check:
     """UC007: hidden positives make a useful classifier look worse, not better."""
     above = [
-        row.label
+        spoken(row.label)
         for row in rows
         if row.metric in GROWING and row.naive > row.estimate.value + ROUNDING
     ]
@@ -182,7 +201,7 @@ def warning_checks(caught: Sequence[warnings.WarningMessage]) -> tuple[Check, ..
         if named and named[1] not in names:
             names.append(named[1])
     return tuple(
-        Check("UC012", "warn", text.replace("{}", f"{', '.join(names)} {_verb(names)}"))
+        Check("UC012", "warn", spoken(text.replace("{}", f"{', '.join(names)} {_verb(names)}")))
         for text, names in ours.items()
     )
 

@@ -206,9 +206,7 @@ def _read(share: Share, name: str) -> tuple[float, Interval | None, float]:
     if isinstance(share, Estimate):
         value, interval, error = share.value, share.interval, share.standard_error
     elif isinstance(share, tuple | list):
-        if len(share) != 2:  # noqa: PLR2004 - a range has two ends
-            raise InputError(f"a range for {name} is (low, high); got {share}")
-        interval = Interval(float(share[0]), float(share[1]))
+        interval = Interval(*_ends(share, name))
         value = (interval.low + interval.high) / 2
     else:
         value = _number(share, name)
@@ -216,6 +214,18 @@ def _read(share: Share, name: str) -> tuple[float, Interval | None, float]:
         if not 0 <= part <= 1:
             raise InputError(f"{name} must be in [0, 1]; got {part}")
     return value, interval, 0.0 if error != error else error  # noqa: PLR0124 - NaN: none known
+
+
+def _ends(share: Any, name: str) -> tuple[float, float]:
+    """Return the ends of a range, which is (low, high)."""
+    if len(share) != 2:  # noqa: PLR2004 - a range has two ends
+        raise InputError(f"a range for {name} is (low, high); got {share}")
+    low, high = float(share[0]), float(share[1])
+    if low > high:
+        raise InputError(
+            f"a range for {name} starts with its lower end; got {share}; swap the ends"
+        )
+    return low, high
 
 
 def _number(value: object, name: str) -> float:
@@ -239,9 +249,7 @@ def _mapped(share: Share, function: Callable[[float], float]) -> Share:
             value, ends[0], ends[1], error, share.confidence_level, share.needs, share.method
         )
     if isinstance(share, tuple | list):
-        if len(share) != 2:  # noqa: PLR2004 - a range has two ends
-            raise InputError(f"a range is (low, high); got {share}")
-        ends = sorted(function(float(end)) for end in share)
+        ends = sorted(function(end) for end in _ends(share, "a share"))
         return ends[0], ends[-1]
     return function(_number(share, "share"))
 

@@ -11,6 +11,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 from scipy.special import expit
 
 import undercount as uc
@@ -70,15 +71,15 @@ def true_areas(positive, probability):
     fpr = np.append(0, (flagged - hits) / (flagged[-1] - hits[-1]))
     end = np.searchsorted(fpr, MAX_FPR)  # the curve is straight where it is cut
     cut = np.interp(MAX_FPR, fpr[end - 1 : end + 1], tpr[end - 1 : end + 1])
-    partial = np.trapezoid(np.append(tpr[:end], cut), np.append(fpr[:end], MAX_FPR))
+    partial = trapezoid(np.append(tpr[:end], cut), np.append(fpr[:end], MAX_FPR))
     chance = MAX_FPR**2 / 2
     log_losses = -np.log(np.where(positive, probability, 1 - probability))
     return np.array(
         [
-            np.trapezoid(tpr, fpr),
+            trapezoid(tpr, fpr),
             (1 + (partial - chance) / (MAX_FPR - chance)) / 2,
             np.diff(tpr) @ (hits / flagged),
-            np.trapezoid(tpr, np.append(0, flagged / flagged[-1])),
+            trapezoid(tpr, np.append(0, flagged / flagged[-1])),
             log_losses.mean(),
             ((positive - probability) ** 2).mean(),
         ]

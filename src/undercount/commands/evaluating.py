@@ -1,5 +1,6 @@
 """Evaluate files of scores and labels, or the bundled case."""
 
+import math
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undercount.commands.talk import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, progress, working
-from undercount.errors import MisfitWarning
+from undercount.errors import InputError
 from undercount.options import (
     DATA,
     interval_options,
@@ -28,19 +29,26 @@ if TYPE_CHECKING:
 @reading_options
 @share_options
 @interval_options
-@click.option("--threshold", type=float, help="Rows with score >= threshold are flagged.")
+@click.option(
+    "--threshold",
+    "thresholds",
+    type=float,
+    multiple=True,
+    help="Rows with score >= threshold are flagged.",
+)
 @click.option(
     "--require",
     "requirements",
     multiple=True,
     metavar="'METRIC[@T] >= VALUE'",
-    help="Exit 1 if it fails, 3 if the interval straddles it.",
+    help="Exit 1 if it fails, 3 if the interval straddles it or a check forbids a verdict.",
 )
 @output_options
 def evaluate(data: tuple[str, ...], **options: Any) -> int:
     """Evaluate the scores of DATA (CSV, TSV, Parquet, JSON lines, globs, - or a counts file)."""
     from undercount.requirement import parse_requirement  # noqa: PLC0415 - only when needed
 
+    options["threshold"] = _one_threshold(options.pop("thresholds"))
     requirements = [parse_requirement(text) for text in options["requirements"]]
     knots = [r.threshold for r in requirements if r.threshold is not None]
     knots += [options["threshold"]] if options["threshold"] is not None else []
@@ -48,6 +56,16 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     evaluations = _evaluated(reading, options)
     _write(evaluations, reading.notes, options)
     return _judged(evaluations, requirements, quiet=options["quiet"])
+
+
+def _one_threshold(given: tuple[float, ...]) -> float | None:
+    if len(given) > 1:
+        shown = " and ".join(f"{threshold:g}" for threshold in given)
+        raise InputError(
+            f"evaluate takes one --threshold; got {shown}. Run it once for each; "
+            "--require takes thresholds of its own"
+        )
+    return given[0] if given else None
 
 
 def read(
@@ -111,6 +129,9 @@ def _write(evaluations: "list[Evaluation]", notes: list[str], options: dict[str,
 
 def _judged(evaluations: "list[Evaluation]", requirements: Sequence[Any], *, quiet: bool) -> int:
     """Print each verdict; failing outweighs being inconclusive."""
+    from undercount.requirement import judged  # noqa: PLC0415 - only when needed
+    from undercount.scorecard import flagged_check  # noqa: PLC0415
+
     verdicts = []
     for evaluation in evaluations:
         for requirement in requirements:
@@ -119,18 +140,19 @@ def _judged(evaluations: "list[Evaluation]", requirements: Sequence[Any], *, qui
                 estimate = evaluation.estimate(requirement.metric, requirement.threshold)
             for warning in caught:
                 click.echo(f"undercount: {warning.message}", err=True)
-            verdict = requirement.verdict(estimate)
-            misfit = any(issubclass(warning.category, MisfitWarning) for warning in caught)
-            failed = misfit or any(check.level == "fail" for check in evaluation.checks)
-            if verdict == "met" and failed:
-                verdict = "inconclusive"  # numbers that do not fit the data prove nothing
+            checks = [check for check in evaluation.checks if check.code != "UC013"]
+            if requirement.threshold is not None:
+                checks.append(flagged_check(evaluation.counts, requirement.threshold))
+            verdict, why = judged(requirement, estimate, checks, caught)
             verdicts.append(verdict)
             if not quiet:
                 sign = ">=" if requirement.at_least else "<="
                 at = "" if requirement.threshold is None else f"@{requirement.threshold:g}"
                 what = f"{requirement.metric}{at} {sign} {requirement.value:g}"
                 span = f"{estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
-                click.echo(f" {verdict}: {evaluation.name}: {what}; estimated {span}")
+                known = "no estimate" if math.isnan(estimate.value) else f"estimated {span}"
+                because = f"; because {why}" if why else ""
+                click.echo(f" {verdict}: {evaluation.name}: {what}; {known}{because}")
     if "failed" in verdicts:
         return REQUIREMENT_FAILS
     return INCONCLUSIVE if "inconclusive" in verdicts else FINE

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -99,8 +100,10 @@ def _known(score: Any, labelled: Any, real: Any) -> tuple[float, float]:
     gap = shares.label_purity - shares.unlabeled_prevalence
     found = 0.5 + (uc.naive_curve(counts).roc_auc - 0.5) / gap
     truth = uc.labelled_curve(uc.ScoreCounts.from_rows(real, score)).roc_auc
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an area a little above 1 is what chance does
+    error = np.nan
+    # An area a little above 1 is what chance does; far above it the library gives no error.
+    with warnings.catch_warnings(), suppress(uc.InputError):
+        warnings.simplefilter("ignore")
         error = estimate_metric(counts, shares, "roc_auc", target="dataset").standard_error
     return found - truth, float(error)
 
@@ -152,7 +155,8 @@ def _out_of_bag(
         times[out] += 1
     errors, predicted = np.array(fresh).T
     judged: Draw = {"fresh error": float(errors.mean()), "fresh miss": float(abs(errors).mean())}
-    judged["fresh predicted"] = ABSOLUTE * float(predicted.mean())
+    known = predicted[np.isfinite(predicted)]
+    judged["fresh predicted"] = ABSOLUTE * float(known.mean()) if len(known) else np.nan
     return total / times, judged
 
 

@@ -115,7 +115,7 @@ def known(request: Request) -> Result:
 def _calibration(errors: Any, misses: Any, predicted: Any) -> tuple[float, float, float, float]:
     misses = np.abs(errors) if misses is None else misses
     spread = errors.std(ddof=1) / np.sqrt(len(errors)) if len(errors) > 1 else np.nan
-    found = (errors.mean(), errors.mean() / spread, misses.mean(), predicted.mean())
+    found = (errors.mean(), errors.mean() / spread, misses.mean(), np.nanmean(predicted))
     bias, t, mean, expected = (float(value) for value in found)
     return bias, t, mean, expected
 

@@ -94,6 +94,9 @@ def print_estimators(
             click.echo(_line(row))
         click.echo(" Consensus, which evaluate uses, weighs the others. At most: an upper bound.")
         click.echo(_wrapped(advice(rows)))
+        for warning in dict.fromkeys(row.note for row in rows if row.value is not None):
+            if warning:
+                click.echo(_wrapped(f"Warning: {warning}."))
 
 
 def _wrapped(text: str) -> str:

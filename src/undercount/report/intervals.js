@@ -194,7 +194,7 @@ function spread(d, f) {
   const variance = !model.dataset ? population(d, phi, bySize, f.slope) : model.single ? labelling(d, phi, bySize) : unlabeledRows(d, phi[0]);
   // What a label at each score adds: its range and its mean among the labelled rows.
   const label = model.dataset && model.single ? labelMoves(d, phi) : phi[0], least = label.reduce((s, v) => Math.min(s, v)), most = label.reduce((s, v) => Math.max(s, v));
-  return { variance, shares: (byShare * d.errors[0]) ** 2 + (byPurity * d.errors[1]) ** 2, label: [least, moments(masses, label, UNIT[0])[0], most] };
+  return { variance, phi, bySize, shares: (byShare * d.errors[0]) ** 2 + (byPurity * d.errors[1]) ** 2, label: [least, moments(masses, label, UNIT[0])[0], most] };
 }
 const labelMoves = (d, phi) => phi[0].map((v, i) => v - d.model.sizes[0] / d.model.sizes[1] * phi[1][i]);
 const unlabelledShares = ({ model, x, purity }) => [clip(1 - purity * model.sizes[0] / x.n), clip(1 - (1 - purity) * model.sizes[0] / Math.max(model.total - x.n, 1e-300))];
@@ -209,15 +209,38 @@ function population(d, phi, bySize, prevalenceSlope) {
   const slopes = KINDS.map(bySize), squares = KINDS.reduce((s, k) => s + sizes[k] * units[k] * slopes[k] ** 2, 0);
   return sum + Math.max(squares - inflation * dot(sizes, slopes) ** 2 / n, 0);
 }
+// What one label more adds on average, if each positive was labelled by itself.
+const numberSlope = ({ model: { sizes, masses } }, phi, mean, bySize) => (mean - moments(masses, phi[0], UNIT[0])[0] + sizes[0] / sizes[1] * moments(masses, phi[1], UNIT[1])[0]) / sizes[0] + bySize(0) - bySize(1);
 function labelling(d, phi, bySize) { // only which positives carry a label is random
-  const { model, x, purity } = d, { sizes, masses, effective } = model, ratio = sizes[0] / sizes[1];
+  const { model, x, purity } = d, { sizes, masses, effective } = model;
   const label = labelMoves(d, phi), [mean, variance] = moments(masses, label, UNIT[0]), [kept, others] = unlabelledShares(d);
   if (d.given === "label_frequency") {
-    const m = (mean - moments(masses, phi[0], UNIT[0])[0] + ratio * moments(masses, phi[1], UNIT[1])[0]) / sizes[0] + bySize(0) - bySize(1);
+    const m = numberSlope(d, phi, mean, bySize);
     return (purity * kept + (1 - purity) * others) * sizes[0] * model.units[0] * (variance / sizes[0] ** 2 + m ** 2);
   }
   if (d.pure) return kept * meanVariance(d, label, 0);
   return (purity * kept * moments(masses, label, x.positive)[1] + (1 - purity) * others * moments(masses, label, x.negative)[1]) / effective[0];
+}
+function thirdMoments(d, { phi, bySize }) { // of the error, and of the error with its variance
+  const { model, x, purity } = d, { masses, effective: n } = model;
+  const third = (value, k) => {
+    const mean = moments(masses, value, UNIT[k])[0];
+    return moments(masses, value.map((v) => (v - mean) ** 3), UNIT[k])[0] * n[k] ** 2 / ((n[k] - 1) * (n[k] - 2));
+  };
+  if (!model.dataset) return new Array(2).fill(KINDS.reduce((s, k) => s + (n[k] > 2 ? third(phi[k], k) / n[k] ** 2 : 0), 0));
+  if (n[0] <= 2) return [0, 0];
+  if (!model.single) {
+    const hidden = x.a * n[1], other = hidden > 0 ? 1 / hidden : 0, of = third(phi[0], 0);
+    return [of * (n[0] ** -2 - other ** 2), of * (1 / n[0] + other) / n[0]];
+  }
+  const label = labelMoves(d, phi), [mean, variance] = moments(masses, label, UNIT[0]), [kept, others] = unlabelledShares(d);
+  const free = purity * kept + (1 - purity) * others, shift = d.given === "label_frequency" ? model.sizes[0] * numberSlope(d, phi, mean, bySize) : 0;
+  const of = (third(label, 0) + 3 * shift * variance + shift ** 3) / n[0] ** 2;
+  return [of * free * (2 * free - 1), of * free ** 2];
+}
+function skewedEnds(value, error, [first, second], t) { // Hall's cubic
+  const bend = (second / 2 - first / 6) / error ** 3, shift = first / 6 / error ** 3;
+  return [t, -t].map((q) => value - error * (Math.abs(bend) > 1e-8 ? (Math.cbrt(1 + 3 * bend * (q - shift)) - 1) / bend : q - shift));
 }
 function unlabeledRows(d, value) { // labelled rows stand for the positives among these unlabeled rows
   const { model, x, purity } = d, { masses, effective } = model, hidden = effective[1] * x.a;
@@ -260,12 +283,13 @@ function areaEstimate(d, name) {
   const error = Math.sqrt(wide + moves.shares), inside = clip(value);
   if (Number.isNaN(value)) return { value, low: 0, high: 1, fits: true };
   const ends = Number.isNaN(error) ? [0, 1] : error <= 1e-6 * Math.max(Math.abs(moves.label[0]), Math.abs(moves.label[2]))
-    ? flatEnds(d, value, moves.label) : areaEnds(value, error, precision, model.t);
+    ? flatEnds(d, value, moves.label)
+    : name === "roc_auc" ? skewedEnds(inside, error, thirdMoments(d, moves), model.t) : areaEnds(value, error, precision, model.t);
   const [low, high] = ends.map((end) => clip(end));
   return { value: inside, low: Math.min(low, inside), high: Math.max(high, inside), fits: Math.abs(value - inside) <= 1e-9 };
 }
 function areaEnds(value, error, log, t) {
-  if (!(value > 0 && value < 1)) return [value - t * error, value + t * error];
+  if (!(value > 0 && value < 1)) return [clip(value) - t * error, clip(value) + t * error];
   if (log) return [value * Math.exp(-t * error / value), value * Math.exp(t * error / value)];
   const middle = Math.log(value) - Math.log1p(-value), half = t * error / (value * (1 - value));
   return [1 / (1 + Math.exp(half - middle)), 1 / (1 + Math.exp(-middle - half))];

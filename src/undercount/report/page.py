@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Sequence
 from functools import cache
@@ -71,8 +72,9 @@ def _template() -> jinja2.Template:
 
 
 def _script() -> str:
-    """Return the script's parts as one, whose names stay inside."""
+    """Return the script's parts as one, whose names stay inside, without comments and indents."""
     parts = "".join(_asset(name) for name in SCRIPTS)
+    parts = re.sub(r"(?m)(^|\s)//.*$|^ +", "", parts)  # an address has no space before its //
     return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 

@@ -58,8 +58,14 @@ def selection_facts(model: SelectionModel, threshold: float | None) -> dict[str,
                 "high": estimate.high,
             }
         )
+    # Advice that names several methods need not name the one in use.
     checks = [
-        {"code": c.code, "level": c.level, "message": c.message, "advice": c.advice}
+        {
+            "code": c.code,
+            "level": c.level,
+            "message": c.message,
+            "advice": c.advice.replace(f"{model.method!r}, ", ""),
+        }
         for c in model.checks()
     ]
     return {"metrics": rows, "checks": checks}

@@ -136,12 +136,65 @@ TERMS["accuracy"] = (
     "random labels, prevalence",
     JAIN,
 )
+NEEDS = "random labels, prevalence"
+TERMS |= {
+    "fnr": (
+        "The share of the positives that is not flagged. Labelled rows alone give it.",
+        "fnr = 1 - recall",
+        "random labels",
+        TABATABAEI,
+    ),
+    "predicted positive rate": (
+        "The share of all rows that is flagged. It is counted, not estimated.",
+        "flagged share = prevalence · recall + (1 - prevalence) · FPR",
+        "the prevalence, if labelled and unlabeled rows were drawn apart",
+        JAIN,
+    ),
+    "npv": (
+        "Negative predictive value: the share of the rows not flagged that are negative.",
+        "npv = (1 - prevalence) · specificity / (1 - flagged share)",
+        NEEDS,
+        JAIN,
+    ),
+    "balanced accuracy": (
+        "The mean of recall and specificity: accuracy if both classes were equally frequent.",
+        "(recall + specificity) / 2",
+        NEEDS,
+        JAIN,
+    ),
+    "informedness": ("Youden's J.", "recall + specificity - 1 = TPR - FPR", NEEDS, "Youden 1950"),
+    "kappa": (
+        "Cohen's kappa: agreement of prediction and class beyond that of chance.",
+        "(accuracy - e) / (1 - e), e = π · flagged + (1 - π)(1 - flagged)",
+        NEEDS,
+        "Cohen 1960",
+    ),
+    "lift": (
+        "How many times more positives the flagged rows hold than all rows. Needs no prevalence.",
+        "lift = precision / prevalence = recall / flagged share",
+        "random labels",
+        TABATABAEI,
+    ),
+    "geometric mean": ("As named.", "√(recall · specificity)", NEEDS, JAIN),
+    "positive likelihood ratio": (
+        "By what factor a flag raises the odds of being positive.",
+        "recall / FPR",
+        NEEDS,
+        JAIN,
+    ),
+    "negative likelihood ratio": (
+        "By what factor no flag lowers the odds of being positive.",
+        "(1 - recall) / specificity",
+        NEEDS,
+        JAIN,
+    ),
+}
 # check → (what it looks at, how it is decided, what follows)
 CHECKS: dict[str, tuple[str, str, str]] = {
     "uc001": (
         "The prevalence must fit the scores at every threshold.",
         "no recovered rate leaves [0, 1] by more than 4 standard errors",
-        "lower the prevalence, or doubt that labels are random",
+        "lower a given prevalence, replace an estimated one, or doubt that labels are random",
     ),
     "uc002": (
         "The estimators of the prevalence should agree.",
@@ -169,8 +222,8 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     "uc009": ("Scores should not be saturated.", "at most 5 % at the top", "use the raw score"),
     "uc010": (
         "The score must not contain the label.",
-        "AUC of labelled against unlabeled rows below .999",
-        "score rows that the model was not trained on",
+        "AUC of labelled against unlabeled rows below .999 (estimators warn above .99: UC012)",
+        "score rows that the model was not trained on; until then no requirement is met",
     ),
     "uc011": (
         "The scores should identify the prevalence.",
@@ -195,6 +248,9 @@ ALIASES = {
     "Γ": "gamma",
     "hidden positives": "unlabeled prevalence",
     "tpr": "recall",
+    "false negative rate": "fnr",
+    "negative predictive value": "npv",
+    "youden": "informedness",
 }
 
 

@@ -20,7 +20,10 @@ SAMPLING = {
 }
 INTERVALS = {
     "calibrated": "calibrated on simulated problems",
-    "bootstrap": "by resampling the whole calculation",
+    # Coverage: the table in docs/evaluate.md.
+    "bootstrap": "by resampling the whole calculation, which holds chance only and not the "
+    "estimator's bias: in simulations such 95 % intervals held the true share in 82 to 94 % of the "
+    "cases, the true metrics in 53 to 86 %",
     "combined": "calibrated and resampled",
 }
 # Below this the interval's width, relative to its value, does not undermine a conclusion.
@@ -77,7 +80,9 @@ def hidden_words(evaluation: Evaluation) -> str:
     if evaluation.upper_bound < evaluation.largest_share:
         top = f"above {percent(evaluation.upper_bound)} ruled out ({level} confidence)"
     else:
-        top = f"above {percent(evaluation.largest_share)} the ROC AUC would pass 1"
+        reverse = evaluation.naive_curve.roc_auc < 0.5  # noqa: PLR2004 - chance
+        end = "fall below 0" if reverse else "pass 1"
+        top = f"above {percent(evaluation.largest_share)} the ROC AUC would {end}"
     return f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how} · {top}"
 
 

@@ -46,8 +46,10 @@ def _scaled_ends(
     size = float(moves.design.effective[LABELLED])
     t = float(stdtrit(max(size - 1, 1.0), (1 + question.confidence_level) / 2))
     name, (least, most) = question.kind.name, question.kind.range
-    if name == "log_loss":  # the one without a bound
-        return skewed_interval(value, error, third_moments(moves), t)
+    if name in ("log_loss", "roc_auc"):
+        # Near 1 the logit's intervals of an AUC explode, and those around an estimate beyond 1 are
+        # empty; so the estimate is cut, and the skewness that few labels bring is allowed for.
+        return skewed_interval(min(max(value, least), most), error, third_moments(moves), t)
     if name == "partial_roc_auc":
         origin = no_area(question.max_fpr)
         if origin < value < most:
@@ -56,7 +58,8 @@ def _scaled_ends(
     elif least < value < most:
         ends = delta_interval(value, error, question.kind.scale, t)
         return float(ends[0]), float(ends[1])
-    return value - t * error, value + t * error
+    inside = min(max(value, least), most)  # around a value outside the range would be nothing
+    return inside - t * error, inside + t * error
 
 
 def _partial_ends(area: float, error: float, t: float) -> tuple[float, float]:
