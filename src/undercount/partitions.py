@@ -31,10 +31,10 @@ def change_partitions(native: Any, function: Callable[..., Any], arguments: tupl
 def _changed(part: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     if len(part):
         return function(nw.from_native(part).lazy(), *arguments).collect().to_native()
-    from dask.dataframe.utils import meta_nonempty  # noqa: PLC0415 - only Dask's frames come here
+    from dask.dataframe.dispatch import meta_nonempty  # noqa: PLC0415 - only Dask's frames come here
 
-    # Old versions of narwhals cannot spread a literal over no rows: made-up rows stand in.
-    return _changed(meta_nonempty(part), function, arguments).iloc[:0]
+    # Old versions of narwhals cannot spread a literal over no rows: a made-up one stands in.
+    return _changed(meta_nonempty(part).head(1), function, arguments).iloc[:0]
 
 
 def group_partitions(native: Any, keys: list[str], made: Made, most: int | None) -> Any:

@@ -12,6 +12,7 @@ from undercount.errors import InputError
 @click.argument("paper", required=False)
 @click.argument("item", required=False)
 @click.option("--runs", type=int, help="Draws; by default the number of the paper.")
+@click.option("--bags", type=int, help="Networks in a bag (jain2017); by default the paper's.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processes.")
 @click.option("--backend", help="A joblib backend by name, dask or ray for a cluster.")
@@ -31,7 +32,10 @@ def reproduce(paper: str | None, item: str | None, **options: Any) -> int:
         for known in chosen:
             click.echo(f" {known.paper:<15}{known.item:<10} {known.runs:>5} runs  {known.what}")
         return FINE
-    given = {name: options[name] for name in ("runs", "seed", "jobs", "backend", "out", "data_dir")}
+    given = {
+        name: options[name]
+        for name in ("runs", "bags", "seed", "jobs", "backend", "out", "data_dir")
+    }
     with progress(f"{paper} {item}", options) as bar:
         tell = None if bar is None else lambda done, every: bar(done / every)
         result = run_item(str(paper), item, **given, progress=tell)
