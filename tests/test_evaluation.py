@@ -1,4 +1,5 @@
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -253,3 +254,16 @@ def test_the_interval_of_an_estimated_share_ends_where_more_is_ruled_out():
         assert span.high == pytest.approx(found.upper_bound, rel=1e-12)
         assert span.low == pytest.approx(share.interval_.low, rel=1e-12)
         assert found.shares.unlabeled_prevalence < span.high
+
+
+def test_a_share_that_the_scores_rule_out_gets_no_plain_praise():
+    rng = np.random.default_rng(7)
+    truth = rng.random(20_000) < 0.04
+    y = np.where(truth & (rng.random(20_000) < 0.33), 1, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", uc.MisfitWarning)
+        evaluation = uc.evaluate(
+            y, rng.normal(2.5 * truth), unlabeled=0, prevalence=0.09, threshold=1.7
+        )
+    assert any(check.code == "UC001" and check.level == "fail" for check in evaluation.checks)
+    assert "do not report them" in " ".join(str(evaluation).split())

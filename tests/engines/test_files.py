@@ -232,6 +232,20 @@ def test_what_duckdb_says_else_is_one_line():
     assert read_error("rows.csv", other) == "rows.csv, line 7 cannot be read: Something new"
 
 
+@pytest.mark.parametrize(
+    ("row", "more", "words"),
+    [
+        ('1,0.5,"open\n0,0.1,b\n', "", "a value that begins with"),
+        ('1,0.5,"closed"', "", "text must be UTF-8"),
+        ('1,0.5,3" nail', " This file is not utf-8 encoded.", "text must be UTF-8"),
+    ],
+)
+def test_a_quote_left_open_is_no_bad_byte(row, more, words):
+    # DuckDB 1.1 says the same of both.
+    said = f"CSV Error on Line: 2\nOriginal Line: {row}\nInvalid unicode (...) detected.{more}\n"
+    assert words in read_error("rows.csv", f"Invalid Input Error: {said}\nPossible Solution: ...")
+
+
 def test_mixed_formats_are_refused(tmp_path):
     assert "one format" in message([write(tmp_path, "csv"), write(tmp_path, "parquet")])
 

@@ -109,6 +109,11 @@ def light(evaluation: Evaluation) -> str:
 
 def plain_words(evaluation: Evaluation) -> str:
     """Say in a sentence or two what the main number means."""
+    if any(check.code == "UC001" and check.level == "fail" for check in evaluation.checks):
+        return (
+            "These numbers cannot all be right: the scores rule out so many positives among the "
+            "unlabeled rows. Values of 1.000 show only that; do not report them."
+        )
     precision = find(evaluation, "precision")
     if precision is not None and not math.isnan(precision.estimate.value):
         estimate = precision.estimate
