@@ -248,7 +248,8 @@ def _cells(part: Arrays, keys: tuple[str, ...]) -> Cells:
     order = np.lexsort([part[key] for key in reversed(keys)])
     changed = np.zeros(order.size, bool)
     for key in keys:
-        changed[1:] |= np.diff(part[key][order].astype(np.float64)) != 0
+        value = part[key][order]
+        changed[1:] |= value[1:] != value[:-1]  # a difference of infinities is NaN
     weight = amounts(part)[0][order]
     held = [np.where(part[CODE][order] == kind, weight, 0.0) for kind in KINDS]
     single = Cells(part[LOW][order], part[HIGH][order], np.stack(held))
