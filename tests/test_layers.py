@@ -12,7 +12,7 @@ LAYERS = [
     {"rates", "tally", "buckets", "gaps", "packed", "radix"},
     {"rows", "cells"},
     {"counts", "curve"},
-    {"shares"},
+    {"shares", "ceiling"},
     {"uncertainty"},
     {"assume", "prevalence"},
     {
@@ -31,7 +31,7 @@ LAYERS = [
     },
     {"count_files", "merging"},
     {"metrics", "learn", "data"},
-    {"checklist", "sensitivity", "scorers", "pipeline", "ceiling", "paired_precision"},
+    {"checklist", "sensitivity", "scorers", "pipeline", "paired_precision"},
     {"carried"},
     {"scorecard", "hidden_share", "requirement"},
     {"evaluated"},

@@ -55,12 +55,8 @@ def carried(
         for share in (min(span.low, value), min(max(span.high, value), exact.label_purity - 1e-6))
     ]
     z = float(ndtri((1 + confidence_level) / 2))
-    below, above = found.value - found.low, found.high - found.value
-    if metric == "roc_auc":
-        # Close to 1 the logit scale has no end; twice the plain distance is enough for skewness.
-        below = min(below, 2 * z * found.standard_error)
-    low = found.value - math.hypot(below, max(found.value - min(ends), 0.0))
-    high = found.value + math.hypot(above, max(max(ends) - found.value, 0.0))
+    low = found.value - math.hypot(found.value - found.low, max(found.value - min(ends), 0.0))
+    high = found.value + math.hypot(found.high - found.value, max(max(ends) - found.value, 0.0))
     from_share = abs(ends[1] - ends[0]) / (2 * z)
     return replace(
         found,

@@ -26,6 +26,7 @@ def evaluations() -> dict[str, list[Evaluation]]:
     """Return one or several models for each design."""
     truth, label, score = simulated()
     other = simulated(strength=1.2, seed=1)[2] + truth * 0.1
+    strong = simulated(strength=3.5)[2]  # of the same rows
     rng = np.random.default_rng(2)
     verified = np.where(label == 1, 1.0, np.nan)
     verified[(~truth) & (rng.random(len(truth)) < 0.1)] = 0.0
@@ -42,6 +43,8 @@ def evaluations() -> dict[str, list[Evaluation]]:
             one(label, unlabeled_prevalence=estimated, name="first"),
             one(label, other, unlabeled_prevalence=estimated, threshold=0.5, name="second"),
         ],
+        "strong": [one(label, strong, unlabeled_prevalence=SHARE)],
+        "strong, share estimated here": [one(label, strong)],
         "no threshold": [one(label, unlabeled_prevalence=SHARE, threshold=None)],
         "prevalence": [one(label, prevalence=0.118, target="population")],
         "range": [one(label, prevalence=(0.1, 0.13), label_purity=(0.95, 1.0))],

@@ -3,8 +3,9 @@ import pytest
 from scipy.stats import beta
 
 import undercount as uc
+from undercount.ceiling import head_shares, limits_ratio
 from undercount.prevalence import RocSlope
-from undercount.prevalence.roc_slope import _contenders, _limits_ratio, head_shares
+from undercount.prevalence.roc_slope import _contenders
 
 
 def test_published_value(published):
@@ -19,7 +20,7 @@ def test_limits_are_those_of_clopper_and_pearson():
     # 40 of 50 labelled and 10 of 100 unlabeled rows above.
     upper = beta.ppf(0.9, 10 + 1, 100 - 10)
     lower = beta.ppf(0.1, 40, 50 - 40 + 1)
-    found = _limits_ratio(np.array([0.8]), np.array([0.1]), (50.0, 100.0), 0.1)
+    found = limits_ratio(np.array([0.8]), np.array([0.1]), (50.0, 100.0), 0.1)
     assert found[0] == pytest.approx(upper / lower, rel=1e-12)
 
 
@@ -32,8 +33,8 @@ def test_skipping_thresholds_keeps_the_minimum(seed):
     _, labelled, unlabeled = head_shares(counts)
     sizes = (float(m), float(n))
     some = _contenders(labelled, unlabeled, sizes, 0.1)
-    every = _limits_ratio(labelled, unlabeled, sizes, 0.1).min()
-    assert _limits_ratio(labelled[some], unlabeled[some], sizes, 0.1).min() == every
+    every = limits_ratio(labelled, unlabeled, sizes, 0.1).min()
+    assert limits_ratio(labelled[some], unlabeled[some], sizes, 0.1).min() == every
 
 
 def test_upper_bound_holds_where_classes_overlap():

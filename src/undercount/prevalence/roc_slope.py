@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import betaincinv, ndtri
+from scipy.special import ndtri
 
+from undercount.ceiling import head_shares, limits_ratio, upper_bound
 from undercount.errors import InputError
 from undercount.prevalence.base import Fitted, ScoreEstimator
 from undercount.prevalence.ranks import effective_sizes
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 SMALL_HEAD = 50
 MARGIN = 1.15
 MAX_THRESHOLDS = 20_000
-BOUND_THRESHOLDS = 32
 
 
 class RocSlope(ScoreEstimator):
@@ -89,31 +89,13 @@ class RocSlope(ScoreEstimator):
         threshold, labelled, unlabeled = head_shares(counts)
         sizes = effective_sizes(counts)
         keep = _contenders(labelled, unlabeled, sizes, self.risk)
-        ratio = _limits_ratio(labelled[keep], unlabeled[keep], sizes, self.risk)
+        ratio = limits_ratio(labelled[keep], unlabeled[keep], sizes, self.risk)
         best = int(np.argmin(ratio))
-        bound = _upper_bound(labelled, unlabeled, sizes, 1 - self.confidence_level)
         return Fitted(
             min(1.0, float(ratio[best])),
-            upper_bound=bound,
+            upper_bound=upper_bound(counts, self.confidence_level),
             diagnostics={"threshold": float(threshold[keep][best])},
         )
-
-
-def head_shares(counts: ScoreCounts) -> tuple[Array, Array, Array]:
-    """Return (threshold, P_L(s ≥ t), P_U(s ≥ t)) at thresholds with two rows of each above.
-
-    The lowest labelled score is always among them: there may be no unlabeled row above it.
-    """
-    n_labelled, n_unlabeled = effective_sizes(counts)
-    # Sums of weights round, and a share must not exceed 1.
-    labelled = np.minimum(np.cumsum(counts.positive) / counts.n_positive, 1)
-    unlabeled = np.minimum(np.cumsum(counts.unlabeled) / counts.n_unlabeled, 1)
-    near = 2 - 1e-9
-    keep = (labelled * n_labelled >= near) & (unlabeled * n_unlabeled >= near)
-    # The ratio can only be smallest at a labelled score: further down only unlabeled rows enter.
-    keep &= counts.positive > 0
-    keep[np.flatnonzero(counts.positive)[-1]] = True
-    return counts.score[keep], labelled[keep], unlabeled[keep]
 
 
 def _contenders(
@@ -133,25 +115,3 @@ def _contenders(
     if found.size > MAX_THRESHOLDS:
         found = found[np.linspace(0, found.size - 1, MAX_THRESHOLDS).astype(int)]
     return found
-
-
-def _limits_ratio(
-    labelled: Array, unlabeled: Array, sizes: tuple[float, float], risk: float
-) -> Array:
-    """Return Clopper-Pearson upper limits of the unlabeled over lower limits of the labelled."""
-    m, n = sizes
-    i, j = unlabeled * n, labelled * m
-    rest = n - i
-    upper = np.where(rest > 0.5, betaincinv(i + 1, np.maximum(rest, 0.5), 1 - risk), 1.0)  # noqa: PLR2004 - half a row
-    lower = betaincinv(j, m - j + 1, risk)
-    return np.asarray(upper / lower)
-
-
-def _upper_bound(
-    labelled: Array, unlabeled: Array, sizes: tuple[float, float], risk: float
-) -> float:
-    """Return a bound at the given risk: few thresholds, fixed by the labelled ranks alone."""
-    grid = np.arange(1, BOUND_THRESHOLDS + 1) / BOUND_THRESHOLDS
-    place = np.unique(np.searchsorted(labelled, grid - 1e-12).clip(max=labelled.size - 1))
-    each = risk / (2 * place.size)
-    return min(1.0, float(_limits_ratio(labelled[place], unlabeled[place], sizes, each).min()))

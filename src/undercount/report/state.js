@@ -52,12 +52,7 @@ function carried(model, name, i, share, purity) {
   if (!impure && (name === "recall" || name === "lift_auc") || Number.isNaN(v)) return found;
   const middle = valueAt(model, name, i, share, purity);
   const ends = [Math.min(h.low, share), Math.min(Math.max(h.high, share), purity - 1e-6)].map((s) => v + valueAt(model, name, i, s, purity) - middle);
-  let below = v - found.low;
-  if (name === "roc_auc" && v > 0 && v < 1 && found.low > 0) {
-    const odds = (p) => Math.log(p) - Math.log1p(-p);
-    below = Math.min(below, 2 * model.z * (odds(v) - odds(found.low)) * v * (1 - v) / model.t);
-  }
-  const low = v - Math.hypot(below, Math.max(v - Math.min(...ends), 0)), high = v + Math.hypot(found.high - v, Math.max(Math.max(...ends) - v, 0));
+  const low = v - Math.hypot(v - found.low, Math.max(v - Math.min(...ends), 0)), high = v + Math.hypot(found.high - v, Math.max(Math.max(...ends) - v, 0));
   return { ...found, low: clip(low, least), high: clip(high, least) };
 }
 function rowsOf(model) {
