@@ -219,6 +219,30 @@ def test_compare_prints_differences(folder, capsys):
     assert "good minus poor" in capsys.readouterr().out
 
 
+def test_compare_writes_models_and_differences(folder, tmp_path, capsys):
+    facts, page = tmp_path / "out.json", tmp_path / "out.html"
+    arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]
+    arguments += ["--prevalence", "0.3"]
+    assert main([*arguments, "--json", str(facts), "--html", str(page), "--quiet"]) == 0
+    document = json.loads(facts.read_text())
+    schema = importlib.resources.files("undercount.report") / "schema.json"
+    jsonschema.validate(document, json.loads(schema.read_text()))
+    assert [model["name"] for model in document["models"]] == ["good", "poor"]
+    auc = {
+        model["name"]: row["estimate"]
+        for model in document["models"]
+        for row in model["metrics"]
+        if row["metric"] == "roc_auc"
+    }
+    found = next(row for row in document["differences"] if row["metric"] == "roc_auc")
+    assert found["difference"] == pytest.approx(auc["good"] - auc["poor"])
+    assert found["low"] < found["difference"] < found["high"]
+    assert page.read_text().rstrip().endswith("</html>")
+    capsys.readouterr()
+    assert main([*arguments, "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out) == document
+
+
 def test_markdown_and_report_are_written_whole(folder, tmp_path):
     markdown, page = tmp_path / "out.md", tmp_path / "out.html"
     arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--prevalence", "0.3", "--quiet"]

@@ -207,7 +207,7 @@ def test_repr_says_what_the_data_is():
 BAD_ROWS = {
     "lengths differ": (([1, 0], [1.0]), {}, "same length; got 2 and 1"),
     "empty": (([], []), {}, "at least one row"),
-    "text labels": ((["a", "b"], [1, 2]), {}, "got text"),
+    "text labels": ((["a", "b"], [1, 2]), {}, "got text, for example 'a'; recode"),
     "text scores": (([1, 0], ["x", "y"]), {}, "score must hold real numbers; got text"),
     "text among numbers": (([1, "0", None], [1, 2, 3]), {}, "not text; got '0'"),
     "two-dimensional": (([1, 0], np.ones((2, 2))), {}, r"score\[:, 1\]"),

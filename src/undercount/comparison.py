@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from undercount.errors import InputError
 from undercount.evaluation import Evaluation, evaluate
 from undercount.rows import read_labels, read_scores
 from undercount.shares import Shares
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SHARES = ("prevalence", "unlabeled_prevalence", "label_frequency")
 
@@ -60,6 +63,18 @@ class Comparison:
         for name in ("better_probability", "p_value", "adjusted_p_value", "crossover"):
             columns[name] = [getattr(d, name) for d in self.differences]
         return columns
+
+    def to_json(self) -> str:
+        """Write the models and their differences as JSON of a versioned schema."""
+        from undercount.report.compared import as_json  # noqa: PLC0415 - the layer above
+
+        return as_json(self)
+
+    def to_html(self, path: "str | Path") -> None:
+        """Write the live report of all models, whole or not at all."""
+        from undercount.report.page import write_page  # noqa: PLC0415 - the layer above
+
+        write_page(list(self.evaluations.values()), path)
 
     def __str__(self) -> str:
         from undercount.report.compared import as_text  # noqa: PLC0415 - the layer above

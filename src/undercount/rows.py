@@ -52,7 +52,7 @@ def read_labels(y: Any, unlabeled: float | None = None) -> NDArray[np.int8]:
     if array.dtype.kind not in "fiub":
         raise InputError(
             "labels must be 1 (positive), 0 (negative) or missing (unlabeled); "
-            f"got {_kind_name(array)}"
+            f"got {_kind_name(array)}; recode, for example numpy.where(y == 'yes', 1, numpy.nan)"
         )
     positive = array == 1
     if unlabeled == 0:

@@ -258,6 +258,35 @@ def test_dask_by_name():
     assert [draw["value"] for draw in found] == expected
 
 
+def random_number(_, generator):
+    return {"value": float(generator.random())}
+
+
+def test_backend_that_gives_all_results_at_once():
+    """Ray's is one; it is not installed here."""
+    import joblib  # noqa: PLC0415 - of these two alone
+    from joblib.parallel import ThreadingBackend  # noqa: PLC0415
+
+    class AllAtOnce(ThreadingBackend):
+        supports_return_generator = False
+
+    joblib.register_parallel_backend("all at once", AllAtOnce)
+    told = []
+    request = Request(
+        "paper",
+        "item",
+        4,
+        jobs=2,
+        backend="all at once",
+        progress=lambda done, of: told.append((done, of)),
+    )
+    plain = Request("paper", "item", 4)
+    settings = [{"place": 1}, {"place": 2}]
+    found, expected = (r.draws(random_number, settings, block=2) for r in (request, plain))
+    assert found == expected
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
 @pytest.mark.parametrize("backend", ["dask", "ray"])
 def test_missing_cluster_package_is_named(backend, monkeypatch):
     package = {"dask": "distributed", "ray": "ray"}[backend]
@@ -372,6 +401,46 @@ def test_pages_of_some_papers(tmp_path):
     assert [page.name for page in pages] == ["index.md", "jain2017.md"]
     assert "[figure1](aul2021.md)" in pages[0].read_text()
     assert not (tmp_path / "docs" / "aul2021-figure1.svg").exists()
+
+
+def test_scores_of_an_ensemble_are_kept(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    truth = (np.arange(300) < 240).astype(float)
+    features = rng.normal(truth[:, None], 1, (300, 2))
+    setting = {"data": "pima", "purity": 0.95, "bags": 3}
+
+    def recovered(draw=0):
+        request = Request("jain2017", "table1", 1)
+        return jain_draws.recover(
+            setting, request.generator(setting, draw), features, truth, tmp_path
+        )
+
+    first = recovered()
+    assert [path.suffix for path in tmp_path.iterdir()] == [".npz"]
+    monkeypatch.setattr(jain_draws, "_trained", None)  # would fail if a network were wanted
+    assert recovered() == pytest.approx(first, nan_ok=True)
+    with pytest.raises(TypeError):
+        recovered(draw=1)  # another draw has no scores yet
+
+
+def test_bags_hold_as_many_labelled_rows_as_there_are(monkeypatch):
+    labelled = np.arange(60) < 20
+    bags = []
+
+    class Stand:
+        def __init__(self, _, marks, __):
+            bags.append(marks.sum())
+
+        def predict_proba(self, features):
+            return np.column_stack([features[:, 0], features[:, 0]])
+
+    monkeypatch.setattr(jain_draws, "_trained", Stand)
+    features = np.random.default_rng(0).normal(size=(60, 2))
+    real = (np.arange(60) % 3 > 0).astype(float)
+    score, _ = jain_draws._out_of_bag(features, labelled, real, 8, np.random.default_rng(1))
+    assert set(bags) == {20}
+    # The stand-in's score is the first column; mean ranks of random subsets nearly keep its order.
+    assert np.corrcoef(score, features[:, 0])[0, 1] > 0.9
 
 
 def test_known_shares_err_as_their_standard_error_says():

@@ -14,6 +14,7 @@ from undercount.prevalence import (
     Dedpul,
     ElkanNoto,
     NoisyComposition,
+    NoisyConsensus,
     PatraSen,
     RocSlope,
     TwoLabels,
@@ -21,7 +22,7 @@ from undercount.prevalence import (
 from undercount.prevalence.resampling import resampled_counts
 
 SCORE_METHODS = [AlphaMax, BestBin, Consensus, Dedpul, ElkanNoto, PatraSen, RocSlope]
-EVERY_METHOD = [*SCORE_METHODS, AlphaMaxN, NoisyComposition, TwoLabels]
+EVERY_METHOD = [*SCORE_METHODS, AlphaMaxN, NoisyComposition, NoisyConsensus, TwoLabels]
 every_score_method = pytest.mark.parametrize("method", SCORE_METHODS)
 every_method = pytest.mark.parametrize("method", EVERY_METHOD)
 

@@ -5,6 +5,7 @@ The bench: normals 1, 2 and 4 standard deviations apart and overlapping uniforms
 is there.
 """
 
+import itertools
 import os
 import pathlib
 from functools import cache
@@ -21,6 +22,7 @@ from undercount.prevalence import (
     Dedpul,
     ElkanNoto,
     NoisyComposition,
+    NoisyConsensus,
     PatraSen,
     RocSlope,
 )
@@ -135,6 +137,75 @@ def test_noisy_composition_finds_purity_minus_share():
     best = noisy_error(NoisyComposition(n_resamples=0))
     assert best <= 0.035
     assert noisy_error(AlphaMaxN(n_resamples=0)) > best
+
+
+def noisy_problems(n_draws=6):
+    """Yield (share, purity, counts): few and many labels, classes apart by 2 sd or more."""
+    rng = np.random.default_rng(22)
+    for family in FAMILIES[1:]:
+        for purity in (1.0, 0.95, 0.75):
+            for share in (0.1, 0.3, 0.5):
+                for m, n in ((100, 1000), (1000, 5000)):
+                    for _ in range(n_draws):
+                        good, hidden = round(purity * m), round(share * n)
+                        sizes = good + hidden, m + n - good - hidden
+                        positive, negative = scores(rng, family, *sizes)
+                        labelled = np.concatenate([positive[:good], negative[: m - good]])
+                        rest = np.concatenate([positive[good:], negative[m - good :]])
+                        yield share, purity, counted(labelled, rest)
+
+
+def test_noisy_consensus_finds_purity_minus_share():
+    assert noisy_error(NoisyConsensus()) <= 0.035
+
+
+def classifier_problems():
+    """Yield (share, purity, counts) of classifiers' scores on features not used in training."""
+    from sklearn.datasets import make_classification  # noqa: PLC0415 - slow to import
+
+    from undercount.prevalence import out_of_fold_scores  # noqa: PLC0415
+
+    for seed, (distance, purity, share) in enumerate(
+        itertools.product((1.0, 1.5, 2.0), (1.0, 0.95, 0.75), (0.2, 0.4))
+    ):
+        rng = np.random.default_rng(seed)
+        features, real = make_classification(
+            12_000,
+            10,
+            n_informative=6,
+            n_clusters_per_class=3,
+            class_sep=distance,
+            flip_y=0,
+            random_state=seed,
+        )
+        positive, negative = (rng.permutation(np.flatnonzero(real == k)) for k in (1, 0))
+        m, n = 300, 2000
+        good, hidden = round(purity * m), round(share * n)
+        labelled = np.concatenate([positive[:good], negative[: m - good]])
+        rest = np.concatenate([positive[good:][:hidden], negative[m - good :][: n - hidden]])
+        y = np.repeat([1.0, 0.0], [m, n])
+        x = features[np.concatenate([labelled, rest])]
+        score = out_of_fold_scores(y, x, unlabeled=0, random_state=0)
+        yield share, purity, uc.ScoreCounts.from_rows(y, score, unlabeled=0)
+
+
+def test_noisy_consensus_beats_the_composition_on_scores_of_classifiers():
+    errors = {}
+    for share, purity, counts in classifier_problems():
+        for estimator in (NoisyConsensus(), NoisyComposition(n_resamples=0)):
+            run = estimator.fit(counts)
+            error = abs(run.label_purity_ - run.unlabeled_prevalence_ - purity + share)
+            errors.setdefault(type(estimator).__name__, []).append(error)
+    assert np.mean(errors["NoisyConsensus"]) < np.mean(errors["NoisyComposition"])
+
+
+def test_noisy_consensus_intervals_cover():
+    inside = []
+    for share, purity, counts in noisy_problems():
+        run = NoisyConsensus().fit(counts)
+        purities = run.diagnostics_["label_purity_interval"]
+        inside.append((share in run.interval_, purity in purities))
+    assert np.mean(inside, axis=0).min() >= 0.85
 
 
 REAL = (

@@ -42,11 +42,19 @@ def prevalence(data: tuple[str, ...], **options: Any) -> int:
     multiple=True,
     help="Rows with score >= threshold are flagged; one for all models, or one a --score.",
 )
+@click.option("--html", "html_file", type=click.Path(dir_okay=False), help="Write the live report.")
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="Write models and differences as JSON; - for stdout.",
+)
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def compare(data: tuple[str, ...], **options: Any) -> int:
     """Compare the scores of two or more columns on the same rows."""
     from undercount.comparison import compare as compare_rows  # noqa: PLC0415 - only when needed
     from undercount.inputs import read_rows, refuse_counts, unlabeled_value  # noqa: PLC0415
+    from undercount.report.files import write_text  # noqa: PLC0415
 
     refuse_counts(data)
     if options["label"] is None or not options["scores"]:
@@ -67,7 +75,11 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
         comparison = compare_rows(
             rows.labels, rows.scores, threshold=thresholds, **known(options, "single-sample")
         )
-    if not options["quiet"]:
+    if options["html_file"]:
+        comparison.to_html(options["html_file"])
+    if options["json_file"]:
+        write_text(options["json_file"], comparison.to_json())
+    if not options["quiet"] and options["json_file"] != "-":
         for note in rows.notes:
             click.echo(f" {note}")
         click.echo(f"\n{comparison}")

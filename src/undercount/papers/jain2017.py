@@ -131,7 +131,7 @@ def signtests(request: Request) -> Result:
             "Counted from the printed cells of Table 1, which are rounded; in IE against DE one "
             "published loss is a tie there, and half of the ties, rounded down, count as wins. "
             "'ours' are counted from our own draws, where the data are at hand (K: shares by "
-            "NoisyComposition, B: by our best)."
+            "NoisyComposition, C: by NoisyConsensus)."
         ),
         (
             "The 36 experiments share twelve data sets, so the p-values are smaller than they "

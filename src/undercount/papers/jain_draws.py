@@ -1,10 +1,13 @@
 """Draws behind the tables of Jain et al. (2017): labels, bagged networks, recovered areas."""
 
+import json
 import math
+import os
 import warnings
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +24,7 @@ FEW = ("concrete", "housing", "pageblock", "pima")  # 100 labelled rows; the oth
 MOST_UNLABELED = 10_000
 BAGS, QUICK_BAGS, QUICK_RUNS = 100, 5, 5
 ITERATIONS = 20  # of training; more fit the wrong labels and give worse scores
+SCORES = "scores"  # folder of finished ensembles' scores, inside the results'
 FRESH = 3  # networks of each draw that are judged alone, on rows they have not seen
 ABSOLUTE = math.sqrt(2 / math.pi)  # mean absolute value of a normal error, in standard errors
 
@@ -51,18 +55,37 @@ def all_draws(request: Request) -> list[list[Draw] | None]:
     return [None if line[0] in absent else next(found) for line in lines]
 
 
-def _given(request: Request, loaded: dict[str, Data], setting: Setting) -> tuple[Any, Any]:
+def _given(request: Request, loaded: dict[str, Data], setting: Setting) -> tuple[Any, ...]:
     data = setting["data"]
     if data not in loaded:
         loaded[data] = request.data(str(FILES.get(data, data)))
-    return loaded[data].features, loaded[data].y
+    folder = None if request.out is None else Path(request.out) / SCORES
+    return loaded[data].features, loaded[data].y, folder
 
 
-def recover(setting: Setting, rng: np.random.Generator, features: Any, truth: Any) -> Draw:
-    """Draw labels, train an ensemble and compare recovered areas with those of the same scores."""
+def recover(
+    setting: Setting,
+    rng: np.random.Generator,
+    features: Any,
+    truth: Any,
+    folder: Path | None = None,
+) -> Draw:
+    """Draw labels, train an ensemble and compare recovered areas with those of the same scores.
+
+    Networks cost far more than what is then done with their scores, so the scores are kept in
+    `folder`: another estimator is tried on them without new networks.
+    """
     kept, labelled = _split(setting, rng, truth)
     real = truth[kept]
-    score, draw = _out_of_bag(features[kept], labelled, real, setting["bags"], rng)
+    draw: Draw
+    path = None if folder is None else folder / f"{setting['data']}-{_seed_of(rng)}.npz"
+    if path is not None and path.exists():
+        with np.load(path) as found:
+            score, draw = found["score"], json.loads(str(found["draw"]))
+    else:
+        score, draw = _out_of_bag(features[kept], labelled, real, setting["bags"], rng)
+        if path is not None:
+            _keep(path, score, draw)
     y = np.where(labelled, 1.0, np.nan)
     counts = uc.ScoreCounts.from_rows(y, score)
     rest = ~labelled
@@ -86,6 +109,18 @@ def recover(setting: Setting, rng: np.random.Generator, features: Any, truth: An
         draw[f"gap {kind}"] = (purity - share) - (shares["R"][1] - shares["R"][0])
     draw["known"], draw["standard error"] = _known(score, labelled, real)
     return draw
+
+
+def _seed_of(rng: np.random.Generator) -> str:
+    """Return the numbers that seeded it: they name setting and draw."""
+    return "-".join(str(number) for number in rng.bit_generator.seed_seq.entropy)  # type: ignore[attr-defined]
+
+
+def _keep(path: Path, score: Any, draw: Draw) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{path.stem}-{os.getpid()}-unfinished.npz")
+    np.savez_compressed(unfinished, score=score, draw=json.dumps(draw))
+    unfinished.replace(path)  # a file of this name is always whole
 
 
 def _known(score: Any, labelled: Any, real: Any) -> tuple[float, float]:
@@ -134,18 +169,20 @@ def _out_of_bag(
 ) -> tuple[Any, Draw]:
     """Return mean ranks out of bag, and how well single networks are judged on fresh rows.
 
-    Ranks are among the rows out of the same bag. A bag without a certain labelled row has on
-    average fewer labelled rows, so its network gives lower scores to all; averaged as they are,
-    those would pull the labelled rows, and with them the recovered area, down.
+    A bag without a certain labelled row would on average hold fewer labelled rows, so that its
+    network gave lower scores; that would pull the labelled rows, and with them the recovered area,
+    down. So bags draw labelled and unlabeled rows apart, as many of each as there are, and ranks
+    among the rows out of the same bag are averaged, not scores.
     """
     from sklearn.preprocessing import StandardScaler  # noqa: PLC0415 - slow to import
 
     scaled = StandardScaler().fit_transform(features).astype(np.float32)
     total, times = np.zeros(len(scaled)), np.zeros(len(scaled))
     fresh: list[tuple[float, float]] = []
+    groups = np.flatnonzero(labelled), np.flatnonzero(~labelled)
     while bags > 0 or not times.all():  # a row that is in every bag has no score yet
         bags -= 1
-        drawn = rng.integers(len(scaled), size=len(scaled))
+        drawn = np.concatenate([rng.choice(group, len(group)) for group in groups])
         out = np.ones(len(scaled), dtype=bool)
         out[drawn] = False
         score = _trained(scaled[drawn], labelled[drawn], rng).predict_proba(scaled[out])[:, 1]
@@ -181,24 +218,21 @@ def _ranks(score: Any) -> Any:
 def _estimated(counts: uc.ScoreCounts) -> dict[str, tuple[float, float]]:
     """Estimate share and purity; without a gap between them nothing is recovered."""
     from undercount import prevalence  # noqa: PLC0415 - slow to import
-    from undercount.prevalence.noisy import swapped  # noqa: PLC0415 - likewise
 
     options: dict[str, Any] = {"n_resamples": 0, "random_state": 0}
-    shares = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # small samples and weak scores are the experiment
-        found = prevalence.AlphaMaxN(**options).fit(counts)
-        shares["E"] = found.unlabeled_prevalence_, found.label_purity_
-        found = prevalence.NoisyComposition(**options).fit(counts)
-        shares["K"] = found.unlabeled_prevalence_, found.label_purity_
-        first = prevalence.Dedpul(**options).fit(counts).unlabeled_prevalence_
-        second = prevalence.AlphaMax(**options).fit(swapped(counts)).unlabeled_prevalence_
-        purity = (1 - second) / max(1 - first * second, 1e-12)
-        shares["B"] = first * purity, purity
-    return {
-        kind: (min(float(share), float(purity) - 0.01), float(purity))
-        for kind, (share, purity) in shares.items()
+    methods = {
+        "E": prevalence.AlphaMaxN,
+        "K": prevalence.NoisyComposition,
+        "C": prevalence.NoisyConsensus,
     }
+    shares = {}
+    for kind, method in methods.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # small samples and weak scores are the experiment
+            found = method(**options).fit(counts)
+        purity = float(found.label_purity_)
+        shares[kind] = min(float(found.unlabeled_prevalence_), purity - 0.01), purity
+    return shares
 
 
 def _algorithm1(counts: uc.ScoreCounts, share: float, purity: float) -> uc.OperatingCurve:

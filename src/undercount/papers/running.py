@@ -88,6 +88,7 @@ class Request:
         the same item, setting and seed, so an interrupted run loses at most the blocks under way.
         """
         from joblib import Parallel, delayed  # noqa: PLC0415 - slow to import
+        from joblib.parallel import get_active_backend  # noqa: PLC0415
 
         starts = range(0, self.runs, block)
         blocks = [
@@ -103,7 +104,9 @@ class Request:
             return *shared, *given(setting)
 
         with self._backend():
-            parallel = Parallel(n_jobs=self.jobs, return_as="generator")
+            # Ray's backend cannot hand out results one by one: its progress comes at the end.
+            steady = getattr(get_active_backend()[0], "supports_return_generator", False)
+            parallel = Parallel(n_jobs=self.jobs, return_as="generator" if steady else "list")
             todo = (delayed(_block)(self._bare(), task, *b, arguments(*b)) for b in blocks)
             for part in parallel(todo):
                 found.append(part)

@@ -16,6 +16,7 @@ _HOME = {
     "Fitted": "base",
     "KernelMean": "kernel_mean",
     "NoisyComposition": "noisy",
+    "NoisyConsensus": "noisy_consensus",
     "PatraSen": "patra_sen",
     "PenL1": "pen_l1",
     "PrevalenceEstimator": "base",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -78,7 +78,21 @@ def _forward(inputs: Array, layers: tuple[tuple[Array, Array], ...]) -> Array:
 
 
 @cache
-def trained_net() -> QuantileNet:
-    """Return the network that ``benchmarks/train_consensus.py`` trained on simulated problems."""
-    text = files("undercount.prevalence").joinpath("consensus.json").read_text(encoding="utf-8")
-    return QuantileNet.from_dict(json.loads(text))
+def trained_net(file: str = "consensus.json", place: int = 0) -> QuantileNet:
+    """Return a network that a script under ``benchmarks/`` trained on simulated problems.
+
+    Parameters
+    ----------
+    file : str
+        Where its numbers stand.
+    place : int
+        Which of its answers, if it gives several: each has as many outputs as there are levels.
+    """
+    text = files("undercount.prevalence").joinpath(file).read_text(encoding="utf-8")
+    net = QuantileNet.from_dict(json.loads(text))
+    outputs = slice(place * len(net.levels), (place + 1) * len(net.levels))
+    networks = tuple(
+        (*layers[:-1], (layers[-1][0][:, outputs], layers[-1][1][outputs]))
+        for layers in net.networks
+    )
+    return replace(net, networks=networks)

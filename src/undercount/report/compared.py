@@ -1,10 +1,11 @@
-"""A comparison as plain text."""
+"""A comparison as plain text, and as JSON."""
 
 import math
 
 from undercount.comparison import Comparison
 from undercount.differences import Difference
 from undercount.report import words
+from undercount.report.document import as_document, plain, write_document
 from undercount.report.text import line
 
 WIDTH = 26
@@ -41,6 +42,20 @@ def as_text(comparison: Comparison) -> str:
     if len(pairs) > 1:
         lines += ["", " p: two-sided, adjusted for the number of pairs (Holm)"]
     return "\n".join(lines)
+
+
+def as_json(comparison: Comparison) -> str:
+    """Write each model as `evaluate` does, and the differences beside them."""
+    columns = comparison.table()
+    document = as_document(list(comparison.evaluations.values()))
+    document["differences"] = [
+        {
+            name: plain(value) if isinstance(value, float) else value
+            for name, value in zip(columns, row, strict=True)
+        }
+        for row in zip(*columns.values(), strict=True)
+    ]
+    return write_document(document)
 
 
 def difference_words(found: Difference) -> str:

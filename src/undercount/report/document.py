@@ -20,7 +20,12 @@ N_POINTS = 512
 
 def as_json(evaluations: Sequence[Evaluation]) -> str:
     """Write evaluations of one or several models; the same input gives the same bytes."""
-    return json.dumps(as_document(evaluations), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    return write_document(as_document(evaluations))
+
+
+def write_document(document: dict[str, Any]) -> str:
+    """Write facts so that the same ones give the same bytes."""
+    return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def as_document(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
@@ -54,21 +59,21 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
             "interval": evaluation.interval,
             "largest": evaluation.largest_share,
             "upper_bound": evaluation.upper_bound,
-            "estimates": {name: _plain(e.value) for name, e in evaluation.estimates.items()},
+            "estimates": {name: plain(e.value) for name, e in evaluation.estimates.items()},
         },
         "label_purity": _share(shares.label_purity, shares.label_purity_interval),
         "metrics": [
             {
                 "metric": row.metric,
                 "threshold": row.threshold,
-                "naive": _plain(row.naive),
-                "estimate": _plain(row.estimate.value),
-                "low": _plain(row.estimate.low),
-                "high": _plain(row.estimate.high),
-                "standard_error": _plain(row.estimate.standard_error),
+                "naive": plain(row.naive),
+                "estimate": plain(row.estimate.value),
+                "low": plain(row.estimate.low),
+                "high": plain(row.estimate.high),
+                "standard_error": plain(row.estimate.standard_error),
                 "needs": list(row.estimate.needs),
                 "method": row.estimate.method,
-                "lower_bound": None if row.lower_bound is None else _plain(row.lower_bound),
+                "lower_bound": None if row.lower_bound is None else plain(row.lower_bound),
                 "lower_bound_certain": row.certain,
             }
             for row in evaluation.rows
@@ -92,10 +97,10 @@ def curve_points(counts: ScoreCounts) -> dict[str, list[float | None]]:
     coarse = counts.coarsened(N_POINTS)
     positive, negative, unlabeled = coarse.cumulative()
     return {
-        "threshold": [_plain(value) for value in coarse.score],
-        "positive": [_plain(value) for value in positive[1:]],
-        "negative": [_plain(value) for value in negative[1:]],
-        "unlabeled": [_plain(value) for value in unlabeled[1:]],
+        "threshold": [plain(value) for value in coarse.score],
+        "positive": [plain(value) for value in positive[1:]],
+        "negative": [plain(value) for value in negative[1:]],
+        "unlabeled": [plain(value) for value in unlabeled[1:]],
     }
 
 
@@ -104,6 +109,7 @@ def _share(value: float, interval: Interval | None) -> dict[str, float]:
     return {"value": value, "low": low, "high": high}
 
 
-def _plain(value: float | np.floating[Any]) -> float | None:
+def plain(value: float | np.floating[Any]) -> float | None:
+    """Return a number that JSON can hold; null stands for the others."""
     number = float(value)
     return number if math.isfinite(number) else None

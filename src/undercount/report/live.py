@@ -1,6 +1,5 @@
 """What the page's script needs besides the facts: cells of counts, and how intervals are made."""
 
-import math
 import warnings
 from typing import Any
 
@@ -9,7 +8,7 @@ from scipy.special import ndtri, stdtrit
 
 from undercount.counts import ScoreCounts
 from undercount.evaluation import Evaluation
-from undercount.report.document import N_POINTS
+from undercount.report.document import N_POINTS, plain
 from undercount.scorecard import POINT_METRICS, MetricRow
 from undercount.sensitivity import AREAS
 
@@ -53,9 +52,9 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
         "z": float(ndtri(upper)),
         "t": float(stdtrit(max(size - 1, 1.0), upper)),
         "start": len(_parts(counts, threshold)[0]),
-        "cut": _plain(threshold),
+        "cut": plain(threshold),
         "rows": [
-            [_plain(v) for v in (r.naive, r.estimate.value, r.estimate.low, r.estimate.high)]
+            [plain(v) for v in (r.naive, r.estimate.value, r.estimate.low, r.estimate.high)]
             for r in rows
         ],
     }
@@ -111,7 +110,3 @@ def _distinct(scores: Any) -> list[float | None]:
 def _short(value: float) -> float | int:
     """Write whole numbers without a point, weights shortened."""
     return int(value) if float(value).is_integer() else float(f"{value:.{WEIGHT_DIGITS}g}")
-
-
-def _plain(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
