@@ -22,7 +22,7 @@ import warnings
 
 import numpy as np
 import published_prevalence as published
-from prevalence_real import CHOSEN_ON, NEVER_LOOKED_AT, problems
+from prevalence_real import CHOSEN_ON, NEVER_LOOKED_AT, SIZES, problems
 from prevalence_table import BOOSTING, LOGISTIC, SYNTHETIC, Results, merge
 from sklearn.preprocessing import StandardScaler
 
@@ -56,6 +56,7 @@ FEATURE_METHODS = {
 NO_RESAMPLES = ("KernelMean KM1", "KernelMean KM2", "DistCurve")
 SHARES = (0.1, 0.3, 0.5, 0.8)
 SMALL = 1100
+FEW_LABELS = 120
 
 
 def synthetic_problem(rng, family, share, n_labelled, n_unlabeled):
@@ -95,32 +96,42 @@ def synthetic(*, repeats, quick, n_resamples):
 
 
 def real(*, data_dir, cache, quick):
-    """Show errors on the real draws, for each half of the data sets and for all."""
-    halves = {"first half": CHOSEN_ON, "second half": NEVER_LOOKED_AT}
-    names = sum(halves.values(), ())[:: 4 if quick else 1]
+    """Show errors on the real draws: all, each half of the data sets, few and many labels."""
+    names = (CHOSEN_ON + NEVER_LOOKED_AT)[:: 7 if quick else 1]
+    wanted = SIZES[: 1 if quick else None]
     tables = {}
-    for name, X, labelled, share, scores in problems(data_dir, names, cache):
+    for name, X, labelled, share, scores in problems(data_dir, names, cache, wanted):
         half = "first half" if name in CHOSEN_ON else "second half"
+        labels = f"{'up to' if labelled.sum() <= FEW_LABELS else 'over'} {FEW_LABELS} labels"
         y = np.where(labelled == 1, 1.0, np.nan)
-        for part in (half, "all"):
-            for scorer in (*scores, "features"):
-                tables.setdefault((part, scorer), Results())
-        for scorer, score in scores.items():
-            one = Results()
-            counts = uc.ScoreCounts.from_rows(y, score)
-            for method_name, method in SCORE_METHODS.items():
-                one.run(method_name, method, share, counts, n_resamples=0)
-            merge(one, tables[half, scorer], tables["all", scorer])
-        one = Results()
-        one.run("SharpestScorer", up.SharpestScorer, share, y, X, n_resamples=0)
-        if len(y) <= SMALL:  # features cost more
-            scaled = StandardScaler().fit_transform(X)
-            for method_name, method in FEATURE_METHODS.items():
-                one.run(method_name, method, share, y, scaled, n_resamples=0)
-        merge(one, tables[half, "features"], tables["all", "features"])
+        found = {scorer: on_scores(y, score, share) for scorer, score in scores.items()}
+        found["features"] = on_features(y, X, share)
+        for scorer, one in found.items():
+            parts = ("all", half, labels) if scorer != "features" else ("all", half)
+            merge(one, *(tables.setdefault((part, scorer), Results()) for part in parts))
         print(".", end="", flush=True)
     for (part, scorer), results in sorted(tables.items()):
         results.show(f"Real, {scorer}, {part}", LOGISTIC if scorer == "logistic" else BOOSTING)
+
+
+def on_scores(y, score, share):
+    """Run every score method once."""
+    one = Results()
+    counts = uc.ScoreCounts.from_rows(y, score)
+    for name, method in SCORE_METHODS.items():
+        one.run(name, method, share, counts, n_resamples=0)
+    return one
+
+
+def on_features(y, X, share):
+    """Run the feature methods once; those that take long only on few rows."""
+    one = Results()
+    one.run("SharpestScorer", up.SharpestScorer, share, y, X, n_resamples=0)
+    if len(y) <= SMALL:
+        scaled = StandardScaler().fit_transform(X)
+        for name, method in FEATURE_METHODS.items():
+            one.run(name, method, share, y, scaled, n_resamples=0)
+    return one
 
 
 def clocked(function, *arguments, times=1):
@@ -231,7 +242,7 @@ def memory(*, quick):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small sizes, under two minutes")
+    parser.add_argument("--quick", action="store_true", help="small sizes, a few CPU minutes")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument(
         "--resamples", type=int, default=20, help="for the intervals on synthetic data"

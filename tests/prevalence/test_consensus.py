@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
-from scipy.special import ndtr, ndtri
+from scipy.special import logit, ndtr, ndtri
 
 import undercount as uc
 from undercount.prevalence import Consensus
 from undercount.prevalence.binormal import CUTS, DISTANCES, SPREADS, binormal_share
+from undercount.prevalence.consensus import _sharpened
 from undercount.prevalence.evidence import AUC_PLACE, HEADS, gather
 from undercount.prevalence.quantile_net import QuantileNet, trained_net
 from undercount.prevalence.ranks import labelled_auc
@@ -132,3 +133,29 @@ def test_network_by_hand():
     assert net.at(found, 0.5) == pytest.approx(0.5)
     assert net.at(found, 0.999) <= 1.0
     assert net.at(found, 0.9) > net.at(found, 0.75)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.6])
+@pytest.mark.parametrize("distance", [2.0, 4.0])
+def test_many_rows_sharpen_the_answer(share, distance):
+    rng = np.random.default_rng([round(10 * share), round(distance)])
+    m, n = 80_000, 400_000
+    hidden = round(share * n)
+    score = np.concatenate([rng.normal(distance, 1, m + hidden), rng.normal(0, 1, n - hidden)])
+    found = Consensus().fit(np.repeat([1, -1], [m, n]), score, unlabeled=-1)
+    assert found.unlabeled_prevalence_ == pytest.approx(share, abs=0.02)
+    assert found.unlabeled_prevalence_ <= found.upper_bound_
+    assert found.interval_.high <= found.upper_bound_
+    assert share in found.interval_
+
+
+def test_answers_move_only_beyond_the_simulated_sizes():
+    ends = np.array([0.2, 0.3, 0.4])
+    assert _sharpened(ends, 0.5, (10_000, 50_000)) == (0.2, 0.3, 0.4)
+    # Four times the rows: half the way to logit(.5) = 0.
+    low, value, high = _sharpened(ends, 0.5, (40_000, 200_000))
+    half = logit(0.3) / 2
+    assert logit(value) == pytest.approx(half)
+    assert logit(low) == pytest.approx(logit(0.2) - half)
+    assert logit(high) == pytest.approx(logit(0.4) - half)
+    assert _sharpened(ends, 0.5, (1e12, 1e12))[1] == pytest.approx(0.5, abs=1e-4)

@@ -7,7 +7,8 @@ from undercount.prevalence.patra_sen import distances
 
 
 def test_published_value(published):
-    found = PatraSen(n_resamples=0).fit(published.counts).unlabeled_prevalence_
+    # The published values were found on a grid of 1,000.
+    found = PatraSen(n_steps=1000, n_resamples=0).fit(published.counts).unlabeled_prevalence_
     assert found == pytest.approx(published.values["C_PatraSen_port"], abs=1e-9)
 
 
@@ -22,6 +23,42 @@ def test_distance_by_hand():
 def test_upper_bound_lies_above_the_estimate(normals):
     found = PatraSen(n_resamples=0).fit(normals)
     assert 0.3 < found.upper_bound_ < 0.6
+
+
+@pytest.mark.parametrize(("n_unlabeled", "steps"), [(100, 100), (400, 200), (40_000, 1000)])
+def test_grid_follows_the_number_of_unlabeled_rows(n_unlabeled, steps):
+    counts = uc.ScoreCounts.from_counts([2.0, 1.0], [20, 20], [0, 0], [0, n_unlabeled])
+    found = PatraSen(n_resamples=0).fit(counts)
+    assert found.diagnostics_["negative_share"] == pytest.approx(np.arange(1, steps + 1) / steps)
+
+
+def test_kinks_of_single_rows_do_not_pass_for_the_elbow():
+    # Half of the unlabeled rows are positive, well apart: an answer below .2 is a kink.
+    rng = np.random.default_rng(3)
+    lost = {None: 0, 1000: 0}
+    for _ in range(60):
+        positive, negative = rng.normal(2.5, 1, 150), rng.normal(0, 1, 100)
+        y = np.repeat([1, -1], [50, 200])
+        for n_steps in lost:
+            method = PatraSen(n_steps=n_steps, n_resamples=0)
+            found = method.fit(y, np.concatenate([positive, negative]), unlabeled=-1)
+            lost[n_steps] += found.unlabeled_prevalence_ < 0.2
+    assert lost[1000] >= 5
+    assert lost[None] <= 1
+
+
+def test_constant_rule_by_hand():
+    # Labelled rows at the upper of two scores, half of the unlabeled at each: the curve is
+    # (.5, γ), the nearest distribution function (γ, γ) for γ < .5, so the distance is
+    # √.5 (.5 - γ). It meets .1 log log 100 · √(1/100 + 1/20) = .03741 at γ = .44710.
+    counts = uc.ScoreCounts.from_counts([2.0, 1.0], [20, 0], [0, 0], [50, 50])
+    found = PatraSen(rule="constant", n_steps=1000, n_resamples=0).fit(counts)
+    assert found.unlabeled_prevalence_ == pytest.approx(1 - 0.448)
+
+
+def test_unknown_rule_is_refused(normals):
+    with pytest.raises(uc.InputError, match=r"rule must be one of .*; got 'best'"):
+        PatraSen(rule="best").fit(normals)
 
 
 def test_too_coarse_grid_is_refused(normals):

@@ -25,7 +25,7 @@ from undercount.prevalence.resampling import resampled_counts
 from undercount.prevalence.spreading import spread
 
 SAMPLINGS = ("single-sample", "case-control")
-NEEDS = ("random labels", "a region without positives")
+NEEDS = ("random labels", "scores that only positives reach")
 # A resample only has to show sampling noise, so it may work on coarse cells.
 RESAMPLE_CELLS = 2048
 

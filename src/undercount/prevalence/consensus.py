@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from scipy.special import expit, logit
+
 from undercount.curve import Interval
 from undercount.prevalence.base import Fitted, ScoreEstimator
-from undercount.prevalence.evidence import gather
+from undercount.prevalence.evidence import EDGE, LARGEST, gather
 from undercount.prevalence.quantile_net import trained_net
-from undercount.prevalence.ranks import labelled_auc
+from undercount.prevalence.ranks import effective_sizes, labelled_auc
 
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
+    from undercount.prevalence.ranks import Array
 
 # Chosen by trial on synthetic problems and five real sets: beyond these limits the mean error of
 # the real ones was .06 to .08, within them .03.
@@ -31,7 +35,8 @@ class Consensus(ScoreEstimator):
     (out-of-fold scores of classifiers on simulated features, and normal, uniform, beta and
     logistic scores, mixtures, noisy scores, ties; fitted to no real data), read the six answers,
     the ROC of labelled against unlabeled rows, what a binormal ROC would say, and the sizes, and
-    answer with the median and quantiles of the true share given all that.
+    answer with the median and quantiles of the true share given all that. Beyond the sizes that
+    were simulated the answer goes over to that of DEDPUL, which more rows keep sharpening.
 
     Parameters
     ----------
@@ -79,9 +84,12 @@ class Consensus(ScoreEstimator):
         evidence, net = gather(counts), trained_net()
         quantiles = net.quantiles(evidence.inputs)
         tail = (1 - self.confidence_level) / 2
-        interval = _to_ends(net.at(quantiles, tail), net.at(quantiles, 1 - tail))
+        ends = np.array([net.at(quantiles, level) for level in (tail, 0.5, 1 - tail)])
+        low, value, high = _sharpened(ends, evidence.estimates["Dedpul"], effective_sizes(counts))
+        bound = 1.0 if evidence.upper_bound is None else evidence.upper_bound
+        value = min(value, bound)  # with many rows the bound may be the sharper of the two
+        interval = _to_ends(min(low, value), max(min(high, bound), value))
         least, most = min(evidence.estimates.values()), max(evidence.estimates.values())
-        value = net.at(quantiles, 0.5)
         width = net.at(quantiles, 0.95) - net.at(quantiles, 0.05)
         auc = 0.5 + (labelled_auc(counts) - 0.5) / max(1 - value, TINY)
         return Fitted(
@@ -96,6 +104,20 @@ class Consensus(ScoreEstimator):
                 "identified": width <= WIDEST and auc >= LEAST_AUC,
             },
         )
+
+
+def _sharpened(ends: Array, other: float, sizes: tuple[float, float]) -> tuple[float, float, float]:
+    """Move the networks' interval and median towards another share, beyond the simulated sizes.
+
+    Up to those they stay as they are; beyond, their weight falls with the root of the rows.
+    """
+    simulated, here = (m * n / (m + n) for m, n in (LARGEST, sizes))
+    if here > simulated:
+        places = logit(np.clip([*ends, other], EDGE, 1 - EDGE))
+        shift = (1 - np.sqrt(simulated / here)) * (places[-1] - places[1])
+        ends = expit(places[:-1] + shift)
+    low, value, high = ends.tolist()
+    return low, value, high
 
 
 def _to_ends(low: float, high: float) -> Interval:

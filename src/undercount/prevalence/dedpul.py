@@ -52,8 +52,8 @@ class Dedpul(ScoreEstimator):
 
     Notes
     -----
-    Assumes: labels are a random sample of the positives, and the lowest scores belong to
-    negatives only.
+    Assumes: labels are a random sample of the positives, and nearly only positives reach the
+    highest scores.
     Wrong when: negatives resemble positives everywhere (too high) or labels prefer some
     positives (too low); in-sample scores send it to 0.
 

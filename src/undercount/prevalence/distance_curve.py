@@ -146,7 +146,7 @@ class DistCurve(ScoreEstimator):
 
     Notes
     -----
-    Assumes: labels given at random among the positives, some region without positives, and class
+    Assumes: labels given at random among the positives, some region without negatives, and class
     shapes like those of the simulations (normal, uniform, beta, logistic).
     Wrong when: the scores separate the classes in steps that the simulations have not; then
     prefer a method without training.

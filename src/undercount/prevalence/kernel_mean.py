@@ -156,7 +156,7 @@ class KernelMean(PrevalenceEstimator):
 
     Notes
     -----
-    Assumes: labels given at random among the positives, and some region without positives.
+    Assumes: labels given at random among the positives, and some region without negatives.
     Wrong when: more than 7/8 of the unlabeled are positive (the search ends there, and where all
     are, the rules compare noise with noise: a warning says so), or the features have very
     different scales (scale them first; scores are ranked, so they need none).

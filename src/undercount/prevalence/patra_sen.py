@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from undercount.prevalence.ranks import Array
 
 MAX_CELLS = 10_000
+MAX_STEPS = 1000
+STEPS_PER_ROOT = 10
 RESAMPLE_STEPS = 200
+LEAST_ROWS = 3  # the least with a positive log log
+RULES = ("elbow", "constant")
 # 95 % point of the L2 distance of an empirical CDF, times √n (root of the Cramér-von Mises law).
 DISTANCE_95 = 0.6792
 
@@ -31,8 +35,13 @@ class PatraSen(ScoreEstimator):
 
     Parameters
     ----------
-    n_steps : int
-        Steps of the grid of γ.
+    n_steps : int or None
+        Steps of the grid of γ. None takes ten times the root of the number of unlabeled rows, at
+        most 1,000: a grid much finer than sampling noise finds the kinks that single rows make.
+    rule : {"elbow", "constant"}
+        "elbow", or the smallest γ whose distance is at most c_n √(1 / n_U + 1 / n_L) with
+        c_n = .1 log log n, the default of the authors' package (their F_L is known, their n_L
+        infinite). It leans upward more than the elbow.
     sampling, confidence_level, n_resamples, random_state
         As in every prevalence estimator.
 
@@ -45,9 +54,10 @@ class PatraSen(ScoreEstimator):
 
     Notes
     -----
-    Assumes: labels are a random sample of the positives, and the lowest scores belong to
-    negatives only.
-    Wrong when: there are few labels (the elbow is then noise) or negatives resemble positives.
+    Assumes: labels are a random sample of the positives, and nearly only positives reach the
+    highest scores.
+    Wrong when: there are few labels (the elbow is then noise) or negatives resemble positives
+    (too high).
 
     References
     ----------
@@ -71,7 +81,8 @@ class PatraSen(ScoreEstimator):
     def __init__(
         self,
         *,
-        n_steps: int = 1000,
+        n_steps: int | None = None,
+        rule: str = "elbow",
         sampling: str = "single-sample",
         confidence_level: float = 0.95,
         n_resamples: int = 100,
@@ -84,27 +95,51 @@ class PatraSen(ScoreEstimator):
             random_state=random_state,
         )
         self.n_steps = n_steps
+        self.rule = rule
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
-        if self.n_steps < 3:  # noqa: PLR2004 - a second difference needs three
-            raise InputError(f"n_steps must be at least 3; got {self.n_steps}")
-        shares = ranked_shares(merged(counts, MAX_CELLS))
-        negative = np.arange(1, self.n_steps + 1) / self.n_steps
-        distance = distances(shares.labelled, shares.unlabeled, negative)
+        if self.rule not in RULES:
+            raise InputError(f"rule must be one of {RULES}; got {self.rule!r}")
         m, n = effective_sizes(counts)
-        feasible = distance <= DISTANCE_95 * np.sqrt(1 / n + 1 / m)
-        elbow = negative[1:-1][np.argmax(np.diff(distance, 2))]
+        steps = self._steps(n)
+        shares = ranked_shares(merged(counts, MAX_CELLS))
+        negative = np.arange(1, steps + 1) / steps
+        distance = distances(shares.labelled, shares.unlabeled, negative)
+        noise = float(np.sqrt(1 / n + 1 / m))
+        feasible = distance <= DISTANCE_95 * noise
+        if self.rule == "elbow":
+            share = negative[1:-1][np.argmax(np.diff(distance, 2))]
+        else:
+            share = negative[np.argmax(distance <= _constant(n) * noise)]
         return Fitted(
-            1 - float(elbow),
+            1 - float(share),
             upper_bound=1 - float(negative[np.argmax(feasible)]) if feasible.any() else None,
             diagnostics={"negative_share": negative, "distance": distance},
         )
 
+    def _steps(self, n_unlabeled: float) -> int:
+        """Return the steps of the grid: given, or fitted to the number of unlabeled rows.
+
+        The distance is a root of squares, so where one last row leaves the distribution function
+        it falls to 0 with slope n^-1/2 and stops: a kink, which outgrows every smooth bend once
+        steps are small. Steps of a tenth of n^-1/2 keep it below the bends looked for.
+        """
+        if self.n_steps is None:
+            return int(np.clip(np.round(STEPS_PER_ROOT * np.sqrt(n_unlabeled)), 3, MAX_STEPS))
+        if self.n_steps < 3:  # noqa: PLR2004 - a second difference needs three
+            raise InputError(f"n_steps must be at least 3; got {self.n_steps}")
+        return self.n_steps
+
     def _resample(self, counts: ScoreCounts) -> Array:
         """Resample on a coarser grid: its step is far below the noise that is looked for."""
-        steps = min(self.n_steps, RESAMPLE_STEPS)
+        steps = min(self._steps(effective_sizes(counts)[1]), RESAMPLE_STEPS)
         coarse = PatraSen(**{**self.get_params(), "n_steps": steps})
         return ScoreEstimator._resample(coarse, counts)  # noqa: SLF001 - of the same family
+
+
+def _constant(n_unlabeled: float) -> float:
+    """Return c_n = .1 log log n, the default of the authors' package."""
+    return 0.1 * float(np.log(np.log(max(n_unlabeled, LEAST_ROWS))))
 
 
 def distances(labelled: Array, unlabeled: Array, negative: Array) -> Array:

@@ -113,7 +113,7 @@ class PenL1(FeatureEstimator):
 
     Notes
     -----
-    Assumes: labels given at random among the positives, some region without positives, and
+    Assumes: labels given at random among the positives, some region without negatives, and
     features of comparable scales.
     Wrong when: classes overlap much or features are many; the basis functions then average over
     both classes and the share comes out too high; with under 50 labels it comes out too low.

@@ -44,10 +44,11 @@ class RocSlope(ScoreEstimator):
 
     Notes
     -----
-    Assumes: labels are a random sample of the positives, and some scores belong to positives
-    only in the ratio of the whole (a region without negatives at the top).
-    Wrong when: negatives reach the highest scores; the estimate is then too high. It is
-    conservative anyway: on average .05 too high.
+    Assumes: labels are a random sample of the positives, and nearly only positives reach the
+    highest scores.
+    Wrong when: negatives reach the highest scores; the estimate is then too high. With few rows
+    it is conservative anyway, on average .04 too high; with very many the smallest of many ratios
+    may be one of a handful of rows at the top, far too low by chance: look at ``upper_bound_``.
 
     References
     ----------

@@ -40,7 +40,7 @@ class TwoLabels(ScoreEstimator):
     Notes
     -----
     Assumes: labelled positives and labelled negatives are random samples of their classes. No
-    region without positives is needed.
+    scores that only positives reach are needed.
     Wrong when: the known negatives are easier (or harder) than the hidden ones.
 
     Examples
