@@ -102,8 +102,9 @@ def known(request: Request) -> Result:
         ),
         (
             "The standard error takes scores as fixed. Out-of-bag scores are not: the labels that "
-            "judge them have trained the other networks, which adds variance where labels say "
-            "little. 'fresh' judges single networks on the rows out of their own bag, whose "
+            "judge them have trained the other networks. Where chance put many labels into one "
+            "corner, they raise each other's scores, so that errors spread more than the standard "
+            "error says. 'fresh' judges single networks on the rows out of their own bag, whose "
             "labels had no part in training."
         ),
         *_tests(with_data),
@@ -214,7 +215,8 @@ def _result(
     absent, bags = missing(request), bags_of(request)
     networks = (
         f"Networks of 5 hidden units (20 steps of L-BFGS, not resilient propagation until a "
-        f"validation set stops it), mean ranks out of bag, {bags} bags a draw (published {BAGS})."
+        f"validation set stops it), {bags} bags a draw (published {BAGS}), which draw labelled and "
+        "unlabeled rows apart; mean ranks out of bag."
     )
     notes = (*notes, TRUTH, LETTERS, networks, DATA)
     if absent:
