@@ -104,11 +104,12 @@ def test_profile_interval_of_eq_15_covers(correlation, score_weight, hidden):
         "unobserved",
         correlation,
         400,
-        only=AREAS,
     )
-    # .93, and two standard errors of 400 runs. No upper end: where the data cannot tell the error
-    # correlation at all, the interval holds whatever it allows and covers nearly always.
-    assert all(share >= 0.908 for share in found.values()), found
+    # .93 to .97, and two standard errors of 400 runs. No upper end in two designs: at γ = 0,
+    # ρ = .2 the data cannot tell the error correlation, and the interval holds whatever it allows;
+    # at γ = 1, ρ_εp = ρ_ap = .7 the simulated critical value is too large.
+    wide = (score_weight, hidden, correlation) in {(0.0, 0.7, 0.2), (1.0, 0.7, 0.7)}
+    assert all(0.908 <= share <= (1 if wide else 0.987) for share in found.values()), found
 
 
 def test_bootstrap_covers():

@@ -8,10 +8,10 @@ import numpy as np
 
 from undercount.assume.biprobit import row_expansion
 from undercount.assume.latent import HiddenModel
-from undercount.assume.probit import inverse
 from undercount.rates import FloatArray
 
 DRAWS = 1000
+BETWEEN = 120
 CHUNK = 1 << 14
 # Quantiles come from draws; the same ones each time, so that the same data give the same interval.
 SEED = 0
@@ -33,49 +33,85 @@ class LikelihoodField:
     products : array of shape (m (1+k), m (1+k))
         Sums over rows of the products of their log-likelihoods at the m points, and of their k
         whitened scores there.
-    size : int
-        Number of points m.
+    angle : array of shape (m,)
+        The points, on the scale on which they are scanned.
     """
 
     products: FloatArray
-    size: int
+    angle: FloatArray
 
     @cached_property
-    def losses(self) -> FloatArray:
-        """Draws of what each point loses to the best one; axes: true point, draw, point."""
+    def fine(self) -> FloatArray:
+        """Points between the points: a minimum over the latter alone would be too large."""
+        between = np.linspace(self.angle[0], self.angle[-1], BETWEEN)
+        return np.unique(np.concatenate([self.angle, between]))
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """Matrix that interpolates along straight lines; a smoother one could invent humps."""
+        unit = np.eye(len(self.angle))
+        return np.array([np.interp(self.fine, self.angle, row) for row in unit])
+
+    @cached_property
+    def _draws(self) -> tuple[FloatArray, FloatArray]:
+        """Heights of the likelihood, up to what depends on the true point; whitened scores."""
+        size = len(self.angle)
         values, vectors = np.linalg.eigh(self.products)
         factor = vectors * np.sqrt(np.maximum(values, 0.0))
         draws = np.random.default_rng(SEED).standard_normal((DRAWS, len(values))) @ factor.T
-        logs, scores = draws[:, : self.size], draws[:, self.size :]
-        fitted = 0.5 * (scores.reshape(DRAWS, self.size, -1) ** 2).sum(axis=2)
-        result = np.empty((self.size, DRAWS, self.size))
-        for true, row in enumerate(self.products[: self.size, : self.size]):
-            spread = np.diag(self.products)[: self.size] - 2 * row + row[true]
-            heights = logs - logs[:, [true]] - 0.5 * spread + fitted - fitted[:, [true]]
-            result[true] = 2 * (heights.max(axis=1, keepdims=True) - heights)
-        return result
+        scores = draws[:, size:].reshape(DRAWS, size, -1)
+        heights = draws[:, :size] + 0.5 * ((scores**2).sum(axis=2) - np.diag(self.products)[:size])
+        return heights @ self.weights, scores
+
+    def losses(self, true: int) -> FloatArray:
+        """Draws of twice what each fine point loses to the best if one of the points is true."""
+        size = len(self.angle)
+        heights: FloatArray = self._draws[0] + self.products[true, :size] @ self.weights
+        heights -= heights.max(axis=1, keepdims=True)
+        heights *= -2
+        return heights
 
     def critical_losses(self, level: float) -> FloatArray:
         """Quantile, for each point taken as true, of what it loses to the best point."""
-        own = np.diagonal(self.losses, axis1=0, axis2=2)
-        return np.asarray(np.quantile(own, level, axis=0))
+        places = np.searchsorted(self.fine, self.angle)
+        own = [self.losses(true)[:, place] for true, place in enumerate(places)]
+        return np.asarray(np.quantile(own, level, axis=1))
 
-    def critical_values(self, centre: FloatArray, error: FloatArray, level: float) -> FloatArray:
+    def critical_values(
+        self, centre: FloatArray, error: FloatArray, drift: FloatArray, level: float
+    ) -> FloatArray:
         """Quantile, for each point taken as true, of the statistic that `Profile.span` uses.
 
         Parameters
         ----------
         centre, error : array
             Metric at each point, and its standard error there.
+        drift : array of shape (m, k)
+            What one unit of each whitened score adds to the metric.
         level : float
             Confidence level.
         """
-        noise = np.random.default_rng([SEED, 1]).standard_normal(DRAWS)[:, None]
+        spread = error @ self.weights
+        noise = (self._noise(error, drift) + centre) @ self.weights / spread
         result = np.empty(len(centre))
-        for i, losses in enumerate(self.losses):
-            # The other coefficients err alike at all points, and independently of the differences.
-            gap = (centre - centre[i] + error[i] * noise) / error
-            result[i] = np.quantile((losses + gap**2).min(axis=1), level)
+        for true, here in enumerate(centre):
+            gap = noise - here / spread
+            gap *= gap
+            gap += self.losses(true)
+            result[true] = np.quantile(gap.min(axis=1), level)
+        return result
+
+    def _noise(self, error: FloatArray, drift: FloatArray) -> FloatArray:
+        """Errors of the metric at each point: through the coefficients, and through the rows.
+
+        The former move with the likelihood; the latter, the rows' scores, say nothing of r.
+        """
+        size = len(self.angle)
+        scores = self.products[size:, size:].reshape(size, -1, size, drift.shape[1])
+        known = np.einsum("ri,rirj,rj->r", drift, scores, drift)
+        rest = np.sqrt(np.maximum(error**2 - known, 0.0))
+        plain = np.random.default_rng([SEED, 1]).standard_normal(DRAWS)
+        result: FloatArray = np.einsum("drk,rk->dr", self._draws[1], drift) + np.outer(plain, rest)
         return result
 
 
@@ -84,7 +120,7 @@ def likelihood_field(models: Sequence[HiddenModel]) -> LikelihoodField:
     size, width = len(models), len(models[0].fit.coefficients)
     products = np.zeros((size * (1 + width),) * 2)
     rows = models[0].rows
-    white = [_root(inverse(-model.fit.hessian[:-1, :-1])) for model in models]
+    white = [model.whitening for model in models]
     for start in range(0, len(rows.label), CHUNK):
         part = rows.only(np.arange(start, min(start + CHUNK, len(rows.label))))
         found = [
@@ -97,11 +133,4 @@ def likelihood_field(models: Sequence[HiddenModel]) -> LikelihoodField:
         scores = [score[:, :-1] @ root for (_, score), root in zip(found, white, strict=True)]
         table = np.column_stack([logs, *scores])
         products += (table.T * part.weight) @ table
-    return LikelihoodField(products, size)
-
-
-def _root(matrix: FloatArray) -> FloatArray:
-    """Symmetric square root."""
-    values, vectors = np.linalg.eigh(matrix)
-    result: FloatArray = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-    return result
+    return LikelihoodField(products, np.arctanh([model.fit.error_correlation for model in models]))

@@ -1,6 +1,7 @@
 """Models of a latent propensity: rows chosen by their score, a known score, or something unseen."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import ndtr
@@ -164,6 +165,19 @@ class HiddenModel:
         given = self.scores() if scores is None else scores
         result: FloatArray = given @ self.covariance * self.rows.weight.sum()
         return result
+
+    @cached_property
+    def whitening(self) -> FloatArray:
+        """Symmetric root of the covariance of all coefficients but the error correlation."""
+        values, vectors = np.linalg.eigh(inverse(-self.fit.hessian[:-1, :-1]))
+        result: FloatArray = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        return result
+
+    def moved(self, place: int, step: float) -> "HiddenModel":
+        """Return the model with one coefficient moved."""
+        coefficients = self.fit.coefficients.copy()
+        coefficients[place] += step
+        return replace(self, fit=replace(self.fit, coefficients=coefficients))
 
     def at_correlation(self, r: float, near: BiprobitFit, tolerance: float) -> "HiddenModel":
         """Fit everything else at a given error correlation, starting from a fit at another."""

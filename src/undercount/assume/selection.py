@@ -25,6 +25,7 @@ from undercount.assume.scrutiny import (
 )
 from undercount.assume.spread import (
     Profile,
+    ProfileReaders,
     Reader,
     Span,
     delta_span,
@@ -249,8 +250,12 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         if method == "delta":
             return delta_span(reader, metric, threshold, level)
         if method == "profile":
-            readers = self._scan_readers(metric)
-            return self._scan().span(readers, reader, metric, threshold, level)
+            readers = ProfileReaders(
+                reader,
+                self._scan_readers(metric),
+                lambda model: self._recipe.readers(self._solution, [model], metric)[0],
+            )
+            return self._scan().span(readers, metric, threshold, level)
         recipe, model = self._recipe, self.model_
         return bootstrap_span(
             lambda weight: recipe.reader(recipe.solve(weight, model), metric),

@@ -25,8 +25,9 @@ HALVINGS = 3
 FAR = 16.0
 # In units of log-likelihood: a profile that decides between 0 and 4 needs no more.
 ROUGH = 1e-5
-BETWEEN, TRIED, FEWEST = 120, 800, 3
+TRIED, FEWEST = 800, 3
 SAME = 1e-6
+STEP = 1e-5
 
 
 class Reader(Protocol):
@@ -177,6 +178,14 @@ def _scanned_ends(
     return ends[0], ends[1]
 
 
+class ProfileReaders(NamedTuple):
+    """Hold what reads metrics: at the maximum, along the profile, and at any other model."""
+
+    best: Reader
+    along: Sequence[Reader]
+    read: Callable[[HiddenModel], Reader]
+
+
 @dataclass(frozen=True, eq=False)
 class Profile:
     """Hold a scan of the error correlation, and how its log-likelihoods vary together."""
@@ -195,12 +204,7 @@ class Profile:
         return np.array([point.loss for point in self.points])
 
     def span(
-        self,
-        readers: Sequence[Reader],
-        best: Reader,
-        metric: str,
-        threshold: float | None,
-        level: float,
+        self, readers: "ProfileReaders", metric: str, threshold: float | None, level: float
     ) -> Span:
         """Interval of a metric that follows the likelihood along the error correlation.
 
@@ -211,38 +215,47 @@ class Profile:
 
         Parameters
         ----------
-        readers : sequence of reader
-            At each point of the scan.
-        best : reader
-            At the maximum.
+        readers : ProfileReaders
+            At the maximum and at each point of the scan.
         """
-        value = best.value(metric, threshold)
-        values = np.array([reader.value(metric, threshold) for reader in readers])
+        value = readers.best.value(metric, threshold)
+        values = np.array([reader.value(metric, threshold) for reader in readers.along])
         scale = metric_scale(metric, float(values.min()))
         if metric_scale(metric, float(values.max())) is not scale:
             scale = PLAIN
         centre = np.array([scale.forward(float(here)) for here in values])
-        error = np.array(
-            [
-                np.sqrt(reader.variance(metric, threshold)) * scale.slope(float(here))
-                for here, reader in zip(values, readers, strict=True)
-            ]
-        )
+        slope = np.array([scale.slope(float(here)) for here in values])
+        error = np.sqrt([reader.variance(metric, threshold) for reader in readers.along]) * slope
         error = np.maximum(error, 1e-9)
-        ends = self._accepted(centre, error, scale.forward(value), level)
+        drift = slope[:, None] * self._drift(readers, values, metric, threshold)
+        critical = self.field.critical_values(centre, error, drift, level)
+        ends = self._accepted(centre, error, critical, scale.forward(value))
         low, high = (scale.backward(float(end)) for end in ends)
         reach = 2 * float(ndtri(0.5 + level / 2))
         return Span(value, min(low, value), max(high, value), (high - low) / reach)
 
+    def _drift(
+        self, readers: "ProfileReaders", values: FloatArray, metric: str, threshold: float | None
+    ) -> FloatArray:
+        """Differentiate the metric by each whitened score, at each point."""
+        result = np.empty((len(values), len(self.points[0].model.fit.coefficients)))
+        for i, point in enumerate(self.points):
+            # The coefficients of the choice move no metric.
+            places = range(result.shape[1])[point.model.outcome]
+            found = [
+                readers.read(point.model.moved(place, STEP)).value(metric, threshold)
+                for place in places
+            ]
+            result[i] = (np.array(found) - values[i]) / STEP @ point.model.whitening[places]
+        return result
+
     def _accepted(
-        self, centre: FloatArray, error: FloatArray, value: float, level: float
+        self, centre: FloatArray, error: FloatArray, critical: FloatArray, value: float
     ) -> tuple[float, float]:
         """Outermost values whose statistic is below its critical value."""
-        critical = self.field.critical_values(centre, error, level)
-        angle, loss = self.angle, self.loss
-        fine = np.unique(np.concatenate([angle, np.linspace(angle[0], angle[-1], BETWEEN)]))
+        angle, fine = self.angle, self.field.fine
         loss_at, centre_at, error_at, critical_at = (
-            interpolate(angle, column, fine) for column in (loss, centre, error, critical)
+            interpolate(angle, column, fine) for column in (self.loss, centre, error, critical)
         )
         reach = np.sqrt(FAR) * error_at
         tried = np.linspace((centre_at - reach).min(), (centre_at + reach).max(), TRIED)
