@@ -42,6 +42,8 @@ def fit(x, truth, weight, levels, seed, hidden=HIDDEN):
     quantile it is, the weight of each problem there, and the level. A single column of truths
     serves all outputs.
     """
+    if len(x) < BATCH:  # not one step would be made
+        raise ValueError(f"fitting needs at least {BATCH} rows, a batch; got {len(x)}")
     rng = np.random.default_rng(seed)
     sizes = [x.shape[1], *hidden, len(levels)]
     layers = [(rng.normal(0, a**-0.5, (a, b)), np.zeros(b)) for a, b in itertools.pairwise(sizes)]

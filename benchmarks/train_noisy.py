@@ -37,6 +37,8 @@ HIDDEN = (48, 24)
 N_NETWORKS = 4
 LEAST_GAP = 0.08  # between purity and share: nothing can be told from less
 N_MIXES = 2
+MOST_PROBLEMS = 3 * (1 + N_MIXES)  # of one draw
+HELD = 40  # one of so many problems is held out
 
 
 def shares_of(rng):
@@ -111,17 +113,50 @@ def scored_shape(rng):
 
 def simulate(make, seed, path, number):
     """Gather the evidence of so many seeded draws; each may hold several problems."""
-    inputs, truths = [], []
+    inputs, truths, groups = [], [], []
     for place in range(number):
-        for shares, y, score in make(np.random.default_rng([seed, place])):
+        for which, (shares, y, score) in enumerate(make(np.random.default_rng([seed, place]))):
             if len(np.unique(score)) < 3:
                 continue
             counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
             inputs.append(gather_noisy(counts).inputs)
             truths.append(shares)
+            groups.append((place, which))
         if place % 50 == 49 or place == number - 1:
-            np.savez(path, inputs=np.array(inputs), truth=np.array(truths))
+            values = {"inputs": inputs, "truth": truths, "group": groups}
+            np.savez(path, **{name: np.array(each) for name, each in values.items()})
             print(f"{place + 1} draws, {len(truths)} problems", flush=True)
+
+
+def draws_of(part):
+    """Return the number of the draw that each problem comes from.
+
+    Older files do not hold it. There the problems of a world stand together, and its truths recur:
+    each mix is scored by three scorers.
+    """
+    if "group" in part:
+        return part["group"][:, 0]
+    truth, near = part["truth"], MOST_PROBLEMS - 1
+    recurs = [
+        (truth[i : i + near, None] == truth[None, max(0, i - near) : i]).all(axis=2).any()
+        for i in range(len(truth))
+    ]
+    return np.cumsum(~np.array(recurs))
+
+
+def held_out(parts):
+    """Return how many problems at the start are held out: those of whole draws.
+
+    Problems of one draw are too alike for some to tell what a network makes of others.
+    """
+    draws = np.concatenate(
+        [np.column_stack([np.full(len(p["truth"]), i), draws_of(p)]) for i, p in enumerate(parts)]
+    )
+    starts = np.flatnonzero(np.any(np.diff(draws, axis=0) != 0, axis=1)) + 1
+    later = starts[starts >= max(1, len(draws) // HELD)]
+    if not len(later):
+        raise ValueError("holding out whole draws needs several; got one")
+    return int(later[0])
 
 
 def train(paths, home):
@@ -133,7 +168,7 @@ def train(paths, home):
     levels = np.tile(LEVELS, truth.shape[1])
     wanted = np.repeat(truth, len(LEVELS), axis=1)
     weight = np.where(levels == 0.5, MEDIAN_WEIGHT, 1.0) * np.ones((len(x), 1))
-    held = len(x) // 40  # of the first file, so of classifiers' scores when worlds come first
+    held = held_out(parts)  # of the first file: classifiers' scores when worlds come first
     networks = [
         fit(x[held:], wanted[held:], weight[held:], levels, seed, HIDDEN)
         for seed in range(N_NETWORKS)
@@ -149,7 +184,7 @@ def train(paths, home):
     for place, name in enumerate(("share", "purity")):
         found, real = trained_net(home.name, place).quantiles(inputs[:held]), truth[:held, place]
         inside = np.mean((found[:, 0] <= real) & (real <= found[:, -1]))
-        error = np.abs(found[:, 4] - real).mean()
+        error = np.abs(found[:, LEVELS.tolist().index(0.5)] - real).mean()
         print(f"{name}: held-out error {error:.4f}, coverage of 95 % {inside:.3f}")
 
 

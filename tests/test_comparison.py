@@ -130,6 +130,29 @@ def test_text_and_table():
     assert {len(column) for column in table.values()} == {3}
 
 
+def test_labelled_rows_above_all_unlabeled_ones_leave_every_number_finite():
+    # Drawn apart; the true average precision is that of a large sample of the same mixture.
+    rng = np.random.default_rng(0)
+    truth = np.arange(200_000) < 30_000
+    known = metrics.average_precision_score(truth, rng.normal(3.0 * truth))
+    score = np.r_[rng.normal(3, 1, 400), rng.normal(3, 1, 300), rng.normal(0, 1, 1700)]
+    score[0] = score.max() + 1
+    y = np.repeat([1, 0], [400, 2000])
+    comparison = uc.compare(
+        y,
+        {"a": score, "b": score + rng.normal(0, 1, 2400)},
+        unlabeled=0,
+        sampling="case-control",
+    )
+    found = comparison.evaluations["a"].estimate("average_precision")
+    assert found.value == pytest.approx(known, abs=3 * found.standard_error)
+    assert 0.2 < found.low < known < found.high
+    gap = comparison.difference("average_precision")
+    numbers = (*vars(gap.difference).values(), gap.better_probability, gap.p_value)
+    assert all(np.isfinite(v) for v in numbers if isinstance(v, float))
+    assert gap.better_probability > 0.5  # b is a with noise added
+
+
 def test_bad_input():
     y, one, other, _ = simulated(5)
     with pytest.raises(uc.InputError, match="at least two models"):

@@ -98,3 +98,19 @@ def test_bounds_read_their_areas():
     bounds = uc.CurveBounds(low, high)
     assert bounds.roc_auc == uc.Interval(0.5, 1.0)
     assert bounds.average_precision == uc.Interval(0.5, 1.0)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.1, 0.15, 0.16, 0.3, 0.49])
+def test_average_precision_counts_1_where_nothing_of_the_target_is_flagged(share):
+    # By hand: half of recall comes above every unlabeled row, half with two of four of them
+    # flagged, where precision is share * 1 / (2/4).
+    counts = uc.ScoreCounts.from_rows([1, None, None, 1, None, None], [9, 7, 3, 2.5, 2, 1])
+    shares = uc.Shares(share, sampling="case-control")
+    found = uc.mixture_curve(counts, shares, clean=False).average_precision
+    assert found == pytest.approx(0.5 * 1 + 0.5 * share / 0.5, abs=1e-12)
+
+
+def test_average_precision_without_positives_is_0():
+    counts = uc.ScoreCounts.from_rows([1, None, None, 1, None, None], [9, 7, 3, 2.5, 2, 1])
+    shares = uc.Shares(0.0, sampling="case-control")
+    assert uc.mixture_curve(counts, shares, clean=False).average_precision == 0

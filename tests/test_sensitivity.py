@@ -89,6 +89,57 @@ def test_a_percentage_is_no_share(counts):
     assert uc.break_even(counts, uc.Shares(0.1), "lift", 1.5, 0.8).value == 1.5
 
 
+@pytest.fixture(scope="module")
+def complete():
+    # Everyone labelled is flagged at 1, some of the unlabeled are not: with a purity below 1 the
+    # recovered recall is (0.7 - 0.005 * q)/0.695 > 1 for q, the share of unlabeled rows flagged.
+    rng = np.random.default_rng(0)
+    score = np.r_[rng.normal(6, 1, 500), rng.normal(6, 1, 600), rng.normal(0, 1, 1400)]
+    return np.repeat([1, 0], [500, 2000]), score
+
+
+def test_no_bias_matters_where_chance_puts_recall_above_1(complete):
+    y, score = complete
+    counts, shares = uc.ScoreCounts.from_rows(y, score, unlabeled=0), uc.Shares(0.3, 0.995)
+    flagged = np.mean(score >= 1)
+    prevalence = (0.995 * 500 + 0.3 * 2000) / 2500
+    assert metric_value(counts, shares, "recall", 1.0) > 1
+    # Precision of a recall of 1 is prevalence / flagged, whatever the bias.
+    for step, bias in ((-0.01, math.inf), (0.01, math.nan)):
+        found = uc.break_even(counts, shares, "precision", prevalence / flagged + step, 1.0)
+        np.testing.assert_equal(found.odds_ratio, bias)
+    columns = sweep(counts, shares, "precision", over="gamma", threshold=1.0)
+    for end in ("precision_low", "precision_high"):
+        np.testing.assert_allclose(columns[end], prevalence / flagged, rtol=1e-12)
+
+
+def test_no_bias_matters_where_all_positives_are_flagged(complete):
+    y, score = complete
+    counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
+    columns = sweep(counts, uc.Shares(0.3), "recall", over="gamma", threshold=1.0)
+    assert set(columns["recall_low"]) == set(columns["recall_high"]) == {1.0}
+
+
+@pytest.mark.filterwarnings("ignore::undercount.errors.MisfitWarning")
+def test_everything_is_said_where_chance_puts_recall_above_1(complete, tmp_path):
+    y, score = complete
+    options = {
+        "unlabeled": 0,
+        "unlabeled_prevalence": 0.3,
+        "label_purity": 0.995,
+        "threshold": 1.0,
+    }
+    evaluation = uc.evaluate(y, score, **options)
+    recall = evaluation.estimate("recall", 1.0)
+    assert recall.value == recall.high == 1
+    assert "What would change" in str(evaluation)
+    assert "precision" in evaluation.to_json()
+    evaluation.to_html(tmp_path / "page.html")
+    other = score + np.random.default_rng(1).normal(size=len(score))
+    comparison = uc.compare(y, {"a": score, "b": other}, **options)
+    assert "recall" in str(comparison)
+
+
 def test_bad_input(counts):
     shares = uc.Shares(0.1)
     with pytest.raises(uc.InputError, match="one of roc_auc"):

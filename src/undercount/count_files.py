@@ -229,6 +229,9 @@ def _counts(columns: dict[str, Any], meta: dict[str, Any]) -> ScoreCounts:
 @contextmanager
 def _complete(path: Path) -> Iterator[Path]:
     """Give a temporary name beside a file, which gets its own name when all has gone well."""
+    path = path.resolve()  # of a link the target is replaced
+    if path.exists() and not path.is_file():
+        raise InputError(f"counts are written to a file; {path} is none")
     target = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         yield target

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from undercount.errors import InputError
 from undercount.rates import FloatArray, Rates, metric_names
 
+# A precision above one over this is that of no flagged row at all, apart from rounding.
+ROUNDING = 1e-12
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -143,12 +146,19 @@ class OperatingCurve(Rates[FloatArray]):
 
     @property
     def average_precision(self) -> float:
-        """Precision summed over the steps of recall, without interpolation."""
-        gained = np.diff(self.tpr)
-        lift = np.zeros(len(gained))
-        # Where no recall is gained precision may be 0/0 and does not matter.
-        np.divide(self.tpr[1:], self.predicted_positive_rate[1:], out=lift, where=gained != 0)
-        return float(self.prevalence * (gained @ lift))
+        """Precision summed over the steps of recall, without interpolation.
+
+        Recall gained where nothing of the target is flagged counts with a precision of 1.
+        """
+        gained, flagged = np.diff(self.tpr), self.predicted_positive_rate[1:]
+        hits = self.prevalence * self.tpr[1:]
+        # Rows labelled apart (case-control) may score above every unlabeled row: positives are
+        # found and no row is flagged. The recovered false-positive rate is negative there, and
+        # pulled to 0, as metrics at a threshold do, it makes precision 1.
+        # Without hits precision may be 0/0; no recall is gained there, or no positive exists.
+        precision = np.where(hits > 0, 1.0, 0.0)
+        np.divide(hits, flagged, out=precision, where=flagged > ROUNDING * np.abs(hits))
+        return float(gained @ precision)
 
     @property
     def lift_auc(self) -> float:

@@ -141,7 +141,7 @@ def evaluate(
             identified=hidden.identified,
             estimated=hidden.source.startswith("estimated"),
         ),
-        naive_check(rows),
+        naive_check(rows, hidden.shares),
         *more,
         *warning_checks([*hidden.caught, *caught]),
     )

@@ -78,6 +78,7 @@ def hidden_share(
     estimator = given.get("unlabeled_prevalence")
     unfitted = hasattr(estimator, "fit") and not hasattr(estimator, "unlabeled_prevalence_")
     if not unfitted:
+        _refuse_lost_purity(estimator, label_purity)
         shares = read_shares(counts, label_purity=label_purity, sampling=sampling, **given)
         if shares is not None and prevalence_interval is not None:
             raise InputError(
@@ -92,6 +93,7 @@ def hidden_share(
     elif any(given.get(name) is not None for name in ("prevalence", "label_frequency")):
         read_shares(counts, **given)  # says that one of them is enough
     fitted, caught = _fitted(counts, estimator, confidence_level, random_state)
+    _refuse_lost_purity(fitted, label_purity)
     shares = Shares(_possible(counts, fitted.estimate(), caught), label_purity, sampling)
     shares = _cut(counts, shares, confidence_level)
     resamples = None
@@ -168,6 +170,18 @@ def _fitted(
     with warnings.catch_warnings(record=True) as caught:  # they become checks
         warnings.simplefilter("always")
         return copy.deepcopy(estimator).fit(counts), caught
+
+
+def _refuse_lost_purity(estimator: Any, label_purity: Any) -> None:
+    """Raise if the estimator found a purity beside the share, and pure labels are assumed."""
+    found = getattr(estimator, "label_purity_", None)
+    if found is not None and label_purity == 1:
+        name = type(estimator).__name__
+        raise InputError(
+            f"{name} finds share and purity together, here a purity of {found:.3g}; fit it and "
+            "pass both: unlabeled_prevalence=fitted.unlabeled_prevalence_, "
+            "label_purity=fitted.label_purity_"
+        )
 
 
 def _widened(

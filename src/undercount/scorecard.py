@@ -20,6 +20,10 @@ Target: TypeAlias = Literal["dataset", "population"]
 # With pure labels and a classifier better than chance these grow with the hidden share, so the
 # value that calls every unlabeled row negative is a lower bound.
 GROWING = ("roc_auc", "average_precision", "precision", "f1", "mcc")
+# In case-control sampling the target is what the unlabeled rows are a sample of. Without hidden
+# positives it has none, so that all but the area fall to 0 and not to the naive value, which has
+# the labelled rows in it.
+GROWING_APART = ("roc_auc",)
 ROUNDING = 1e-9
 # Names of metrics as people say them; others are said as they are written.
 SPOKEN = {
@@ -82,6 +86,7 @@ def metric_rows(
     `interval` says how that of an estimated share was made; empty if a number was given.
     """
     naive = naive_curve(counts)
+    growing = _growing(shares)
     reading: Any = naive if threshold is None else naive.at(threshold)
     pure = shares.label_purity == 1 and shares.label_purity_interval is None
     grows = pure and counts.n_negative == 0 and naive.roc_auc >= 0.5  # noqa: PLR2004 - chance
@@ -98,17 +103,16 @@ def metric_rows(
             interval=interval,
             resamples=resamples,
         )
-        bound = value if grows and metric in GROWING and value == value else None  # noqa: PLR0124
-        certain = (
-            bound is not None
-            and metric == "precision"
-            and target == "dataset"
-            and shares.sampling == "single-sample"
-        )
+        bound = value if grows and metric in growing and value == value else None  # noqa: PLR0124
+        certain = bound is not None and metric == "precision" and target == "dataset"
         if certain:
             estimate = replace(estimate, low=max(estimate.low, value))
         rows.append(MetricRow(metric, threshold, value, estimate, bound, certain))
     return tuple(rows)
+
+
+def _growing(shares: Shares) -> tuple[str, ...]:
+    return GROWING if shares.sampling == "single-sample" else GROWING_APART
 
 
 def metric_estimate(
@@ -165,12 +169,12 @@ def spoken(text: str) -> str:
     return re.sub(rf"\b({'|'.join(SPOKEN)})\b", lambda found: SPOKEN[found[0]], text)
 
 
-def naive_check(rows: tuple[MetricRow, ...]) -> Check:
+def naive_check(rows: tuple[MetricRow, ...], shares: Shares) -> Check:
     """UC007: hidden positives make a useful classifier look worse, not better."""
     above = [
         spoken(row.label)
         for row in rows
-        if row.metric in GROWING and row.naive > row.estimate.value + ROUNDING
+        if row.metric in _growing(shares) and row.naive > row.estimate.value + ROUNDING
     ]
     if not above:
         return Check("UC007", "ok", "no naive value is above its estimate")

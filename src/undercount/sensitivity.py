@@ -1,7 +1,7 @@
 """What would change a conclusion: metrics against the prevalence, purity and labelling bias."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -125,9 +125,21 @@ def _biased(
         raise InputError(
             f"bias of labelling is followed for roc_auc and metrics at a threshold; got {metric!r}"
         )
-    point = mixture_curve(counts, shares, clean=False).at(threshold)
-    values = sorted(float(getattr(end, metric)) for end in biased_points(point, ratio))
+    point = _possible_recall(mixture_curve(counts, shares, clean=False).at(threshold))
+    # Where all positives are flagged, or none, no bias of the labels hides others.
+    ends = biased_points(point, ratio) if 0 < point.recall < 1 else (point, point)
+    values = sorted(float(getattr(end, metric)) for end in ends)
     return values[0], values[1]
+
+
+def _possible_recall(point: OperatingPoint) -> OperatingPoint:
+    """Pull a recall that impure labels put outside [0, 1] by chance inside; flagged rows stay."""
+    recall = min(max(point.recall, 0.0), 1.0)
+    if recall == point.recall:
+        return point
+    share = point.prevalence
+    fpr = (point.predicted_positive_rate - share * recall) / (1 - share)
+    return replace(point, tpr=recall, fpr=fpr)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ def evaluations() -> dict[str, list[Evaluation]]:
     truth, label, score = simulated()
     other = simulated(strength=1.2, seed=1)[2] + truth * 0.1
     strong = simulated(strength=3.5)[2]  # of the same rows
+    topped = score + (np.cumsum(label) <= 8) * label  # above every unlabeled score
+    apart = simulated(strength=9)[2]
     rng = np.random.default_rng(2)
     verified = np.where(label == 1, 1.0, np.nan)
     verified[(~truth) & (rng.random(len(truth)) < 0.1)] = 0.0
@@ -53,6 +55,12 @@ def evaluations() -> dict[str, list[Evaluation]]:
         "case-control": [one(label, unlabeled_prevalence=SHARE, sampling="case-control")],
         "case-control, data set": [
             one(label, unlabeled_prevalence=SHARE, sampling="case-control", target="dataset")
+        ],
+        "case-control, labels on top": [
+            one(label, topped, unlabeled_prevalence=SHARE, sampling="case-control")
+        ],
+        "recall above 1": [
+            one(label, apart, unlabeled_prevalence=SHARE, label_purity=0.995, threshold=0.5)
         ],
         "impure": [one(impure, unlabeled_prevalence=SHARE, label_purity=0.9)],
         "impure, case-control": [

@@ -60,6 +60,15 @@ def test_no_hidden_positives():
     assert found.diagnostics_["at_edge"]
 
 
+@pytest.mark.parametrize("scale", ["rank", "score"])
+def test_single_labelled_row(scale):
+    # fit asks for ten, but a resample, or a run with the roles swapped, may hold one.
+    counts = uc.ScoreCounts.from_rows([1, *[-1] * 30], [15.5, *range(30)], unlabeled=-1)
+    found = AlphaMax(scale=scale)._estimate(counts).value
+    # Nothing speaks against its being like all of them.
+    assert found == 1
+
+
 def test_labelled_rows_at_one_score():
     y = np.repeat([1, -1], [50, 100])
     score = np.concatenate([np.ones(50), np.ones(30), np.zeros(70)])

@@ -23,6 +23,8 @@ from undercount.prevalence.resampling import resampled_counts
 
 SCORE_METHODS = [AlphaMax, BestBin, Consensus, Dedpul, ElkanNoto, PatraSen, RocSlope]
 EVERY_METHOD = [*SCORE_METHODS, AlphaMaxN, NoisyComposition, NoisyConsensus, TwoLabels]
+# All unlabeled rows together weigh less than one; a power of two, so that nothing is rounded.
+LIGHT = 1 / 2048
 every_score_method = pytest.mark.parametrize("method", SCORE_METHODS)
 every_method = pytest.mark.parametrize("method", EVERY_METHOD)
 
@@ -73,11 +75,50 @@ def test_compact_counts_give_the_same_answer(method, normals):
 
 
 @every_score_method
-def test_weights_are_scale_free(method, normals):
+@pytest.mark.parametrize("weight", [3.0, LIGHT])
+def test_weights_are_scale_free(method, weight, normals):
     y, score = rows(normals)
     plain = method(n_resamples=0).fit(normals)
-    weighted = method(n_resamples=0).fit(y, score, unlabeled=-1, sample_weight=np.full(len(y), 3.0))
+    weighted = method(n_resamples=0).fit(
+        y, score, unlabeled=-1, sample_weight=np.full(len(y), weight)
+    )
     assert weighted.unlabeled_prevalence_ == pytest.approx(plain.unlabeled_prevalence_, abs=1e-9)
+
+
+@pytest.mark.parametrize("weight", [100.0, 1 / 128])
+def test_equal_weights_leave_intervals_alone(weight):
+    # More distinct scores than resamples work on, so that cells are merged first.
+    rng = np.random.default_rng(0)
+    score = np.concatenate([rng.normal(2, 1, 1600), rng.normal(0, 1, 1400)])
+    y = np.repeat([1, -1], [600, 2400])
+    method = BestBin(n_resamples=30, random_state=0)
+    plain = clone(method).fit(y, score, unlabeled=-1).interval_
+    found = method.fit(y, score, unlabeled=-1, sample_weight=np.full(3000, weight)).interval_
+    assert plain.high - plain.low > 0.02
+    assert (found.low, found.high) == pytest.approx((plain.low, plain.high), abs=1e-3)
+
+
+def test_light_rows_evaluate_as_rows(normals):
+    y, score = rows(normals)
+    plain = uc.evaluate(y, score, unlabeled=-1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # 400 labels are not few, whatever their weights' sum
+        found = uc.evaluate(y, score, unlabeled=-1, sample_weight=np.full(len(y), LIGHT))
+    # Not equal: in compact counts the merged cells of weighted rows stay merged.
+    for name in ("low", "high"):
+        ends = [getattr(each.shares.unlabeled_prevalence_interval, name) for each in (found, plain)]
+        assert ends[0] == pytest.approx(ends[1], abs=0.01)
+    assert found.shares.unlabeled_prevalence == pytest.approx(0.3, abs=0.03)  # the truth
+
+
+@pytest.mark.parametrize("weight", [0.1, 1 / 3, 1 / 49, 1e-9])
+def test_sizes_asked_for_are_of_rows_not_of_weights(weight):
+    score = np.concatenate([np.arange(10.0), [4.5]])
+    y = np.repeat([1, -1], [10, 1])
+    with pytest.warns(uc.MisfitWarning):
+        BestBin(n_resamples=0).fit(y, score, unlabeled=-1, sample_weight=np.full(11, weight))
+    with pytest.raises(uc.InputError, match="at least 10 labelled positives; got 9"):
+        BestBin().fit(y[1:], score[1:], unlabeled=-1, sample_weight=np.full(10, 100 * weight))
 
 
 @every_score_method

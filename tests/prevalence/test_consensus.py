@@ -6,7 +6,7 @@ import undercount as uc
 from undercount.prevalence import Consensus
 from undercount.prevalence.binormal import CUTS, DISTANCES, SPREADS, binormal_share
 from undercount.prevalence.consensus import _sharpened
-from undercount.prevalence.evidence import AUC_PLACE, HEADS, gather
+from undercount.prevalence.evidence import AUC_PLACE, HEADS, LARGEST, gather
 from undercount.prevalence.quantile_net import QuantileNet, trained_net
 from undercount.prevalence.ranks import labelled_auc
 
@@ -151,11 +151,26 @@ def test_many_rows_sharpen_the_answer(share, distance):
 
 def test_answers_move_only_beyond_the_simulated_sizes():
     ends = np.array([0.2, 0.3, 0.4])
-    assert _sharpened(ends, 0.5, (10_000, 50_000)) == (0.2, 0.3, 0.4)
+    assert _sharpened(ends, 0.5, LARGEST).tolist() == [0.2, 0.3, 0.4]
     # Four times the rows: half the way to logit(.5) = 0.
-    low, value, high = _sharpened(ends, 0.5, (40_000, 200_000))
+    low, value, high = _sharpened(ends, 0.5, (4 * LARGEST[0], 4 * LARGEST[1]))
     half = logit(0.3) / 2
     assert logit(value) == pytest.approx(half)
     assert logit(low) == pytest.approx(logit(0.2) - half)
     assert logit(high) == pytest.approx(logit(0.4) - half)
     assert _sharpened(ends, 0.5, (1e12, 1e12))[1] == pytest.approx(0.5, abs=1e-4)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9])
+@pytest.mark.parametrize("distance", [2.0, 8.0])
+@pytest.mark.parametrize("sizes", [(5000, 20_000), (9000, 45_000)])
+def test_sharp_intervals_hold_and_stop_at_the_bound(sizes, distance, share):
+    inside = []
+    for seed in range(4):
+        y, score = drawn(np.random.default_rng(seed), distance, share, sizes)
+        found = Consensus().fit(y, score, unlabeled=-1)
+        assert found.interval_.high <= found.upper_bound_
+        assert found.unlabeled_prevalence_ in found.interval_
+        assert found.interval_.width > 0
+        inside.append(share in found.interval_)
+    assert sum(inside) >= 3

@@ -64,6 +64,16 @@ def test_fixed_point_of_a_two_step_ratio():
     assert converged
 
 
+def test_rounding_does_not_leave_the_scale():
+    # Half of the unlabeled rows are among the 57 scores of the labelled. In floating point 57 times
+    # 1/57 is 1 + 1.6e-15, and the highest cell is too light to weigh: its rank would pass 1.
+    labelled = np.concatenate([np.zeros(57), np.full(57, 5.0), [1e-20]])
+    unlabeled = np.append(np.full(114, 5.0), 1e-20)
+    counts = uc.ScoreCounts.from_counts(np.arange(115.0), labelled, np.zeros(115), unlabeled)
+    found = Dedpul(n_resamples=0).fit(counts).unlabeled_prevalence_
+    assert found == pytest.approx(0.5, abs=0.01)
+
+
 def test_no_hidden_positives():
     score = np.concatenate([1 + np.arange(200) / 200, np.arange(1000) / 1000])
     with pytest.warns(uc.MisfitWarning, match="trained on these rows"):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.prevalence import NoisyConsensus
+from undercount.prevalence import NoisyComposition, NoisyConsensus
 from undercount.prevalence.noisy import swapped
 from undercount.prevalence.noisy_evidence import gather_noisy
 from undercount.prevalence.quantile_net import trained_net
@@ -72,3 +72,41 @@ def test_each_answer_has_outputs_of_its_own():
     medians = [net.quantiles(inputs)[len(net.levels) // 2] for net in nets]
     assert all(len(net.quantiles(inputs)) == len(net.levels) for net in nets)
     assert medians[0] < medians[1]  # of an average problem: the share is below the purity
+
+
+@pytest.mark.filterwarnings("ignore::undercount.errors.MisfitWarning")
+@pytest.mark.parametrize("share", [0.0, 0.005, 0.02])
+def test_few_hidden_positives(share):
+    counts = noisy_counts(np.random.default_rng(5), share, 1.0, sizes=(2000, 20_000))
+    found = NoisyConsensus().fit(counts)
+    assert share in found.interval_
+    assert found.unlabeled_prevalence_ <= found.interval_.high <= found.upper_bound_
+
+
+def test_mostly_wrong_labels_are_not_called_identified():
+    # Purities below .55 were not simulated.
+    found = NoisyConsensus().fit(noisy_counts(np.random.default_rng(6), 0.1, 0.4))
+    assert not found.diagnostics_["identified"]
+
+
+@pytest.mark.parametrize("method", [NoisyConsensus(), NoisyComposition(n_resamples=0)])
+def test_second_run_needs_rows(method):
+    y = np.repeat([1.0, np.nan], [50, 5])
+    with pytest.raises(uc.InputError, match="at least 10 unlabeled rows"):
+        method.fit(y, np.random.default_rng(7).normal(2 * (y == 1)))
+
+
+def test_evaluate_does_not_drop_the_purity():
+    rng = np.random.default_rng(8)
+    counts = noisy_counts(rng, 0.3, 0.8)
+    fitted = NoisyConsensus().fit(counts)
+    for given in (fitted, NoisyConsensus()):
+        with pytest.raises(uc.InputError, match="finds share and purity together"):
+            uc.evaluate(counts, unlabeled_prevalence=given)
+    told = uc.evaluate(
+        counts,
+        unlabeled_prevalence=fitted.unlabeled_prevalence_,
+        label_purity=fitted.label_purity_,
+    )
+    # Normals 4 sd apart: the AUC is Φ(4/√2) = .9977.
+    assert told.estimate("roc_auc").value == pytest.approx(0.9977, abs=0.03)

@@ -61,6 +61,15 @@ def test_unknown_rule_is_refused(normals):
         PatraSen(rule="best").fit(normals)
 
 
-def test_too_coarse_grid_is_refused(normals):
-    with pytest.raises(uc.InputError, match="n_steps must be at least 3"):
-        PatraSen(n_steps=2).fit(normals)
+@pytest.mark.parametrize("n_steps", [2, 0, -1, 3.5, 10.0, "a", True])
+def test_grid_that_is_none_is_refused(n_steps, normals):
+    with pytest.raises(uc.InputError, match=f"n_steps must be .* at least 3.*; got {n_steps!r}"):
+        PatraSen(n_steps=n_steps).fit(normals)
+
+
+@pytest.mark.parametrize("n_steps", [3, np.int64(50)])
+def test_grid_of_any_integer_type(n_steps, normals):
+    found = PatraSen(n_steps=n_steps, n_resamples=2, random_state=0).fit(normals)
+    assert found.diagnostics_["negative_share"] == pytest.approx(
+        np.arange(1, n_steps + 1) / n_steps
+    )

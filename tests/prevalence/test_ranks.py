@@ -7,6 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 import undercount as uc
 from undercount.prevalence.ranks import (
+    effective_sizes,
     labelled_auc,
     merged,
     on_scale,
@@ -61,6 +62,27 @@ def test_merging_keeps_totals_and_nearly_the_auc(normals):
     assert (few.n_positive, few.n_unlabeled) == (normals.n_positive, normals.n_unlabeled)
     assert labelled_auc(few) == pytest.approx(labelled_auc(normals), abs=0.005)
     assert merged(few, 100) is few
+
+
+@pytest.mark.parametrize("weight", [100.0, 0.01])
+def test_merging_keeps_effective_sizes(weight):
+    # Equal weights, so Kish's sizes are the numbers of rows.
+    y, score = np.repeat([1, -1], [30, 70]), np.random.default_rng(0).normal(size=100)
+    counts = uc.ScoreCounts.from_rows(y, score, unlabeled=-1, sample_weight=np.full(100, weight))
+    few = merged(counts, 20)
+    assert few.score.size <= 20
+    assert effective_sizes(few) == pytest.approx((30, 70))
+
+
+def test_ranks_stay_inside_zero_and_one():
+    # In floating point 57 times 1/57 is 1 + 1.6e-15, and the last cell is too light to weigh.
+    cells = np.append(np.ones(57), 1e-20)
+    rank = ranked_shares(uc.ScoreCounts.from_counts(-np.arange(58), cells, 0 * cells, cells)).rank
+    assert rank[:2] == pytest.approx([0, 0.5 / 57])
+    counts = uc.ScoreCounts.from_counts(np.arange(58), cells, 0 * cells, cells)
+    rank = ranked_shares(counts).rank
+    assert rank == pytest.approx(np.append((np.arange(57) + 0.5) / 57, 1))
+    assert rank.max() <= 1
 
 
 def test_infinite_scores_need_ranks():

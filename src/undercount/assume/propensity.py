@@ -78,10 +78,11 @@ def biased_recall(recall: float, odds_ratio: float) -> Interval:
     """
     if odds_ratio < 1:
         raise InputError(f"odds_ratio must be at least 1; got {odds_ratio}")
-    return Interval(
+    ends = (
         recall / (recall + odds_ratio * (1 - recall)),
         odds_ratio * recall / (odds_ratio * recall + 1 - recall),
     )
+    return Interval(min(ends), max(ends))  # equal ends may round
 
 
 def biased_points(

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -23,6 +24,8 @@ FILES["gas"] = "gas_partial"
 FEW = ("concrete", "housing", "pageblock", "pima")  # 100 labelled rows; the others have 1,000
 MOST_UNLABELED = 10_000
 BAGS, QUICK_BAGS, QUICK_RUNS = 100, 5, 5
+HIDDEN = 5  # units of a network
+PENALTY = 0.01  # on its weights
 ITERATIONS = 20  # of training; more fit the wrong labels and give worse scores
 SCORES = "scores"  # folder of finished ensembles' scores, inside the results'
 FRESH = 3  # networks of each draw that are judged alone, on rows they have not seen
@@ -70,22 +73,14 @@ def recover(
     truth: Any,
     folder: Path | None = None,
 ) -> Draw:
-    """Draw labels, train an ensemble and compare recovered areas with those of the same scores.
-
-    Networks cost far more than what is then done with their scores, so the scores are kept in
-    `folder`: another estimator is tried on them without new networks.
-    """
+    """Draw labels, train an ensemble and compare recovered areas with those of the same scores."""
     kept, labelled = _split(setting, rng, truth)
     real = truth[kept]
-    draw: Draw
-    path = None if folder is None else folder / f"{setting['data']}-{_seed_of(rng)}.npz"
-    if path is not None and path.exists():
-        with np.load(path) as found:
-            score, draw = found["score"], json.loads(str(found["draw"]))
+    train = partial(_out_of_bag, features[kept], labelled, real, setting["bags"], rng)
+    if folder is None:
+        score, draw = train()
     else:
-        score, draw = _out_of_bag(features[kept], labelled, real, setting["bags"], rng)
-        if path is not None:
-            _keep(path, score, draw)
+        score, draw = _kept(folder / _kept_name(setting, rng, features, len(kept)), train)
     y = np.where(labelled, 1.0, np.nan)
     counts = uc.ScoreCounts.from_rows(y, score)
     rest = ~labelled
@@ -111,16 +106,30 @@ def recover(
     return draw
 
 
-def _seed_of(rng: np.random.Generator) -> str:
-    """Return the numbers that seeded it: they name setting and draw."""
-    return "-".join(str(number) for number in rng.bit_generator.seed_seq.entropy)  # type: ignore[attr-defined]
+def _kept(path: Path, train: Callable[[], tuple[Any, Draw]]) -> tuple[Any, Draw]:
+    """Return scores and what is known of their networks: from the file, or trained and kept there.
 
-
-def _keep(path: Path, score: Any, draw: Draw) -> None:
+    Networks cost far more than what is then done with their scores: another estimator is tried on
+    kept scores without new networks.
+    """
+    if path.exists():
+        with np.load(path) as found:
+            return found["score"], json.loads(str(found["draw"]))
+    score, draw = train()
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.stem}-{os.getpid()}-unfinished.npz")
     np.savez_compressed(unfinished, score=score, draw=json.dumps(draw))
     unfinished.replace(path)  # a file of this name is always whole
+    return score, draw
+
+
+def _kept_name(setting: Setting, rng: np.random.Generator, features: Any, n_used: int) -> str:
+    """Name all that decides an ensemble's scores, so that a change of it finds no old ones."""
+    # The numbers that seeded the generator name setting and draw.
+    seed = "-".join(map(str, rng.bit_generator.seed_seq.entropy))  # type: ignore[attr-defined]
+    rows, columns = features.shape
+    data = f"{setting['data']}-{seed}-{n_used}of{rows}x{columns}"
+    return f"{data}-{HIDDEN}units-{PENALTY:g}-{ITERATIONS}steps-{FRESH}.npz"
 
 
 def _known(score: Any, labelled: Any, real: Any) -> tuple[float, float]:
@@ -180,6 +189,12 @@ def _out_of_bag(
     total, times = np.zeros(len(scaled)), np.zeros(len(scaled))
     fresh: list[tuple[float, float]] = []
     groups = np.flatnonzero(labelled), np.flatnonzero(~labelled)
+    sizes = [len(group) for group in groups]
+    if min(sizes) < 2:  # noqa: PLR2004 - a row alone in its group is in every bag
+        raise uc.InputError(
+            "scores out of bag need at least 2 labelled and 2 unlabeled rows; got"
+            f" {sizes[0]} and {sizes[1]}: use more rows"
+        )
     while bags > 0 or not times.all():  # a row that is in every bag has no score yet
         bags -= 1
         drawn = np.concatenate([rng.choice(group, len(group)) for group in groups])
@@ -202,7 +217,7 @@ def _trained(features: Any, labelled: Any, rng: np.random.Generator) -> Any:
 
     seed = int(rng.integers(2**31))
     network = MLPClassifier(
-        (5,), solver="lbfgs", max_iter=ITERATIONS, alpha=0.01, random_state=seed
+        (HIDDEN,), solver="lbfgs", max_iter=ITERATIONS, alpha=PENALTY, random_state=seed
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # not converged: few iterations are the design

@@ -111,8 +111,10 @@ def histograms(
 ) -> tuple[Array, Array, float]:
     """Return labelled and unlabeled shares in equal bins, and the bins' width."""
     mean = labelled @ position
-    variance = float(labelled @ (position - mean) ** 2) * n_labelled / (n_labelled - 1)
-    if variance <= 0:  # all labelled rows at one score
+    variance = float(labelled @ (position - mean) ** 2)
+    if n_labelled > 1:  # a single row has no variance
+        variance = variance * n_labelled / (n_labelled - 1)
+    if variance <= 0 or n_labelled <= 1:  # all labelled rows at one score
         variance = float(np.ptp(position)) ** 2 / 12
     width = round_width(3.5 * float(np.sqrt(variance)) * n_labelled ** (-1 / 3))
     bins = ((position - position[0]) / width).astype(int)

@@ -40,9 +40,9 @@ def check_sizes(n_labelled: float, n_unlabeled: float) -> None:
 
 def check_counts(counts: ScoreCounts) -> None:
     """Raise unless the counts can carry an estimate."""
-    squared = counts.squared_weight[0]
-    # Ten rows of weight .1 are still ten labels.
-    check_sizes(counts.n_positive**2 / squared if squared else 0.0, counts.n_unlabeled)
+    # Ten rows of weight .1 are still ten labels, also where rounding makes them 9.9999999999999.
+    sizes = [round(counts.effective_size(label), 9) for label in ("positive", "unlabeled")]
+    check_sizes(*sizes)
     if np.count_nonzero(counts.positive + counts.unlabeled) < 2:  # noqa: PLR2004 - not constant
         raise InputError("scores must vary; got one constant score, which identifies nothing")
 
@@ -68,9 +68,10 @@ def warn_about_scores(counts: ScoreCounts, auc: float) -> None:
 
 def warn_about_size(counts: ScoreCounts) -> None:
     """Warn of an interval that rests on few labels."""
-    if counts.n_positive < FEW_LABELS:
+    n_labelled = round(counts.effective_size("positive"), 9)
+    if n_labelled < FEW_LABELS:
         warnings.warn(
-            f"only {counts.n_positive:g} labelled positives: intervals may be too narrow",
+            f"only {n_labelled:g} labelled positives: intervals may be too narrow",
             SmallSampleWarning,
             stacklevel=3,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit, logit, ndtri
 
 from undercount.curve import Interval
 from undercount.prevalence.base import Fitted, ScoreEstimator
@@ -36,7 +36,8 @@ class Consensus(ScoreEstimator):
     logistic scores, mixtures, noisy scores, ties; fitted to no real data), read the six answers,
     the ROC of labelled against unlabeled rows, what a binormal ROC would say, and the sizes, and
     answer with the median and quantiles of the true share given all that. Beyond the sizes that
-    were simulated the answer goes over to that of DEDPUL, which more rows keep sharpening.
+    were simulated the answer, where identified, goes over to that of DEDPUL, which more rows keep
+    sharpening.
 
     Parameters
     ----------
@@ -85,13 +86,19 @@ class Consensus(ScoreEstimator):
         quantiles = net.quantiles(evidence.inputs)
         tail = (1 - self.confidence_level) / 2
         ends = np.array([net.at(quantiles, level) for level in (tail, 0.5, 1 - tail)])
-        low, value, high = _sharpened(ends, evidence.estimates["Dedpul"], effective_sizes(counts))
-        bound = 1.0 if evidence.upper_bound is None else evidence.upper_bound
-        value = min(value, bound)  # with many rows the bound may be the sharper of the two
-        interval = _to_ends(min(low, value), max(min(high, bound), value))
-        least, most = min(evidence.estimates.values()), max(evidence.estimates.values())
         width = net.at(quantiles, 0.95) - net.at(quantiles, 0.05)
-        auc = 0.5 + (labelled_auc(counts) - 0.5) / max(1 - value, TINY)
+        auc = 0.5 + (labelled_auc(counts) - 0.5) / max(1 - ends[1], TINY)
+        identified = bool(width <= WIDEST and auc >= LEAST_AUC)
+        sizes = effective_sizes(counts)
+        if identified:
+            ends = _sharpened(ends, evidence.estimates["Dedpul"], sizes)
+        # No share is known better than the unlabeled rows, each looked at, would tell it.
+        noise = ndtri(1 - tail) * np.sqrt(ends[1] * (1 - ends[1]) / sizes[1])
+        low, high = min(ends[0], ends[1] - noise), max(ends[2], ends[1] + noise)
+        bound = 1.0 if evidence.upper_bound is None else evidence.upper_bound
+        value = float(min(ends[1], bound))  # with many rows the bound may be the sharper of the two
+        interval = _to_ends(low, high, value, bound)
+        least, most = min(evidence.estimates.values()), max(evidence.estimates.values())
         return Fitted(
             value,
             interval=interval,
@@ -101,25 +108,26 @@ class Consensus(ScoreEstimator):
                 "range": (least, most),
                 "spread": most - least,
                 "outside": not least <= value <= most,
-                "identified": width <= WIDEST and auc >= LEAST_AUC,
+                "identified": identified,
             },
         )
 
 
-def _sharpened(ends: Array, other: float, sizes: tuple[float, float]) -> tuple[float, float, float]:
+def _sharpened(ends: Array, other: float, sizes: tuple[float, float]) -> Array:
     """Move the networks' interval and median towards another share, beyond the simulated sizes.
 
     Up to those they stay as they are; beyond, their weight falls with the root of the rows.
     """
     simulated, here = (m * n / (m + n) for m, n in (LARGEST, sizes))
-    if here > simulated:
-        places = logit(np.clip([*ends, other], EDGE, 1 - EDGE))
-        shift = (1 - np.sqrt(simulated / here)) * (places[-1] - places[1])
-        ends = expit(places[:-1] + shift)
-    low, value, high = ends.tolist()
-    return low, value, high
+    if here <= simulated:
+        return ends
+    places = logit(np.clip([*ends, other], EDGE, 1 - EDGE))
+    shift = (1 - np.sqrt(simulated / here)) * (places[-1] - places[1])
+    return np.asarray(expit(places[:-1] + shift))
 
 
-def _to_ends(low: float, high: float) -> Interval:
-    """Return the interval, reaching to 0 or 1 where it comes close."""
-    return Interval(0.0 if low < LOW_END else low, 1.0 if high > HIGH_END else high)
+def _to_ends(low: float, high: float, value: float, bound: float) -> Interval:
+    """Let an interval reach to 0 or 1 where it comes close, stop at the bound, hold the value."""
+    low = 0.0 if low < LOW_END else low
+    high = 1.0 if high > HIGH_END else high
+    return Interval(float(min(low, value)), float(max(min(high, bound), value)))

@@ -11,8 +11,9 @@ from undercount.curve import Interval
 from undercount.errors import InputError
 from undercount.prevalence.alpha_max import AlphaMax
 from undercount.prevalence.base import Fitted, ScoreEstimator
+from undercount.prevalence.checks import MIN_LABELS
 from undercount.prevalence.kernel_mean import score_kernel_means
-from undercount.prevalence.ranks import merged
+from undercount.prevalence.ranks import effective_sizes, merged
 from undercount.prevalence.resampling import resampled_counts
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ class NoisyComposition(ScoreEstimator):
     def _compose(
         self, counts: ScoreCounts, n_bins: int = 512
     ) -> tuple[float, float, tuple[float, float]]:
+        check_both_ways(counts)
         first = self._run(counts, n_bins)
         second = self._run(swapped(counts, reverse=self._reverse), n_bins)
         # Both runs at 1 mean one distribution for all: nothing tells purity from share.
@@ -188,6 +190,16 @@ class AlphaMaxN(NoisyComposition):
 
     def _base(self) -> ScoreEstimator:
         return AlphaMax(scale=self.scale)
+
+
+def check_both_ways(counts: ScoreCounts) -> None:
+    """Raise unless the unlabeled rows can take the part of the labels."""
+    rows = effective_sizes(counts)[1]
+    if rows < MIN_LABELS:
+        raise InputError(
+            f"share and purity together need at least {MIN_LABELS} unlabeled rows, which take the "
+            f"part of the labels in the second run; got {rows:g}"
+        )
 
 
 def swapped(counts: ScoreCounts, *, reverse: bool = True) -> ScoreCounts:

@@ -19,7 +19,9 @@ SHARE, PURITY = 0, 1  # places of the two answers in the file
 WIDEST = 0.4
 LEAST_GAP = 0.01  # between purity and share: nothing is recovered without one
 # Quantiles shy away from the ends, where few simulated truths lie.
-LOW_END, HIGH_END = 0.015, 0.97
+LOW_END, HIGH_END = 0.03, 0.97
+# Answers near the ends of what was simulated (purity .55, gap .08) may lie beyond them.
+TRUSTED_PURITY, TRUSTED_GAP = 0.65, 0.15
 
 
 class NoisyConsensus(ScoreEstimator):
@@ -45,12 +47,16 @@ class NoisyConsensus(ScoreEstimator):
     diagnostics_ : dict
         ``label_purity_interval``; ``estimates``: each method's answer in the two runs;
         ``identified``: False when the central 90 % of the quantiles of share or purity span more
-        than .40: the data do not settle them.
+        than .40, the purity is below .65, or it exceeds the share by less than .15: the data do
+        not settle them, or lie at the end of what was simulated.
+    upper_bound_ : float
+        Largest feasible share, as in `Consensus`; neither share nor interval passes it.
 
     Notes
     -----
     Assumes: labelled rows are drawn at random from positives (share κ) and negatives (the rest);
-    some scores belong to positives only, others to negatives only, or nearly.
+    some scores belong to positives only, others to negatives only, or nearly; most labels are
+    right (purities above .55 were simulated, with 40 labels or more).
     Wrong when: labelling errors prefer some negatives, such as those that look positive, or labels
     prefer some positives; no run can see either.
 
@@ -71,17 +77,22 @@ class NoisyConsensus(ScoreEstimator):
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
         evidence = gather_noisy(counts)
-        share, share_interval, share_width = self._read(SHARE, evidence.inputs)
+        bound = 1.0 if evidence.upper_bound is None else evidence.upper_bound
+        share, interval, share_width = self._read(SHARE, evidence.inputs)
         purity, purity_interval, purity_width = self._read(PURITY, evidence.inputs)
+        share = max(0.0, min(share, purity - LEAST_GAP, bound))
+        ends = min(interval.low, share), max(min(interval.high, bound), share)
+        settled = max(share_width, purity_width) <= WIDEST
+        inside = purity >= TRUSTED_PURITY and purity - share >= TRUSTED_GAP
         return Fitted(
-            max(0.0, min(share, purity - LEAST_GAP)),
-            interval=share_interval,
+            share,
+            interval=Interval(*ends),
             upper_bound=evidence.upper_bound,
             label_purity=purity,
             diagnostics={
                 "label_purity_interval": purity_interval,
                 "estimates": evidence.estimates,
-                "identified": max(share_width, purity_width) <= WIDEST,
+                "identified": settled and inside,
             },
         )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from undercount.prevalence.evidence import Evidence, gather
-from undercount.prevalence.noisy import swapped
+from undercount.prevalence.noisy import check_both_ways, swapped
 
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 def gather_noisy(counts: ScoreCounts) -> Evidence:
     """Gather the evidence with labelled rows as the component, then with the roles swapped."""
+    check_both_ways(counts)
     first, second = gather(counts), gather(swapped(counts))
     estimates = {f"a1 {name}": value for name, value in first.estimates.items()}
     estimates |= {f"a2 {name}": value for name, value in second.estimates.items()}

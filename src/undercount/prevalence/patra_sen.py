@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ MAX_CELLS = 10_000
 MAX_STEPS = 1000
 STEPS_PER_ROOT = 10
 RESAMPLE_STEPS = 200
+LEAST_STEPS = 3  # a second difference needs three
 LEAST_ROWS = 3  # the least with a positive log log
 RULES = ("elbow", "constant")
 # 95 % point of the L2 distance of an empirical CDF, times √n (root of the Cramér-von Mises law).
@@ -36,8 +38,9 @@ class PatraSen(ScoreEstimator):
     Parameters
     ----------
     n_steps : int or None
-        Steps of the grid of γ. None takes ten times the root of the number of unlabeled rows, at
-        most 1,000: a grid much finer than sampling noise finds the kinks that single rows make.
+        Steps of the grid of γ, at least 3. None takes ten times the root of the number of
+        unlabeled rows, at most 1,000: a grid much finer than sampling noise finds the kinks that
+        single rows make.
     rule : {"elbow", "constant"}
         "elbow", or the smallest γ whose distance is at most c_n √(1 / n_U + 1 / n_L) with
         c_n = .1 log log n, the default of the authors' package (their F_L is known, their n_L
@@ -125,10 +128,16 @@ class PatraSen(ScoreEstimator):
         steps are small. Steps of a tenth of n^-1/2 keep it below the bends looked for.
         """
         if self.n_steps is None:
-            return int(np.clip(np.round(STEPS_PER_ROOT * np.sqrt(n_unlabeled)), 3, MAX_STEPS))
-        if self.n_steps < 3:  # noqa: PLR2004 - a second difference needs three
-            raise InputError(f"n_steps must be at least 3; got {self.n_steps}")
-        return self.n_steps
+            return int(
+                np.clip(np.round(STEPS_PER_ROOT * np.sqrt(n_unlabeled)), LEAST_STEPS, MAX_STEPS)
+            )
+        whole = isinstance(self.n_steps, Integral) and not isinstance(self.n_steps, bool)
+        if not whole or self.n_steps < LEAST_STEPS:
+            raise InputError(
+                f"n_steps must be an integer of at least {LEAST_STEPS}, or None for a grid that"
+                f" follows the number of unlabeled rows; got {self.n_steps!r}"
+            )
+        return int(self.n_steps)
 
     def _resample(self, counts: ScoreCounts) -> Array:
         """Resample on a coarser grid: its step is far below the noise that is looked for."""

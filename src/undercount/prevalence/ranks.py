@@ -22,7 +22,8 @@ class RankedShares:
     Attributes
     ----------
     rank : ndarray
-        s' = (F_L(s) + F_U(s)) / 2 with mid-ranks at ties, strictly ascending in (0, 1).
+        s' = (F_L(s) + F_U(s)) / 2 with mid-ranks at ties, ascending in [0, 1] (in
+        (0, 1) and strictly, unless cells are so light that rounding swallows them).
     labelled, unlabeled : ndarray
         Share of each sample's weight in the cell; each sums to 1.
     n_labelled, n_unlabeled : float
@@ -50,7 +51,8 @@ def ranked_shares(counts: ScoreCounts) -> RankedShares:
     keep = (counts.positive + counts.unlabeled) > 0
     labelled = counts.positive[keep][::-1] / counts.n_positive
     unlabeled = counts.unlabeled[keep][::-1] / counts.n_unlabeled
-    rank = (_mid(labelled) + _mid(unlabeled)) / 2
+    # Sums of shares may pass 1 by rounding.
+    rank = np.clip((_mid(labelled) + _mid(unlabeled)) / 2, 0, 1)
     return RankedShares(rank, labelled, unlabeled, *effective_sizes(counts))
 
 
@@ -103,7 +105,9 @@ def merged(counts: ScoreCounts, n_cells: int) -> ScoreCounts:
     cells = [
         np.add.reduceat(c, start) for c in (counts.positive, counts.negative, counts.unlabeled)
     ]
-    return ScoreCounts.from_counts(counts.score[start], *cells)
+    return ScoreCounts.from_counts(
+        counts.score[start], *cells, squared_weight=counts.squared_weight
+    )
 
 
 def labelled_auc(counts: ScoreCounts) -> float:

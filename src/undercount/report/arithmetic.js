@@ -77,8 +77,9 @@ function area(curve, name) {
   if (name === "lift_auc") return trapezoid(curve.tpr, curve.flagged);
   let sum = 0;
   for (let i = 1; i < curve.tpr.length; i++) {
-    const gained = curve.tpr[i] - curve.tpr[i - 1];
-    if (gained !== 0) sum += gained * curve.prevalence * curve.tpr[i] / curve.flagged[i];
+    const gained = curve.tpr[i] - curve.tpr[i - 1], hits = curve.prevalence * curve.tpr[i], flagged = curve.flagged[i];
+    // Positives above every row of the target: nothing is flagged, and precision is 1.
+    if (gained !== 0) sum += gained * (flagged > 1e-12 * Math.abs(hits) ? hits / flagged : hits > 0 ? 1 : 0);
   }
   return sum;
 }
@@ -103,7 +104,7 @@ function largestAt(model, i, purity) { // no rate at this threshold outside [0, 
 const biasedRecall = (r, ratio) => [r / (r + ratio * (1 - r)), ratio * r / (ratio * r + 1 - r)];
 function biasedAt(name, t, f, p, ratio) {
   const flagged = p * t + (1 - p) * f;
-  const ends = biasedRecall(t, ratio).map((r) => METRICS[name](r, (flagged - p * r) / (1 - p), p));
+  const ends = biasedRecall(clip(t), ratio).map((r) => METRICS[name](r, (flagged - p * r) / (1 - p), p));
   return [Math.min(...ends), Math.max(...ends)];
 }
 function biasedArea(model, name, share, purity, ratio) {

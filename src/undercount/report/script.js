@@ -23,7 +23,7 @@ function update(everything = false) {
   text("light", light); $("light").className = "light " + light.split(" ")[0];
   text("lead", `${title(lead.name)} ${number(lead.value)}`);
   text("lead-range", span(lead.low, lead.high) + (lead.bias ? ` · labelling bias up to Γ: ${span(...lead.bias)}` : ""));
-  text("plain", still ? model.words.plain : sentence(lead));
+  text("plain", still ? model.words.plain : sentence(lead, model.single));
   text("change", still ? model.words.change : changeWords(model, lead, i));
   text("weakest", model.words.weakest);
   $("moved").hidden = still && state.gamma === 1;

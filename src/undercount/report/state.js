@@ -72,7 +72,8 @@ function rowsOf(model) {
     }
     const impure = purity < 1 || model.label_purity.low < model.label_purity.high;
     row.needs = "random labels" + (impure ? ", prevalence, purity" : name === "recall" || name === "lift_auc" ? "" : ", prevalence");
-    if (grows && !["recall", "specificity", "accuracy", "lift_auc"].includes(name)) row.needs += `; at least ${certain ? "" : "~"}${number(row.naive)} whatever it is`;
+    // Without hidden positives a case-control target has none: only the area has the naive value for a bound.
+    if (grows && (name === "roc_auc" || model.single && ["precision", "f1", "mcc", "average_precision"].includes(name))) row.needs += `; at least ${certain ? "" : "~"}${number(row.naive)} whatever it is`;
     return row;
   });
 }
@@ -85,14 +86,14 @@ function lightOf(model, rows, ruled) {
   if ((lead.high - lead.low) / lead.value > 0.1 || has("warn", ["UC002", "UC010", "UC011"])) return "depends on the prevalence";
   return (Math.max(lead.high, bias[1]) - Math.min(lead.low, bias[0])) / lead.value > 0.1 ? "depends on fair labelling" : "robust";
 }
-function sentence(lead) {
+function sentence(lead, single) {
   const low = lead.naive < lead.value;
   if (!Number.isFinite(lead.value)) return "This number does not exist at the values set below.";
   if (lead.name === "precision") {
     const why = ` "Precision ${percent(lead.naive)}" is too low because many "false alarms" are positives nobody has labelled yet.`;
     const of = lead.value >= 0.05 && lead.value < 0.95 ? 10 : 100;
     const [few, most] = [lead.low, lead.high].map((v) => (of * v).toFixed(0)), range = few === most ? "" : ` (${few} to ${most})`;
-    return `About ${(of * lead.value).toFixed(0)} of every ${of} flagged cases are real${range}.` + (low ? why : "");
+    return `About ${(of * lead.value).toFixed(0)} of every ${of} flagged cases are real${range}.` + (low && single ? why : "");
   }
   const pairs = `${percent(lead.value)} of the cases (${span(lead.low, lead.high, percent)}).`;
   const why = ` "AUC ${number(lead.naive)}" is too low because unlabeled positives count as errors.`;

@@ -118,7 +118,9 @@ def plain_words(evaluation: Evaluation) -> str:
     if precision is not None and not math.isnan(precision.estimate.value):
         estimate = precision.estimate
         words = _flagged_words(evaluation, estimate)
-        if precision.naive < estimate.value and not _reversed(evaluation):
+        # In case-control data the naive precision is that of another mix of rows.
+        single = evaluation.shares.sampling == "single-sample"
+        if single and precision.naive < estimate.value and not _reversed(evaluation):
             words += (
                 f' "Precision {percent(precision.naive)}" is too low because many "false alarms" '
                 "are positives nobody has labelled yet."
