@@ -234,12 +234,12 @@ def test_nothing_to_merge(tmp_path):
 
 
 def test_counts_are_written_through_links_and_to_files_only(tmp_path):
-    counts = uc.ScoreCounts.from_rows([1, None, None], [0.9, 0.9, 0.2])
+    counts = ScoreCounts.from_rows([1, None, None], [0.9, 0.9, 0.2])
     (tmp_path / "real.parquet").write_bytes(b"old")
     link = tmp_path / "link.parquet"
     link.symlink_to("real.parquet")
-    uc.write_counts(counts, link)
+    write_counts(counts, link)
     assert link.is_symlink()
-    assert uc.read_counts_file(tmp_path / "real.parquet").n_unlabeled == 2
-    with pytest.raises(uc.InputError, match="is none"):
-        uc.write_counts(counts, tmp_path)
+    assert read_counts_file(tmp_path / "real.parquet").n_unlabeled == 2
+    with pytest.raises(InputError, match="is none"):
+        write_counts(counts, tmp_path)
