@@ -12,18 +12,14 @@ used. Everything is seeded: the same commands give the same file up to rounding 
 algebra library.
 """
 
-import argparse
-import json
 import pathlib
-import warnings
 
 import numpy as np
 from scipy.special import expit
-from train_network import fit, short
+from train_network import fit, read, run, short, write
 from train_scorers import scored_world
 from train_shapes import scored_shape
 
-import undercount as uc
 from undercount.prevalence.evidence import AUC_PLACE, gather
 from undercount.prevalence.quantile_net import QuantileNet
 
@@ -38,22 +34,6 @@ NO_AUC, FULL_AUC, LEAST_WEIGHT = 0.6, 0.9, 0.1
 TAIL, LEAST_TAIL_WEIGHT = 0.44, 0.4
 
 
-def simulate(make, seed, path, number):
-    """Gather the evidence of so many seeded draws; each may hold several problems."""
-    inputs, truths, groups = [], [], []
-    for place in range(number):
-        for which, (share, y, score) in enumerate(make(np.random.default_rng([seed, place]))):
-            if len(np.unique(score)) < 3:
-                continue
-            inputs.append(gather(uc.ScoreCounts.from_rows(y, score, unlabeled=0)).inputs)
-            truths.append(share)
-            groups.append((place, which))
-        if place % 100 == 99 or place == number - 1:
-            values = {"inputs": inputs, "truth": truths, "group": groups}
-            np.savez(path, **{name: np.array(each) for name, each in values.items()})
-            print(f"{place + 1} draws, {len(truths)} problems", flush=True)
-
-
 def weights(auc_labelled, truth):
     """Return the weight of each problem at each level; they average 1 at each."""
     auc = 0.5 + (auc_labelled - 0.5) / np.maximum(1 - truth, 0.02)
@@ -63,9 +43,7 @@ def weights(auc_labelled, truth):
 
 
 def train(paths, home):
-    parts = [np.load(path) for path in paths]
-    inputs = np.concatenate([p["inputs"] for p in parts])
-    truth = np.concatenate([p["truth"] for p in parts])
+    inputs, truth, _ = read(paths)
     centre, spread = inputs.mean(axis=0), inputs.std(axis=0)
     centre, spread = np.array(short(centre)), np.array(short(spread))
     x = np.clip((inputs - centre) / spread, -5, 5)
@@ -74,38 +52,13 @@ def train(paths, home):
     networks = [
         fit(x[held:], truth[held:, None], weight[held:], LEVELS, seed) for seed in range(N_NETWORKS)
     ]
-    values = {
-        "levels": LEVELS.tolist(),
-        "centre": centre.tolist(),
-        "spread": spread.tolist(),
-        "networks": [[[short(w), short(b)] for w, b in layers] for layers in networks],
-    }
-    home.write_text(json.dumps(values, separators=(",", ":")) + "\n", encoding="utf-8")
+    values = write(home, LEVELS, centre, spread, networks)
     found = QuantileNet.from_dict(values).quantiles(inputs[:held])
-    error = np.abs(found[:, 4] - truth[:held]).mean()
+    error = np.abs(found[:, LEVELS.tolist().index(0.5)] - truth[:held]).mean()
     inside = np.mean((found[:, 0] <= truth[:held]) & (truth[:held] <= found[:, -1]))
     print(f"{len(x)} problems; held-out error {error:.4f}, coverage of 95 % {inside:.3f}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    commands = parser.add_subparsers(dest="command", required=True)
-    makers = {"worlds": scored_world, "scores": scored_shape}
-    for name in makers:
-        one = commands.add_parser(name)
-        one.add_argument("seed", type=int)
-        one.add_argument("path")
-        one.add_argument("--number", type=int, default=2500)
-    two = commands.add_parser("train")
-    two.add_argument("paths", nargs="+")
-    two.add_argument("--home", type=pathlib.Path, default=HOME)
-    args = parser.parse_args()
-    warnings.simplefilter("ignore")
-    if args.command == "train":
-        train(args.paths, args.home)
-    else:
-        simulate(makers[args.command], args.seed, args.path, args.number)
-
-
 if __name__ == "__main__":
-    main()
+    makers = {"worlds": scored_world, "scores": scored_shape}
+    run(__doc__.splitlines()[0], makers, gather, train, HOME)

@@ -1,8 +1,14 @@
-"""Small networks that answer with quantiles, fitted by Adam: for the training scripts here."""
+"""Small networks that answer with quantiles, fitted by Adam, and what their scripts share."""
 
+import argparse
 import itertools
+import json
+import pathlib
+import warnings
 
 import numpy as np
+
+import undercount as uc
 
 HIDDEN = (64, 32)
 EPOCHS = 40
@@ -70,3 +76,59 @@ def fit(x, truth, weight, levels, seed, hidden=HIDDEN):
 def short(array):
     """Return nested lists with four significant digits: enough, and a small file."""
     return np.vectorize(lambda v: float(f"{v:.4g}"))(array).tolist()
+
+
+def simulate(gather, make, seed, path, number):
+    """Gather the evidence of so many seeded draws; each may hold several problems."""
+    inputs, truths, groups = [], [], []
+    for place in range(number):
+        for which, (truth, y, score) in enumerate(make(np.random.default_rng([seed, place]))):
+            if len(np.unique(score)) < 3:
+                continue
+            inputs.append(gather(uc.ScoreCounts.from_rows(y, score, unlabeled=0)).inputs)
+            truths.append(truth)
+            groups.append((place, which))
+        if place % 50 == 49 or place == number - 1:
+            values = {"inputs": inputs, "truth": truths, "group": groups}
+            np.savez(path, **{name: np.array(each) for name, each in values.items()})
+            print(f"{place + 1} draws, {len(truths)} problems", flush=True)
+
+
+def read(paths):
+    """Return inputs and truths of several files of problems, and the draw of each problem."""
+    parts = [np.load(path) for path in paths]
+    draws = [np.column_stack([0 * p["group"][:, :1] + i, p["group"]]) for i, p in enumerate(parts)]
+    inputs, truth = (np.concatenate([p[name] for p in parts]) for name in ("inputs", "truth"))
+    return inputs, truth, np.concatenate(draws)[:, :2]
+
+
+def write(home, levels, centre, spread, networks):
+    """Write what `QuantileNet` reads, and return it."""
+    values = {
+        "levels": levels.tolist(),
+        "centre": centre.tolist(),
+        "spread": spread.tolist(),
+        "networks": [[[short(w), short(b)] for w, b in layers] for layers in networks],
+    }
+    home.write_text(json.dumps(values, separators=(",", ":")) + "\n", encoding="utf-8")
+    return values
+
+
+def run(description, makers, gather, train, home):
+    """Read the command line: simulate problems of one kind, or train on files of them."""
+    parser = argparse.ArgumentParser(description=description)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name in makers:
+        one = commands.add_parser(name)
+        one.add_argument("seed", type=int)
+        one.add_argument("path")
+        one.add_argument("--number", type=int, required=True)
+    two = commands.add_parser("train")
+    two.add_argument("paths", nargs="+")
+    two.add_argument("--home", type=pathlib.Path, default=home)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if args.command == "train":
+        train(args.paths, args.home)
+    else:
+        simulate(gather, makers[args.command], args.seed, args.path, args.number)

@@ -9,10 +9,7 @@ negatives drawn at random. `worlds` scores simulated features by classifiers tha
 labels, `scores` draws scores from known distributions. No real data set is used.
 """
 
-import argparse
-import json
 import pathlib
-import warnings
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -21,14 +18,13 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from train_consensus import LEVELS, MEDIAN_WEIGHT
-from train_network import fit, short
+from train_network import fit, read, run, short, write
 from train_scorers import boosting, sizes_of
 from train_shapes import SHAPES, irreducible
 from train_worlds import RareClassError, world
 
-import undercount as uc
 from undercount.prevalence.noisy_evidence import gather_noisy
-from undercount.prevalence.quantile_net import trained_net
+from undercount.prevalence.quantile_net import QuantileNet
 
 HOME = pathlib.Path(__file__).parents[1] / "src" / "undercount" / "prevalence" / "noisy.json"
 PURE = 0.3  # of the problems have no wrong label
@@ -37,7 +33,6 @@ HIDDEN = (48, 24)
 N_NETWORKS = 4
 LEAST_GAP = 0.08  # between purity and share: nothing can be told from less
 N_MIXES = 2
-MOST_PROBLEMS = 3 * (1 + N_MIXES)  # of one draw
 HELD = 40  # one of so many problems is held out
 
 
@@ -111,47 +106,11 @@ def scored_shape(rng):
     return [((hidden / n_unlabeled, right / n_labelled), y, score)]
 
 
-def simulate(make, seed, path, number):
-    """Gather the evidence of so many seeded draws; each may hold several problems."""
-    inputs, truths, groups = [], [], []
-    for place in range(number):
-        for which, (shares, y, score) in enumerate(make(np.random.default_rng([seed, place]))):
-            if len(np.unique(score)) < 3:
-                continue
-            counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
-            inputs.append(gather_noisy(counts).inputs)
-            truths.append(shares)
-            groups.append((place, which))
-        if place % 50 == 49 or place == number - 1:
-            values = {"inputs": inputs, "truth": truths, "group": groups}
-            np.savez(path, **{name: np.array(each) for name, each in values.items()})
-            print(f"{place + 1} draws, {len(truths)} problems", flush=True)
-
-
-def draws_of(part):
-    """Return the number of the draw that each problem comes from.
-
-    Older files do not hold it. There the problems of a world stand together, and its truths recur:
-    each mix is scored by three scorers.
-    """
-    if "group" in part:
-        return part["group"][:, 0]
-    truth, near = part["truth"], MOST_PROBLEMS - 1
-    recurs = [
-        (truth[i : i + near, None] == truth[None, max(0, i - near) : i]).all(axis=2).any()
-        for i in range(len(truth))
-    ]
-    return np.cumsum(~np.array(recurs))
-
-
-def held_out(parts):
+def held_out(draws):
     """Return how many problems at the start are held out: those of whole draws.
 
     Problems of one draw are too alike for some to tell what a network makes of others.
     """
-    draws = np.concatenate(
-        [np.column_stack([np.full(len(p["truth"]), i), draws_of(p)]) for i, p in enumerate(parts)]
-    )
     starts = np.flatnonzero(np.any(np.diff(draws, axis=0) != 0, axis=1)) + 1
     later = starts[starts >= max(1, len(draws) // HELD)]
     if not len(later):
@@ -160,52 +119,26 @@ def held_out(parts):
 
 
 def train(paths, home):
-    parts = [np.load(path) for path in paths]
-    inputs = np.concatenate([p["inputs"] for p in parts])
-    truth = np.concatenate([p["truth"] for p in parts])
+    inputs, truth, draws = read(paths)
     centre, spread = (np.array(short(each)) for each in (inputs.mean(axis=0), inputs.std(axis=0)))
     x = np.clip((inputs - centre) / spread, -5, 5)
     levels = np.tile(LEVELS, truth.shape[1])
     wanted = np.repeat(truth, len(LEVELS), axis=1)
     weight = np.where(levels == 0.5, MEDIAN_WEIGHT, 1.0) * np.ones((len(x), 1))
-    held = held_out(parts)  # of the first file: classifiers' scores when worlds come first
+    held = held_out(draws)  # of the first file: classifiers' scores when worlds come first
     networks = [
         fit(x[held:], wanted[held:], weight[held:], levels, seed, HIDDEN)
         for seed in range(N_NETWORKS)
     ]
-    values = {
-        "levels": LEVELS.tolist(),
-        "centre": centre.tolist(),
-        "spread": spread.tolist(),
-        "networks": [[[short(w), short(b)] for w, b in layers] for layers in networks],
-    }
-    home.write_text(json.dumps(values, separators=(",", ":")) + "\n", encoding="utf-8")
+    net = QuantileNet.from_dict(write(home, LEVELS, centre, spread, networks))
     print(f"{len(x)} problems; {held} held out")
     for place, name in enumerate(("share", "purity")):
-        found, real = trained_net(home.name, place).quantiles(inputs[:held]), truth[:held, place]
+        found, real = net.answer(place).quantiles(inputs[:held]), truth[:held, place]
         inside = np.mean((found[:, 0] <= real) & (real <= found[:, -1]))
         error = np.abs(found[:, LEVELS.tolist().index(0.5)] - real).mean()
         print(f"{name}: held-out error {error:.4f}, coverage of 95 % {inside:.3f}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    commands = parser.add_subparsers(dest="command", required=True)
-    makers = {"worlds": scored_world, "scores": scored_shape}
-    for name in makers:
-        one = commands.add_parser(name)
-        one.add_argument("seed", type=int)
-        one.add_argument("path")
-        one.add_argument("--number", type=int, default=1500)
-    two = commands.add_parser("train")
-    two.add_argument("paths", nargs="+")
-    args = parser.parse_args()
-    warnings.simplefilter("ignore")
-    if args.command == "train":
-        train(args.paths, HOME)
-    else:
-        simulate(makers[args.command], args.seed, args.path, args.number)
-
-
 if __name__ == "__main__":
-    main()
+    makers = {"worlds": scored_world, "scores": scored_shape}
+    run(__doc__.splitlines()[0], makers, gather_noisy, train, HOME)

@@ -6,6 +6,8 @@ import pathlib
 import numpy as np
 import pytest
 
+from undercount.prevalence.noisy_evidence import gather_noisy
+
 BENCHMARKS = pathlib.Path(__file__).parents[2] / "benchmarks"
 
 
@@ -13,11 +15,6 @@ BENCHMARKS = pathlib.Path(__file__).parents[2] / "benchmarks"
 def script(monkeypatch):
     monkeypatch.syspath_prepend(BENCHMARKS)
     return importlib.import_module
-
-
-def world(rng):
-    """Return the truths of nine problems: three scorers of the same three mixes."""
-    return np.tile(rng.random((3, 2)), (3, 1))
 
 
 def test_fewer_rows_than_a_batch_are_refused(script):
@@ -36,33 +33,32 @@ def test_network_learns_a_median(script):
     assert (low, high) == pytest.approx((0.2, 0.8), abs=0.1)
 
 
-@pytest.mark.parametrize("stored", [True, False], ids=["group", "truths alone"])
-def test_whole_worlds_are_held_out(script, stored):
-    noisy, rng = script("train_noisy"), np.random.default_rng(0)
-    worlds = {"truth": np.concatenate([world(rng) for _ in range(20)])}
-    shapes = {"truth": rng.random((300, 2))}
-    if stored:
-        worlds["group"] = np.column_stack([np.repeat(np.arange(20), 9), np.tile(np.arange(9), 20)])
-        shapes["group"] = np.column_stack([np.arange(300), np.zeros(300, int)])
-    assert noisy.draws_of(worlds).tolist() == (np.repeat(np.arange(20), 9) + (not stored)).tolist()
+def test_whole_worlds_are_held_out(script):
+    noisy = script("train_noisy")
+    worlds = np.column_stack([np.zeros(180, int), np.repeat(np.arange(20), 9)])
+    shapes = np.column_stack([np.ones(300, int), np.arange(300)])
     # A fortieth of 480 problems are 12, in the middle of the second world.
-    assert noisy.held_out([worlds, shapes]) == 18
+    assert noisy.held_out(np.concatenate([worlds, shapes])) == 18
 
 
 def test_one_world_alone_cannot_be_held_out(script):
     noisy = script("train_noisy")
     with pytest.raises(ValueError, match="needs several; got one"):
-        noisy.held_out([{"truth": world(np.random.default_rng(0))}])
+        noisy.held_out(np.zeros((9, 2), int))
 
 
 def test_simulated_problems_hold_their_draw(script, tmp_path):
-    noisy = script("train_noisy")
+    network = script("train_network")
 
     def make(rng):
         y = np.repeat([1, 0], [40, 100])
         return [((0.3, 1.0), y, rng.normal(y)) for _ in range(2)]
 
-    noisy.simulate(make, 0, tmp_path / "x.npz", 3)
+    network.simulate(gather_noisy, make, 0, tmp_path / "x.npz", 3)
     with np.load(tmp_path / "x.npz") as found:
         assert found["group"].tolist() == [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]]
         assert len(found["inputs"]) == len(found["truth"]) == 6
+    _, truth, draws = network.read([tmp_path / "x.npz"] * 2)
+    assert truth.shape == (12, 2)
+    assert draws[:, 0].tolist() == [0] * 6 + [1] * 6
+    assert draws[:, 1].tolist() == [0, 0, 1, 1, 2, 2] * 2

@@ -42,6 +42,7 @@ class NoisyConsensus(ScoreEstimator):
     Attributes
     ----------
     unlabeled_prevalence_, label_purity_ : float
+        The share is kept .01 or more below the purity: without a gap nothing is recovered.
     interval_ : Interval
         Of the share: quantiles among simulated problems that look like this one.
     diagnostics_ : dict

@@ -57,6 +57,15 @@ class QuantileNet:
         found = np.mean([_forward(scaled, network) for network in self.networks], axis=0)
         return np.asarray(np.sort(found, axis=-1))
 
+    def answer(self, place: int) -> QuantileNet:
+        """Return the network of one of several answers: each has an output for every level."""
+        outputs = slice(place * len(self.levels), (place + 1) * len(self.levels))
+        networks = tuple(
+            (*layers[:-1], (layers[-1][0][:, outputs], layers[-1][1][outputs]))
+            for layers in self.networks
+        )
+        return replace(self, networks=networks)
+
     def at(self, quantiles: Array, level: float) -> float:
         """Return a vector's quantile at any level; beyond the ends the tail is taken as normal."""
         inside = min(max(level, self.levels[0]), self.levels[-1])
@@ -86,13 +95,7 @@ def trained_net(file: str = "consensus.json", place: int = 0) -> QuantileNet:
     file : str
         Where its numbers stand.
     place : int
-        Which of its answers, if it gives several: each has as many outputs as there are levels.
+        Which of its answers, if it gives several.
     """
     text = files("undercount.prevalence").joinpath(file).read_text(encoding="utf-8")
-    net = QuantileNet.from_dict(json.loads(text))
-    outputs = slice(place * len(net.levels), (place + 1) * len(net.levels))
-    networks = tuple(
-        (*layers[:-1], (layers[-1][0][:, outputs], layers[-1][1][outputs]))
-        for layers in net.networks
-    )
-    return replace(net, networks=networks)
+    return QuantileNet.from_dict(json.loads(text)).answer(place)
