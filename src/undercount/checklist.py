@@ -158,7 +158,7 @@ def _agreement(estimates: Mapping[str, Estimate], share: float) -> Check:
 def _labels(counts: ScoreCounts) -> Check:
     """UC003: there should be enough labelled rows."""
     labelled = counts.effective_size("positive")
-    message = f"{labelled:,.6g} labelled positive rows"
+    message = f"{labelled:,.6g} labelled positive row{'' if labelled == 1 else 's'}"
     if labelled >= FEW_LABELS:
         return Check("UC003", "ok", message)
     width = 1.96 * (0.25 / max(labelled, 1)) ** 0.5

@@ -11,6 +11,7 @@ from undercount.commands.counting import count, merge
 from undercount.commands.evaluating import demo, evaluate
 from undercount.commands.explaining import explain, reproduce
 from undercount.commands.talk import BAD_INPUT, FINE
+from undercount.commands.wording import in_options
 from undercount.errors import InputError
 
 
@@ -28,7 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InputError as error:
         if "--debug" in arguments:
             raise
-        click.echo(f"undercount: {error}", err=True)
+        asked = commands.commands.get(arguments[0])
+        click.echo(f"undercount: {in_options(str(error), asked)}", err=True)
         return BAD_INPUT
     return int(code or FINE)
 

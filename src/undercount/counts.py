@@ -19,7 +19,7 @@ from undercount.cells import (
 )
 from undercount.errors import InputError
 from undercount.rates import FloatArray
-from undercount.rows import read_labels, read_scores, read_weights
+from undercount.rows import amount, read_labels, read_scores, read_weights, row_words
 from undercount.tally import Table, compact_table, full_table
 
 BoolArray = NDArray[np.bool_]
@@ -274,9 +274,9 @@ class ScoreCounts:
 
     def _words(self) -> str:
         parts = (
-            f"{self.n_positive:,.6g} labelled positive",
-            f"{self.n_negative:,.6g} labelled negative",
-            f"{self.n_unlabeled:,.6g} unlabeled",
+            f"{amount(self.n_positive)} labelled positive",
+            f"{amount(self.n_negative)} labelled negative",
+            f"{amount(self.n_unlabeled)} unlabeled",
         )
         return ", ".join(parts)
 
@@ -285,8 +285,9 @@ class ScoreCounts:
             return "ScoreCounts: no rows"
         kind = "cells" if self.compact else "distinct scores"
         error = f", AUC within {self.auc_error:.1e}" if self.auc_error else ""
+        rows = row_words(self.n_rows, weighted=self.weighted)
         return (
-            f"ScoreCounts: {self.n_rows:,.6g} rows: {self._words()}; {len(self.score):,} {kind} "
+            f"ScoreCounts: {rows}: {self._words()}; {len(self.score):,} {kind} "
             f"from {self.score[-1]:.6g} to {self.score[0]:.6g}{error}"
         )
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from undercount.errors import InputError
 from undercount.frames import count_scores
 from undercount.queries import unmasked
+from undercount.rows import row_words
 from undercount.sources import Paths, Source, open_source, quoted
 
 # Beginnings and endings of the names that DuckDB gives to types of numbers.
@@ -119,7 +120,7 @@ def _number(source: Source, name: str) -> str:
         return "CAST(NULL AS DOUBLE)"
     raise InputError(
         f"column {name!r} of {source.place} must hold numbers, not {kind.lower()}; got "
-        f"{held[1]!r} in {held[0]} rows"
+        f"{held[1]!r} in {row_words(held[0])}"
     )
 
 

@@ -16,6 +16,7 @@ from undercount.errors import InputError
 from undercount.files import read_columns, refuse_text, relation_of
 from undercount.frames import count_scores
 from undercount.rates import FloatArray
+from undercount.rows import row_words
 from undercount.sources import open_source, quoted
 
 # Label values that a message lists at most.
@@ -67,11 +68,7 @@ def read_counted(
             found = kept.aggregate(f"{quoted(label)} AS value, count(*) AS number").fetchall()
             coding, notes = infer_coding(dict(found), unlabeled, negative)
             dropped = total - sum(number for _, number in found)
-            notes.insert(
-                0,
-                f"{total:,} rows read"
-                + (f", {dropped:,} dropped (missing score)" if dropped else ""),
-            )
+            notes.insert(0, read_words(total, dropped))
             counted = count_scores(
                 kept,
                 label=label,
@@ -120,14 +117,16 @@ def read_rows(
     }
     coding, notes = infer_coding(table, unlabeled, negative)
     dropped = int(np.count_nonzero(~complete))
-    notes.insert(
-        0,
-        f"{len(labels):,} rows read"
-        + (f", {dropped:,} dropped (missing score)" if dropped else ""),
-    )
+    notes.insert(0, read_words(len(labels), dropped))
     if coding is not None:
         labels = np.where(labels == coding, np.nan, labels)
     return Columns(labels[complete], {n: columns[n].astype(float)[complete] for n in scores}, notes)
+
+
+def read_words(total: int, dropped: int) -> str:
+    """Say how many rows were read, and how many of them were dropped."""
+    words = f"{row_words(total)} read"
+    return words + (f", {dropped:,} dropped (missing score)" if dropped else "")
 
 
 def read_case_control(
@@ -143,7 +142,7 @@ def read_case_control(
         columns = read_columns(list(paths), list(scores))
         rows[kind] = {name: columns[name].astype(float) for name in scores}
         n_rows = len(next(iter(rows[kind].values())))
-        notes.append(f"{n_rows:,} {kind} rows read")
+        notes.append(f"{n_rows:,} {kind} row{'' if n_rows == 1 else 's'} read")
     for name in scores:
         score = np.concatenate([rows["positive"][name], rows["unlabeled"][name]])
         y = np.repeat([1.0, np.nan], [len(rows[k][name]) for k in ("positive", "unlabeled")])

@@ -41,6 +41,11 @@ class Share(click.ParamType):  # type: ignore[type-arg]  # generic in newer clic
 
 
 DATA = click.argument("data", nargs=-1, required=False)
+SAMPLING = click.option(
+    "--sampling",
+    type=click.Choice(["single-sample", "case-control"]),
+    help="Whether the labelled rows are part of the sample or were drawn apart.",
+)
 
 
 def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -77,7 +82,7 @@ share_options = _options(
         show_default=True,
         help="Share of rows labelled positive that really are.",
     ),
-    click.option("--sampling", type=click.Choice(["single-sample", "case-control"])),
+    SAMPLING,
     click.option("--target", type=click.Choice(["dataset", "population"])),
     click.option("--confidence-level", type=float, default=0.95, show_default=True),
     click.option("--seed", type=int, default=0, show_default=True, help="Seed of resampling."),

@@ -29,13 +29,7 @@ def read_error(place: str, message: str) -> str:
     if "CSV Error on Line" in message:
         return _csv_error(file, message)
     if "Malformed JSON" in message or "JSON" in message.split("\n", 1)[0]:
-        named = _found(r'in file "(.+?)"', message) or place
-        line = _found(r"in line (\d+)", message)
-        reason = _found(r"in line \d+: (.+?)\.?\s*$", message) or _first_line(message)
-        return (
-            f"{named}{f', line {line}' if line else ''}: every line must hold one JSON object; "
-            f"got {reason}. Mend the line, or write one object a line"
-        )
+        return _json_error(_found(r'in file "(.+?)"', message) or place, message)
     if "arquet file" in message or "magic bytes" in message:
         return (
             f"{place} is no complete Parquet file: {_first_line(message)}. "
@@ -49,11 +43,53 @@ def read_error(place: str, message: str) -> str:
     return f"{place} cannot be read: {_first_line(message)}"
 
 
+def _json_error(file: str, message: str) -> str:
+    reason = _found(r"in (?:line|record/value) \d+: (.+?)\.?(?: Try .*)?\s*$", message)
+    where, what = file, reason or _first_line(message)
+    number, line = _broken_line(file)
+    if number:
+        # Where DuckDB did not read line by line, its reason may be about another one.
+        reason = f"{what} in " if "in line" in message else ""
+        where, what = f"{file}, line {number}", f"{reason}{_shown(line)}"
+    return (
+        f"{where}: every line must hold one JSON object; got {what}. Mend the line, or write one "
+        "object a line"
+    )
+
+
+def _broken_line(file: str) -> tuple[int, str]:
+    """Find the first line that is no JSON, from 1; 0 if there is none or the file is an array.
+
+    DuckDB's own number leaves blank lines out, and in some versions is one too high.
+    """
+    sql = """
+        SELECT number, line FROM (
+            SELECT row_number() OVER () AS number, line
+            FROM read_csv(
+                $file, columns={'line': 'VARCHAR'}, auto_detect=false, header=false,
+                delim='\x01', quote='', escape=''
+            )
+        ) WHERE trim(line) <> '' AND NOT json_valid(line) ORDER BY number LIMIT 1
+    """
+    try:
+        with duckdb.connect() as connection:
+            found = connection.execute(sql, {"file": file}).fetchone()
+    except duckdb.Error:  # bytes that are no text, or no such file: then the rest must do
+        return 0, ""
+    if found is None or (found[0] == 1 and found[1].lstrip().startswith("[")):
+        return 0, ""
+    return int(found[0]), str(found[1])
+
+
+def _shown(line: str) -> str:
+    return repr(line[:SHOWN_LINE] + ("…" if len(line) > SHOWN_LINE else ""))
+
+
 def _csv_error(file: str, message: str) -> str:
     number = _found(r"CSV Error on Line: (\d+)", message)
     where = f"{file}, line {number}"
     line = _found(r"^Original Line: ?(.*)$", message) or ""
-    shown = repr(line[:SHOWN_LINE] + ("…" if len(line) > SHOWN_LINE else ""))
+    shown = _shown(line)
     wanted = _found(r"Expected Number of Columns: (\d+)", message)
     got = _found(r"Found: (\d+)", message)
     if wanted and got:

@@ -15,6 +15,27 @@ LARGEST_EXACT_INTEGER = 2**53
 SHOWN = 5
 
 
+def amount(value: float) -> str:
+    """Write a number of rows, or a sum of weights with as many digits as one reads."""
+    if float(value).is_integer():
+        return f"{value:,.0f}"
+    return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"  # noqa: PLR2004 - readability
+
+
+def row_words(number: float, *, weighted: bool = False) -> str:
+    """Say how many rows there are, or their total weight, which is no number of rows.
+
+    Examples
+    --------
+    >>> from undercount.rows import row_words
+    >>> row_words(1), row_words(2000), row_words(0.5, weighted=True)
+    ('1 row', '2,000 rows', 'rows of total weight 0.5')
+    """
+    if weighted:
+        return f"rows of total weight {amount(number)}"
+    return f"{amount(number)} row{'' if number == 1 else 's'}"
+
+
 def read_scores(score: Any) -> NDArray[np.floating[Any]]:
     """Return scores as contiguous float32 or float64 without NaN."""
     array = _as_array(score, "score")
@@ -136,7 +157,7 @@ def _numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
     strings = [value for value in flat[~missing] if isinstance(value, str | bytes)]
     if strings:
         raise InputError(
-            f"{name} must hold numbers, not text; got {strings[0]!r} in {len(strings)} rows"
+            f"{name} must hold numbers, not text; got {strings[0]!r} in {row_words(len(strings))}"
         )
     result = np.full(len(flat), np.nan)
     try:

@@ -13,6 +13,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import Estimate
 from undercount.errors import MisfitWarning, SmallSampleWarning, UndefinedMetricWarning
 from undercount.pipeline import Resamples
+from undercount.rows import row_words
 from undercount.shares import Shares
 from undercount.uncertainty.intervals import estimate_metric
 
@@ -154,7 +155,8 @@ def flagged_check(counts: ScoreCounts, threshold: float) -> Check:
             "nothing here, and precision is the prevalence",
             f"raise the threshold; the lowest score is {counts.score[rows > 0][-1]:.6g}",
         )
-    return Check("UC013", "ok", f"{flagged:,.6g} rows score {threshold:g} or more")
+    words = row_words(flagged, weighted=counts.weighted)
+    return Check("UC013", "ok", f"{words} at {threshold:g} or above")
 
 
 def spoken(text: str) -> str:

@@ -1,33 +1,44 @@
 """Compare models, methods of estimating the prevalence, and models of who chose the rows."""
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from undercount.commands.evaluating import read
 from undercount.commands.talk import FINE, working
+from undercount.commands.wording import in_options
 from undercount.errors import InputError
-from undercount.options import DATA, known, reading_options, share_options
+from undercount.options import DATA, SAMPLING, known, reading_options, share_options
 
 
 @click.command(short_help="Estimate the share of hidden positives, all methods.")
 @DATA
 @reading_options
+@SAMPLING
 @click.option("--confidence-level", type=float, default=0.95, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, allow_dash=True))
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def prevalence(data: tuple[str, ...], **options: Any) -> int:
     """Estimate the share of positives among the unlabeled rows with every method."""
-    from undercount.report.estimators import estimator_table, print_estimators  # noqa: PLC0415
+    from undercount.report.estimators import (  # noqa: PLC0415 - only when needed
+        estimator_table,
+        print_estimators,
+        refuse_unanswered,
+    )
+    from undercount.report.words import SAMPLING as SAMPLINGS  # noqa: PLC0415
 
     reading = read(data, options, [])
+    sampling = options["sampling"] or reading.sampling
+    told = (options["confidence_level"], options["seed"], sampling)
+    tables = {}
     with working("estimating", options):
-        tables = {
-            name: estimator_table(counts, options["confidence_level"], options["seed"])
-            for name, counts in reading.counts.items()
-        }
-    print_estimators(tables, reading.notes, options)
+        for name, counts in reading.counts.items():
+            rows = estimator_table(counts, *told)
+            refuse_unanswered(rows, name if len(reading.counts) > 1 else "")
+            tables[name] = [replace(row, note=in_options(row.note, prevalence)) for row in rows]
+    print_estimators(tables, [*reading.notes, SAMPLINGS[sampling]], options)
     return FINE
 
 
@@ -139,6 +150,8 @@ def select(data: tuple[str, ...], **options: Any) -> int:
     with working("fitting", options):
         model, notes = fitted_selection(list(data), options)
         facts = selection_facts(model, options["threshold"])
+    for check in facts["checks"]:
+        check |= {part: in_options(check[part], select) for part in ("message", "advice")}
     if options["json_file"]:
         write_text(options["json_file"], json.dumps(facts, indent=1) + "\n")
     if not options["quiet"] and options["json_file"] != "-":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undercount.commands.talk import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, progress, working
+from undercount.commands.wording import in_options
 from undercount.errors import InputError
 from undercount.options import (
     DATA,
@@ -139,7 +140,8 @@ def _judged(evaluations: "list[Evaluation]", requirements: Sequence[Any], *, qui
                 warnings.simplefilter("always")
                 estimate = evaluation.estimate(requirement.metric, requirement.threshold)
             for warning in caught:
-                click.echo(f"undercount: {warning.message}", err=True)
+                told = in_options(str(warning.message), click.get_current_context().command)
+                click.echo(f"undercount: {told}", err=True)
             checks = [check for check in evaluation.checks if check.code != "UC013"]
             if requirement.threshold is not None:
                 checks.append(flagged_check(evaluation.counts, requirement.threshold))

@@ -1,5 +1,6 @@
 """Reproduce the papers, explain the words."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -17,13 +18,25 @@ from undercount.errors import InputError
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processes.")
 @click.option("--backend", help="A joblib backend by name, dask or ray for a cluster.")
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for tables and figures.")
-@click.option("--data-dir", type=click.Path(file_okay=False), envvar="UNDERCOUNT_DATA")
+@click.option(
+    "--data-dir",
+    type=click.Path(file_okay=False),
+    envvar="UNDERCOUNT_DATA",
+    show_envvar=True,
+    help="Folder of data files.",
+)
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @click.option("--debug", is_flag=True, help="Show tracebacks.")
 def reproduce(paper: str | None, item: str | None, **options: Any) -> int:
     """Reproduce a table or figure of a paper, ours beside the published; or list them."""
     from undercount.papers.catalogue import ITEMS, run_item  # noqa: PLC0415 - only when needed
 
+    folder = options["data_dir"]
+    if folder and not Path(folder).is_dir():
+        raise InputError(
+            f"there is no folder {folder!r}; name that of the data files by --data-dir or "
+            "UNDERCOUNT_DATA, or leave both out"
+        )
     chosen = [known for known in ITEMS if paper in (None, known.paper)]
     if item is None:
         if not chosen:

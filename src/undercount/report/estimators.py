@@ -46,14 +46,18 @@ class EstimatorRow:
 
 
 def estimator_table(
-    counts: ScoreCounts, confidence_level: float, random_state: int
+    counts: ScoreCounts,
+    confidence_level: float,
+    random_state: int,
+    sampling: str = "single-sample",
 ) -> list[EstimatorRow]:
     """Fit every score method; one that cannot work says why."""
     counts.require("positive", "unlabeled")
     methods = dict(METHODS)
     if counts.n_negative > 0:
         methods["two labels"] = ("TwoLabels", {})
-    options = {"confidence_level": confidence_level, "random_state": random_state}
+    options: dict[str, Any] = {"sampling": sampling, "random_state": random_state}
+    options["confidence_level"] = confidence_level
     return [
         _fitted(name, getattr(prevalence, home)(**more, **options), counts)
         for name, (home, more) in methods.items()
@@ -74,6 +78,20 @@ def _fitted(name: str, method: Any, counts: ScoreCounts) -> EstimatorRow:
     low, high = (interval.low, interval.high) if interval is not None else (None, None)
     note = "; ".join(str(warning.message) for warning in caught[:1])
     return EstimatorRow(name, method.unlabeled_prevalence_, low, high, bound, seconds, note)
+
+
+def refuse_unanswered(rows: Sequence[EstimatorRow], name: str = "") -> None:
+    """Raise if no method has an answer: the one reason, or each with its methods."""
+    if any(row.value is not None for row in rows):
+        return
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        reasons.setdefault(row.note, []).append(row.method)
+    told = "; ".join(f"{', '.join(methods)}: {note}" for note, methods in reasons.items())
+    words = (
+        next(iter(reasons)) if len(reasons) == 1 else f"no method could work on these rows; {told}"
+    )
+    raise InputError(f"{name}: {words}" if name else words)
 
 
 def print_estimators(
@@ -117,9 +135,6 @@ def _line(row: EstimatorRow) -> str:
 
 def advice(rows: Sequence[EstimatorRow]) -> str:
     """Say whether the methods agree and what to do."""
-    values = [row.value for row in rows if row.value is not None]
-    if not values:
-        return "No method could work on these rows: verify a random sample of unlabeled rows."
     answered = [row for row in rows if row.value is not None]
     low, high = (pick(answered, key=lambda row: row.value or 0.0) for pick in (min, max))
     least, most = low.value or 0.0, high.value or 0.0

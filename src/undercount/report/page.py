@@ -21,6 +21,7 @@ from undercount.report import words
 from undercount.report.document import as_document
 from undercount.report.files import write_text
 from undercount.report.live import live_facts, page_cells, page_rows, start_threshold
+from undercount.rows import amount, row_words
 from undercount.scorecard import MetricRow
 
 # The palette has five colours that people with colour blindness tell apart.
@@ -104,12 +105,11 @@ def _embedded(document: dict[str, Any]) -> Markup:
 
 def _facts(evaluation: Evaluation) -> dict[str, str]:
     counts = evaluation.counts
-    read = (
-        f"{words.whole(counts.n_rows)} rows, {words.whole(counts.n_positive)} labelled positive, "
-    )
-    read += f"{words.whole(counts.n_unlabeled)} unlabeled"
+    read = f"{row_words(counts.n_rows, weighted=counts.weighted)}, "
+    read += f"{amount(counts.n_positive)} labelled positive, "
+    read += f"{amount(counts.n_unlabeled)} unlabeled"
     if counts.n_negative:
-        read += f", {words.whole(counts.n_negative)} labelled negative"
+        read += f", {amount(counts.n_negative)} labelled negative"
     exact = "Counts are exact." if not counts.auc_error else f"AUC within {counts.auc_error:.1e}."
     return {
         "read": read,

@@ -3,10 +3,14 @@
 import textwrap
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from undercount.assume.selection import SelectionModel
 from undercount.check import Check
 from undercount.errors import InputError
 from undercount.files import read_columns
+from undercount.inputs import read_words, refuse_repeats
 from undercount.report.text import WIDTH
 from undercount.report.words import TITLES, check_words, percent
 
@@ -16,19 +20,20 @@ POINTS = ("recall", "precision", "f1", "specificity")
 
 def fitted_selection(data: list[str], options: dict[str, Any]) -> tuple[SelectionModel, list[str]]:
     """Read the columns and fit the model that the options name."""
+    refuse_repeats(data)
     features = list(options["features"])
     names = [options["label"], options["score"], *features]
     chooser = options["selection_score"]
-    columns = read_columns(data, [*names, *([chooser] if chooser else [])])
+    names += [chooser] if chooser else []
+    columns, n_read = _complete(read_columns(data, names), options["score"], chooser)
     score, labels = columns[options["score"]], columns[options["label"]]
-    for name in [options["score"], options["label"], *features]:
-        if columns[name].dtype == object:
-            raise InputError(f"column {name!r} must hold numbers, not text")
-    x = None
-    if features:
-        import numpy as np  # noqa: PLC0415 - only with features
-
-        x = np.column_stack([columns[name] for name in features])
+    for name in features:
+        if not np.isfinite(columns[name]).all():
+            raise InputError(
+                f"column {name!r} of --features must hold a finite number in every row; fill in "
+                "what is missing, or leave these rows out"
+            )
+    x = np.column_stack([columns[name] for name in features]) if features else None
     method = options["method"] or ("observed-score" if chooser else "own-score")
     model = SelectionModel(
         method,
@@ -37,9 +42,26 @@ def fitted_selection(data: list[str], options: dict[str, Any]) -> tuple[Selectio
         random_state=options["seed"],
     )
     model.fit(score, labels, X=x, selection_score=columns[chooser] if chooser else None)
-    looked = int((labels == labels).sum())  # noqa: PLR0124 - NaN means not looked at
-    notes = [f"{len(score):,} rows read, {looked:,} of them looked at · method {method}"]
-    return model, notes
+    dropped = n_read - len(score)
+    looked = f"{np.count_nonzero(~np.isnan(labels)):,} of {'the others' if dropped else 'them'}"
+    return model, [f"{read_words(n_read, dropped)}, {looked} looked at · method {method}"]
+
+
+def _complete(
+    columns: dict[str, NDArray[Any]], score: str, chooser: str | None
+) -> tuple[dict[str, NDArray[Any]], int]:
+    """Drop rows without a score, as evaluate does; return also how many there were."""
+    for name, values in columns.items():
+        if values.dtype == object:
+            raise InputError(f"column {name!r} must hold numbers, not text")
+    known = ~np.isnan(columns[score])
+    if not known.any():
+        raise InputError(f"no row has a score in column {score!r}")
+    if chooser:
+        known &= ~np.isnan(columns[chooser])
+        if not known.any():
+            raise InputError(f"no row has a score in both columns, {score!r} and {chooser!r}")
+    return {name: values[known] for name, values in columns.items()}, len(known)
 
 
 def selection_facts(model: SelectionModel, threshold: float | None) -> dict[str, Any]:

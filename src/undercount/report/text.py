@@ -4,6 +4,7 @@ import textwrap
 
 from undercount.evaluation import Evaluation
 from undercount.report import words
+from undercount.rows import amount, row_words
 
 WIDTH = 100
 
@@ -25,11 +26,11 @@ def line(name: str, text: str, indent: int = 19) -> str:
 def _facts(evaluation: Evaluation) -> str:
     counts = evaluation.counts
     read = (
-        f"{words.whole(counts.n_rows)} rows · labelled positive {words.whole(counts.n_positive)} · "
-        f"unlabeled {words.whole(counts.n_unlabeled)}"
+        f"{row_words(counts.n_rows, weighted=counts.weighted)} · labelled positive "
+        f"{amount(counts.n_positive)} · unlabeled {amount(counts.n_unlabeled)}"
     )
     if counts.n_negative:
-        read += f" · labelled negative {words.whole(counts.n_negative)}"
+        read += f" · labelled negative {amount(counts.n_negative)}"
     taken = f"{evaluation.shares.sampling} · higher score = more positive · intervals for the "
     taken += "data set" if evaluation.target == "dataset" else "population"
     if evaluation.shares.label_purity < 1:
@@ -80,12 +81,15 @@ def _flagged(evaluation: Evaluation, width: int) -> list[str]:
     flagged = known + counts.negative[head].sum() + counts.unlabeled[head].sum()
     if flagged == 0:
         return [f" {'flagged':<{width}}  no rows: nothing scores that high"]
-    real = precision.estimate
+    found = precision.estimate
+    real, low, high = (
+        amount(part) if counts.weighted else f"{part:,.0f}"
+        for part in (flagged * found.value, flagged * found.low, flagged * found.high)
+    )
     text = (
-        f"{words.whole(flagged)} rows ({words.percent(flagged / counts.n_rows)}) · about "
-        f"{flagged * real.value:,.0f} real "
-        f"({flagged * real.low:,.0f} – {flagged * real.high:,.0f}), "
-        f"{words.whole(known)} of them already known"
+        f"{row_words(flagged, weighted=counts.weighted)} "
+        f"({words.percent(flagged / counts.n_rows)}) · about {real} real ({low} – {high}), "
+        f"{amount(known)} of them already known"
     )
     return (
         [f" {'flagged':<{width}}  {text}"] if evaluation.shares.sampling == "single-sample" else []

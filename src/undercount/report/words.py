@@ -36,11 +36,6 @@ def title(row: MetricRow) -> str:
     return name if row.threshold is None else f"{name}@{row.threshold:g}"
 
 
-def whole(value: float) -> str:
-    """Write a number of rows."""
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
-
-
 def percent(share: float) -> str:
     """Write a share as a percentage with two significant digits."""
     digits = 0 if share >= 0.1 else 1 if share >= 0.01 else 2  # noqa: PLR2004 - readability
