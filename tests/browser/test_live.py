@@ -173,6 +173,18 @@ def test_first_numbers_are_the_exact_ones_of_the_whole_data(open_page: Any, case
     assert [row[0] for row in table(opened)][:2] == ["recall@0.6", "precision@0.6"]
 
 
+def test_sums_of_weights_are_not_called_rows(open_page: Any, cases: Any) -> None:
+    evaluation = cases.evaluations()["weights"][0]
+    counts = evaluation.counts
+    flagged = counts.n_rows - sum(
+        part[counts.score < 0.6].sum() for part in (counts.positive, counts.unlabeled)
+    )
+    words = open_page([evaluation]).page.inner_text("#flagged")
+    assert words.startswith(f"Flagged: rows of total weight {flagged:.4g} (")
+    plain = open_page(cases.evaluations()["estimated"]).page.inner_text("#flagged")
+    assert re.match(r"Flagged: \d+ rows \(", plain)
+
+
 def test_address_restores_the_state(open_page: Any, cases: Any) -> None:
     evaluations = cases.evaluations()["estimated"]
     after = "#share=0.03&purity=0.97&gamma=1.5&place=0.4&model=1&hide=1"

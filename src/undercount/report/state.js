@@ -126,8 +126,10 @@ function flaggedWords(model, rows, i) {
   const [known, u, n] = model.heads.map((h) => h[i]), all = known + u + n, p = rows[1];
   if (!model.single) return "";
   if (!all) return "Flagged: no rows; nothing scores that high.";
-  const real = `, about ${whole(all * p.value)} real (${span(all * p.low, all * p.high, whole)}), ${whole(known)} of them already known`;
-  return `Flagged: ${whole(all)} rows (${percent(all / model.total)})${Number.isFinite(p.value) ? real : ""}.`;
+  const plain = model.units.every((u) => u === 1); // else sums of weights, which are no rows
+  const say = plain ? whole : (v) => v.toLocaleString("en", { maximumSignificantDigits: 4 });
+  const real = `, about ${say(all * p.value)} real (${span(all * p.low, all * p.high, say)}), ${say(known)} of them already known`;
+  return `Flagged: ${plain ? `${say(all)} ${all === 1 ? "row" : "rows"}` : `rows of total weight ${say(all)}`} (${percent(all / model.total)})${Number.isFinite(p.value) ? real : ""}.`;
 }
 const text = (id, words) => { const node = $(id); if (node.textContent !== words) node.textContent = words; };
 const cell = (node, words) => { if (node.textContent !== words) node.textContent = words; };
