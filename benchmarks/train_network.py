@@ -15,6 +15,7 @@ EPOCHS = 40
 BATCH = 256
 RATE = 4e-3
 DECAY = 1e-3
+HELD = 40  # one of so many problems is held out
 NOISE = 0.1  # standard deviations added to the inputs: networks must not lean on one of them
 
 
@@ -27,7 +28,7 @@ def forward(x, layers):
     return values
 
 
-def gradients(x, truth, weight, levels, layers):
+def gradients(x, truth, weight, levels, layers, decay):
     """Return gradients of the weighted pinball loss of all outputs, layer by layer."""
     values = forward(x, layers)
     found = values[-1]
@@ -36,12 +37,12 @@ def gradients(x, truth, weight, levels, layers):
     result = []
     for place in range(len(layers) - 1, -1, -1):
         parameters = layers[place][0]
-        result.append((values[place].T @ slope + DECAY * parameters, slope.sum(axis=0)))
+        result.append((values[place].T @ slope + decay * parameters, slope.sum(axis=0)))
         slope = (slope @ parameters.T) * (1 - values[place] ** 2)
     return result[::-1]
 
 
-def fit(x, truth, weight, levels, seed, hidden=HIDDEN):
+def fit(x, truth, weight, levels, seed, hidden=HIDDEN, decay=DECAY):
     """Fit one network by Adam with a cosine schedule.
 
     `truth`, `weight` and `levels` have a column (an entry) for each output: the value whose
@@ -63,7 +64,7 @@ def fit(x, truth, weight, levels, seed, hidden=HIDDEN):
             rate = RATE * 0.5 * (1 + np.cos(np.pi * step / steps))
             rows = order[start : start + BATCH]
             noisy = x[rows] + NOISE * rng.normal(size=(BATCH, x.shape[1]))
-            slopes = gradients(noisy, truth[rows], weight[rows], levels, layers)
+            slopes = gradients(noisy, truth[rows], weight[rows], levels, layers, decay)
             for layer, slope, m, v in zip(layers, slopes, first, second, strict=True):
                 for k in (0, 1):
                     m[k] = 0.9 * m[k] + 0.1 * slope[k]
@@ -95,11 +96,23 @@ def simulate(gather, make, seed, path, number):
 
 
 def read(paths):
-    """Return inputs and truths of several files of problems, and the draw of each problem."""
+    """Return inputs and truths of several files of problems, and (file, draw, place) of each."""
     parts = [np.load(path) for path in paths]
     draws = [np.column_stack([0 * p["group"][:, :1] + i, p["group"]]) for i, p in enumerate(parts)]
     inputs, truth = (np.concatenate([p[name] for p in parts]) for name in ("inputs", "truth"))
-    return inputs, truth, np.concatenate(draws)[:, :2]
+    return inputs, truth, np.concatenate(draws)
+
+
+def held_out(draws):
+    """Return how many problems at the start are held out: those of whole draws.
+
+    Problems of one draw are too alike for some to tell what a network makes of others.
+    """
+    starts = np.flatnonzero(np.any(np.diff(draws[:, :2], axis=0) != 0, axis=1)) + 1
+    later = starts[starts >= max(1, len(draws) // HELD)]
+    if not len(later):
+        raise ValueError("holding out whole draws needs several; got one")
+    return int(later[0])
 
 
 def write(home, levels, centre, spread, networks):

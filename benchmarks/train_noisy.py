@@ -18,8 +18,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from train_consensus import LEVELS, MEDIAN_WEIGHT
-from train_network import fit, read, run, short, write
-from train_scorers import boosting, sizes_of
+from train_network import fit, held_out, read, run, short, write
+from train_scorers import boosting
 from train_shapes import SHAPES, irreducible
 from train_worlds import RareClassError, world
 
@@ -33,7 +33,7 @@ HIDDEN = (48, 24)
 N_NETWORKS = 4
 LEAST_GAP = 0.08  # between purity and share: nothing can be told from less
 N_MIXES = 2
-HELD = 40  # one of so many problems is held out
+BOOSTINGS = (0.35, 0.3, 0.2, 0.1, 0.05)  # chances of the sizes in train_scorers.py; small cost less
 
 
 def shares_of(rng):
@@ -42,6 +42,10 @@ def shares_of(rng):
     most = purity - LEAST_GAP
     share = rng.uniform(0, most) if rng.random() < 0.85 else most * 10 ** rng.uniform(-2, 0)
     return share, purity
+
+
+def sizes_of(rng):
+    return int(10 ** rng.uniform(1.6, 3.1)), int(10 ** rng.uniform(2.7, 3.7))
 
 
 def mix(rng, rows, sizes):
@@ -74,7 +78,7 @@ def scored_world(rng):
     linear = make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
     drawn_fold = [rng.integers(len(folds), size=len(each[1])) for each in others]
     found = []
-    for model in (boosting(rng), linear, network(rng)):
+    for model in (boosting(rng, BOOSTINGS), linear, network(rng)):
         score, new = np.zeros(len(y)), [np.zeros(len(each[1])) for each in others]
         for k, (train, test) in enumerate(folds):
             model.fit(x[train], y[train])
@@ -104,18 +108,6 @@ def scored_shape(rng):
         edges = np.quantile(score, np.sort(rng.random(rng.integers(8, 200))))
         score = np.searchsorted(edges, score).astype(float)
     return [((hidden / n_unlabeled, right / n_labelled), y, score)]
-
-
-def held_out(draws):
-    """Return how many problems at the start are held out: those of whole draws.
-
-    Problems of one draw are too alike for some to tell what a network makes of others.
-    """
-    starts = np.flatnonzero(np.any(np.diff(draws, axis=0) != 0, axis=1)) + 1
-    later = starts[starts >= max(1, len(draws) // HELD)]
-    if not len(later):
-        raise ValueError("holding out whole draws needs several; got one")
-    return int(later[0])
 
 
 def train(paths, home):

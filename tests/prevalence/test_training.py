@@ -34,17 +34,29 @@ def test_network_learns_a_median(script):
 
 
 def test_whole_worlds_are_held_out(script):
-    noisy = script("train_noisy")
+    network = script("train_network")
     worlds = np.column_stack([np.zeros(180, int), np.repeat(np.arange(20), 9)])
     shapes = np.column_stack([np.ones(300, int), np.arange(300)])
     # A fortieth of 480 problems are 12, in the middle of the second world.
-    assert noisy.held_out(np.concatenate([worlds, shapes])) == 18
+    assert network.held_out(np.concatenate([worlds, shapes])) == 18
 
 
 def test_one_world_alone_cannot_be_held_out(script):
-    noisy = script("train_noisy")
+    network = script("train_network")
     with pytest.raises(ValueError, match="needs several; got one"):
-        noisy.held_out(np.zeros((9, 2), int))
+        network.held_out(np.zeros((9, 2), int))
+
+
+def test_only_the_first_two_problems_of_a_world_are_out_of_fold(script):
+    consensus = script("train_consensus")
+    worlds = np.column_stack([np.zeros(6, int), np.repeat([0, 1], 3), np.tile(np.arange(3), 2)])
+    shapes = np.column_stack([np.ones(2, int), np.arange(2), np.zeros(2, int)])
+    own = consensus.out_of_fold(np.concatenate([worlds, shapes]))
+    assert own.tolist() == [True, True, False] * 2 + [False] * 2
+    weight = consensus.weights(np.full(8, 0.95), np.zeros(8), own)
+    assert weight[0] == pytest.approx(consensus.OUT_OF_FOLD_WEIGHT * weight[2])
+    middle = consensus.LEVELS == 0.5
+    assert weight.mean(axis=0) == pytest.approx(np.where(middle, consensus.MEDIAN_WEIGHT, 1))
 
 
 def test_simulated_problems_hold_their_draw(script, tmp_path):
@@ -62,3 +74,4 @@ def test_simulated_problems_hold_their_draw(script, tmp_path):
     assert truth.shape == (12, 2)
     assert draws[:, 0].tolist() == [0] * 6 + [1] * 6
     assert draws[:, 1].tolist() == [0, 0, 1, 1, 2, 2] * 2
+    assert draws[:, 2].tolist() == [0, 1] * 6
