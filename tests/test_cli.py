@@ -312,8 +312,9 @@ BAD = {
     "counts compared": (["compare", "{counts}", "{counts}"], "compared row by row"),
     "weights compared": (
         ["compare", "{rows}", *COLUMNS, "--score", "poor", "--weight", "poor"],
-        "do not apply",
+        "not worked out for weights",
     ),
+    "words compared": (["compare", "{words}", *COLUMNS, "--score", "good"], "Recode positives"),
     "thresholds compared": (
         ["compare", "{rows}", *COLUMNS, "--threshold", "1", "--threshold", "2"],
         "one a --score",

@@ -4,6 +4,7 @@ import gzip
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import undercount as uc
@@ -365,11 +366,71 @@ def test_select_refuses_what_is_left_of_nothing(tmp_path, capsys):
     assert "no row has a score in column 's'" in capsys.readouterr().err
     path.write_text("y,s,c\n1,1,a\n0,2,2\n,3,3\n")
     assert main(["select", str(path), *COLUMNS, "--selection-score", "c"]) == 2
-    assert "column 'c' must hold numbers, not text" in capsys.readouterr().err
+    assert f"column 'c' of {path} must hold numbers, not text; got 'a' in row 1. " in (
+        capsys.readouterr().err
+    )
     path.write_text("y,s,c\n1,1,\n0,2,2\n,3,3\n")
     arguments = ["select", str(path), *COLUMNS, "--method", "begg-greenes", "--features", "c"]
     assert main(arguments) == 2
     assert "column 'c' of --features must hold a finite number" in capsys.readouterr().err
+
+
+def test_select_reads_minus_one_as_evaluate_does(audit, capsys):
+    folder, lines = audit
+    found = []
+    for name, coded in (
+        ("empty", lines),
+        ("coded", [f"-1{x}" if x[0] == "," else x for x in lines]),
+    ):
+        path, out = folder / f"{name}.csv", folder / f"{name}.json"
+        path.write_text("y,s,c\n" + "\n".join(coded) + "\n")
+        assert main(["select", str(path), *COLUMNS, "--json", str(out)]) == 0
+        found.append(json.loads(out.read_text()))
+    assert found[0] == found[1]
+    said = capsys.readouterr().out
+    assert said.count(" 1 = positive, 0 = negative, -1 = not looked at\n") == 1
+
+
+def test_select_says_what_to_write_where_nobody_looked(audit, capsys):
+    folder, lines = audit
+    path = folder / "rows.csv"
+    coded = [f"9{line}" if line[0] == "," else line for line in lines]
+    path.write_text("y,s,c\n" + "\n".join(coded) + "\n")
+    assert main(["select", str(path), *COLUMNS]) == 2
+    said = capsys.readouterr().err
+    assert "If 9 means that nobody looked leave it empty; if it means verified negative" in said
+    assert "unlabeled=" not in said
+    first = 1 + next(i for i, line in enumerate(lines) if line.startswith("1,"))
+    told = [f"yes{line[1:]}" if line.startswith("1,") else line for line in lines]
+    path.write_text("y,s,c\n" + "\n".join(told) + "\n")
+    assert main(["select", str(path), *COLUMNS]) == 2
+    assert capsys.readouterr().err == (
+        f"undercount: column 'y' of {path} must hold numbers, not text; got 'yes' in row {first}. "
+        "Recode positives as 1 and negatives as 0 and leave the label empty where nobody looked, "
+        "or name another column of labels with --label\n"
+    )
+
+
+def test_text_labels_in_parquet_have_the_advice_of_csv(tmp_path, capsys):
+    csv, parquet = tmp_path / "rows.csv", tmp_path / "rows.parquet"
+    csv.write_text("y,s\nyes,3\nno,2\n,1\n")
+    pd.DataFrame({"y": ["yes", "no", None], "s": [3, 2, 1]}).to_parquet(parquet)
+    said = []
+    for path in (csv, parquet):
+        assert main(["evaluate", str(path), *COLUMNS]) == 2
+        said.append(capsys.readouterr().err.replace(str(path), "FILE"))
+    assert said[0] == said[1]
+    assert "column 'y' of FILE must hold numbers, not text; got 'yes' in row 1. Recode" in said[1]
+
+
+def test_labels_and_scores_may_be_text_in_parquet(rows, tmp_path):
+    path, found = tmp_path / "rows.parquet", []
+    pd.read_csv(rows)[["y", "s"]].astype(str).to_parquet(path)
+    for name in (rows, str(path)):
+        out = tmp_path / "out.json"
+        assert main(["evaluate", name, *COLUMNS, "--prevalence", "0.3", "--json", str(out)]) == 0
+        found.append(json.loads(out.read_text())["models"][0]["metrics"])
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("item", [[], ["aul2021"], ["aul2021", "figure1"], ["aul2021", "table1"]])

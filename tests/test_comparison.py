@@ -77,7 +77,7 @@ def test_one_estimated_share_serves_all_models():
 def test_the_shares_uncertainty_reaches_differences():
     y, one, other, _ = simulated(6)
     models = {"a": one, "b": other}
-    options = {"unlabeled": 0, "threshold": 1.0, "n_resamples": 100}
+    options = {"unlabeled": 0, "threshold": 1.0}
     share = 0.2
     known = uc.compare(y, models, unlabeled_prevalence=share, **options)
     estimate = uc.Estimate(share, 0.05, 0.25, 0.05)
@@ -178,7 +178,6 @@ def test_intervals_of_differences_cover(target):
             unlabeled=0,
             prevalence=truth.mean() if target == "dataset" else 0.3,
             target=target,
-            n_resamples=100,
         )
         big = simulated(77, 400_000)
         truth, one, other = (truth, one, other) if target == "dataset" else (big[3], big[1], big[2])

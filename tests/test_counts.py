@@ -149,6 +149,17 @@ def test_compact_counts_add_only_where_no_label_falls_into_a_gap():
     assert uc.naive_curve(total).roc_auc == pytest.approx(uc.naive_curve(full).roc_auc, abs=1e-12)
 
 
+def test_bounds_of_compact_counts_are_valid_but_may_be_wider():
+    # One of the three unlabeled rows is positive. At worst it scores 0: of the four pairs the
+    # labelled row wins two and the hidden one ties with one, so the AUC is 2.5/4.
+    rows = [1, None, None, None], [2, 1, 0, 0]
+    full = uc.bound_curve(uc.ScoreCounts.from_rows(*rows), uc.Shares(0.2)).roc_auc
+    compact = uc.bound_curve(uc.ScoreCounts.from_rows(*rows, compact=True), uc.Shares(0.2)).roc_auc
+    assert full.low == pytest.approx(2.5 / 4)
+    assert compact.low < full.low
+    assert compact.high >= full.high
+
+
 def test_coarsened_bound_holds_and_heads_stay_exact():
     rng = np.random.default_rng(0)
     for n_bins in (1, 3, 17, 200):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
+from undercount.curve import LeftOut
 from undercount.rates import metric_names
 
 
@@ -79,6 +80,69 @@ def test_partial_area_of_the_diagonal_is_one_half_and_bad_limits_are_refused():
             diagonal.partial_roc_auc(limit)
 
 
+def test_a_partial_area_of_a_curve_that_goes_back_is_refused():
+    # Recovered from six rows, the false-positive rate goes from 0 to -.125 and then up.
+    back = curve([0, 0.5, 0.5, 1, 1], [0, -0.125, 0.1875, 0.0625, 1])
+    with pytest.raises(uc.InputError, match=r"never falls .* falls by 0\.125 here"):
+        back.partial_roc_auc(0.3)
+    # A rounding error is none: up to a rate of .5 the diagonal has McClish's value of chance.
+    rounded = curve([0, 0.25, 0.25, 1], [0, 0.25, 0.25 - 1e-16, 1])
+    assert rounded.partial_roc_auc(0.5) == pytest.approx(0.5)
+
+
+def test_a_point_that_was_left_out_is_not_answered_by_another():
+    # The whole curve has the thresholds 9, 7, 5, 3 and 1; those of 9 and 5 were left out.
+    kept = [0.0, 0.5, 0.8, 1.0], [0.0, 0.1, 0.4, 1.0]
+    threshold = np.array([np.inf, 7.0, 3.0, 1.0])
+    cut = uc.OperatingCurve(
+        threshold, *map(np.array, kept), 0.5, left_out=LeftOut(np.array([9.0, 5.0]))
+    )
+    for asked in (9, 8, 7.5, 5, 4):
+        with pytest.raises(uc.InputError, match=f"point at threshold {asked} was left out"):
+            cut.at(asked)
+    assert [cut.at(asked).tpr for asked in (10, 7, 6, 3, 2, 1, 0)] == [0, 0.5, 0.5, 0.8, 0.8, 1, 1]
+
+
+def test_a_threshold_in_a_merged_cell_that_was_left_out_is_refused():
+    # The cell of 5 reaches up to 7, so 6 has no answer, though 7 has.
+    left_out = LeftOut(np.array([9.0, 5.0]), np.array([False, True]))
+    cut = uc.OperatingCurve(
+        np.array([np.inf, 7.0, 3.0]),
+        np.array([0.0, 0.5, 1.0]),
+        np.array([0.0, 0.1, 1.0]),
+        0.5,
+        np.zeros(3, bool),
+        left_out,
+    )
+    assert cut.at(7).tpr == 0.5
+    with pytest.raises(uc.InputError, match=r"inside a merged cell \(5 to 7\)"):
+        cut.at(6)
+
+
+TEN = uc.ScoreCounts.from_rows(
+    [1, None, None, 1, 1, None, 1, None, None, None], [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
+)
+
+
+@pytest.mark.parametrize(
+    ("monotone", "gone"), [(None, [10]), ("cummax", [10]), ("hull", [10, 9, 8, 7, 5, 3, 2])]
+)
+def test_a_cleaned_curve_does_not_answer_for_what_it_dropped(monotone, gone):
+    # By hand at a = .3: (TPR, FPR) at 10 is (.25, -.107) and outside. The corners of the hull are
+    # (0, 0), (.75, .155) at 6, (1, .286) at 4 and (1, 1) at 1.
+    recall = {9: 0.25, 8: 0.25, 7: 0.5, 6: 0.75, 5: 0.75, 4: 1.0, 3: 1.0, 2: 1.0, 1: 1.0}
+    curve = uc.mixture_curve(TEN, uc.Shares(0.3), monotone=monotone)
+    for threshold in gone:
+        with pytest.raises(uc.InputError, match=f"threshold {threshold} was left out"):
+            curve.at(threshold)
+    for threshold in set(recall) - set(gone):
+        q = sum(score >= threshold for score in (9, 8, 5, 3, 2, 1)) / 6
+        fpr = (q - 0.3 * recall[threshold]) / 0.7
+        found = curve.at(threshold)
+        assert found.fpr == pytest.approx(fpr), threshold
+        assert found.tpr == recall[threshold] or monotone == "cummax"
+
+
 def test_frame_has_columns_of_one_length():
     frame = curve([0, 0.5, 1], [0, 0.2, 1]).frame()
     assert {len(column) for column in frame.values()} == {3}
@@ -114,3 +178,32 @@ def test_average_precision_without_positives_is_0():
     counts = uc.ScoreCounts.from_rows([1, None, None, 1, None, None], [9, 7, 3, 2.5, 2, 1])
     shares = uc.Shares(0.0, sampling="case-control")
     assert uc.mixture_curve(counts, shares, clean=False).average_precision == 0
+
+
+def test_average_precision_of_a_curve_sorted_by_its_rates_follows_the_threshold():
+    # By threshold recall goes .4, .6, 1 and the false-positive rate .3, .2, 1; sorted by the latter
+    # the first two change places. At prevalence 1/2 precision is tpr / (tpr + fpr), by hand.
+    expected = 0.4 * (0.4 / 0.7) + 0.2 * (0.6 / 0.8) + 0.4 * (1 / 2)
+    by_rates = curve([0, 0.6, 0.4, 1], [0, 0.2, 0.3, 1], threshold=[np.inf, 2, 3, 1])
+    assert by_rates.average_precision == pytest.approx(expected, abs=1e-14)
+    by_threshold = curve([0, 0.4, 0.6, 1], [0, 0.3, 0.2, 1], threshold=[np.inf, 3, 2, 1])
+    assert by_threshold.average_precision == pytest.approx(expected, abs=1e-14)
+
+
+def test_average_precision_of_a_rising_curve_follows_the_curve():
+    # Recall raised to .6 at threshold 3, as "cummax" does: the curve itself is a stair of recall.
+    raised = curve([0, 0.6, 0.6, 1], [0, 0.2, 0.3, 1], threshold=[np.inf, 2, 3, 1])
+    expected = 0.6 * (0.6 / 0.8) + 0.4 * (1 / 2)
+    assert raised.average_precision == pytest.approx(expected, abs=1e-14)
+    # A fall by rounding, as a least-squares recall may have, changes nothing.
+    rounded = curve([0, 0.6, 0.6 - 1e-15, 1], [0, 0.2, 0.3, 1], threshold=[np.inf, 2, 3, 1])
+    assert rounded.average_precision == pytest.approx(expected, abs=1e-12)
+
+
+def test_impossible_estimates_are_refused():
+    with pytest.raises(uc.InputError, match=r"low must not exceed high; got 0\.4 and 0\.2"):
+        uc.Estimate(0.3, 0.4, 0.2)
+    with pytest.raises(uc.InputError, match="standard_error must not be negative; got -1"):
+        uc.Estimate(0.3, 0.27, 0.33, -1)
+    nan = float("nan")
+    assert uc.Estimate(0.3, nan, nan).value == 0.3  # NaN means unknown

@@ -5,6 +5,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 
 import undercount as uc
 
@@ -66,6 +67,47 @@ def test_calibration_of_true_probabilities_is_the_diagonal(rows):
     np.testing.assert_allclose(columns["positive_share"], columns["score"], atol=0.08)
 
 
+@pytest.mark.parametrize(
+    ("sampling", "expected"),
+    [
+        # Of the rows with score 0.8 those known to be positive, by hand: 60 + 45 of 145 in a
+        # single sample, 45 of the 80 unlabeled ones in case-control; 20 + 15 of 165 below.
+        ("single-sample", [105 / 145, 35 / 165]),
+        ("case-control", [45 / 80, 15 / 120]),
+    ],
+)
+def test_calibration_of_impure_labels(sampling, expected):
+    # 100 labelled rows: 80 positives, of whom 3/4 score high, 20 negatives, of whom 1/4 do;
+    # 200 unlabeled rows: 60 positives and 140 negatives alike; 10 known negatives score low.
+    counts = uc.ScoreCounts.from_counts([0.8, 0.2], [60 + 5, 20 + 15], [0, 10], [45 + 35, 15 + 105])
+    display = uc.CalibrationDisplay.from_counts(counts, uc.Shares(0.3, 0.8, sampling))
+    assert display.frame()["positive_share"] == pytest.approx(expected, abs=1e-12)
+    assert display.frame()["score"] == pytest.approx([0.8, 0.2], abs=1e-12)
+
+
+@pytest.mark.parametrize("display", [uc.HistogramDisplay, uc.CalibrationDisplay])
+def test_counts_without_the_places_of_the_scores_are_refused(display, rows):
+    _, probability, y, _ = rows
+    compact = uc.ScoreCounts.from_rows(y, probability, unlabeled=-1, compact=True)
+    evaluation = uc.evaluate(y, probability, unlabeled=-1, prevalence=0.3)
+    for counts in (compact, evaluation.counts):
+        with pytest.raises(uc.InputError, match="needs every score; use from_predictions"):
+            display.from_counts(counts, uc.Shares(0.1))
+
+
+@pytest.mark.parametrize("display", DISPLAYS[:4])
+def test_displays_of_rates_take_the_counts_of_an_evaluation(display, rows):
+    _, probability, y, _ = rows
+    evaluation = uc.evaluate(y, probability, unlabeled=-1, prevalence=0.3)
+    full = uc.ScoreCounts.from_rows(y, probability, unlabeled=-1)
+    found = display.from_counts(evaluation.counts, evaluation.shares).frame()
+    expected = display.from_counts(full, evaluation.shares).frame()
+    # The same points, only fewer of them.
+    every = {tuple(point) for point in np.round(np.transpose(list(expected.values())), 9).tolist()}
+    for point in np.round(np.transpose(list(found.values())), 9).tolist():
+        assert tuple(point) in every or np.isnan(point).any()
+
+
 def test_histogram_of_implied_negatives_is_that_of_the_negatives(rows):
     _, probability, y, truth = rows
     display = uc.HistogramDisplay.from_predictions(
@@ -75,6 +117,78 @@ def test_histogram_of_implied_negatives_is_that_of_the_negatives(rows):
     edges = np.append(columns["left"], columns["left"][-1] + display.marks["width"])
     expected = np.histogram(probability[~truth], edges)[0] / np.sum(~truth)
     np.testing.assert_allclose(columns["negative"], expected, atol=0.02)
+
+
+def test_precision_is_shown_within_its_range():
+    # By hand at prevalence 1/2 of eight rows, so four positives, of whom two are labelled. The rows
+    # flagged are 1 to 8, the positives found 2, 2, 2, 4, 4, 4, 4, 4: at first two in one row.
+    y = [1, None, None, 1, None, None, None, None]
+    score = [8, 7, 6, 5, 4, 3, 2, 1]
+    display = uc.PrecisionRecallDisplay.from_predictions(y, score, prevalence=0.5)
+    columns = display.frame()
+    expected = [1, 1, 2 / 3, 1, 4 / 5, 4 / 6, 4 / 7, 4 / 8]
+    assert np.isnan(columns["precision"][0])
+    assert columns["precision"][1:] == pytest.approx(expected, abs=1e-14)
+    assert columns["recall"] == pytest.approx([0, 0.5, 0.5, 0.5, 1, 1, 1, 1, 1], abs=1e-14)
+    drawn = display.plot().lines[0]
+    np.testing.assert_array_equal(drawn.get_ydata(), columns["precision"])
+    mpl.pyplot.close()
+    assert display.curve.precision[1] == pytest.approx(2)  # kept as it was recovered
+
+
+@pytest.mark.parametrize("sampling", ["single-sample", "case-control"])
+@pytest.mark.parametrize("purity", [1.0, 0.8])
+def test_precision_and_recall_shown_are_numbers_from_0_to_1(sampling, purity):
+    rng = np.random.default_rng(1)
+    truth = rng.random(400) < 0.2
+    y = np.where(rng.random(400) < np.where(truth, 0.3, 0.02), 1.0, np.nan)
+    score = rng.normal(truth)
+    score[[*np.flatnonzero(y == 1)[:3], np.flatnonzero(y != 1)[0]]] = 9  # of four, three labelled
+    display = uc.PrecisionRecallDisplay.from_predictions(
+        y, score, unlabeled_prevalence=0.15, label_purity=purity, sampling=sampling
+    )
+    assert np.nanmax(display.curve.precision) > 1.1  # or there would be nothing to pull
+    for column in display.frame().values():
+        assert np.all((column[1:] >= 0) & (column[1:] <= 1))
+
+
+def test_calibration_of_an_estimator_is_that_of_its_probabilities(rows):
+    features, _, y, _ = rows
+    model = LogisticRegression().fit(features, y)
+    found = uc.CalibrationDisplay.from_estimator(model, features, y, prevalence=0.3)
+    probability = model.predict_proba(features)[:, 1]
+    # Ten groups of 600 rows each.
+    means = np.sort(probability)[::-1].reshape(10, 600).mean(axis=1)
+    assert found.frame()["score"] == pytest.approx(means, abs=1e-12)
+    assert found.name == "LogisticRegression"
+    with pytest.raises(uc.InputError, match=r"an estimator with predict_proba; got LinearSVC"):
+        uc.CalibrationDisplay.from_estimator(
+            LinearSVC().fit(features, y), features, y, prevalence=0.3
+        )
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+@pytest.mark.parametrize("keyword", ["sample_weight", "ax"])
+def test_an_unknown_keyword_is_named_with_the_method_and_those_it_has(display, keyword, rows):
+    features, probability, y, _ = rows
+    model = LogisticRegression().fit(features, y)
+    shares = {"prevalence": 0.3, keyword: None}
+    for method, arguments in (
+        ("from_predictions", (y, probability)),
+        ("from_estimator", (model, features, y)),
+    ):
+        message = rf"{display.__name__}\.{method}\(\) got .* '{keyword}'; .*has unlabeled, name, "
+        message += "truth, prevalence, unlabeled_prevalence, label_frequency, label_purity, sampl"
+        with pytest.raises(TypeError, match=message):
+            getattr(display, method)(*arguments, **shares)
+
+
+def test_a_short_truth_is_called_truth(rows):
+    _, probability, y, truth = rows
+    with pytest.raises(uc.InputError, match=r"truth must have one value .*; got 10 for 6000"):
+        uc.RocDisplay.from_predictions(
+            y, probability, unlabeled=-1, prevalence=0.3, truth=truth[:10]
+        )
 
 
 def test_shares_are_needed(rows):
@@ -94,3 +208,15 @@ def test_without_matplotlib_the_message_says_what_to_install():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
     assert "undercount[plot]" in run.stdout
+
+
+def test_calibration_takes_the_column_of_class_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 1))
+    y = np.where(X[:, 0] > 0.5, 1, np.where(X[:, 0] < -0.5, -1, 0))
+    model = LogisticRegression().fit(X, y)  # classes -1, 0 and 1
+    made = uc.CalibrationDisplay.from_estimator(model, X, y, unlabeled_prevalence=0.01)
+    asked = uc.CalibrationDisplay.from_predictions(
+        y, model.predict_proba(X)[:, 2], unlabeled=-1, unlabeled_prevalence=0.01
+    )
+    assert made.frame()["score"].tolist() == asked.frame()["score"].tolist()

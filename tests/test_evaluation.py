@@ -1,4 +1,5 @@
 import json
+import pickle
 import warnings
 
 import numpy as np
@@ -267,3 +268,60 @@ def test_a_share_that_the_scores_rule_out_gets_no_plain_praise():
         )
     assert any(check.code == "UC001" and check.level == "fail" for check in evaluation.checks)
     assert "do not report them" in " ".join(str(evaluation).split())
+
+
+def test_later_answers_do_not_hang_on_the_callers_arrays(rows):
+    y, score = (part[:3000].copy() for part in rows[:2])
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, 3000)
+    found = uc.evaluate(y, score, unlabeled=0, prevalence=0.25, sample_weight=weight)
+    flagged = (score >= 0.37)[y == 1]
+    recall = np.average(flagged, weights=weight[y == 1])
+    y[:], score[:], weight[:] = 1, -score, 1.0
+    assert found.at(0.37)[0].estimate.value == pytest.approx(recall, abs=1e-12)
+
+
+@pytest.mark.parametrize("interval", [None, "bootstrap"])
+def test_an_evaluation_survives_pickling(rows, interval):
+    y, score, _ = rows
+    share = {} if interval else {"prevalence": 0.25}
+    found = uc.evaluate(
+        y[:2000], score[:2000], unlabeled=0, prevalence_interval=interval, n_resamples=20, **share
+    )
+    again = pickle.loads(pickle.dumps(found))  # noqa: S301 - our own bytes
+    assert again.rows == found.rows
+    assert again.at(0.37) == found.at(0.37)
+    assert again.to_json() == found.to_json()
+
+
+def test_the_cheapest_threshold_exists_with_impure_labels():
+    chosen = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        truth = np.repeat([1, 0, 1, 0], [160, 40, 90, 210])  # labels of purity .8, 30 % hidden
+        y, score = np.repeat([1, 0], [200, 300]), rng.normal(1.5 * truth)
+        found = uc.evaluate(y, score, unlabeled=0, unlabeled_prevalence=0.3, label_purity=0.8)
+        costs = {"false_positive_cost": 1.0, "false_negative_cost": 20.0}
+        point = found.best_threshold(**costs)
+        # By hand, Jain et al. 2017, eqs 1-2, at every score.
+        heads = score[None, :] >= np.sort(score)[:, None]
+        g, q = heads[:, y == 1].mean(1), heads[:, y == 0].mean(1)
+        tpr, fpr = (0.7 * g - 0.2 * q) / 0.5, (0.8 * q - 0.3 * g) / 0.5
+        share = (160 + 90) / 500
+        cost = 20 * share * (1 - tpr) + (1 - share) * fpr
+        inside = (tpr <= 1 + 1e-9) & (fpr >= -1e-9)
+        assert 20 * share * point.fnr + (1 - share) * point.fpr == pytest.approx(cost[inside].min())
+        assert point.tpr <= 1 + 1e-9
+        chosen += cost.min() < cost[inside].min() - 1e-9
+    assert chosen > 0  # some draws have a cheaper point outside
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "average_precision", "lift_auc"])
+def test_impure_labels_give_functions_and_table_the_same_interval(name):
+    rng = np.random.default_rng(4)
+    row_of = np.arange(200)
+    score = rng.normal(1.5 * (row_of < 80))
+    y = np.where((row_of < 32) | (row_of >= 192), 1, 0)  # eight labels are wrong
+    given = {"unlabeled": 0, "unlabeled_prevalence": 48 / 160, "label_purity": 0.8}
+    row = {row.metric: row.estimate for row in uc.evaluate(y, score, **given).rows}[name]
+    found = getattr(uc, name)(y, score, **given)
+    assert (found.value, found.low, found.high) == pytest.approx((row.value, row.low, row.high))

@@ -45,7 +45,30 @@ def test_error_of_these_rows_by_leaving_labels_out():
     assert found == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("given", ["unlabeled_prevalence", "prevalence"])
+def test_error_of_these_rows_if_the_label_frequency_is_known():
+    labels, one, other = rows()
+    labelled, unlabeled = labels == 1, labels == -1
+    frequency = 0.6
+    counts = uc.ScoreCounts.from_rows(labels, one, unlabeled=-1)
+    shares = uc.Shares.from_label_frequency(counts, frequency)
+
+    def gap(labelled):
+        positives = labelled.sum() / frequency
+        found = [average_precision(score, labelled, positives) for score in (one, other)]
+        return found[0] - found[1]
+
+    # Labels are given one by one, so their number is random: squares around the estimate itself.
+    squares = 0.0
+    for i in np.flatnonzero(labelled):
+        without = labelled.copy()
+        without[i] = False
+        squares += (gap(without) - gap(labelled)) ** 2
+    expected = np.sqrt((1 - frequency) * squares)
+    found = precision_error(one, other, labelled, unlabeled, shares, labels_only=True)
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("given", ["unlabeled_prevalence", "prevalence", "label_frequency"])
 def test_error_of_the_population_by_leaving_rows_out(given):
     labels, one, other = rows()
     labelled, unlabeled = labels == 1, labels == -1
@@ -57,6 +80,8 @@ def test_error_of_the_population_by_leaving_rows_out(given):
         fewer = labelled[keep].sum() + 0.3 * unlabeled[keep].sum()
         if given == "prevalence":
             fewer = positives / len(labels) * keep.sum()
+        if given == "label_frequency":
+            fewer = positives / labelled.sum() * labelled[keep].sum()
         gaps = [average_precision(score[keep], labelled[keep], fewer) for score in (one, other)]
         left.append(gaps[0] - gaps[1])
     size = len(labels)

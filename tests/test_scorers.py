@@ -21,6 +21,8 @@ from sklearn.preprocessing import StandardScaler
 import undercount as uc
 from undercount import scorers
 
+FOLDS = StratifiedKFold(3)
+
 
 @pytest.fixture(scope="module")
 def rows():
@@ -71,16 +73,91 @@ def test_searches_pipelines_and_processes(rows):
 
 
 def test_sample_weight_is_routed(rows):
+    # A row of weight 2 is a row that stands there twice; the model is fitted without weights.
     features, y, _ = rows
-    weight = np.random.default_rng(0).random(len(y))
+    weight = np.random.default_rng(0).integers(1, 3, len(y))
     with sklearn.config_context(enable_metadata_routing=True):
         scorer = uc.make_scorer("roc_auc").set_score_request(sample_weight=True)
         model = LogisticRegression().set_fit_request(sample_weight=False)
         values = cross_val_score(
-            model, features, y, scoring=scorer, params={"sample_weight": weight}, cv=3
+            model, features, y, scoring=scorer, params={"sample_weight": weight}, cv=FOLDS
         )
-        plain = cross_val_score(LogisticRegression(), features, y, scoring=scorers.roc_auc, cv=3)
-    assert not np.array_equal(values, plain)
+    expected = []
+    for test, score in fold_scores(features, y):
+        twice = np.repeat(np.arange(test.size), weight[test])
+        expected.append(roc_auc_score(y[test][twice] == 1, score[twice]))
+    assert values == pytest.approx(expected, abs=1e-12)
+
+
+def fold_scores(features, y, response="decision_function"):
+    for train, test in FOLDS.split(features, y):
+        model = LogisticRegression().fit(features[train], y[train])
+        yield test, getattr(model, response)(features[test])
+
+
+LOSSES = {
+    "log_loss": lambda p: (-np.log(p), -np.log(1 - p)),
+    "brier_score": lambda p: ((1 - p) ** 2, p**2),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses_are_of_probabilities_and_the_sign_is_turned(rows, name):
+    features, y, _ = rows
+    scorer = uc.make_scorer(name, prevalence=0.3)
+    values = cross_val_score(
+        LogisticRegression(), features, y, scoring=scorer, cv=FOLDS, error_score="raise"
+    )
+    expected = []
+    for test, probability in fold_scores(features, y, "predict_proba"):
+        as_positive, as_negative = LOSSES[name](probability[:, 1])
+        more = (as_positive - as_negative)[y[test] == 1]
+        expected.append(-(0.3 * more.mean() + as_negative.mean()))
+    assert values == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["fpr", "fnr", "negative_likelihood_ratio"])
+def test_a_search_for_the_best_takes_the_smallest_error(rows, name):
+    # Without hidden positives the rates are those of labelled against unlabeled rows.
+    features, y, _ = rows
+    scorer = uc.make_scorer(name, unlabeled_prevalence=0.0, threshold=-1.5)
+    options = {"scoring": scorer, "cv": FOLDS, "error_score": "raise"}
+    values = cross_val_score(LogisticRegression(), features, y, **options)
+    expected = []
+    for test, score in fold_scores(features, y):
+        fpr, tpr = (np.mean(score[y[test] == label] >= -1.5) for label in (-1, 1))
+        rates = {"fpr": fpr, "fnr": 1 - tpr, "negative_likelihood_ratio": (1 - tpr) / (1 - fpr)}
+        expected.append(-rates[name])
+    assert values == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_end_of_a_partial_area_can_be_told(rows):
+    features, y, _ = rows
+    scorer = uc.make_scorer("partial_roc_auc", unlabeled_prevalence=0.0, max_fpr=0.2)
+    values = cross_val_score(
+        LogisticRegression(), features, y, scoring=scorer, cv=FOLDS, error_score="raise"
+    )
+    expected = [
+        roc_auc_score(y[test] == 1, score, max_fpr=0.2) for test, score in fold_scores(features, y)
+    ]
+    assert values == pytest.approx(expected, abs=1e-12)
+
+
+def test_average_precision_of_impure_labels_sees_every_score(rows):
+    features, y, _ = rows
+    scorer = uc.make_scorer("average_precision", unlabeled_prevalence=0.15, label_purity=0.8)
+    values = cross_val_score(
+        LogisticRegression(), features, y, scoring=scorer, cv=FOLDS, error_score="raise"
+    )
+    expected = []
+    for test, score in fold_scores(features, y):
+        labelled = y[test][np.argsort(-score)] == 1  # no score occurs twice
+        g, q = np.cumsum(labelled) / labelled.sum(), np.cumsum(~labelled) / (~labelled).sum()
+        recall = (0.85 * g - 0.2 * q) / 0.65
+        positives = 0.8 * labelled.sum() + 0.15 * (~labelled).sum()
+        precision = positives * recall / np.arange(1, labelled.size + 1)
+        expected.append(np.diff(recall, prepend=0.0) @ precision)
+    assert values == pytest.approx(expected, abs=1e-12)
 
 
 def test_pickle(rows):
@@ -103,3 +180,19 @@ def test_bad_input():
         uc.make_scorer("precision", prevalence=0.1)
     with pytest.raises(uc.InputError, match="needs prevalence"):
         uc.make_scorer("average_precision")
+    for end in (None, 0, 1.5):
+        with pytest.raises(uc.InputError, match="needs max_fpr in"):
+            uc.make_scorer("partial_roc_auc", prevalence=0.3, max_fpr=end)
+
+
+def test_impure_labels_leave_fewer_metrics_that_need_no_prevalence(rows):
+    # Recall is ((1 - a) g - (1 - κ) q)/(κ - a). At κ = .8 the model with (g, q) = (.5, .3) has
+    # more of it than one with (.45, .1) if a = 0 (.44 > .43), and less if a = .5 (.19 < .205).
+    for name in ("recall", "lift", "lee_liu"):
+        with pytest.raises(uc.InputError, match=r"ranked by roc_auc, lift_auc$"):
+            uc.make_scorer(name, threshold=0.0, label_purity=0.8)
+    features, y, _ = rows
+    model = LogisticRegression().fit(features, y)
+    area = roc_auc_score(y == 1, model.decision_function(features))
+    found = uc.make_scorer("roc_auc", label_purity=0.8)(model, features, y)
+    assert found == pytest.approx(0.5 + (area - 0.5) / 0.8, abs=1e-12)

@@ -31,8 +31,9 @@ def test_break_even_never_and_always(counts):
     shares = uc.Shares(0.2)
     assert math.isnan(uc.break_even(counts, shares, "precision", 1.0, 0.0).unlabeled_prevalence)
     assert uc.break_even(counts, shares, "roc_auc", 0.5).unlabeled_prevalence == 0
-    assert uc.break_even(counts, shares, "roc_auc", 0.99999).odds_ratio != 0
     assert math.isnan(uc.break_even(counts, shares, "roc_auc", 0.999).odds_ratio)
+    # The recovered area is about 0.8: a bias in favour of low scores takes it below 0.5 somewhere.
+    assert 1 < uc.break_even(counts, shares, "roc_auc", 0.5).odds_ratio < math.inf
     assert uc.break_even(counts, shares, "precision", 0.0, 0.8).odds_ratio == math.inf
 
 
@@ -63,6 +64,51 @@ def test_sweeps_have_their_columns(counts):
     biased = sweep(counts, shares, "recall", over="gamma", threshold=0.8)
     assert np.all(np.diff(biased["recall_low"]) <= 0)
     assert np.all(np.diff(biased["recall_high"]) >= 0)
+
+
+PURITY = 0.9
+
+
+@pytest.mark.parametrize(
+    ("given", "hidden"),
+    [
+        # Positives among the unlabeled rows of 4000, purity 0.9 of n labelled; see the test.
+        ("prevalence", lambda kept, n: 0.3 * 4000 - kept * n),
+        ("positives", lambda kept, n: 1200 - kept * n),
+        ("label_frequency", lambda kept, n: kept * n * (1 / 0.4 - 1)),
+        ("unlabeled_prevalence", lambda _, n: 0.2 * (4000 - n)),
+    ],
+)
+def test_purity_is_swept_at_the_number_that_was_given(counts, given, hidden):
+    made = {
+        "prevalence": lambda: uc.Shares.from_prevalence(counts, 0.3, PURITY),
+        "positives": lambda: uc.Shares.from_positives(counts, 1200, PURITY),
+        "label_frequency": lambda: uc.Shares.from_label_frequency(counts, 0.4, PURITY),
+        "unlabeled_prevalence": lambda: uc.Shares(0.2, PURITY),
+    }[given]()
+    columns = sweep(counts, made, "precision", over="purity", threshold=0.8)
+    head, n, rest = counts.score >= 0.8, counts.n_positive, counts.n_unlabeled
+    labelled, unlabeled = counts.positive[head].sum() / n, counts.unlabeled[head].sum() / rest
+    purity = columns["purity"]
+    share = np.array([hidden(kept, n) / rest for kept in purity])
+    # Jain et al. 2017, eq. 1: labelled = κ tpr + (1 - κ) fpr, unlabeled = a tpr + (1 - a) fpr.
+    tpr = ((1 - share) * labelled - (1 - purity) * unlabeled) / (purity - share)
+    flagged = labelled * n + unlabeled * rest
+    expected = (purity * n + share * rest) * tpr / flagged
+    expected[(expected > 1) | (expected < -1)] = np.nan
+    np.testing.assert_allclose(columns["precision"], expected, rtol=1e-10)
+    assert purity[-1] == 1
+    assert purity[0] - share[0] == pytest.approx(0.05)
+    assert np.isfinite(columns["precision"]).sum() > 20
+
+
+def test_a_purity_that_leaves_no_room_for_the_given_positives_is_blank(counts):
+    # 95 % of the labelled rows alone are all the positives there are.
+    shares = uc.Shares.from_positives(counts, 0.95 * counts.n_positive, 0.9)
+    columns = sweep(counts, shares, "roc_auc", over="purity")
+    possible = columns["purity"] <= 0.95 + 1e-9
+    assert np.isnan(columns["roc_auc"][~possible]).all()
+    assert np.isfinite(columns["roc_auc"][possible][-5:]).all()
 
 
 def test_best_point_by_looking_at_every_threshold(counts):

@@ -77,6 +77,33 @@ def test_ranges_and_estimates_are_carried():
     assert math.isclose(swapped.unlabeled_prevalence_interval.low, 50 / 850)
 
 
+def test_an_estimate_may_lack_an_error_or_an_interval():
+    counts = counted(150, 0, 850)
+    nan = float("nan")
+    shares = uc.Shares.from_prevalence(counts, uc.Estimate(0.3, 0.2, 0.4))
+    assert math.isclose(shares.unlabeled_prevalence, 150 / 850)
+    assert math.isclose(shares.unlabeled_prevalence_interval.high, 250 / 850)
+    assert shares.unlabeled_prevalence_error == 0
+    shares = uc.Shares.from_label_frequency(counts, uc.Estimate(0.5, 0.4, 0.6))
+    assert math.isclose(shares.unlabeled_prevalence_interval.low, 100 / 850)
+    for make in (uc.Shares.from_prevalence, lambda _, share: uc.Shares(share)):
+        shares = make(counts, uc.Estimate(0.3, nan, nan, 0.01))
+        assert shares.unlabeled_prevalence_interval is None
+        assert 0.0099 < shares.unlabeled_prevalence_error < 0.012
+        shares = make(counts, uc.Estimate(0.3, nan, nan))
+        assert (shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence_error) == (
+            None,
+            0,
+        )
+    with pytest.raises(uc.InputError, match="got nan"):
+        uc.Shares.from_prevalence(counts, uc.Estimate(nan, 0.2, 0.4))
+
+
+def test_without_positives_no_share_of_them_is_labelled():
+    with pytest.warns(uc.UndefinedMetricWarning, match="label_frequency"):
+        assert math.isnan(uc.Shares(0.0).label_frequency(counted(0, 100, 900)))
+
+
 BAD = {
     "above one": (lambda _: uc.Shares(1.2), r"\[0, 1\]; got 1.2"),
     "negative": (lambda _: uc.Shares(-0.1), r"\[0, 1\]; got -0.1"),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import undercount as uc
 from undercount import buckets, gaps, packed, radix, tally
 
 SHAPES = {
@@ -205,6 +206,16 @@ def test_float32_scores_are_separated_by_the_knot_itself(path, knot, cells):
         table = tally.compact_table(score, np.full(3, -1, np.int8), knots=[knot])
     assert table.score.tolist() == cells
     assert table.unlabeled.tolist() == [np.sum(score >= cells[0]), np.sum(score < cells[0])]
+
+
+def test_a_knot_must_be_a_number():
+    score, label = np.array([0.1, 0.5, 0.9]), np.array([-1, 1, -1], np.int8)
+    with pytest.raises(uc.InputError, match="threshold must be a number; got NaN"):
+        tally.compact_table(score, label, knots=[0.3, np.nan])
+    # Warnings are errors here, and asking anew for a threshold counts the rows with it as a knot.
+    evaluation = uc.evaluate([1, None, 1, None] * 5, np.arange(20.0), unlabeled_prevalence=0.2)
+    with pytest.raises(uc.InputError, match="threshold must be a number; got NaN"):
+        evaluation.at(float("nan"))
 
 
 def test_no_rows_of_positive_weight_give_an_empty_table():

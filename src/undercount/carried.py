@@ -31,7 +31,8 @@ def carried(
 
     Notes
     -----
-    Assumes: the error of the share is independent of the chance of the labels.
+    Assumes: the error of the share is independent of the chance of the labels, and its interval
+    has the same confidence level.
     Wrong when: few rows are labelled and the share hangs on the same few; `evaluate` with
     ``prevalence_interval="combined"`` resamples both together.
     """
@@ -74,4 +75,6 @@ def _exact(shares: Shares) -> Shares:
     if span is not None:
         error = shares.label_purity_error
         told = Estimate(purity, span.low, span.high, error) if error else (span.low, span.high)
-    return Shares(shares.unlabeled_prevalence, told, shares.sampling)
+    # An estimate, not a number that was stated: the interval of the purity may reach below it.
+    share = Estimate(shares.unlabeled_prevalence, math.nan, math.nan)
+    return Shares(share, told, shares.sampling)

@@ -27,10 +27,15 @@ def with_knots(table: Table, knots: Sequence[float]) -> Table:
 
 
 def summed(score: FloatArray, columns: Sequence[FloatArray], merged: NDArray[np.bool_]) -> Table:
-    """Add up equal scores in any order into a descending table; empty cells are dropped."""
+    """Add up equal scores in any order into a descending table.
+
+    Empty cells are dropped, except between merged ones: there they are knots.
+    """
     distinct, place = np.unique(score + 0.0, return_inverse=True)  # -0.0 is 0.0
     sums = [np.bincount(place, each, len(distinct))[::-1] for each in (*columns, merged)]
     keep = (sums[0] + sums[1] + sums[2]) > 0
+    if merged.any():
+        keep |= sums[3] == 0
     kept = [np.asarray(column[keep], np.float64) for column in (distinct[::-1], *sums)]
     return Table(kept[0], kept[1], kept[2], kept[3], kept[4] > 0)
 
@@ -76,12 +81,37 @@ def largest_error(table: Table) -> float:
     return bound
 
 
-def refuse_overlap(left: Table, right: Table) -> None:
+def added(left: Table, right: Table) -> Table:
+    """Add two tables; raise if a label of one lies where the other has merged its rows."""
+    one_grid = np.array_equal(left.score, right.score)
+    if not (one_grid and np.array_equal(left.merged, right.merged)):
+        _refuse_overlap(left, right)
+        _refuse_overlap(right, left)
+    if one_grid:  # cell by cell
+        sums = [one + other for one, other in zip(left[1:4], right[1:4], strict=True)]
+        return Table(left.score, sums[0], sums[1], sums[2], left.merged | right.merged)
+    both = Table(*(np.concatenate(columns) for columns in zip(left, right, strict=True)))
+    total = summed(both.score, both[1:4], both.merged)
+    if not total.merged.any():
+        return total
+    # A cell ends only where neither table has merged across.
+    ends = _answers(left, total.score[:-1]) & _answers(right, total.score[:-1])
+    return grouped(total, np.append(True, ends))
+
+
+def _answers(table: Table, threshold: FloatArray) -> NDArray[np.bool_]:
+    """Tell which thresholds do not lie inside a merged cell."""
+    # A merged cell reaches from its score up to the next cell's: the last cell not above.
+    place = np.searchsorted(-table.score, -threshold, side="left")
+    merged, score = np.append(table.merged, False), np.append(table.score, -np.inf)
+    return np.asarray(~merged[place] | (score[place] == threshold))
+
+
+def _refuse_overlap(left: Table, right: Table) -> None:
     """Raise if a labelled score of `right` lies inside a merged cell of `left`."""
     if not left.merged.any():
         return
     labelled = (right.positive + right.negative) > 0
-    # A merged cell reaches from its score up to the next cell's: the last cell not above.
     place = np.searchsorted(-left.score, -right.score[labelled], side="left")
     inside = place < len(left.score)
     place = np.minimum(place, len(left.score) - 1)
@@ -89,5 +119,5 @@ def refuse_overlap(left: Table, right: Table) -> None:
     if (inside & left.merged[place] & ~same_cell).any():
         raise InputError(
             "merged counts can be added only if no labelled score of one lies inside a merged "
-            "cell of the other; count the parts with compact=False, or with the same knots"
+            "cell of the other; count the parts with compact=False"
         )

@@ -27,8 +27,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         error.show()
         return BAD_INPUT
     except InputError as error:
-        if "--debug" in arguments:
-            raise
         asked = commands.commands.get(arguments[0])
         click.echo(f"undercount: {in_options(str(error), asked)}", err=True)
         return BAD_INPUT

@@ -91,17 +91,16 @@ def compare(
     *,
     threshold: float | Mapping[str, float] | None = None,
     unlabeled: float | None = None,
-    random_state: int | None = 0,
-    n_resamples: int = 500,
     **options: Any,
 ) -> Comparison:
     """Compare models on the same rows.
 
-    Areas under ROC and lift curves by paired placements (DeLong et al. 1988, on labelled and
-    unlabeled rows), average precision by the paired jackknife, the rest by resampling rows with
-    all models' scores together. Where the size of a difference moves with the share of hidden
-    positives, the share's own interval widens that of the difference. If no prevalence is given,
-    the estimate from the first model's scores is used for all.
+    A difference is that of the two evaluations; its standard error follows from what each row
+    adds to the one minus what it adds to the other (for areas under ROC curves DeLong et al.
+    1988), that of average precision in a single sample of pure labels from the paired jackknife.
+    Where the size of a difference moves with the share of hidden positives, the share's own
+    interval widens that of the difference. If no prevalence is given, the estimate from the first
+    model's scores is used for all.
 
     Parameters
     ----------
@@ -111,11 +110,8 @@ def compare(
         Name of each model → its scores.
     threshold : float or mapping, optional
         One for all models or one a model; adds metrics at a threshold.
-    unlabeled, random_state : optional
+    unlabeled : number, optional
         As in `evaluate`.
-    n_resamples : int
-        Resamples for metrics without a closed form. (How the error of an estimated share reaches
-        each model's own intervals is `evaluate`'s default, "calibrated".)
     **options
         The other arguments of `evaluate`.
 
@@ -157,14 +153,13 @@ def compare(
             unlabeled=unlabeled,
             threshold=thresholds.get(name),
             name=name,
-            random_state=random_state,
             **options,
         )
     labels = read_labels(y, unlabeled)
     rows = {
         name: np.asarray(read_scores(score), dtype=np.float64) for name, score in scores.items()
     }
-    paired = Paired(labels, rows, evaluations, thresholds, n_resamples, random_state)
+    paired = Paired(labels, rows, evaluations, thresholds)
     metrics = (*AREAS, *POINTS) if thresholds else AREAS
     found = [d for metric in metrics for d in holm_adjusted(paired.differences(metric))]
     return Comparison(evaluations, tuple(found))

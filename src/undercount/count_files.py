@@ -2,8 +2,9 @@
 
 A counts file has the columns ``score``, ``positive``, ``negative`` and ``unlabeled``, one row for
 each distinct score or cell. If cells stand for several scores, a column ``merged`` says which, and
-their score is a lower end. What the table is stands in the file's metadata under the key
-"undercount", as JSON; a file without it holds exact counts.
+their score is a lower end; a row without counts then keeps a threshold apart. What the table is
+stands in the file's metadata under the key "undercount", as JSON; a file without it holds exact
+counts.
 """
 
 import hashlib
@@ -11,7 +12,7 @@ import json
 import os
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from undercount.tally import Table
 VERSION = 1
 KEY = "undercount"
 COLUMNS = ("score", *CLASSES)
-SHOWN_PARTS = 3
+SUFFIXES = (".parquet", ".pq")
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def write_counts(
     counts : ScoreCounts
         What to keep.
     path : path
-        The file appears under this name when it is complete.
+        Ends in .parquet or .pq. The file appears under this name when it is complete.
     source : str or sequence of str
         Fingerprints of the rows, by which `merge_counts` notices what is counted twice.
     parts : sequence of str
@@ -98,11 +99,25 @@ def write_counts(
         "source": [source] if isinstance(source, str) else list(source),
         "parts": list(parts),
     }
+    if not parts:  # what an interrupted merge keeps beside its sum is named as such
+        check_name(path)
     with _complete(Path(path)) as target, duckdb.connect() as connection:
         connection.register("undercount_cells", arrays)
         connection.execute(
             f"COPY (SELECT * FROM undercount_cells) TO {text(str(target))} "  # noqa: S608 - quoted
             f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{KEY}: {text(json.dumps(meta))}}})"
+        )
+
+
+def check_name(path: str | os.PathLike[str]) -> None:
+    """Refuse a name by which no command would know a counts file again."""
+    name = Path(path)
+    if name.exists() and not name.is_file():
+        raise InputError(f"counts are written to a file; {path} is none")
+    if name.suffix.casefold() not in SUFFIXES:
+        raise InputError(
+            f"a counts file is Parquet, and commands know it by its name: write to "
+            f"{name.with_suffix('.parquet')}; got {path}"
         )
 
 
@@ -155,7 +170,7 @@ def open_counts(
 
 def is_counts_file(path: str | os.PathLike[str]) -> bool:
     """Tell whether a Parquet file has the columns of a counts file."""
-    if Path(path).suffix.casefold() not in (".parquet", ".pq") or not Path(path).is_file():
+    if Path(path).suffix.casefold() not in SUFFIXES or not Path(path).is_file():
         return False
     try:
         with duckdb.connect() as connection:
@@ -230,13 +245,14 @@ def _counts(columns: dict[str, Any], meta: dict[str, Any]) -> ScoreCounts:
 def _complete(path: Path) -> Iterator[Path]:
     """Give a temporary name beside a file, which gets its own name when all has gone well."""
     path = path.resolve()  # of a link the target is replaced
-    if path.exists() and not path.is_file():
-        raise InputError(f"counts are written to a file; {path} is none")
+    if not path.parent.is_dir():
+        raise InputError(f"cannot write {path}: there is no folder {path.parent}")
     target = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         yield target
         target.replace(path)
-    except FileNotFoundError as error:
-        raise InputError(f"{path} cannot be written: {error}") from error
+    except (OSError, duckdb.IOException) as error:
+        raise InputError(f"cannot write {path}: {str(error).splitlines()[0]}") from error
     finally:
-        target.unlink(missing_ok=True)
+        with suppress(OSError):
+            target.unlink(missing_ok=True)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from undercount.cells import (
+    added,
     grouped,
     heads,
     largest_error,
-    refuse_overlap,
     squared_weights,
     summed,
     with_knots,
@@ -82,11 +82,13 @@ class ScoreCounts:
         unlabeled : number, optional
             The value in `y` that means unlabeled, usually 0 or -1.
         sample_weight : array-like, optional
-            Importance of each row, not negative. Estimates are weighted; intervals rest on Kish's
-            effective sizes. For counted repetitions use `from_counts`.
+            Importance of each row, not negative; only ratios count. Intervals at thresholds rest
+            on Kish's effective sizes, those of areas also on the labelled rows' own weights. For
+            counted repetitions use `from_counts`.
         compact : bool
-            Merge neighbouring scores that carry no labelled row: exact for every curve, area and
-            interval, much smaller and faster.
+            Merge neighbouring scores that carry no labelled row: much smaller and faster, and
+            exact for every curve and, if labels are pure, for every area and interval. Losses
+            need every score; bounds (`bound_curve`) stay valid and may be wider.
         knots : sequence of float
             Thresholds that will be asked for, kept apart in a compact table.
         """
@@ -225,24 +227,8 @@ class ScoreCounts:
         if not isinstance(other, ScoreCounts):
             return NotImplemented
         squares = np.add(self.squared_weight, other.squared_weight).tolist()
-        weight = (squares[0], squares[1], squares[2])
-        if np.array_equal(self.score, other.score):  # one grid: cell by cell
-            sums = [getattr(self, name) + getattr(other, name) for name in CLASSES]
-            merged = self.merged | other.merged
-            table = Table(self.score, sums[0], sums[1], sums[2], merged)
-            return ScoreCounts._from_table(table, weight)
-        refuse_overlap(self._table(), other._table())
-        refuse_overlap(other._table(), self._table())
-        both = [
-            np.concatenate([getattr(self, name), getattr(other, name)])
-            for name in ("score", *CLASSES, "merged")
-        ]
-        total = ScoreCounts.from_counts(*both[:4], merged=both[4], squared_weight=weight)
-        if not total.compact:
-            return total
-        # Merged cells of the two may overlap; where no row is labelled they become one.
-        bare = (total.positive + total.negative) == 0
-        return total._grouped(np.append(True, ~(bare[1:] & bare[:-1])))
+        table = added(self._table(), other._table())
+        return ScoreCounts._from_table(table, (squares[0], squares[1], squares[2]))
 
     def coarsened(self, n_bins: int) -> "ScoreCounts":
         """Merge neighbouring scores into at most `n_bins` cells of about equal weight.

@@ -1,6 +1,7 @@
 """Points and curves of true-positive against false-positive rate, and numbers with intervals."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +63,12 @@ class Estimate:
     needs: tuple[str, ...] = ()
     method: str = ""
 
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise InputError(f"low must not exceed high; got {self.low} and {self.high}")
+        if self.standard_error < 0:
+            raise InputError(f"standard_error must not be negative; got {self.standard_error}")
+
     def __float__(self) -> float:
         return self.value
 
@@ -96,13 +103,21 @@ class OperatingPoint(Rates[float]):
     prevalence: float
 
 
+class LeftOut(NamedTuple):
+    """Thresholds whose points a curve does not keep, and which of their cells are merged."""
+
+    threshold: FloatArray
+    merged: NDArray[np.bool_] | None = None
+
+
 @dataclass(frozen=True)
 class OperatingCurve(Rates[FloatArray]):
     """Hold (threshold, true-positive rate, false-positive rate) from (0, 0) to (1, 1).
 
     Each metric of `OperatingPoint` is an array here, one entry a threshold; rows with
     ``score >= threshold`` are predicted positive. `merged` marks thresholds whose cell holds
-    several scores, inside which no threshold can be answered.
+    several scores, inside which no threshold can be answered; neither can those in `left_out`,
+    whose points were dropped because they lie outside the unit square or are no corner of a hull.
 
     Examples
     --------
@@ -123,6 +138,7 @@ class OperatingCurve(Rates[FloatArray]):
     fpr: FloatArray
     prevalence: float
     merged: NDArray[np.bool_] | None = field(default=None, repr=False)
+    left_out: LeftOut | None = field(default=None, repr=False)
 
     @property
     def roc_auc(self) -> float:
@@ -132,10 +148,17 @@ class OperatingCurve(Rates[FloatArray]):
     def partial_roc_auc(self, max_fpr: float) -> float:
         """Area under the ROC curve up to a false-positive rate, McClish-standardised to [0.5, 1].
 
-        The same scale as scikit-learn's ``roc_auc_score(max_fpr=...)``.
+        The same scale as scikit-learn's ``roc_auc_score(max_fpr=...)``. A curve whose
+        false-positive rate falls somewhere, as an uncleaned one may, is refused.
         """
         if not 0 < max_fpr <= 1:
             raise InputError(f"max_fpr must be in (0, 1]; got {max_fpr}")
+        if (fall := float(np.min(np.diff(self.fpr)))) < -ROUNDING:
+            raise InputError(
+                "a part of the area needs a false-positive rate that never falls from point to "
+                f"point; it falls by {-fall:.4g} here. Use partial_roc_auc of the rows, or the "
+                "curve made with clean=True"
+            )
         stop = int(np.searchsorted(self.fpr, max_fpr, side="right"))
         tpr_at_end = np.interp(max_fpr, self.fpr, self.tpr)
         area = _trapezoid(
@@ -148,10 +171,18 @@ class OperatingCurve(Rates[FloatArray]):
     def average_precision(self) -> float:
         """Precision summed over the steps of recall, without interpolation.
 
-        Recall gained where nothing of the target is flagged counts with a precision of 1.
+        A curve whose recall falls somewhere, as a cleaned one sorted by its rates does, is walked
+        by falling threshold. Recall gained where nothing of the target is flagged counts with a
+        precision of 1. On recovered rates this is the plug-in value, somewhat high with few labels
+        if the curve is not cleaned; `undercount.average_precision` corrects for that.
         """
-        gained, flagged = np.diff(self.tpr), self.predicted_positive_rate[1:]
-        hits = self.prevalence * self.tpr[1:]
+        tpr, flagged = self.tpr, self.predicted_positive_rate
+        if np.any(np.diff(tpr) < -ROUNDING):
+            # By rates, recall would go up at a high and back at a low precision, over and over,
+            # and every such pair of steps would add to the sum.
+            order = np.argsort(-self.threshold, kind="stable")
+            tpr, flagged = tpr[order], flagged[order]
+        gained, hits, flagged = np.diff(tpr), self.prevalence * tpr[1:], flagged[1:]
         # Rows labelled apart (case-control) may score above every unlabeled row: positives are
         # found and no row is flagged. The recovered false-positive rate is negative there, and
         # pulled to 0, as metrics at a threshold do, it makes precision 1.
@@ -169,24 +200,43 @@ class OperatingCurve(Rates[FloatArray]):
         return _trapezoid(self.tpr, self.predicted_positive_rate)
 
     def at(self, threshold: float) -> OperatingPoint:
-        """Read the point at which rows with ``score >= threshold`` are predicted positive."""
+        """Read the point at which rows with ``score >= threshold`` are predicted positive.
+
+        On a curve made monotone by "cummax" or "isotonic" the recall is the one so changed. A
+        threshold whose point the curve left out is refused rather than answered by another's.
+        """
         if np.isnan(threshold):
             raise InputError("threshold must be a number; got NaN")
+        every, merged = self._thresholds()
         # A cleaned curve is sorted by its rates, so the neighbours in threshold are searched for.
-        order = np.argsort(-self.threshold[1:], kind="stable") + 1
-        n_above = int(np.count_nonzero(self.threshold[1:] >= threshold))
+        order = np.argsort(-every[1:], kind="stable") + 1
+        n_above = int(np.count_nonzero(every[1:] >= threshold))
         index = int(order[n_above - 1]) if n_above else 0
         below = int(order[n_above]) if n_above < len(order) else None
-        exact = n_above > 0 and self.threshold[index] == threshold
-        if self.merged is not None and below is not None and self.merged[below] and not exact:
-            low, high = self.threshold[below], self.threshold[index]
+        exact = n_above > 0 and every[index] == threshold
+        if merged is not None and below is not None and merged[below] and not exact:
+            low, high = every[below], every[index]
             raise InputError(
                 f"threshold {threshold} lies inside a merged cell ({low:.6g} to {high:.6g}), where "
                 f"only sums were kept; pass knots=[{threshold}] when counting, or compact=False"
             )
+        if index >= len(self.threshold):
+            raise InputError(
+                f"the point at threshold {threshold} was left out of this curve, because its rates "
+                "are outside [0, 1] or no corner of the hull; ask the curve made with clean=False"
+            )
         return OperatingPoint(
             float(threshold), float(self.tpr[index]), float(self.fpr[index]), self.prevalence
         )
+
+    def _thresholds(self) -> tuple[FloatArray, NDArray[np.bool_] | None]:
+        """Return the thresholds kept, then those left out, and which have merged cells."""
+        if self.left_out is None:
+            return self.threshold, self.merged
+        merged = self.merged
+        if merged is not None and self.left_out.merged is not None:
+            merged = np.append(merged, self.left_out.merged)
+        return np.append(self.threshold, self.left_out.threshold), merged
 
     def frame(self) -> dict[str, FloatArray]:
         """Return columns of equal length, ready for any data frame's constructor."""

@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,28 +15,17 @@ from undercount.evaluation import Evaluation
 from undercount.paired_precision import precision_error
 from undercount.rates import FloatArray
 from undercount.sensitivity import largest_share, with_share
-from undercount.uncertainty.paired import (
-    Placements,
-    auc_difference,
-    lift_difference,
-    placements,
-)
-from undercount.uncertainty.resampled import resampled_differences
+from undercount.shares import Shares
+from undercount.uncertainty.design import design_of
+from undercount.uncertainty.paired import PairedRows
+from undercount.uncertainty.thresholds import HeadCounts
 
-# Orders that are the same at every prevalence; F1, accuracy and average precision can flip.
+# Orders that are the same at every prevalence, whatever the purity of the labels, and those that
+# are if it is 1; F1, accuracy and average precision can flip.
 FIXED_ORDER = frozenset(
-    {
-        "roc_auc",
-        "lift_auc",
-        "recall",
-        "informedness",
-        "balanced_accuracy",
-        "precision",
-        "lift",
-        "lee_liu",
-        "mcc",
-    }
+    {"roc_auc", "lift_auc", "informedness", "balanced_accuracy", "mcc", "precision", "lift"}
 )
+FIXED_IF_PURE = FIXED_ORDER | {"recall", "lee_liu"}
 AREAS = ("roc_auc", "lift_auc", "average_precision")
 POINTS = ("recall", "precision", "f1", "mcc", "accuracy")
 GRID = 201
@@ -90,40 +79,27 @@ class Paired:
         rows: Mapping[str, FloatArray],
         evaluations: Mapping[str, Evaluation],
         thresholds: Mapping[str, float],
-        n_resamples: int,
-        random_state: int | None,
     ) -> None:
-        self.evaluations, self.thresholds, self.rows = evaluations, thresholds, rows
+        self.evaluations, self.thresholds, self.scores = evaluations, thresholds, rows
         self.labelled, self.unlabeled = labels == 1, labels == -1
-        labelled = self.labelled
-        self.places: dict[str, Placements] = {n: placements(s, labelled) for n, s in rows.items()}
         first = next(iter(evaluations.values()))
-        self.shares, self.counts = first.shares, first.counts
-        self.target, self.level = first.target, first.confidence_level
-        self.resampled = resampled_differences(
-            labelled,
-            rows,
-            thresholds,
-            self.shares,
-            n_resamples=n_resamples,
-            random_state=random_state,
-            labels_only=self.target == "dataset",
-        )
+        self.shares, self.target, self.level = first.shares, first.target, first.confidence_level
+        design = design_of(first.counts, self.shares, self.shares.sampling, self.target)
+        self.rows = PairedRows.of(labels, design)
+        self.heads = {name: self.rows.heads(rows[name] >= at) for name, at in thresholds.items()}
+        self.fixed = _fixed_orders(self.shares, n_negative=first.counts.n_negative)
 
     def differences(self, metric: str) -> list[Difference]:
         """Return the difference of each pair in one metric."""
-        return [
-            self._pair(metric, one, other)
-            for one, other in itertools.combinations(self.evaluations, 2)
-        ]
+        return [self._pair(metric, *pair, error) for pair, error in self._errors(metric).items()]
 
-    def _pair(self, metric: str, one: str, other: str) -> Difference:
-        value, error = self._gap(metric, one, other)
+    def _pair(self, metric: str, one: str, other: str, error: float) -> Difference:
+        value = self._row(one, metric).estimate.value - self._row(other, metric).estimate.value
         estimate = self._with_interval(metric, one, other, value, error)
         # Where no share changes the order, none belongs into the question whether there is one.
-        doubt = error if metric in FIXED_ORDER else estimate.standard_error
-        p_value = float(2 * ndtr(-abs(value) / doubt)) if doubt > 0 else float(value == 0)
-        depends = metric not in FIXED_ORDER
+        depends = metric not in self.fixed
+        doubt = estimate.standard_error if depends else error
+        p_value = 2 * _below(-abs(value), doubt)
         return Difference(
             metric,
             one,
@@ -147,7 +123,7 @@ class Paired:
         else:  # an estimate: its error is one more chance
             low, high = value - math.hypot(below, chance), value + math.hypot(above, chance)
             share_error = (below + above) / (2 * t)
-        if metric in FIXED_ORDER:
+        if metric in self.fixed:
             # The share scales such a difference and never turns it round.
             low = max(low, 0.0) if value - chance > 0 else low
             high = min(high, 0.0) if value + chance < 0 else high
@@ -158,33 +134,27 @@ class Paired:
     def _row(self, name: str, metric: str) -> Any:
         return next(row for row in self.evaluations[name].rows if row.metric == metric)
 
-    def _gap(self, metric: str, one: str, other: str) -> tuple[float, float]:
-        """Return difference and standard error."""
-        gap = self.shares.label_purity - self.shares.unlabeled_prevalence
-        if metric in ("roc_auc", "lift_auc"):
-            prevalence = self.shares.prevalence(self.counts)
-            if self.target == "dataset" and self.shares.label_purity == 1:
-                frequency = self.shares.label_frequency(self.counts)
-                value, error = lift_difference(self.places[one], self.places[other], frequency)
-                scale = 1 - prevalence if metric == "roc_auc" else 1.0
-            else:
-                value, error = auc_difference(self.places[one], self.places[other])
-                scale = gap if metric == "roc_auc" else gap / (1 - prevalence)
-            return value / scale, error / scale
-        value = self._row(one, metric).estimate.value - self._row(other, metric).estimate.value
+    def _errors(self, metric: str) -> dict[tuple[str, str], float]:
+        """Return the standard error of each pair's difference, by the chance of the rows alone."""
+        pairs = list(itertools.combinations(self.evaluations, 2))
         if metric == "average_precision" and self._jackknifed():
-            return value, self._precision_error(one, other)
-        return value, float(np.std(self.resampled(metric, one, other), ddof=1))
+            return {pair: self._precision_error(*pair) for pair in pairs}
+        added = {
+            name: self.rows.influence(
+                score, metric, self.thresholds[name] if metric in POINTS else None
+            )
+            for name, score in self.scores.items()
+        }
+        return {(one, other): self.rows.error(added[one], added[other]) for one, other in pairs}
 
     def _jackknifed(self) -> bool:
         """Whether the unbiased average precision of a single sample is compared."""
-        known = self.target == "population" or self.shares.given != "label_frequency"
-        return known and self.shares.label_purity == 1 and self.shares.sampling == "single-sample"
+        return self.shares.label_purity == 1 and self.shares.sampling == "single-sample"
 
     def _precision_error(self, one: str, other: str) -> float:
         return precision_error(
-            self.rows[one],
-            self.rows[other],
+            self.scores[one],
+            self.scores[other],
             self.labelled,
             self.unlabeled,
             self.shares,
@@ -197,9 +167,10 @@ class Paired:
         if span is None:
             return 0.0, 0.0
         shares = np.linspace(span.low, min(span.high, self._top()), RANGE_POINTS)
-        middle = self._difference(metric, one, other, self.shares.unlabeled_prevalence)
-        moves = [self._difference(metric, one, other, float(s)) - middle for s in shares]
-        return max(0.0, -min(moves)), max(0.0, *moves)
+        shares = np.append(self.shares.unlabeled_prevalence, shares)
+        gaps = self._differences(metric, one, other, shares)
+        moves = gaps[1:] - gaps[0]
+        return max(0.0, -float(moves.min())), max(0.0, float(moves.max()))
 
     def _top(self) -> float:
         """Return the largest share that every model's scores allow."""
@@ -208,20 +179,23 @@ class Paired:
         ]
         return max(min(*tops, self.shares.label_purity) - 1e-6, 0.0)
 
-    def _difference(self, metric: str, one: str, other: str, share: float) -> float:
-        return self._value(one, metric, share) - self._value(other, metric, share)
+    def _differences(self, metric: str, one: str, other: str, shares: FloatArray) -> FloatArray:
+        return self._values(one, metric, shares) - self._values(other, metric, shares)
 
-    def _value(self, name: str, metric: str, share: float) -> float:
-        curve = mixture_curve(
-            self.evaluations[name].counts, with_share(self.shares, share), clean=False
-        )
-        reading: Any = curve if metric in AREAS else curve.at(self.thresholds[name])
-        return float(getattr(reading, metric))
+    def _values(self, name: str, metric: str, shares: FloatArray) -> FloatArray:
+        """Return a metric at each share of positives among the unlabeled rows."""
+        if metric in POINTS:
+            design = replace(self.rows.design, given="unlabeled_prevalence", value=shares)
+            heads = np.repeat(self.heads[name][:, np.newaxis], len(shares), axis=1)
+            return HeadCounts(heads, design).point().metric(metric)
+        counts, told = self.evaluations[name].counts, self.shares
+        curves = (mixture_curve(counts, with_share(told, float(s)), clean=False) for s in shares)
+        return np.array([getattr(curve, metric) for curve in curves])
 
     def _crossover(self, metric: str, one: str, other: str) -> float:
         """Find the hidden share at which the order flips, by the sign of the difference."""
         grid = np.linspace(0, self._top(), GRID)
-        gaps = np.array([self._difference(metric, one, other, float(s)) for s in grid])
+        gaps = self._differences(metric, one, other, grid)
         flips = np.flatnonzero(gaps[1:] * gaps[:-1] < 0)
         if not flips.size:
             return math.nan
@@ -230,11 +204,9 @@ class Paired:
 
     def _better(self, metric: str, one: str, other: str, value: float, error: float) -> float:
         """Average the probability that `one` is better over the prevalence's uncertainty."""
-        if error == 0:
-            return 0.5 if value == 0 else float(value > 0)
         span = self.shares.unlabeled_prevalence_interval
-        if metric in FIXED_ORDER or span is None:
-            return float(ndtr(value / error))
+        if metric in self.fixed or span is None or error == 0:
+            return _below(value, error)
         spread = self.shares.unlabeled_prevalence_error
         if spread == 0:
             shares, weights = np.linspace(span.low, span.high, NODES), np.ones(NODES)
@@ -242,16 +214,33 @@ class Paired:
             nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
             shares = self.shares.unlabeled_prevalence + spread * nodes
         shares = np.clip(shares, 0, self.shares.label_purity - 1e-6)
-        gaps = [self._difference(metric, one, other, float(s)) for s in shares]
-        return float(np.average(ndtr(np.array(gaps) / error), weights=weights))
+        gaps = self._differences(metric, one, other, shares)
+        return float(np.average(ndtr(gaps / error), weights=weights))
+
+
+def _below(value: float, error: float) -> float:
+    """Return the normal probability of less than a value, one half at a certain 0; NaN of NaN."""
+    if error == 0:
+        return 0.5 + 0.5 * float(np.sign(value))
+    return float(ndtr(value / error))
+
+
+def _fixed_orders(shares: Shares, *, n_negative: float) -> frozenset[str]:
+    """Return the metrics in which no share of hidden positives changes the order of two models."""
+    if shares.label_purity == 1:
+        return FIXED_IF_PURE
+    # Known negatives join the recovered ones in a part that moves with the share.
+    pooled = shares.sampling == "single-sample" and n_negative > 0
+    return frozenset() if pooled else FIXED_ORDER
 
 
 def holm_adjusted(differences: Sequence[Difference]) -> list[Difference]:
-    """Adjust p-values for several pairs (Holm 1979)."""
-    order = sorted(range(len(differences)), key=lambda i: differences[i].p_value)
-    adjusted, largest = [0.0] * len(differences), 0.0
+    """Adjust p-values for several pairs (Holm 1979); pairs without one are not tested."""
+    tested = [i for i, d in enumerate(differences) if not math.isnan(d.p_value)]
+    order = sorted(tested, key=lambda i: differences[i].p_value)
+    adjusted, largest = [math.nan] * len(differences), 0.0
     for rank, i in enumerate(order):
-        largest = max(largest, min(1.0, (len(differences) - rank) * differences[i].p_value))
+        largest = max(largest, min(1.0, (len(order) - rank) * differences[i].p_value))
         adjusted[i] = largest
     return [
         Difference(**{**vars(d), "adjusted_p_value": p})

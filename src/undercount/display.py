@@ -1,6 +1,7 @@
 """What all displays share: three ways to make one, and how two rates are drawn."""
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -14,6 +15,8 @@ from undercount.curve import CurveBounds, OperatingCurve
 from undercount.errors import InputError
 from undercount.rates import FloatArray
 from undercount.shares import Shares, read_shares
+
+KEYWORDS = ("unlabeled", "name", "truth", *list(inspect.signature(read_shares).parameters)[1:])
 
 
 def drawing_axes(ax: Any) -> Any:
@@ -39,7 +42,21 @@ def _known_shares(counts: ScoreCounts, options: Mapping[str, Any]) -> Shares:
 def _scores(estimator: Any, X: Any) -> Any:
     if hasattr(estimator, "decision_function"):
         return estimator.decision_function(X)
-    return estimator.predict_proba(X)[:, 1]
+    return positive_chance(estimator, X)
+
+
+def positive_chance(estimator: Any, X: Any) -> Any:
+    """Return the probabilities of class 1, whichever other classes there are."""
+    classes = list(getattr(estimator, "classes_", (0, 1)))
+    return estimator.predict_proba(X)[:, classes.index(1) if 1 in classes else -1]
+
+
+def refuse_unknown(method: str, names: Iterable[str]) -> None:
+    """Raise if a keyword is none of those that displays of rows take."""
+    for name in sorted(set(names) - set(KEYWORDS)):
+        hint = "plot() takes it; " if name == "ax" else ""
+        hint += f"has {', '.join(KEYWORDS)}"
+        raise TypeError(f"{method}() got an unexpected keyword argument {name!r}; {hint}")
 
 
 class Display:
@@ -64,6 +81,11 @@ class Display:
         **shares: Any,
     ) -> Self:
         """Make the display from labels and scores; shares as in `evaluate`, truth if known."""
+        refuse_unknown(f"{cls.__name__}.from_predictions", shares)
+        if truth is not None and len(truth) != len(score):
+            raise InputError(
+                f"truth must have one value for each score; got {len(truth)} for {len(score)}"
+            )
         counts = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
         known = None if truth is None else labelled_curve(ScoreCounts.from_rows(truth, score))
         return cls.from_counts(counts, _known_shares(counts, shares), name=name, truth=known)
@@ -79,6 +101,7 @@ class Display:
         **options: Any,
     ) -> Self:
         """Make the display from a fitted classifier; -1 in y means unlabeled."""
+        refuse_unknown(f"{cls.__name__}.from_estimator", options)
         name = options.pop("name", type(estimator).__name__)
         return cls.from_predictions(
             y, _scores(estimator, X), unlabeled=unlabeled, name=name, **options

@@ -1,11 +1,20 @@
 """Matplotlib displays: each is its data (`frame()`) and a drawing of it (`plot()`)."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
+from undercount.assume.mixture import recovered_rates
 from undercount.counts import ScoreCounts
-from undercount.display import ColumnsDisplay, CurveDisplay, drawing_axes
+from undercount.display import (
+    ColumnsDisplay,
+    CurveDisplay,
+    drawing_axes,
+    positive_chance,
+    refuse_unknown,
+)
+from undercount.errors import InputError
 from undercount.rates import FloatArray
 from undercount.sensitivity import largest_share, sweep
 from undercount.shares import Shares
@@ -32,6 +41,10 @@ class RocDisplay(CurveDisplay):
 class PrecisionRecallDisplay(CurveDisplay):
     """Draw recovered precision against recall, beside the naive curve.
 
+    What is shown is pulled into [0, 1]: with few labels the recovered rates leave it by chance, and
+    more positives than rows flagged would make precision larger than 1. It is NaN only where
+    nothing is flagged. `curve` holds the rates as they were recovered.
+
     Examples
     --------
     >>> import undercount as uc
@@ -42,6 +55,20 @@ class PrecisionRecallDisplay(CurveDisplay):
     """
 
     x, y, labels = "recall", "precision", ("recall", "precision")
+
+    def frame(self) -> dict[str, FloatArray]:
+        """Return the columns that are drawn, within [0, 1]."""
+        return CurveDisplay.frame(self._shown())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw: recovered solid, within [0, 1]; naive dashed, truth dotted if known."""
+        return CurveDisplay.plot(self._shown(), ax)
+
+    def _shown(self) -> Self:
+        # Both rates are pulled to the nearest that exist; a false-positive rate above 1 stays, so
+        # that precision remains the positives among the rows flagged.
+        tpr, fpr = np.clip(self.curve.tpr, 0, 1), np.maximum(self.curve.fpr, 0)
+        return replace(self, curve=replace(self.curve, tpr=tpr, fpr=fpr))
 
 
 class LiftDisplay(CurveDisplay):
@@ -125,6 +152,7 @@ class HistogramDisplay(ColumnsDisplay):
         truth: Any = None,  # noqa: ARG003
     ) -> Self:
         """Make the display from counts and shares; equal-width bins of the finite scores."""
+        _refuse_merged(counts, "a histogram")
         finite = np.isfinite(counts.score)
         edges = np.histogram_bin_edges(counts.score[finite], N_BINS)
         labelled, unlabeled = (
@@ -132,13 +160,8 @@ class HistogramDisplay(ColumnsDisplay):
             for column in (counts.positive, counts.unlabeled)
         )
         share, purity = shares.unlabeled_prevalence, shares.label_purity
-        negative = (purity * unlabeled - share * labelled) / (purity - share)
-        columns = {
-            "left": edges[:-1],
-            "labelled": labelled,
-            "unlabeled": unlabeled,
-            "negative": negative,
-        }
+        columns = {"left": edges[:-1], "labelled": labelled, "unlabeled": unlabeled}
+        columns["negative"] = (purity * unlabeled - share * labelled) / (purity - share)
         return cls(columns, {"width": float(edges[1] - edges[0])}, name)
 
     def plot(self, ax: Any = None) -> Any:
@@ -159,8 +182,14 @@ class HistogramDisplay(ColumnsDisplay):
 class CalibrationDisplay(ColumnsDisplay):
     """Draw the share of positives among rows of about the same score.
 
-    The share is labelled rows over label frequency in a single sample, and the ratio of the two
-    densities times the prevalence in case-control.
+    In each group the positives follow from the labelled and the unlabeled rows (Jain et al. 2017,
+    eq. 1); their share is among all rows of the group in a single sample, and among the unlabeled
+    ones in case-control. Nothing is clipped: a share outside [0, 1] shows misfit or few rows.
+
+    Notes
+    -----
+    Assumes: labelled rows are a random sample of the positives (and, at 1 - purity, negatives).
+    Wrong when: some positives are more likely to be labelled than others, or the shares are wrong.
 
     Examples
     --------
@@ -181,6 +210,8 @@ class CalibrationDisplay(ColumnsDisplay):
         truth: Any = None,  # noqa: ARG003
     ) -> Self:
         """Make the display from counts and shares; groups of about equal numbers of rows."""
+        _refuse_merged(counts, "calibration")
+        counts.require("positive", "unlabeled")
         rows = counts.positive + counts.negative + counts.unlabeled
         middle = (np.cumsum(rows) - rows / 2) / rows.sum()
         group = np.minimum((middle * N_GROUPS).astype(int), N_GROUPS - 1)
@@ -188,16 +219,30 @@ class CalibrationDisplay(ColumnsDisplay):
         def total(column: FloatArray) -> FloatArray:
             return np.asarray(np.bincount(group, column, N_GROUPS), dtype=np.float64)
 
-        labelled, unlabeled, every = total(counts.positive), total(counts.unlabeled), total(rows)
+        every, unlabeled = total(rows), total(counts.unlabeled) / counts.n_unlabeled
+        found, _ = recovered_rates(total(counts.positive) / counts.n_positive, unlabeled, shares)
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = total(rows * counts.score) / every
             if shares.sampling == "single-sample":
-                share = shares.label_purity * labelled / shares.label_frequency(counts) / every
+                share = shares.positives(counts) * found / every
             else:
-                ratio = (labelled / counts.n_positive) / (unlabeled / counts.n_unlabeled)
-                share = shares.unlabeled_prevalence * ratio
+                share = shares.unlabeled_prevalence * found / unlabeled
         filled = every > 0
         return cls({"score": mean[filled], "positive_share": share[filled]}, {}, name)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, unlabeled: float | None = -1, **options: Any
+    ) -> Self:
+        """Make the display from the probabilities of a fitted classifier; -1 in y is unlabeled."""
+        if not hasattr(estimator, "predict_proba"):
+            raise InputError(
+                "calibration needs probabilities, and so an estimator with predict_proba; got "
+                f"{type(estimator).__name__}. Wrap it in scikit-learn's CalibratedClassifierCV"
+            )
+        refuse_unknown(f"{cls.__name__}.from_estimator", options)
+        options = {"name": type(estimator).__name__, "unlabeled": unlabeled} | options
+        return cls.from_predictions(y, positive_chance(estimator, X), **options)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the groups beside the diagonal of perfect calibration."""
@@ -207,3 +252,11 @@ class CalibrationDisplay(ColumnsDisplay):
         axes.set(xlabel="score", ylabel="share of positives")
         axes.legend()
         return axes
+
+
+def _refuse_merged(counts: ScoreCounts, what: str) -> None:
+    """Raise if cells stand for several scores, whose places are lost."""
+    if counts.compact:
+        raise InputError(
+            f"{what} needs every score; use from_predictions, or count with compact=False"
+        )

@@ -180,7 +180,8 @@ class Evaluation:
         curve = mixture_curve(self.counts, self.shares, clean=False)
         cost = (false_positive_cost or 0.0) * (1 - curve.prevalence) * curve.fpr
         cost += (false_negative_cost or 0.0) * curve.prevalence * curve.fnr
-        cost[curve.fpr < -ROUNDING] = np.inf
+        # Impure labels may put recall above 1 by chance: no such point exists.
+        cost[(curve.fpr < -ROUNDING) | (curve.tpr > 1 + ROUNDING)] = np.inf
         return curve.at(float(curve.threshold[int(np.argmin(cost))]))
 
     def table(self) -> dict[str, list[Any]]:

@@ -1,10 +1,11 @@
 """One call for "how good is my model really?"."""
 
 import warnings
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from undercount.ceiling import upper_bound
 from undercount.checklist import checklist, looks_leaked, without_echoes
@@ -13,6 +14,8 @@ from undercount.errors import InputError
 from undercount.evaluated import Evaluation
 from undercount.hidden_share import HiddenShare, hidden_share
 from undercount.pipeline import PrevalenceInterval, Progress
+from undercount.rates import FloatArray
+from undercount.rows import read_labels, read_scores, read_weights
 from undercount.scorecard import (
     POINT_METRICS,
     MetricRow,
@@ -27,6 +30,7 @@ from undercount.sensitivity import AREAS, largest_share
 from undercount.shares import Sampling
 
 __all__ = ["Evaluation", "evaluate"]
+UNLABELED = -1  # as `read_labels` codes it
 
 
 def evaluate(
@@ -57,11 +61,14 @@ def evaluate(
         1 positive, 0 negative, missing unlabeled; or counts, and then no `score`.
     score : array-like
         Higher means more positive.
-    prevalence, unlabeled_prevalence, label_frequency : number, (low, high), Estimate or estimator
+    prevalence, unlabeled_prevalence, label_frequency : number, (low, high) or Estimate
         At most one: the share of positives among all rows, among the unlabeled rows, or the share
-        of all positives that carry a label. None: estimated, with its interval.
+        of all positives that carry a label. `unlabeled_prevalence` may also be an estimator of
+        `undercount.prevalence`, fitted or not. None: estimated, with its interval, by `Consensus`,
+        or by `NoisyConsensus` if `label_purity` is below 1.
     label_purity : number, (low, high) or Estimate
-        Share of the rows labelled positive that really are.
+        Share of the rows labelled positive that really are. Below 1, counts that merge scores
+        give average precision and the areas' intervals approximately.
     sampling : {"single-sample", "case-control"}
         Whether labelled rows were part of the sample before they were labelled.
     unlabeled : number, optional
@@ -74,7 +81,8 @@ def evaluate(
         What the intervals speak of; by default this data set in a single sample, the population
         behind the unlabeled rows in case-control.
     confidence_level : float
-        Of all intervals.
+        Of all intervals. An estimator is fitted at this level; the interval of one that is fitted,
+        or of an Estimate with a standard error, is moved to it by normal quantiles.
     random_state : int
         Seed of estimators and resampling.
     name : str
@@ -113,7 +121,7 @@ def evaluate(
         raise InputError(f"threshold must be one number; got {threshold!r}")
     if not 0 < confidence_level < 1:
         raise InputError(f"confidence_level must be in (0, 1); got {confidence_level}")
-    # Average precision of impure labels needs every score; all else is exact on merged cells.
+    # With impure labels average precision and the areas' intervals need every score.
     pure = isinstance(label_purity, int | float) and label_purity == 1
     counts, recount = _counted(y, score, unlabeled, sample_weight, threshold, compact=pure)
     counts.require("positive", "unlabeled")
@@ -192,6 +200,28 @@ def _rows(
     return rows, caught
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Hold copies of the rows, so that they can be counted again with other thresholds."""
+
+    labels: NDArray[np.int8]
+    scores: NDArray[np.floating[Any]]
+    weights: FloatArray | None
+    knots: tuple[float, ...]
+    compact: bool
+
+    def __call__(self, more: list[float]) -> ScoreCounts:
+        """Count the rows, keeping apart the scores on either side of some more thresholds."""
+        return ScoreCounts.from_rows(
+            self.labels,
+            self.scores,
+            unlabeled=UNLABELED,
+            sample_weight=self.weights,
+            compact=self.compact,
+            knots=[*self.knots, *more],
+        )
+
+
 def _counted(
     y: Any,
     score: Any,
@@ -200,20 +230,12 @@ def _counted(
     threshold: float | None,
     *,
     compact: bool,
-) -> tuple[ScoreCounts, Callable[[list[float]], ScoreCounts] | None]:
+) -> tuple[ScoreCounts, Rows | None]:
     """Return counts, and a way to count once more with other thresholds if rows were given."""
     if isinstance(y, ScoreCounts):
         return y, None
-    knots = [] if threshold is None else [float(threshold)]
-
-    def recount(more: list[float]) -> ScoreCounts:
-        return ScoreCounts.from_rows(
-            y,
-            score,
-            unlabeled=unlabeled,
-            sample_weight=sample_weight,
-            compact=compact,
-            knots=[*knots, *more],
-        )
-
-    return recount([]), recount
+    scores, labels = np.array(read_scores(score)), read_labels(y, unlabeled)
+    weights = None if sample_weight is None else np.array(read_weights(sample_weight, len(scores)))
+    knots = () if threshold is None else (float(threshold),)
+    rows = Rows(labels, scores, weights, knots, compact)
+    return rows([]), rows

@@ -1,7 +1,8 @@
 """Count the rows of files through DuckDB, out of core."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import duckdb
@@ -11,8 +12,7 @@ from numpy.typing import NDArray
 from undercount.errors import InputError
 from undercount.frames import count_scores
 from undercount.queries import unmasked
-from undercount.rows import row_words
-from undercount.sources import Paths, Source, open_source, quoted
+from undercount.sources import MISSING, Paths, Source, open_source, quoted
 
 # Beginnings and endings of the names that DuckDB gives to types of numbers.
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "BOOLEAN")
@@ -99,6 +99,38 @@ def read_columns(paths: Paths, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         }
 
 
+def read_numbers(
+    paths: Paths, names: Sequence[str], hints: Mapping[str, str] | None = None
+) -> dict[str, NDArray[np.float64]]:
+    r"""Read whole columns of numbers, with NaN where a value is missing.
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        As for `read_counts`.
+    names : sequence of str
+    hints : mapping of str, optional
+        What to do where the column of that name holds something else.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from undercount.files import read_numbers
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory, "scored.csv")
+    ...     _ = path.write_text("fraud,risk\n1,0.9\n,0.2\n")
+    ...     read_numbers(path, ["fraud"])
+    {'fraud': array([ 1., nan])}
+    """
+    wanted = list(dict.fromkeys(names))
+    with open_source(paths, wanted) as source:
+        try:
+            found = relation_of(source, wanted, []).fetchnumpy()
+        except duckdb.ConversionException as error:
+            refuse_text(source, wanted, error, hints)
+        return {name: _as_float(found[name]) for name in wanted}
+
+
 def relation_of(
     source: Source, numbers: Sequence[str], groups: Sequence[str]
 ) -> duckdb.DuckDBPyRelation:
@@ -109,29 +141,33 @@ def relation_of(
 
 
 def _number(source: Source, name: str) -> str:
-    kind = source.types[name]
-    if _is_number(kind) or (source.text and kind == "VARCHAR"):
-        return source.number(name)
-    column = quoted(name)
-    held = source.query(
-        f"SELECT count(*), any_value({column}) FROM {source.table} WHERE {column} IS NOT NULL"  # noqa: S608 - quoted names
-    ).fetchall()[0]
-    if held[0] == 0:
+    kind, column = source.types[name], quoted(name)
+    if _is_number(kind) or kind == "VARCHAR":
+        return _reading_text(source).number(name)
+    found = _first(source, f"{column} IS NOT NULL", column)
+    if found is None:
         return "CAST(NULL AS DOUBLE)"
     raise InputError(
-        f"column {name!r} of {source.place} must hold numbers, not {kind.lower()}; got "
-        f"{held[1]!r} in {row_words(held[0])}"
+        f"column {name!r} of {found[0]} must hold numbers, not {kind.lower()}; "
+        f"got {str(found[2])!r} in row {found[1]}. Name another column, or write it as a number"
     )
 
 
 def _number_or_none(source: Source, name: str) -> str | None:
     """Write a column as a number, or return None if it is text or anything else."""
-    if _is_number(source.types[name]):
+    kind = source.types[name]
+    if _is_number(kind):
         return f"CAST({quoted(name)} AS DOUBLE)"
-    if not source.text:
+    if kind != "VARCHAR":
         return None
+    source = _reading_text(source)
     sql = f"SELECT count(*) FROM {source.table} WHERE {source.no_number(name)}"  # noqa: S608 - quoted names
     return None if source.query(sql).fetchall()[0][0] else source.number(name)
+
+
+def _reading_text(source: Source) -> Source:
+    """Read numbers from columns of text, also where a format (Parquet) has types of its own."""
+    return replace(source, text=True)
 
 
 def _is_number(kind: str) -> bool:
@@ -146,14 +182,20 @@ def _as_object(values: NDArray[Any]) -> NDArray[Any]:
     return unmasked(np.ma.masked_array(values.astype(object)))
 
 
-def refuse_text(source: Source, numbers: Sequence[str], error: Exception) -> NoReturn:
+def refuse_text(
+    source: Source,
+    numbers: Sequence[str],
+    error: Exception,
+    hints: Mapping[str, str] | None = None,
+) -> NoReturn:
     """Say which column holds text, and where."""
     for name in numbers:
-        found = _first(source, source.no_number(name), quoted(name))
+        found = _first(source, _reading_text(source).no_number(name), quoted(name))
         if found:
+            hint = (hints or {}).get(name) or _hint(str(found[2]))
             raise InputError(
                 f"column {name!r} of {found[0]} must hold numbers, not text; "
-                f"got {found[2]!r} in row {found[1]}. {_hint(str(found[2]))}"
+                f"got {found[2]!r} in row {found[1]}. {hint}"
             ) from None
     raise InputError(f"{source.place} cannot be read: {error}") from error
 
@@ -161,6 +203,8 @@ def refuse_text(source: Source, numbers: Sequence[str], error: Exception) -> NoR
 def _hint(value: str) -> str:
     if re.fullmatch(r"[+-]?\d*,\d+", value.strip()):
         return "Write numbers with a decimal point"
+    if value.strip() in MISSING:  # in a format that has a null of its own
+        return "Write null where nothing is known"
     return "Name another column, or leave the value empty where it is not known"
 
 
@@ -168,8 +212,8 @@ def _located(source: Source, message: str, label: str, scores: Sequence[str]) ->
     """Add the file, and where a score is missing its first row."""
     if message.startswith("score must not be missing"):
         for name in scores:
-            column = quoted(name)
-            found = _first(source, f"{column} IS NULL OR isnan({source.number(name)})", column)
+            column, value = quoted(name), _reading_text(source).number(name)
+            found = _first(source, f"{column} IS NULL OR isnan({value})", column)
             if found:
                 return f"{message} (first in {found[0]}, row {found[1]})"
     if message.startswith("labels"):

@@ -80,10 +80,11 @@ def count_scores(
     by : str or list of str, optional
         Group columns: one table for each group, in a dict by the group's value (or tuple).
     compact : bool, optional
-        Merge neighbouring scores without a labelled row, which is exact for every curve, area and
-        interval. By default a lazy frame with more than two million distinct scores is counted
-        compactly by DuckDB if its labels are few, and otherwise into 65,536 bins. False keeps
-        every distinct score, whatever that costs.
+        Merge neighbouring scores without a labelled row, which is exact for every curve and, if
+        labels are pure, for every area and interval; losses need every score, and bounds
+        (`bound_curve`) stay valid but may be wider. By default a lazy frame with more than two
+        million distinct scores is counted compactly by DuckDB if its labels are few, and otherwise
+        into 65,536 bins. False keeps every distinct score, whatever that costs.
     knots : sequence of float
         Thresholds that will be asked for, kept apart in compact counts.
     progress : callable or bool, optional

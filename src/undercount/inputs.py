@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -13,12 +13,16 @@ import numpy as np
 from undercount.count_files import is_counts_file, read_counts_file
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
-from undercount.files import read_columns, refuse_text, relation_of
+from undercount.files import read_numbers, refuse_text, relation_of
 from undercount.frames import count_scores
 from undercount.rates import FloatArray
 from undercount.rows import row_words
 from undercount.sources import open_source, quoted
 
+RECODE = (
+    "Recode positives as 1 and unlabeled rows as 0 or empty, or name another column of labels "
+    "with --label"
+)
 # Label values that a message lists at most.
 SHOWN = 5
 
@@ -80,22 +84,8 @@ def read_counted(
                 progress=progress,
             )
         except duckdb.ConversionException as error:
-            _refuse_text(source, label, numbers, error)
+            refuse_text(source, numbers, error, {label: RECODE})
     return Reading(dict(counted), "single-sample", notes)
-
-
-def _refuse_text(source: Any, label: str, numbers: Sequence[str], error: Exception) -> NoReturn:
-    """Say which column holds text; labels in words need another remedy than scores."""
-    try:
-        refuse_text(source, numbers, error)
-    except InputError as told:
-        if not str(told).startswith(f"column {label!r} "):
-            raise
-        what = str(told).partition(". ")[0]
-        raise InputError(
-            f"{what}. Recode positives as 1 and unlabeled rows as 0 or empty, or name another "
-            "column of labels with --label"
-        ) from None
 
 
 def read_rows(
@@ -108,9 +98,9 @@ def read_rows(
 ) -> Columns:
     """Read rows, for what needs several scores of the same row."""
     refuse_repeats(paths)
-    columns = read_columns(list(paths), [label, *scores])
-    labels = np.asarray(columns[label], dtype=float)
-    complete = np.all([~np.isnan(columns[name].astype(float)) for name in scores], axis=0)
+    columns = read_numbers(list(paths), [label, *scores], {label: RECODE})
+    labels = columns[label]
+    complete = np.all([~np.isnan(columns[name]) for name in scores], axis=0)
     values, numbers = np.unique(labels[complete], return_counts=True)
     table = {
         None if np.isnan(v) else float(v): int(n) for v, n in zip(values, numbers, strict=True)
@@ -120,7 +110,7 @@ def read_rows(
     notes.insert(0, read_words(len(labels), dropped))
     if coding is not None:
         labels = np.where(labels == coding, np.nan, labels)
-    return Columns(labels[complete], {n: columns[n].astype(float)[complete] for n in scores}, notes)
+    return Columns(labels[complete], {name: columns[name][complete] for name in scores}, notes)
 
 
 def read_words(total: int, dropped: int) -> str:
@@ -130,27 +120,45 @@ def read_words(total: int, dropped: int) -> str:
 
 
 def read_case_control(
-    positives: Sequence[str],
-    unlabeled: Sequence[str],
+    positives: str,
+    unlabeled: str,
     scores: Sequence[str],
-    knots: Sequence[float],
+    *,
+    knots: Sequence[float] = (),
+    compact: bool | None = True,
 ) -> Reading:
     """Count two files: rows known to be positive, and rows drawn apart without labels."""
-    counted, notes = {}, []
-    rows = {}
-    for kind, paths in (("positive", positives), ("unlabeled", unlabeled)):
-        columns = read_columns(list(paths), list(scores))
-        rows[kind] = {name: columns[name].astype(float) for name in scores}
-        n_rows = len(next(iter(rows[kind].values())))
-        notes.append(f"{n_rows:,} {kind} row{'' if n_rows == 1 else 's'} read")
-    for name in scores:
-        score = np.concatenate([rows["positive"][name], rows["unlabeled"][name]])
-        y = np.repeat([1.0, np.nan], [len(rows[k][name]) for k in ("positive", "unlabeled")])
+    rows = _two_samples(positives, unlabeled, scores)
+    counted, notes = {}, list(rows.notes)
+    for name, score in rows.scores.items():
         known = ~np.isnan(score)
         if not known.all():
             notes.append(f"{int((~known).sum()):,} dropped (missing {name})")
-        counted[name] = ScoreCounts.from_rows(y[known], score[known], compact=True, knots=knots)
+        counted[name] = ScoreCounts.from_rows(
+            rows.labels[known], score[known], compact=bool(compact), knots=knots
+        )
     return Reading(counted, "case-control", notes)
+
+
+def read_case_control_rows(positives: str, unlabeled: str, scores: Sequence[str]) -> Columns:
+    """Read the rows of two files, for what needs several scores of the same row."""
+    rows = _two_samples(positives, unlabeled, scores)
+    complete = np.all([~np.isnan(score) for score in rows.scores.values()], axis=0)
+    dropped = int(np.count_nonzero(~complete))
+    notes = [*rows.notes, *([f"{dropped:,} dropped (missing score)"] if dropped else [])]
+    kept = {name: score[complete] for name, score in rows.scores.items()}
+    return Columns(rows.labels[complete], kept, notes)
+
+
+def _two_samples(positives: str, unlabeled: str, scores: Sequence[str]) -> Columns:
+    """Put the rows of two files under each other, those without labels last."""
+    parts, notes, sizes = [], [], []
+    for kind, path in (("positive", positives), ("unlabeled", unlabeled)):
+        parts.append(read_numbers([path], scores))
+        sizes.append(len(parts[-1][scores[0]]))
+        notes.append(f"{sizes[-1]:,} {kind} row{'' if sizes[-1] == 1 else 's'} read")
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in scores}
+    return Columns(np.repeat([1.0, np.nan], sizes), columns, notes)
 
 
 def infer_coding(
@@ -199,43 +207,6 @@ def infer_coding(
     )
 
 
-def read_any(
-    data: Sequence[str],
-    options: dict[str, Any],
-    knots: Sequence[float],
-    progress: Any = None,
-    *,
-    compact: bool | None = True,
-) -> Reading:
-    """Read files of rows, the two files of a case-control sample, or counts files."""
-    scores = list(options["scores"])
-    if options["positives"]:
-        if not options["unlabeled"] or not scores:
-            raise InputError("--positives FILE goes with --unlabeled FILE and --score COLUMN")
-        return read_case_control([options["positives"]], [options["unlabeled"]], scores, knots)
-    if not data:
-        raise InputError("name a file of scores and labels, or - for standard input")
-    refuse_repeats(data)
-    if options["label"] is None and not scores and all(is_counts_file(path) for path in data):
-        return read_counts_files(data)
-    if options["label"] is None or not scores:
-        raise InputError(
-            "name the columns: --label COLUMN --score COLUMN. "
-            f"{data[0]} has the columns {', '.join(map(repr, column_names(data)))}"
-        )
-    return read_counted(
-        data,
-        options["label"],
-        scores,
-        unlabeled=unlabeled_value(options["unlabeled"]),
-        negative=options["negative"],
-        weight=options["weight"],
-        knots=knots,
-        progress=progress,
-        compact=compact,
-    )
-
-
 def refuse_repeats(paths: Sequence[str]) -> None:
     """Refuse a file that is named twice: its rows would count twice."""
     seen: set[Path] = set()
@@ -259,6 +230,11 @@ def unlabeled_value(text: str | None) -> float | None:
         raise InputError(
             f"--unlabeled must be a number (or a file, with --positives); got {text!r}"
         ) from None
+
+
+def all_counts_files(paths: Sequence[str]) -> bool:
+    """Tell whether every path names a counts file."""
+    return all(is_counts_file(path) for path in paths)
 
 
 def read_counts_files(paths: Sequence[str]) -> Reading:

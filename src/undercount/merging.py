@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from undercount.count_files import CountsFile, grid_name, open_counts, write_counts
+from undercount.count_files import CountsFile, check_name, grid_name, open_counts, write_counts
 from undercount.counts import CLASSES, ScoreCounts
 from undercount.errors import InputError
 from undercount.progress import Progress, telling
@@ -54,6 +54,8 @@ def merge_counts(
     """
     if not paths:
         raise InputError("at least one counts file is needed; got none")
+    if output is not None:
+        check_name(output)
     notes = None if output is None else Path(f"{os.fspath(output)}.unfinished")
     with duckdb.connect() as connection, telling(progress, "merging") as steps, steps.step(1.0):
         total = _merged(paths, notes, connection, steps)

@@ -46,6 +46,7 @@ SAMPLING = click.option(
     type=click.Choice(["single-sample", "case-control"]),
     help="Whether the labelled rows are part of the sample or were drawn apart.",
 )
+DEBUG = click.option("--debug", is_flag=True, help="Show tracebacks.")
 
 
 def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -58,15 +59,21 @@ def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 _share = Share()
-reading_options = _options(
+_columns = (
     click.option("--label", help="Column of labels: 1 positive, 0 negative or unlabeled."),
     click.option("--score", "scores", multiple=True, help="Column of scores; repeat for models."),
-    click.option("--weight", help="Column of row weights."),
+)
+_codings = (
     click.option("--unlabeled", help="Label value that means unlabeled; with --positives, a file."),
     click.option("--negative", type=float, help="Label value that means verified negative (0)."),
     click.option("--positives", help="File of positive rows, for case-control samples."),
-    click.option("--debug", is_flag=True, help="Show tracebacks."),
+    DEBUG,
 )
+reading_options = _options(
+    *_columns, click.option("--weight", help="Column of row weights."), *_codings
+)
+# Hidden because it does not work there: whoever tries it is told why.
+unweighted_options = _options(*_columns, click.option("--weight", hidden=True), *_codings)
 share_options = _options(
     click.option(
         "--prevalence",

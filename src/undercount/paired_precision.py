@@ -53,8 +53,10 @@ def precision_error(
 
     Each row is left out of both models' estimates at once, so that what they share cancels. For
     these very rows only labels are left out (their rows stay), and the variance is multiplied by
-    the share of positives without a label. The estimate is a mean of pairs of labelled rows, so
-    all leave-one-out values follow from running sums: no loop.
+    the share of positives without a label. If the label frequency is known, the number of labels
+    is random too, so that deviations are those from the estimate itself and not from their mean.
+    The estimate is a mean of pairs of labelled rows, so all leave-one-out values follow from
+    running sums: no loop.
 
     Notes
     -----
@@ -66,17 +68,17 @@ def precision_error(
         return float("nan")
     positives = n_labelled + shares.unlabeled_prevalence * float(unlabeled.sum())
     rankings = [_Ranked.of(score, labelled) for score in (one, other)]
+    lost = _lost(shares, positives, n_labelled, n_rows)
     if labels_only:
-        gaps = [_without_label(ranking, positives) for ranking in rankings]
+        frequency_known = shares.given == "label_frequency"
+        fewer = positives - lost["labelled"] if frequency_known else positives
+        gaps = [_without_label(ranking, fewer) for ranking in rankings]
         left = gaps[0] - gaps[1]
         chance = max(1 - n_labelled / positives, 0.0)
+        if frequency_known:
+            whole = _whole(rankings[0], positives) - _whole(rankings[1], positives)
+            return float(np.sqrt(chance * np.sum((left - whole) ** 2)))
         return float(np.sqrt(chance * (n_labelled - 1) / n_labelled * _squares(left)))
-    per_row = positives / n_rows
-    lost = {  # positives that go with a row, if the share that was given stays
-        "labelled": per_row if shares.given == "prevalence" else 1.0,
-        "unlabeled": per_row if shares.given == "prevalence" else shares.unlabeled_prevalence,
-        "negative": per_row if shares.given == "prevalence" else 0.0,
-    }
     labelled_gaps = [_without_row(ranking, positives - lost["labelled"]) for ranking in rankings]
     left = np.empty(n_rows)
     left[labelled] = labelled_gaps[0] - labelled_gaps[1]
@@ -90,8 +92,24 @@ def precision_error(
     return float(np.sqrt((n_rows - 1) / n_rows * _squares(left)))
 
 
+def _lost(shares: Shares, positives: float, n_labelled: int, n_rows: int) -> dict[str, float]:
+    """Return the positives that go with a row of each kind, if the share that was given stays."""
+    if shares.given == "prevalence":
+        return dict.fromkeys(("labelled", "unlabeled", "negative"), positives / n_rows)
+    if shares.given == "label_frequency":
+        return {"labelled": positives / n_labelled, "unlabeled": 0.0, "negative": 0.0}
+    return {"labelled": 1.0, "unlabeled": shares.unlabeled_prevalence, "negative": 0.0}
+
+
 def _squares(left_out: FloatArray) -> float:
     return float(np.sum((left_out - left_out.mean()) ** 2))
+
+
+def _whole(ranking: _Ranked, positives: float) -> float:
+    """Return the estimate from all rows."""
+    size = len(ranking.order)
+    found = 1 + (ranking.labelled - 1) * (positives - 1) / (size - 1)
+    return float(np.mean(found / ranking.flagged))
 
 
 def _without_label(ranking: _Ranked, positives: float) -> FloatArray:

@@ -66,6 +66,10 @@ class Rates(Generic[Value]):
         """Share of all rows predicted positive."""
         return self.prevalence * self.tpr + (1 - self.prevalence) * self.fpr
 
+    def _unflagged(self) -> Value:
+        """Share of all rows predicted negative, a sum: 1 - Q would leave rounding where it is 0."""
+        return self.prevalence * (1 - self.tpr) + (1 - self.prevalence) * (1 - self.fpr)
+
     @property
     def precision(self) -> Value:
         """Share of the predicted positives that are positive."""
@@ -75,7 +79,7 @@ class Rates(Generic[Value]):
     def npv(self) -> Value:
         """Share of the predicted negatives that are negative."""
         true_negative = (1 - self.prevalence) * (1 - self.fpr)
-        return ratio(true_negative, 1 - self.predicted_positive_rate, "npv")
+        return ratio(true_negative, self._unflagged(), "npv")
 
     @property
     def accuracy(self) -> Value:
@@ -109,8 +113,9 @@ class Rates(Generic[Value]):
     @property
     def mcc(self) -> Value:
         """Matthews correlation of prediction and class."""
-        flagged, spread = self.predicted_positive_rate, self.prevalence * (1 - self.prevalence)
-        return ratio(math.sqrt(spread) * self.informedness, _root(flagged * (1 - flagged)), "mcc")
+        spread = self.prevalence * (1 - self.prevalence)
+        predictions = _root(self.predicted_positive_rate * self._unflagged())
+        return ratio(math.sqrt(spread) * self.informedness, predictions, "mcc")
 
     @property
     def kappa(self) -> Value:

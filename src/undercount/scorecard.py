@@ -19,7 +19,9 @@ from undercount.uncertainty.intervals import estimate_metric
 
 Target: TypeAlias = Literal["dataset", "population"]
 # With pure labels and a classifier better than chance these grow with the hidden share, so the
-# value that calls every unlabeled row negative is a lower bound.
+# value that calls every unlabeled row negative is a lower bound. MCC is √(π/(1-π)) (g-Q)/√(Q(1-Q))
+# for g and Q, the shares of labelled and of all rows flagged, so it grows only at thresholds where
+# g >= Q, whatever the area; precision, F1 and average precision grow at every threshold.
 GROWING = ("roc_auc", "average_precision", "precision", "f1", "mcc")
 # In case-control sampling the target is what the unlabeled rows are a sample of. Without hidden
 # positives it has none, so that all but the area fall to 0 and not to the naive value, which has
@@ -104,7 +106,8 @@ def metric_rows(
             interval=interval,
             resamples=resamples,
         )
-        bound = value if grows and metric in growing and value == value else None  # noqa: PLR0124
+        rises = metric in growing and _rises(metric, value)
+        bound = value if grows and rises and value == value else None  # noqa: PLR0124
         certain = bound is not None and metric == "precision" and target == "dataset"
         if certain:
             estimate = replace(estimate, low=max(estimate.low, value))
@@ -114,6 +117,11 @@ def metric_rows(
 
 def _growing(shares: Shares) -> tuple[str, ...]:
     return GROWING if shares.sampling == "single-sample" else GROWING_APART
+
+
+def _rises(metric: str, naive: float) -> bool:
+    """Whether a metric grows at this threshold: the naive MCC has the sign of g - Q."""
+    return metric != "mcc" or naive >= 0
 
 
 def metric_estimate(
@@ -176,7 +184,9 @@ def naive_check(rows: tuple[MetricRow, ...], shares: Shares) -> Check:
     above = [
         spoken(row.label)
         for row in rows
-        if row.metric in _growing(shares) and row.naive > row.estimate.value + ROUNDING
+        if row.metric in _growing(shares)
+        and _rises(row.metric, row.naive)
+        and row.naive > row.estimate.value + ROUNDING
     ]
     if not above:
         return Check("UC007", "ok", "no naive value is above its estimate")

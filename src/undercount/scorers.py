@@ -7,12 +7,15 @@ from sklearn import metrics
 
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, MisfitWarning, SmallSampleWarning
+from undercount.sensitivity import ERRORS
 from undercount.shares import Shares, read_shares
 from undercount.uncertainty.intervals import estimate_metric
-from undercount.uncertainty.scales import THRESHOLD_METRICS, metric_kind
+from undercount.uncertainty.scales import LOSS_METRICS, THRESHOLD_METRICS, metric_kind
 
-# Metrics whose order of models is the same without knowing the prevalence.
+# Metrics whose order of models is the same without knowing the prevalence; with impure labels
+# recall moves with the prevalence too, and only the first two are left.
 RANKING = ("roc_auc", "lift_auc", "recall", "lift", "lee_liu")
+IMPURE_RANKING = RANKING[:2]
 
 
 def make_scorer(
@@ -20,6 +23,7 @@ def make_scorer(
     *,
     threshold: float | None = None,
     beta: float = 1.0,
+    max_fpr: float | None = None,
     unlabeled: float = -1,
     prevalence: Any = None,
     unlabeled_prevalence: Any = None,
@@ -31,7 +35,10 @@ def make_scorer(
 
     `y` uses -1 for unlabeled rows (missing values do not survive scikit-learn's splitters);
     stratified splitters then keep the labelled share in every fold. The model's
-    `decision_function` is used, or else its `predict_proba`.
+    `decision_function` is used, or else its `predict_proba`; for losses always `predict_proba`.
+
+    Larger is better, as scikit-learn wants it: losses, "fpr", "fnr" and
+    "negative_likelihood_ratio" come with the sign turned, like its "neg_log_loss".
 
     Parameters
     ----------
@@ -42,6 +49,8 @@ def make_scorer(
         For metrics at a threshold, on the scale of the scores.
     beta : float
         Weight of recall in "f_beta".
+    max_fpr : float, optional
+        End of the range of "partial_roc_auc", which needs it.
     unlabeled : number
         Value in `y` that means unlabeled.
     prevalence, unlabeled_prevalence, label_frequency, label_purity, sampling
@@ -66,30 +75,44 @@ def make_scorer(
     >>> bool((values > 0.6).all())
     True
     """
-    metric_kind(name)  # refuses a name that is none
-    if name in THRESHOLD_METRICS and threshold is None:
-        raise InputError(f"{name} is a metric at a threshold; pass threshold=")
     shares = {
         "prevalence": prevalence,
         "unlabeled_prevalence": unlabeled_prevalence,
         "label_frequency": label_frequency,
     }
-    if name not in RANKING and all(value is None for value in shares.values()):
-        raise InputError(
-            f"{name} needs prevalence, unlabeled_prevalence or label_frequency; without one, "
-            f"models can be ranked by {', '.join(RANKING)}"
-        )
+    known = any(value is not None for value in shares.values())
+    _check(name, threshold, max_fpr, known=known, pure=label_purity == 1)
+    probability = name in LOSS_METRICS
     return metrics.make_scorer(
         score_rows,
-        response_method=("decision_function", "predict_proba"),
+        response_method="predict_proba" if probability else ("decision_function", "predict_proba"),
+        greater_is_better=name not in (*LOSS_METRICS, *ERRORS),
         metric=name,
         threshold=threshold,
         beta=beta,
+        max_fpr=max_fpr,
         unlabeled=unlabeled,
         label_purity=label_purity,
         sampling=sampling,
         **shares,
     )
+
+
+def _check(
+    name: str, threshold: float | None, max_fpr: float | None, *, known: bool, pure: bool
+) -> None:
+    """Refuse at once what would fail on every fold."""
+    metric_kind(name)  # refuses a name that is none
+    if name in THRESHOLD_METRICS and threshold is None:
+        raise InputError(f"{name} is a metric at a threshold; pass threshold=")
+    if name == "partial_roc_auc" and (max_fpr is None or not 0 < max_fpr <= 1):
+        raise InputError(f"{name} needs max_fpr in (0, 1]; got {max_fpr}")
+    ranking = RANKING if pure else IMPURE_RANKING
+    if name not in ranking and not known:
+        raise InputError(
+            f"{name} needs prevalence, unlabeled_prevalence or label_frequency; without one, "
+            f"models can be ranked by {', '.join(ranking)}"
+        )
 
 
 def score_rows(
@@ -99,17 +122,20 @@ def score_rows(
     metric: str,
     threshold: float | None = None,
     beta: float = 1.0,
+    max_fpr: float | None = None,
     unlabeled: float = -1,
     sample_weight: Any = None,
     **shares: Any,
 ) -> float:
     """Return the value of a metric; what a scorer calls on each fold."""
+    # Losses and the average precision of impure labels need every score.
+    impure = metric == "average_precision" and shares["label_purity"] != 1
     counts = ScoreCounts.from_rows(
         y_true,
         y_score,
         unlabeled=unlabeled,
         sample_weight=sample_weight,
-        compact=True,
+        compact=metric not in LOSS_METRICS and not impure,
         knots=[] if threshold is None else [threshold],
     )
     known = read_shares(counts, **shares)
@@ -118,7 +144,9 @@ def score_rows(
     with warnings.catch_warnings():  # a fold is small; the whole evaluation will say what matters
         warnings.simplefilter("ignore", MisfitWarning)
         warnings.simplefilter("ignore", SmallSampleWarning)
-        return estimate_metric(counts, known, metric, threshold=threshold, beta=beta).value
+        return estimate_metric(
+            counts, known, metric, threshold=threshold, beta=beta, max_fpr=max_fpr
+        ).value
 
 
 roc_auc = make_scorer("roc_auc")

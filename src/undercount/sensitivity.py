@@ -1,7 +1,8 @@
 """What would change a conclusion: metrics against the prevalence, purity and labelling bias."""
 
 import math
-from dataclasses import dataclass, replace
+import warnings
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -11,7 +12,7 @@ from undercount.assume.mixture import mixture_curve
 from undercount.assume.propensity import biased_auc, biased_points
 from undercount.counts import ScoreCounts
 from undercount.curve import OperatingPoint
-from undercount.errors import InputError
+from undercount.errors import InputError, UndefinedMetricWarning
 from undercount.rates import FloatArray, metric_names
 from undercount.shares import Shares
 
@@ -19,13 +20,12 @@ Over: TypeAlias = Literal["prevalence", "threshold", "purity", "gamma"]
 # Metrics that can exceed 1; a larger value of any other is impossible.
 UNBOUNDED = ("lift", "lee_liu", "positive_likelihood_ratio", "negative_likelihood_ratio")
 AREAS = ("roc_auc", "average_precision", "lift_auc")
-# Smaller is better.
-ERRORS = ("fnr", "fpr", "negative_likelihood_ratio")
-# The range of the others; correlations reach down to -1.
-SIGNED = ("mcc", "kappa", "informedness")
+ERRORS = ("fnr", "fpr", "negative_likelihood_ratio")  # smaller is better
+SIGNED = ("mcc", "kappa", "informedness")  # reach down to -1
 LARGEST_ODDS_RATIO = 1000.0
 STEPS = 101
 ROUNDING = 1e-9
+CHANCE = 0.5  # the ROC AUC of no information
 
 
 def metric_value(
@@ -71,7 +71,8 @@ def sweep(
     """Follow a metric along one assumption; two ends for "gamma".
 
     Over the prevalence the first column is `unlabeled_prevalence`, the share among the unlabeled
-    rows. NaN marks values that the data rule out.
+    rows. Over the purity the number that was given (prevalence, positives, label frequency or the
+    share among the unlabeled rows) stays. NaN marks values that the data rule out.
     """
     if over == "threshold":
         curve = mixture_curve(counts, shares, clean=False)
@@ -81,18 +82,39 @@ def sweep(
     if over == "gamma":
         return _sweep_bias(counts, shares, metric, threshold)
     if over == "prevalence":
-        top = min(largest_share(counts, shares.label_purity), shares.label_purity - 1e-6)
-        grid = np.linspace(0.0, top, STEPS)
-        choices = [with_share(shares, float(share)) for share in grid]
+        hidden = np.linspace(0.0, _most(counts, shares), STEPS)
+        purity = np.full(STEPS, shares.label_purity)
     elif over == "purity":
-        grid = np.linspace(min(1.0, shares.unlabeled_prevalence + 0.05), 1.0, STEPS)
-        share = shares.unlabeled_prevalence
-        choices = [Shares(share, float(purity), shares.sampling) for purity in grid]
+        hidden, purity = _along_purity(counts, shares)
     else:
         raise InputError(f"over must be prevalence, threshold, purity or gamma; got {over!r}")
-    values = np.array([metric_value(counts, choice, metric, threshold) for choice in choices])
-    name = "unlabeled_prevalence" if over == "prevalence" else over
-    return {name: grid, metric: _possible(metric, values)}
+    values = np.full(STEPS, np.nan)
+    for place in np.flatnonzero(hidden >= 0):
+        choice = Shares(float(hidden[place]), float(purity[place]), shares.sampling)
+        values[place] = metric_value(counts, choice, metric, threshold)
+    first = {"unlabeled_prevalence": hidden} if over == "prevalence" else {"purity": purity}
+    return {**first, metric: _possible(metric, values)}
+
+
+def _most(counts: ScoreCounts, shares: Shares) -> float:
+    return min(largest_share(counts, shares.label_purity), shares.label_purity - 1e-6)
+
+
+def _along_purity(counts: ScoreCounts, shares: Shares) -> tuple[FloatArray, FloatArray]:
+    """Return the share among the unlabeled rows at each purity; below 0 where none fits.
+
+    The share that leaves the given number as it is moves on a straight line (n_P = κ n_L + a n_U).
+    """
+    slope = 0.0
+    if shares.sampling == "single-sample" and shares.given == "label_frequency":
+        slope = shares.unlabeled_prevalence / shares.label_purity
+    elif shares.sampling == "single-sample" and shares.given != "unlabeled_prevalence":
+        slope = -counts.n_positive / counts.n_unlabeled
+    start = shares.unlabeled_prevalence - slope * shares.label_purity
+    # Labelled rows stay purer than unlabeled ones by 0.05 at least.
+    purity = np.linspace(min(1.0, (start + 0.05) / (1 - slope)), 1.0, STEPS)
+    hidden = start + slope * purity
+    return np.where(np.abs(hidden) < ROUNDING, 0.0, hidden), purity
 
 
 def _possible(metric: str, values: FloatArray) -> FloatArray:
@@ -125,21 +147,11 @@ def _biased(
         raise InputError(
             f"bias of labelling is followed for roc_auc and metrics at a threshold; got {metric!r}"
         )
-    point = _possible_recall(mixture_curve(counts, shares, clean=False).at(threshold))
-    # Where all positives are flagged, or none, no bias of the labels hides others.
-    ends = biased_points(point, ratio) if 0 < point.recall < 1 else (point, point)
-    values = sorted(float(getattr(end, metric)) for end in ends)
-    return values[0], values[1]
-
-
-def _possible_recall(point: OperatingPoint) -> OperatingPoint:
-    """Pull a recall that impure labels put outside [0, 1] by chance inside; flagged rows stay."""
-    recall = min(max(point.recall, 0.0), 1.0)
-    if recall == point.recall:
-        return point
-    share = point.prevalence
-    fpr = (point.predicted_positive_rate - share * recall) / (1 - share)
-    return replace(point, tpr=recall, fpr=fpr)
+    point = mixture_curve(counts, shares, clean=False).at(threshold)
+    ends = [float(getattr(end, metric)) for end in biased_points(point, ratio)]
+    if metric not in UNBOUNDED and max(map(abs, ends)) > 1 / ROUNDING:
+        return math.nan, math.nan  # over a rounding error: nothing of the target is flagged
+    return min(ends), max(ends)
 
 
 @dataclass(frozen=True)
@@ -149,7 +161,8 @@ class BreakEven:
     Attributes
     ----------
     unlabeled_prevalence : float
-        Least share of hidden positives at which it holds; 0 if always, NaN if never.
+        Least share of hidden positives at which it holds: 0 if it holds without any, NaN if at
+        none that the scores allow.
     odds_ratio : float
         Largest bias of labelling (Γ) it survives; NaN if it does not hold even without bias,
         infinity if more than a thousandfold.
@@ -194,10 +207,8 @@ def break_even(
 
 def check_goal(metric: str, value: float) -> None:
     """Refuse a value that the metric can never have, percentages above all."""
-    if metric in UNBOUNDED:
-        return
     least = -1.0 if metric in SIGNED else 0.0
-    if least <= value <= 1:
+    if metric in UNBOUNDED or least <= value <= 1:
         return
     percent = f"; {value:g} % is {value / 100:g}" if 1 < value <= 100 else ""  # noqa: PLR2004
     raise InputError(f"{metric} is a share in [{least:g}, 1]; got {value:g}{percent}")
@@ -209,19 +220,20 @@ def _least_share(
     pure = shares.label_purity == 1 and counts.n_negative == 0
     if pure and metric == "roc_auc":
         area = metric_value(counts, with_share(shares, 0.0), "roc_auc")
-        return _in_range(counts, (value - area) / (value - 0.5) if value > 0.5 else 0.0)  # noqa: PLR2004
+        if value <= area:
+            return 0.0
+        # Below chance the area falls as the share grows.
+        return _in_range(counts, (value - area) / (value - CHANCE)) if area > CHANCE else math.nan
     if pure and metric in ("precision", "f1") and threshold is not None:
         point = mixture_curve(counts, shares, clean=False).at(threshold)
         recall, flagged = point.recall, point.predicted_positive_rate
         if shares.sampling == "case-control":
-            flagged = _unlabeled_rate(counts, threshold)
-        needed = value * flagged / (recall if metric == "precision" else 2 * recall - value)
-        return _in_range(counts, _share_from_prevalence(counts, shares, needed))
+            flagged = float(counts.unlabeled[counts.score >= threshold].sum() / counts.n_unlabeled)
+        # F1 stays below twice the recall; without flagged rows there is no precision.
+        gain = recall if metric == "precision" else 2 * recall - value
+        if min(flagged, gain) > 0:
+            return _in_range(counts, _share_from_prevalence(counts, shares, value * flagged / gain))
     return _searched_share(counts, shares, metric, value, threshold)
-
-
-def _unlabeled_rate(counts: ScoreCounts, threshold: float) -> float:
-    return float(counts.unlabeled[counts.score >= threshold].sum() / counts.n_unlabeled)
 
 
 def _share_from_prevalence(counts: ScoreCounts, shares: Shares, prevalence: float) -> float:
@@ -239,13 +251,19 @@ def _searched_share(
     counts: ScoreCounts, shares: Shares, metric: str, value: float, threshold: float | None
 ) -> float:
     def excess(share: float) -> float:
-        return metric_value(counts, with_share(shares, share), metric, threshold) - value
+        found = metric_value(counts, with_share(shares, share), metric, threshold)
+        # Past infinity, where no negative is left to be flagged, the ratio comes back from below.
+        return (found if found >= 0 or not passes else 1 / ROUNDING) - value
 
-    top = min(largest_share(counts, shares.label_purity), shares.label_purity - 1e-6)
-    low, high = excess(0.0), excess(top)
+    passes = metric == "positive_likelihood_ratio" and shares.label_purity == 1
+    top = _most(counts, shares)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        low, high = excess(0.0), excess(top)
     if low >= 0:
         return 0.0
-    return float(brentq(excess, 0.0, top)) if high >= 0 else math.nan
+    # NaN at an end: the metric does not exist at this threshold.
+    return float(brentq(excess, 0.0, top)) if low < 0 <= high else math.nan
 
 
 def _largest_bias(

@@ -1,13 +1,15 @@
 """The share of positives, in every form people know it: each from another."""
 
 import copy
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, cast
 
 from undercount.counts import ScoreCounts
 from undercount.curve import Estimate, Interval
 from undercount.errors import InputError
+from undercount.rates import ratio
 
 Sampling: TypeAlias = Literal["single-sample", "case-control"]
 Share: TypeAlias = "float | tuple[float, float] | Estimate"
@@ -79,16 +81,9 @@ class Shares:
                 f"label_purity; got {highest_share:.6g} and {lowest_purity:.6g}, so "
                 f"unlabeled_prevalence must be in [0, {lowest_purity:.6g})"
             )
-        for name, value in (
-            ("unlabeled_prevalence", share),
-            ("label_purity", purity),
-            ("sampling", sampling),
-            ("unlabeled_prevalence_interval", share_interval),
-            ("label_purity_interval", purity_interval),
-            ("unlabeled_prevalence_error", share_error),
-            ("label_purity_error", purity_error),
-            ("given", given),
-        ):
+        spans, errors = (share_interval, purity_interval), (share_error, purity_error)
+        values = (share, purity, sampling, *spans, *errors, given)  # in the order of the fields
+        for name, value in zip(self.__dataclass_fields__, values, strict=True):
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -189,10 +184,11 @@ class Shares:
         return self.positives(counts) / counts.n_rows
 
     def label_frequency(self, counts: ScoreCounts) -> float:
-        """Return the share of all positives that carry a label."""
+        """Return the share of all positives that carry a label; NaN if there are none."""
         if self.sampling == "case-control":
             raise InputError("label_frequency is undefined in case-control sampling")
-        return self.label_purity * counts.n_positive / self.positives(counts)
+        labelled = self.label_purity * counts.n_positive
+        return ratio(labelled, self.positives(counts), "label_frequency")
 
 
 def _check_sampling(sampling: str) -> None:
@@ -201,10 +197,11 @@ def _check_sampling(sampling: str) -> None:
 
 
 def _read(share: Share, name: str) -> tuple[float, Interval | None, float]:
-    """Return value, interval and standard error of a share in [0, 1]."""
+    """Return value, interval and standard error of a share in [0, 1]; NaN means none is known."""
     interval, error = None, 0.0
     if isinstance(share, Estimate):
-        value, interval, error = share.value, share.interval, share.standard_error
+        value, error = share.value, share.standard_error
+        interval = None if math.isnan(share.low + share.high) else share.interval
     elif isinstance(share, tuple | list):
         interval = Interval(*_ends(share, name))
         value = (interval.low + interval.high) / 2
@@ -213,7 +210,7 @@ def _read(share: Share, name: str) -> tuple[float, Interval | None, float]:
     for part in (value, *((interval.low, interval.high) if interval else ())):
         if not 0 <= part <= 1:
             raise InputError(f"{name} must be in [0, 1]; got {part}")
-    return value, interval, 0.0 if error != error else error  # noqa: PLR0124 - NaN: none known
+    return value, interval, 0.0 if math.isnan(error) else error
 
 
 def _ends(share: Any, name: str) -> tuple[float, float]:
@@ -238,16 +235,16 @@ def _number(value: object, name: str) -> float:
 
 
 def _mapped(share: Share, function: Callable[[float], float]) -> Share:
-    """Map value, ends and error of a share through a monotone function."""
+    """Map value, ends and error of a share through a monotone function; NaN stays."""
     if isinstance(share, Estimate):
+        ends, error = [share.low, share.high], share.standard_error
+        if not math.isnan(sum(ends)):
+            ends = sorted(function(end) for end in ends)
+        if not math.isnan(error):
+            step = max(error, 1e-9) / 100
+            error *= abs(function(share.value + step) - function(share.value - step)) / (2 * step)
         value = function(share.value)
-        ends = sorted([function(share.low), function(share.high)])
-        step = max(share.standard_error, 1e-9) / 100
-        slope = abs(function(share.value + step) - function(share.value - step)) / (2 * step)
-        error = share.standard_error * slope
-        return Estimate(
-            value, ends[0], ends[1], error, share.confidence_level, share.needs, share.method
-        )
+        return replace(share, value=value, low=ends[0], high=ends[1], standard_error=error)
     if isinstance(share, tuple | list):
         ends = sorted(function(end) for end in _ends(share, "a share"))
         return ends[0], ends[-1]
@@ -278,19 +275,25 @@ def read_shares(
             "give one of prevalence, unlabeled_prevalence and label_frequency; the others follow "
             f"from it; got {' and '.join(given)}"
         )
+    if hasattr(prevalence, "fit") or hasattr(label_frequency, "fit"):
+        raise InputError("pass an estimator as unlabeled_prevalence, which is what it finds")
     if prevalence is not None:
         return Shares.from_prevalence(counts, prevalence, label_purity, sampling)
     if label_frequency is not None:
         return Shares.from_label_frequency(counts, label_frequency, label_purity, sampling)
     if unlabeled_prevalence is not None:
-        return Shares(_estimated(counts, unlabeled_prevalence), label_purity, sampling)
+        share = _estimated(counts, unlabeled_prevalence, label_purity)
+        return Shares(share, label_purity, sampling)
     return None
 
 
-def _estimated(counts: ScoreCounts, share: Any) -> Share:
+def _estimated(counts: ScoreCounts, share: Any, label_purity: Share) -> Share:
     """Ask an estimator, fitting a copy if it is not fitted yet; pass anything else through."""
     if not hasattr(share, "fit"):
         return cast("Share", share)
+    from undercount.prevalence.purity import refuse_other_purity  # noqa: PLC0415 - layer above
+
     if not hasattr(share, "unlabeled_prevalence_"):
         share = copy.deepcopy(share).fit(counts)
+    refuse_other_purity(share, label_purity)
     return cast("Share", share.estimate())

@@ -1,7 +1,7 @@
 """Count labels at each distinct score: the one place where rows are sorted, if they must be.
 
 Between two neighbouring scores of labelled rows the unlabeled rows only need to be counted, so a
-compact table needs no sort of all rows. No function here validates; their caller has.
+compact table needs no sort of all rows. Only knots are validated here, the rest by the caller.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.buckets import Indices, Scores, hashed
+from undercount.errors import InputError
 from undercount.gaps import Borders, Gaps, counted_gaps
 from undercount.packed import pack, packed_gaps, packed_table
 
@@ -240,6 +241,8 @@ def _borders(labelled: Rows, knots: Scores) -> Borders:
 
 def _rounded_up(knots: FloatArray, dtype: np.dtype[Any]) -> Scores:
     """Smallest values of the scores' type that are not below the knots."""
+    if np.isnan(knots).any():
+        raise InputError("threshold must be a number; got NaN in knots")
     with np.errstate(over="ignore"):
         near = knots.astype(dtype)
         return np.where(near < knots, np.nextafter(near, dtype.type(np.inf)), near)

@@ -75,3 +75,19 @@ def test_bad_input():
         uc.propensity_curve([1, None], [2, 1], [0, 1])
     with pytest.raises(uc.InputError, match="fewer than all rows"):
         uc.propensity_curve([1, None], [2, 1], [0.1, 1])
+
+
+def test_unlabeled_rows_need_no_propensity():
+    full = uc.propensity_curve([1, 1, None, None], [4, 3, 2, 1], [0.5, 1.0, 1.0, 1.0])
+    missing = uc.propensity_curve([1, 1, None, None], [4, 3, 2, 1], [0.5, 1.0, np.nan, np.nan])
+    assert missing.prevalence == full.prevalence == 0.75
+    assert missing.tpr.tolist() == full.tpr.tolist()
+    with pytest.raises(uc.InputError, match=r"propensity of a labelled row.*got nan at row 0"):
+        uc.propensity_curve([1, None], [2, 1], [np.nan, 1])
+
+
+@pytest.mark.parametrize("sizes", [(3, 4, 4), (4, 3, 4), (4, 4, 3)])
+def test_unequal_lengths_are_refused(sizes):
+    y, score, chance = ([1.0] * size for size in sizes)
+    with pytest.raises(uc.InputError, match="the same length"):
+        uc.propensity_curve(y, score, chance)

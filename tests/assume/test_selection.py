@@ -240,6 +240,21 @@ def test_wrong_rows_say_what_to_do(score, y, words):
         SelectionModel("own-score").fit(score, y)
 
 
+def test_a_value_for_not_looked_at_is_to_be_made_missing(own):
+    coded = np.where(np.isnan(own.y), -1, own.y)
+    with pytest.raises(InputError, match=r"missing \(not looked at\)") as caught:
+        SelectionModel("own-score").fit(own.score, coded)
+    told = str(caught.value)
+    advice = "numpy.where(y == -1, numpy.nan, y)"
+    assert f"If -1 means that nobody looked make it missing: {advice}; if it means" in told
+    assert "unlabeled" not in told
+    y = eval(advice, {"numpy": np, "y": coded})  # noqa: S307 - the advice above
+    followed = SelectionModel("own-score").fit(own.score, y)
+    assert followed.prevalence_ == SelectionModel("own-score").fit(own.score, own.y).prevalence_
+    with pytest.raises(InputError, match=r"'yes', 1\.0, 0\.0\), with NaN where nobody looked"):
+        SelectionModel("own-score").fit([0.9, 0.8, 0.1], np.array(["yes", "no", "?"]))
+
+
 def test_asking_before_fitting_is_an_error():
     with pytest.raises(InputError, match="not fitted"):
         SelectionModel().interval("roc_auc")

@@ -1,5 +1,6 @@
 """Evaluations of every design, made from a seeded simulation."""
 
+import warnings
 from functools import cache
 from typing import Any
 
@@ -111,3 +112,31 @@ def odd_scores() -> dict[str, list[Evaluation]]:
         name: [uc.evaluate(label, scores, unlabeled=0, unlabeled_prevalence=0.02, name=name)]
         for name, scores in odd.items()
     }
+
+
+@cache
+def edges() -> dict[str, list[Evaluation]]:
+    """Return evaluations in which a requirement never holds, or a metric does not exist."""
+    _, label, score = simulated()
+    unlabeled, labelled = np.flatnonzero(label == 0), np.flatnonzero(label == 1)
+    foreign, topped = score.copy(), score.copy()
+    foreign[unlabeled[:3]] = 2.0  # nothing labelled above 1
+    topped[labelled[:3]] = 2.0  # nothing unlabeled above 1
+    low = np.where(label == 1, np.where(np.cumsum(label) % 4 == 0, -1.0, score), score)
+    apart = {"sampling": "case-control"}
+    told: dict[str, tuple[np.ndarray, dict[str, Any]]] = {
+        "reversed": (-score, {"threshold": -0.3}),
+        "few recalled": (score, {"threshold": 0.9}),
+        "no label flagged": (foreign, {"threshold": 1.5}),
+        "no label flagged, case-control": (foreign, {"threshold": 1.5, **apart}),
+        "only labels flagged": (topped, {"threshold": 1.5, **apart}),
+        "only labels flagged, impure": (topped, {"threshold": 1.5, "label_purity": 0.95, **apart}),
+        "below chance at the threshold": (low, {"threshold": 0.1}),
+        "nearly sure": (simulated(strength=6)[2], {"threshold": 0.7}),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {
+            name: [uc.evaluate(label, scores, unlabeled=0, unlabeled_prevalence=0.02, **options)]
+            for name, (scores, options) in told.items()
+        }

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import undercount.merging
+from undercount.assume.labelled import naive_curve
 from undercount.count_files import (
     fingerprint,
     is_counts_file,
@@ -43,6 +44,28 @@ def test_round_trip(tmp_path, kind, columns, same):
     same(back, counts)
     assert back.auc_error == counts.auc_error
     assert is_counts_file(path)
+
+
+def test_a_threshold_that_was_kept_apart_can_be_asked_of_the_file(tmp_path, same):
+    # No row has the score 5.5; of the four unlabeled ones one is above, of two positives one.
+    y, score = [1, None, None, None, None, 1], [9, 6, 5, 4, 3, 1]
+    counts = ScoreCounts.from_rows(y, score, compact=True, knots=[5.5])
+    path = tmp_path / "counts.parquet"
+    write_counts(counts, path)
+    back = read_counts_file(path)
+    same(back, counts)
+    for table in (counts, back):
+        point = naive_curve(table).at(5.5)
+        assert (point.tpr, point.fpr) == (1 / 2, 1 / 4)
+
+
+def test_empty_rows_of_a_file_without_merged_cells_are_left_out(tmp_path, same):
+    path = tmp_path / "warehouse.parquet"
+    rows = "(0.9, 1, 0, 0), (0.5, 0, 0, 0), (0.1, 0, 0, 3)"
+    names = "score, positive, negative, unlabeled"
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (FROM (VALUES {rows}) t({names})) TO '{path}'")
+    same(read_counts_file(path), ScoreCounts.from_counts([0.9, 0.1], [1, 0], [0, 0], [0, 3]))
 
 
 def test_schema_and_metadata(tmp_path):

@@ -13,7 +13,7 @@ import pytest
 
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
-from undercount.files import read_columns, read_counts
+from undercount.files import read_columns, read_counts, read_numbers
 from undercount.read_errors import read_error
 
 ROWS = {"fraud": [1.0, np.nan, 0.0, np.nan], "risk": [0.9, 0.9, -0.0, np.inf]}
@@ -164,10 +164,57 @@ def test_text_is_named_with_its_row(tmp_path):
     )
     path.write_text("fraud;risk\n1;0,5\n")
     assert message(path).endswith("got '0,5' in row 1. Write numbers with a decimal point")
-    typed = tmp_path / "typed.parquet"
-    save(typed, "SELECT 'yes' AS fraud, 0.5 AS risk")
-    assert "'fraud'" in message(typed)
-    assert message(typed).endswith("got 'yes' in 1 row")
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (
+            "('1', 0.5), (NULL, 0.2), ('no', 0.1), ('no', 0.2), ('1', 0.3)",
+            (
+                "must hold numbers, not text; got 'no' in row 3. "
+                "Name another column, or leave the value empty where it is not known"
+            ),
+        ),
+        ("('1', 0.5), ('', 0.1)", "got '' in row 2. Write null where nothing is known"),
+        (
+            "(NULL, 0.5), (DATE '2024-02-29', 0.1)",
+            (
+                "must hold numbers, not date; got '2024-02-29' in row 2. "
+                "Name another column, or write it as a number"
+            ),
+        ),
+    ],
+)
+def test_text_in_parquet_is_named_with_its_row(tmp_path, values, told):
+    path = tmp_path / "typed.parquet"
+    save(path, f"SELECT * FROM (VALUES {values}) t(fraud, risk)")  # noqa: S608
+    found = message(path)
+    assert found.startswith(f"column 'fraud' of {path} must hold numbers, not ")
+    assert found.endswith(told)
+
+
+def test_numbers_written_as_text_are_numbers_in_every_format(tmp_path, same):
+    values = "('1', '0.9'), (NULL, '9e-1'), ('0', '-0.0'), (NULL, 'inf')"
+    path = tmp_path / "typed.parquet"
+    save(path, f"SELECT * FROM (VALUES {values}) t(fraud, risk)")  # noqa: S608
+    same(read_counts(path, label="fraud", score="risk"), EXPECTED)
+    for read in (read_columns, read_numbers):
+        np.testing.assert_array_equal(read(path, ["fraud"])["fraud"], ROWS["fraud"])
+    save(path, f"SELECT * FROM (VALUES {values}, ('1', 'nan')) t(fraud, risk)")  # noqa: S608
+    assert "got 1 NaN in column 'risk'" in message(path)
+    assert f"(first in {path}, row 5)" in message(path)
+
+
+def test_columns_of_numbers_say_what_to_do_with_text(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("fraud,risk\n1,0.5\nno,0.1\n")
+    assert read_numbers(path, ["risk"])["risk"].tolist() == [0.5, 0.1]
+    with pytest.raises(InputError) as caught:
+        read_numbers(path, ["risk", "fraud"], {"fraud": "Write 0 for no"})
+    assert str(caught.value) == (
+        f"column 'fraud' of {path} must hold numbers, not text; got 'no' in row 2. Write 0 for no"
+    )
 
 
 def test_missing_scores_are_named_with_their_row(tmp_path):

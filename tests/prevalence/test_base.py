@@ -13,6 +13,7 @@ from undercount.prevalence import (
     Consensus,
     Dedpul,
     ElkanNoto,
+    KernelMean,
     NoisyComposition,
     NoisyConsensus,
     PatraSen,
@@ -267,3 +268,22 @@ def test_nothing_warns_on_easy_data(normals):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Consensus().fit(normals)
+
+
+def test_known_negatives_are_part_of_the_prevalence():
+    # 400 labelled, 300 known negatives, 300 of 1,000 unlabeled rows positive: 700 of 1,700.
+    rng = np.random.default_rng(0)
+    score = np.concatenate([rng.normal(3, 1, 700), rng.normal(0, 1, 1000)])
+    y = np.repeat([1, -1, 0], [400, 1000, 300])
+    for method in (TwoLabels(), Dedpul(n_resamples=0)):
+        found = method.fit(y, score, unlabeled=-1)
+        by_hand = (400 + 1000 * found.unlabeled_prevalence_) / 1700
+        assert found.prevalence_ == pytest.approx(by_hand, abs=1e-12)
+        assert found.prevalence_ == pytest.approx(700 / 1700, abs=0.03)
+        assert found.n_negative_ == 300
+        assert found.label_frequency_ == pytest.approx(400 / 1700 / by_hand, abs=1e-12)
+    by_features = KernelMean(n_resamples=0).fit(y, score[:, None], unlabeled=-1)
+    by_hand = (400 + 1000 * by_features.unlabeled_prevalence_) / 1700
+    assert by_features.prevalence_ == pytest.approx(by_hand, abs=1e-12)
+    apart = TwoLabels(sampling="case-control").fit(y, score, unlabeled=-1)
+    assert apart.prevalence_ == apart.unlabeled_prevalence_

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
+from undercount.curve import Interval
 from undercount.prevalence import KernelMean
 from undercount.prevalence.kernel_distance import HullDistance
 from undercount.prevalence.kernel_mean import (
@@ -12,6 +13,7 @@ from undercount.prevalence.kernel_mean import (
     point_kernel_means,
     score_kernel_means,
 )
+from undercount.prevalence.kernel_steps import cell, in_steps
 from undercount.prevalence.kernel_width import point_kernel, row_kernel
 
 DATA = pathlib.Path(__file__).parents[1] / "data" / "prevalence"
@@ -154,7 +156,7 @@ def test_increasing_transform_and_counts_change_nothing(normals):
     again = KernelMean(n_resamples=5, random_state=1).fit(moved)
     assert again.unlabeled_prevalence_ == plain.unlabeled_prevalence_
     assert again.interval_ == plain.interval_
-    assert plain.interval_.low <= plain.unlabeled_prevalence_ <= plain.interval_.high + 0.02
+    assert plain.interval_.low < plain.unlabeled_prevalence_ < plain.interval_.high
     assert plain.diagnostics_["km1"] == plain.unlabeled_prevalence_
 
 
@@ -225,3 +227,47 @@ def test_separation_counts_noise():
 def test_constant_input_is_refused(data):
     with pytest.raises(uc.InputError, match="vary"):
         KernelMean().fit(np.repeat([1, -1], [20, 20]), data, unlabeled=-1)
+
+
+def searched(crossing):
+    """The published bisection of [1, 8] for a crossing: where it stops."""
+    low, high = 1.0, 8.0
+    while high - low > 0.04:
+        middle = (low + high) / 2
+        low, high = (middle, high) if middle < crossing else (low, middle)
+    return low, high
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.02, 0.05, 0.3, 0.5, 0.8, 0.874, 0.95])
+def test_an_answer_stands_for_the_cell_of_the_search(share):
+    low, high = searched(1 / (1 - share))
+    found = cell(1 - 2 / (low + high))
+    assert found.low == pytest.approx(1 - 1 / low, abs=1e-9)
+    assert found.high == pytest.approx(1.0 if high == 8 else 1 - 1 / high)
+    assert found.low - 1e-9 <= share <= found.high + 1e-9
+
+
+def test_an_interval_holds_the_steps_of_the_search():
+    answer = 1 - 2 / (2 + 7 / 256)  # the lowest one
+    assert in_steps(answer, None, 0.1) == (None, 0.1)
+    interval, error = in_steps(answer, Interval(answer, answer), 0.0)
+    assert interval.low == pytest.approx(0, abs=1e-12)
+    assert interval.high == pytest.approx(1 - 256 / 263)
+    assert error == pytest.approx((1 - 256 / 263) / np.sqrt(12))
+    # Resamples that all lie above the estimate, which has one value for 0.497 to 0.504.
+    interval, _ = in_steps(0.5, Interval(0.6, 0.7), 0.01)
+    assert interval.low == pytest.approx(1 - 1 / (2 - 3.5 / 256))
+    assert interval.high == pytest.approx(1 - 1 / (10 / 3 + 3.5 / 256))
+
+
+def test_small_shares_have_no_interval_without_width():
+    # 2 % of the unlabeled rows are positive; between 0 and 2.7 % there is one answer only.
+    rng = np.random.default_rng(0)
+    y = np.repeat([1.0, np.nan], [200, 4000])
+    score = rng.normal(np.where(np.arange(4200) < 280, 2.5, 0))
+    with pytest.warns(uc.MisfitWarning, match=r"1\.3% is the lowest answer.*from 0 to 2\.7%"):
+        found = KernelMean(n_resamples=5, random_state=0).fit(y, score)
+    assert found.interval_.low < 0.001
+    assert 0.02 in found.interval_
+    assert found.standard_error_ > 0.007
+    KernelMean(n_resamples=0).fit(y, score)  # without an interval there is nothing to warn of

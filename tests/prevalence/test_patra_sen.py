@@ -3,7 +3,8 @@ import pytest
 
 import undercount as uc
 from undercount.prevalence import PatraSen
-from undercount.prevalence.patra_sen import distances
+from undercount.prevalence.base import ScoreEstimator
+from undercount.prevalence.patra_sen import distances, distances_at_once
 
 
 def test_published_value(published):
@@ -73,3 +74,49 @@ def test_grid_of_any_integer_type(n_steps, normals):
     assert found.diagnostics_["negative_share"] == pytest.approx(
         np.arange(1, n_steps + 1) / n_steps
     )
+
+
+@pytest.mark.parametrize("n_cells", [1, 2, 40, 9000])
+def test_many_shares_at_once_give_the_same_distances(n_cells):
+    rng = np.random.default_rng(n_cells)
+    labelled, unlabeled = rng.dirichlet(np.full(n_cells, 0.3), size=2)
+    unlabeled[rng.random(n_cells) < 0.2] *= 0  # cells without unlabeled rows
+    unlabeled[0] += 1 - unlabeled.sum()
+    negative = np.arange(1, 31) / 30
+    found = distances_at_once(labelled, unlabeled, negative)
+    assert found == pytest.approx(distances(labelled, unlabeled, negative), abs=1e-13)
+
+
+@pytest.fixture
+def rare():
+    """Twenty thousand rows; 2.0 % of the unlabeled ones are positive."""
+    rng = np.random.default_rng(2)
+    truth = rng.random(20_000) < 0.039
+    y = np.where(truth & (rng.random(20_000) < 0.5), 1.0, np.nan)
+    score = rng.normal(2.5 * truth)
+    return uc.ScoreCounts.from_rows(y, score, compact=True), truth[np.isnan(y)].mean()
+
+
+def test_resamples_use_the_grid_of_the_estimate(rare):
+    # On a grid of 200 steps the elbow of these rows is at 5 % rather than at 2.1 %, and the
+    # interval of such resamples missed both the estimate and the truth.
+    counts, truth = rare
+    found = PatraSen(random_state=0).fit(counts)
+    assert found.interval_.low < truth < found.interval_.high
+    assert found.interval_.low < found.unlabeled_prevalence_ < found.interval_.high
+    values = 1000 * PatraSen(n_resamples=10, random_state=0)._resample(counts)
+    assert values == pytest.approx(np.round(values))
+    assert (np.round(values) % 5).any()
+
+
+def test_the_interval_holds_the_estimate(normals, monkeypatch):
+    for resampled, (low, high) in (
+        (np.full(20, 0.9), (None, 0.9)),
+        (np.full(20, 0.01), (0.01, None)),
+    ):
+        monkeypatch.setattr(ScoreEstimator, "_resample", lambda *_, x=resampled: x)
+        found = PatraSen(n_resamples=20).fit(normals)
+        value = found.unlabeled_prevalence_
+        assert found.interval_.low == pytest.approx(value if low is None else low)
+        assert found.interval_.high == pytest.approx(value if high is None else high)
+    assert PatraSen(n_resamples=0).fit(normals).interval_ is None

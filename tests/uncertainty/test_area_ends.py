@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -39,17 +40,67 @@ def test_many_labels_on_top_of_everything_are_a_misfit_beyond_chance(metric):
         getattr(metrics, metric)(y, np.repeat([1.0, 0.0], 50), unlabeled_prevalence=0.5)
 
 
-@pytest.mark.parametrize("n_labels", [2, 10, 200])
-def test_labels_that_are_all_alike_leave_the_doubt_of_k_of_k(n_labels):
-    # A share p of positives among the lower rows would make the AUC 1 - p/2; with 0 of n labels
-    # there, Clopper and Pearson's limit of p is 1 - .025^(1/n).
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("n_labels", [2, 5, 200])
+def test_labels_that_are_all_alike_leave_the_doubt_of_k_of_k(n_labels, tied):
+    # A share p of positives below all others would make the AUC 1 - p; with 0 of n labels there,
+    # Clopper and Pearson's limit of p is 1 - .025^(1/n).
     y = np.repeat([1.0, math.nan], [n_labels, 1000])
-    counts = uc.ScoreCounts.from_rows(y, np.repeat([1.0, 0.0], [n_labels, 1000]))
+    lower = np.zeros(1000) if tied else np.linspace(0, 0.9, 1000)
     shares = uc.Shares(0.0, sampling="case-control")
-    found = estimate_metric(counts, shares, "roc_auc", target="population")
-    assert found.value == 1
-    assert found.high == 1
-    assert found.low == pytest.approx(1 - (1 - 0.025 ** (1 / n_labels)) / 2, abs=1e-12)
+    for compact in (False, True):
+        counts = uc.ScoreCounts.from_rows(y, np.append(np.ones(n_labels), lower), compact=compact)
+        found = estimate_metric(counts, shares, "roc_auc", target="population")
+        assert found.value == 1
+        assert found.high == 1
+        assert found.low == pytest.approx(0.025 ** (1 / n_labels), abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::undercount.SmallSampleWarning")
+@pytest.mark.parametrize("target", ["dataset", "population"])
+@pytest.mark.parametrize("sampling", ["single-sample", "case-control"])
+@pytest.mark.parametrize("metric", ["roc_auc", "lift_auc", "average_precision"])
+def test_alike_labels_have_the_same_interval_in_compact_counts(metric, sampling, target):
+    rng = np.random.default_rng(3)
+    score = np.append(np.full(6, 0.6), np.round(rng.random(60), 2))
+    y = np.append(np.ones(6), np.full(60, math.nan))
+    y[10:14] = 0
+    shares = uc.Shares(0.2, sampling=sampling)
+    full, compact = (
+        estimate_metric(
+            uc.ScoreCounts.from_rows(y, score, compact=compact), shares, metric, target=target
+        )
+        for compact in (False, True)
+    )
+    assert full.low < full.value <= full.high
+    assert compact.low == pytest.approx(full.low, abs=1e-12)
+    assert compact.high == pytest.approx(full.high, abs=1e-12)
+
+
+def test_a_single_label_beyond_the_range_is_said():
+    counts = uc.ScoreCounts.from_rows([1, None, None, None], [4, 3, 2, 1])
+    with pytest.warns(uc.MisfitWarning, match="roc_auc would be 1.125"):
+        found = estimate_metric(counts, uc.Shares(0.2), "roc_auc", target="population")
+    assert (found.value, found.low, found.high) == (1, 0, 1)
+
+
+@pytest.mark.filterwarnings("ignore::undercount.SmallSampleWarning")
+def test_recall_gained_above_every_row_of_the_target_has_a_precision_of_1():
+    # Two labels drawn apart lie above all six unlabeled rows. By hand, with a = .1 and κ = .9.
+    y = [1, 1, None, None, 1, None, None, None, 1, None]
+    share, purity = Fraction(1, 10), Fraction(9, 10)
+    recall = flagged = area = Fraction(0)
+    for label in y:
+        gained = (1 - share) / 4 if label == 1 else -(1 - purity) / 6
+        recall += gained / (purity - share)
+        flagged += 0 if label == 1 else Fraction(1, 6)
+        area += gained / (purity - share) * (share * recall / flagged if flagged else 1)
+    counts = uc.ScoreCounts.from_rows(y, range(10, 0, -1))
+    shares = uc.Shares(0.1, 0.9, "case-control")
+    found = estimate_metric(counts, shares, "average_precision")
+    assert found.value == pytest.approx(float(area), abs=1e-12)
+    curve = uc.mixture_curve(counts, shares, clean=False)
+    assert curve.average_precision == pytest.approx(float(area), abs=1e-12)
 
 
 @pytest.mark.parametrize("metric", ["roc_auc", "lift_auc", "brier_score"])

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
-from undercount.curve import OperatingCurve
+from undercount.curve import LeftOut, OperatingCurve
 from undercount.errors import InputError
 from undercount.rates import FloatArray
 from undercount.shares import Shares
@@ -34,9 +34,10 @@ def mixture_curve(
         Share of positives among the unlabeled rows, purity of the labels, sampling.
     clean : bool
         Drop points outside the unit square and sort the rest by their rates (Algorithm 1, with
-        the ends (0, 0) and (1, 1) added). Shares that the scores rule out are an error. The
-        uncleaned curve keeps every threshold in order, and its area is exactly the direct
-        estimate of eq. 4.
+        the ends (0, 0) and (1, 1) added); `at` refuses the thresholds of points that were
+        dropped, and its points are not in the order of their thresholds. Shares that the scores
+        rule out are an error. The uncleaned curve keeps every threshold in order, and its area is
+        exactly the direct estimate of eq. 4.
     monotone : {"cummax", "isotonic", "hull"}, optional
         Make recall rise with the false-positive rate on the cleaned curve: by the largest value
         to the left (the last step of Algorithm 1, biased upward), by least squares, or by the
@@ -74,15 +75,20 @@ def mixture_curve(
         fpr = (hidden * fpr + negative) / (hidden + counts.n_negative)
     threshold = np.append(np.inf, counts.score)
     merged = np.append(False, counts.merged) if counts.compact else None
+    left_out = None
     if clean:
         _refuse_misfit(counts, shares, unlabeled)
         tpr, fpr, kept = _cleaned(tpr, fpr)
         if monotone is not None:
             tpr, corners = _monotone(tpr, fpr, monotone)
             tpr, fpr, kept = tpr[corners], fpr[corners], kept[corners]
+        gone = np.ones(threshold.size, bool)
+        gone[kept] = False
+        if gone.any():
+            left_out = LeftOut(threshold[gone], None if merged is None else merged[gone])
         threshold = threshold[kept]
         merged = None if merged is None else merged[kept]
-    return OperatingCurve(threshold, tpr, fpr, shares.prevalence(counts), merged)
+    return OperatingCurve(threshold, tpr, fpr, shares.prevalence(counts), merged, left_out)
 
 
 def recovered_rates(
@@ -172,7 +178,7 @@ def unlabeled_precision(counts: ScoreCounts, shares: Shares) -> FloatArray:
     Wrong when: some positives are more likely to be labelled than others, or the shares are wrong.
 
     The precision of a single sample, which counts the labelled rows too, is
-    ``mixture_curve(counts, shares).precision``.
+    ``mixture_curve(counts, shares, clean=False).precision``.
 
     Examples
     --------

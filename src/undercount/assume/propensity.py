@@ -8,8 +8,10 @@ from undercount.counts import ScoreCounts
 from undercount.curve import Interval, OperatingCurve, OperatingPoint
 from undercount.errors import InputError
 from undercount.rates import FloatArray
-from undercount.rows import read_labels, read_scores, read_weights
+from undercount.rows import read_labels, read_scores
 from undercount.shares import Shares
+
+ROUNDING = 1e-9
 
 
 def propensity_curve(
@@ -18,7 +20,7 @@ def propensity_curve(
     """Recover the curve when each labelled row's probability of being labelled is known.
 
     A labelled row stands for 1/propensity positives; the number of positives is their sum, so no
-    prevalence is needed. Rows that are not labelled need no propensity (pass anything, say 1).
+    prevalence is needed. Rows that are not labelled need no propensity (pass anything, also NaN).
 
     Notes
     -----
@@ -33,7 +35,12 @@ def propensity_curve(
     (0.75, 0.6666666666666666)
     """
     labels, scores = read_labels(y, unlabeled), read_scores(score)
-    chance = read_weights(propensity, len(scores), name="propensity")
+    chance = np.asarray(propensity, np.float64)
+    if not chance.shape == scores.shape == labels.shape:
+        raise InputError(
+            "y, score and propensity must have the same length; "
+            f"got {labels.shape}, {scores.shape} and {chance.shape}"
+        )
     labelled = labels == 1
     wrong = np.flatnonzero(labelled & ~((chance > 0) & (chance <= 1)))
     if wrong.size:
@@ -80,7 +87,7 @@ def biased_recall(recall: float, odds_ratio: float) -> Interval:
         raise InputError(f"odds_ratio must be at least 1; got {odds_ratio}")
     ends = (
         recall / (recall + odds_ratio * (1 - recall)),
-        odds_ratio * recall / (odds_ratio * recall + 1 - recall),
+        odds_ratio * recall / (odds_ratio * recall + (1 - recall)),
     )
     return Interval(min(ends), max(ends))  # equal ends may round
 
@@ -90,18 +97,25 @@ def biased_points(
 ) -> tuple[OperatingPoint, OperatingPoint]:
     """Move a point to the worst and the best recall that biased labelling allows.
 
-    The number of rows predicted positive and the prevalence stay, so the false positives give way.
+    The number of rows predicted positive and the prevalence stay, so the false positives give way,
+    as far as there are any: the ends are pulled to where the false-positive rate would leave
+    [0, 1]. A recall that impure labels put outside [0, 1] by chance is pulled inside first.
 
     Notes
     -----
     Assumes: between any two positives the odds of being labelled differ at most by `odds_ratio`.
     Wrong when: the prevalence is wrong as well.
     """
-    ends = biased_recall(point.recall, odds_ratio)
+    recall = min(max(point.recall, 0.0), 1.0)
+    ends = biased_recall(recall, odds_ratio)
     flagged, share = point.predicted_positive_rate, point.prevalence
+    least, most = ends.low, ends.high
+    if share > 0:  # a point that is itself outside stays
+        least = max(least, min((flagged - (1 - share)) / share, recall))
+        most = min(most, max(flagged / share, recall))
     low, high = (
         OperatingPoint(point.threshold, tpr, (flagged - share * tpr) / (1 - share), share)
-        for tpr in (ends.low, ends.high)
+        for tpr in (least, most)
     )
     return low, high
 
@@ -110,7 +124,9 @@ def biased_auc(counts: ScoreCounts, shares: Shares, odds_ratio: float) -> Interv
     """Bound the ROC AUC when the odds of being labelled differ by at most a factor (Γ).
 
     The extreme means of the labelled rows' positions put the weight Γ on all rows above some
-    score and 1 on the rest, or the other way round, so one pass over the cells finds them.
+    score and 1 on the rest, or the other way round, so one pass over the cells finds them. What
+    they allow beyond [0, 1] no classifier reaches, so it is cut off; an interval that lies outside
+    altogether is returned as it is, and says that the prevalence does not fit the scores.
 
     Notes
     -----
@@ -134,7 +150,9 @@ def biased_auc(counts: ScoreCounts, shares: Shares, odds_ratio: float) -> Interv
     low = _extreme_mean(position[::-1], weight[::-1], odds_ratio, np.minimum.reduce)
     high = _extreme_mean(position, weight, odds_ratio, np.maximum.reduce)
     ends = sorted((end - share / 2) / (1 - share) for end in (low, high))  # equal ends may round
-    return Interval(ends[0], ends[1])
+    if ends[0] > 1 + ROUNDING or ends[1] < -ROUNDING:
+        return Interval(ends[0], ends[1])
+    return Interval(min(max(ends[0], 0.0), 1.0), min(max(ends[1], 0.0), 1.0))
 
 
 def _positions(counts: ScoreCounts, shares: Shares) -> tuple[FloatArray, float]:

@@ -8,21 +8,14 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
+from undercount.assume import scrutiny
 from undercount.assume.calibration import likelihood_field
 from undercount.assume.envelope import roc_band
+from undercount.assume.labels import read_looked
 from undercount.assume.latent import HiddenModel
 from undercount.assume.recipe import Recipe
 from undercount.assume.request import NEEDS, refuse_columns, refuse_interval, refuse_parameters
 from undercount.assume.resample import bootstrap_span
-from undercount.assume.sample import read_sample
-from undercount.assume.scrutiny import (
-    check_identification,
-    check_normality,
-    check_positivity,
-    check_rule,
-    check_sample,
-    check_shape,
-)
 from undercount.assume.spread import (
     Profile,
     ProfileReaders,
@@ -136,7 +129,7 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         refuse_columns(
             self.method, covariates=X is not None, selection_score=selection_score is not None
         )
-        sample = read_sample(score, y, X, selection_score)
+        sample = read_looked(score, y, X, selection_score)
         self._recipe = Recipe(self.method, self.distribution, sample)
         self._solution = self._recipe.solve(sample.weight)
         self._reader = self._recipe.reader(self._solution)
@@ -233,17 +226,17 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
 
     def _checks(self) -> Iterator[Check]:
         model = self.model_
-        yield from check_sample(self._recipe.sample, self.curve_)
+        yield from scrutiny.check_sample(self._recipe.sample, self.curve_)
         if self.method in ("own-score", "observed-score"):
-            yield check_rule(self._recipe.sample, self.method)
+            yield scrutiny.check_rule(self._recipe.sample, self.method)
         if not isinstance(model, VerificationModel):
-            yield check_normality(self._recipe.sample, self.distribution)
-        yield from check_shape(model)
+            yield scrutiny.check_normality(self._recipe.sample, self.distribution)
+        yield from scrutiny.check_shape(model)
         if isinstance(model, HiddenModel):
             interval = self.error_correlation_interval()
-            yield check_identification(model, interval, self.confidence_level)
+            yield scrutiny.check_identification(model, interval, self.confidence_level)
         if isinstance(model, VerificationModel) and model.selection is not None:
-            yield check_positivity(model)
+            yield scrutiny.check_positivity(model)
 
     def _span(self, metric: str, threshold: float | None, method: str, n_resamples: int) -> Span:
         reader, level = self._recipe.reader(self._solution, metric), self.confidence_level

@@ -5,14 +5,23 @@ from typing import Any
 
 import click
 
-from undercount.commands.evaluating import read
+from undercount.commands.command import Command
+from undercount.commands.reading import read, read_models
 from undercount.commands.talk import FINE, working
 from undercount.commands.wording import in_options
 from undercount.errors import InputError
-from undercount.options import DATA, SAMPLING, known, reading_options, share_options
+from undercount.options import (
+    DATA,
+    DEBUG,
+    SAMPLING,
+    known,
+    reading_options,
+    share_options,
+    unweighted_options,
+)
 
 
-@click.command(short_help="Estimate the share of hidden positives, all methods.")
+@click.command(cls=Command, short_help="Estimate the share of hidden positives, all methods.")
 @DATA
 @reading_options
 @SAMPLING
@@ -42,9 +51,9 @@ def prevalence(data: tuple[str, ...], **options: Any) -> int:
     return FINE
 
 
-@click.command(short_help="Compare models on the same rows.")
+@click.command(cls=Command, short_help="Compare models on the same rows.")
 @DATA
-@reading_options
+@unweighted_options
 @share_options
 @click.option(
     "--threshold",
@@ -64,33 +73,24 @@ def prevalence(data: tuple[str, ...], **options: Any) -> int:
 def compare(data: tuple[str, ...], **options: Any) -> int:
     """Compare the scores of two or more columns on the same rows."""
     from undercount.comparison import compare as compare_rows  # noqa: PLC0415 - only when needed
-    from undercount.inputs import read_rows, refuse_counts, unlabeled_value  # noqa: PLC0415
     from undercount.report.files import write_text  # noqa: PLC0415
 
-    refuse_counts(data)
-    if options["label"] is None or not options["scores"]:
-        raise InputError("name the columns: --label COLUMN --score COLUMN --score COLUMN")
-    if options["positives"] or options["weight"]:
+    if options["weight"]:
         raise InputError(
-            "compare reads one file of rows without weights: --positives and --weight do not apply"
+            "compare counts every row once: intervals of differences are not worked out for "
+            "weights; leave --weight out, or judge each model by itself with undercount evaluate"
         )
     thresholds = _thresholds(options["thresholds"], options["scores"])
-    rows = read_rows(
-        data,
-        options["label"],
-        options["scores"],
-        unlabeled=unlabeled_value(options["unlabeled"]),
-        negative=options["negative"],
-    )
+    rows, sampling = read_models(data, options)
     with working("comparing", options):
         comparison = compare_rows(
-            rows.labels, rows.scores, threshold=thresholds, **known(options, "single-sample")
+            rows.labels, rows.scores, threshold=thresholds, **known(options, sampling)
         )
     if options["html_file"]:
         comparison.to_html(options["html_file"])
     if options["json_file"]:
         write_text(options["json_file"], comparison.to_json())
-    if not options["quiet"] and options["json_file"] != "-":
+    if not options["quiet"] and "-" not in (options["json_file"], options["html_file"]):
         for note in rows.notes:
             click.echo(f" {note}")
         click.echo(f"\n{comparison}")
@@ -109,7 +109,7 @@ def _thresholds(given: tuple[float, ...], scores: tuple[str, ...]) -> Any:
     return dict(zip(scores, given, strict=True))
 
 
-@click.command(short_help="Judge scores if labels exist only where someone looked.")
+@click.command(cls=Command, short_help="Judge scores if labels exist only where someone looked.")
 @DATA
 @click.option("--label", required=True, help="Column of labels; missing where nobody looked.")
 @click.option("--score", required=True, help="Column of the score under test.")
@@ -133,7 +133,7 @@ def _thresholds(given: tuple[float, ...], scores: tuple[str, ...]) -> Any:
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, allow_dash=True))
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-@click.option("--debug", is_flag=True, help="Show tracebacks.")
+@DEBUG
 def select(data: tuple[str, ...], **options: Any) -> int:
     """Evaluate when labels of both classes exist only where somebody looked."""
     import json  # noqa: PLC0415 - only when needed

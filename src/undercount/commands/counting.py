@@ -1,19 +1,18 @@
 """Count files into small files, and add those up."""
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from undercount.commands.evaluating import read
+from undercount.commands.command import Command
+from undercount.commands.outputs import files_of, refuse_overwriting
+from undercount.commands.reading import read
 from undercount.commands.talk import FINE, progress
 from undercount.errors import InputError
-from undercount.options import DATA, reading_options
-
-SUFFIXES = (".parquet", ".pq")
+from undercount.options import DATA, DEBUG, reading_options
 
 
-@click.command(short_help="Count DATA into a small file to use as DATA.")
+@click.command(cls=Command, short_help="Count DATA into a small file to use as DATA.")
 @DATA
 @reading_options
 @click.option(
@@ -22,7 +21,11 @@ SUFFIXES = (".parquet", ".pq")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def count(data: tuple[str, ...], output: str, **options: Any) -> int:
     """Count DATA into a small file that every other command takes as DATA."""
-    from undercount.count_files import fingerprint, write_counts  # noqa: PLC0415 - DuckDB
+    from undercount.count_files import (  # noqa: PLC0415 - DuckDB, only when needed
+        check_name,
+        fingerprint,
+        write_counts,
+    )
 
     check_name(output)
     if len(options["scores"]) != 1:
@@ -31,7 +34,9 @@ def count(data: tuple[str, ...], output: str, **options: Any) -> int:
     reading = read(data, options, [], compact=None)
     counts = reading.counts[options["scores"][0]]
     asked = (options["label"], options["scores"][0], options["unlabeled"])
-    source = () if "-" in data else (fingerprint(data, *asked),)
+    given = data or (options["positives"], options["unlabeled"])
+    files = [file for path in given for file in files_of(path)]
+    source = () if "-" in given else (fingerprint(files, *asked),)
     write_counts(counts, output, source=source)
     if not options["quiet"]:
         for note in reading.notes:
@@ -40,24 +45,19 @@ def count(data: tuple[str, ...], output: str, **options: Any) -> int:
     return FINE
 
 
-@click.command(short_help="Add up counts files.")
+@click.command(cls=Command, short_help="Add up counts files.")
 @click.argument("parts", nargs=-1, required=True)
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False))
-def merge(parts: tuple[str, ...], output: str) -> int:
+@DEBUG
+def merge(parts: tuple[str, ...], output: str, **_debug: bool) -> int:
     """Add up counts files; an interrupted merge goes on where it stopped."""
-    from undercount.merging import merge_counts  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.count_files import check_name  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.merging import merge_counts  # noqa: PLC0415
 
     check_name(output)
+    # What is done stands there until the sum is complete; then it is removed.
+    refuse_overwriting(parts, {"--output": f"{output}.unfinished"})
     with progress("merging", {}) as tell:
         counts = merge_counts(parts, output, progress=tell)
     click.echo(f" {counts!r}\n wrote {output}")
     return FINE
-
-
-def check_name(output: str) -> None:
-    """Refuse a name by which no command would know a counts file again."""
-    if Path(output).suffix.casefold() not in SUFFIXES:
-        raise InputError(
-            f"a counts file is Parquet, and commands know it by its name: write to "
-            f"{Path(output).with_suffix('.parquet')}; got {output}"
-        )

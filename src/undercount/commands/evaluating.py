@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from undercount.commands.command import Command
+from undercount.commands.reading import read
 from undercount.commands.talk import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, progress, working
 from undercount.commands.wording import in_options
 from undercount.errors import InputError
 from undercount.options import (
     DATA,
+    DEBUG,
     interval_options,
     known,
     output_options,
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from undercount.inputs import Reading
 
 
-@click.command(short_help="Judge one or more score columns.")
+@click.command(cls=Command, short_help="Judge one or more score columns.")
 @DATA
 @reading_options
 @share_options
@@ -53,10 +56,11 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     requirements = [parse_requirement(text) for text in options["requirements"]]
     knots = [r.threshold for r in requirements if r.threshold is not None]
     knots += [options["threshold"]] if options["threshold"] is not None else []
-    reading = read(data, options, knots)
+    # With impure labels average precision and intervals need every score.
+    reading = read(data, options, knots, compact=options["label_purity"] == 1)
     evaluations = _evaluated(reading, options)
     _write(evaluations, reading.notes, options)
-    return _judged(evaluations, requirements, quiet=options["quiet"])
+    return _judged(evaluations, requirements, options)
 
 
 def _one_threshold(given: tuple[float, ...]) -> float | None:
@@ -67,20 +71,6 @@ def _one_threshold(given: tuple[float, ...]) -> float | None:
             "--require takes thresholds of its own"
         )
     return given[0] if given else None
-
-
-def read(
-    data: tuple[str, ...],
-    options: dict[str, Any],
-    knots: list[float],
-    *,
-    compact: bool | None = True,
-) -> "Reading":
-    """Read what the options name, with a bar if it takes long."""
-    from undercount.inputs import read_any  # noqa: PLC0415 - DuckDB, only when needed
-
-    with progress("reading", options) as tell:
-        return read_any(data, options, knots, tell, compact=compact)
 
 
 def _evaluated(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
@@ -111,8 +101,7 @@ def _write(evaluations: "list[Evaluation]", notes: list[str], options: dict[str,
     from undercount.report.markdown import as_markdown  # noqa: PLC0415
     from undercount.report.terminal import print_evaluation  # noqa: PLC0415
 
-    to_stdout = "-" in (options["json_file"], options["markdown"])
-    if not options["quiet"] and not to_stdout:
+    if not options["quiet"] and not _to_stdout(options):
         for note in notes:
             click.echo(f" {note}")
         for evaluation in evaluations:
@@ -125,10 +114,18 @@ def _write(evaluations: "list[Evaluation]", notes: list[str], options: dict[str,
         from undercount.report.page import write_page  # noqa: PLC0415
 
         write_page(evaluations, options["html"])
-        click.echo(f"wrote {options['html']}", err=True)
+        if options["html"] != "-":
+            click.echo(f"wrote {options['html']}", err=True)
 
 
-def _judged(evaluations: "list[Evaluation]", requirements: Sequence[Any], *, quiet: bool) -> int:
+def _to_stdout(options: dict[str, Any]) -> bool:
+    """Tell whether a document takes standard output, which it must have for itself."""
+    return "-" in (options["json_file"], options["markdown"], options["html"])
+
+
+def _judged(
+    evaluations: "list[Evaluation]", requirements: Sequence[Any], options: dict[str, Any]
+) -> int:
     """Print each verdict; failing outweighs being inconclusive."""
     from undercount.requirement import judged  # noqa: PLC0415 - only when needed
     from undercount.scorecard import flagged_check  # noqa: PLC0415
@@ -147,23 +144,25 @@ def _judged(evaluations: "list[Evaluation]", requirements: Sequence[Any], *, qui
                 checks.append(flagged_check(evaluation.counts, requirement.threshold))
             verdict, why = judged(requirement, estimate, checks, caught)
             verdicts.append(verdict)
-            if not quiet:
+            if not options["quiet"]:
                 sign = ">=" if requirement.at_least else "<="
                 at = "" if requirement.threshold is None else f"@{requirement.threshold:g}"
                 what = f"{requirement.metric}{at} {sign} {requirement.value:g}"
                 span = f"{estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
                 known = "no estimate" if math.isnan(estimate.value) else f"estimated {span}"
                 because = f"; because {why}" if why else ""
-                click.echo(f" {verdict}: {evaluation.name}: {what}; {known}{because}")
+                line = f" {verdict}: {evaluation.name}: {what}; {known}{because}"
+                click.echo(line, err=_to_stdout(options))
     if "failed" in verdicts:
         return REQUIREMENT_FAILS
     return INCONCLUSIVE if "inconclusive" in verdicts else FINE
 
 
-@click.command(short_help="Judge the bundled fraud case.")
+@click.command(cls=Command, short_help="Judge the bundled fraud case.")
 @click.option("--open", "open_it", is_flag=True, help="Open the report in a browser.")
 @click.option("--html", type=click.Path(dir_okay=False), default="report.html", show_default=True)
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@DEBUG
 def demo(html: str, **flags: bool) -> int:
     """Evaluate a bundled, simulated fraud case and show how close the estimate came."""
     from undercount.report.demonstration import (  # noqa: PLC0415 - only when needed

@@ -5,11 +5,13 @@ from typing import Any
 
 import click
 
+from undercount.commands.command import Command
 from undercount.commands.talk import FINE, progress
 from undercount.errors import InputError
+from undercount.options import DEBUG
 
 
-@click.command(short_help="Reproduce tables and figures of the papers.")
+@click.command(cls=Command, short_help="Reproduce tables and figures of the papers.")
 @click.argument("paper", required=False)
 @click.argument("item", required=False)
 @click.option("--runs", type=int, help="Draws; by default the number of the paper.")
@@ -26,7 +28,7 @@ from undercount.errors import InputError
     help="Folder of data files.",
 )
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-@click.option("--debug", is_flag=True, help="Show tracebacks.")
+@DEBUG
 def reproduce(paper: str | None, item: str | None, **options: Any) -> int:
     """Reproduce a table or figure of a paper, ours beside the published; or list them."""
     from undercount.papers.catalogue import ITEMS, run_item  # noqa: PLC0415 - only when needed
@@ -59,9 +61,10 @@ def reproduce(paper: str | None, item: str | None, **options: Any) -> int:
     return FINE
 
 
-@click.command(short_help="Explain a metric, assumption or check.")
+@click.command(cls=Command, short_help="Explain a metric, assumption or check.")
 @click.argument("term", required=False)
-def explain(term: str | None) -> int:
+@DEBUG
+def explain(term: str | None, **_debug: bool) -> int:
     """Explain a metric, assumption or check: formula, what it needs, reference."""
     from undercount.report.terms import explanation  # noqa: PLC0415 - only when needed
 

@@ -5,6 +5,8 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 FINE, REQUIREMENT_FAILS, BAD_INPUT, INCONCLUSIVE = 0, 1, 2, 3
+# As by convention: an error in the program itself, and a pipe whose reader has gone.
+UNEXPECTED, READER_GONE = 70, 141
 
 
 def progress(what: str, options: dict[str, Any]) -> AbstractContextManager[Any]:

@@ -15,10 +15,12 @@ ADVICE = {
     "--unlabeled-prevalence",
     r"pass knots=\[.*?\] when counting, or compact=False": f"make the counts file {KEEPING}",
     r"count with compact=False": f"make the counts file {KEEPING}",
-    r"count the parts with compact=False, or with the same knots": f"make the parts {KEEPING}",
+    r"count the parts with compact=False": f"make the parts {KEEPING}",
     r" \(align_counts\)": "",
     r"this is another problem: see mixture_curve": "use undercount evaluate",
     r"use labelled_curve, or add": "add",
+    r"make it missing: numpy\.where\(.*?\)": "leave it empty",
+    r"use method='bootstrap' or look at more rows": "look at more rows",
     r"0 or -1 in y means": "0 or -1 among the labels means",
 }
 QUOTED = r"(?<!\w)'[^']*'"

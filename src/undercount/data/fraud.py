@@ -62,19 +62,3 @@ def fraud_truth_path() -> Path:
     'fraud_truth.parquet'
     """
     return Path(str(resources.files("undercount.data") / "fraud_truth.parquet"))
-
-
-def write_files(folder: Path) -> None:
-    """Write the two files; a developer runs this after changing the simulation."""
-    import duckdb  # noqa: PLC0415 - heavy, and needed only here
-
-    columns = simulate_fraud()
-    connection = duckdb.connect()
-    connection.register("rows", columns)
-    order = "payment, amount, p_fraud, rule_points, is_fraud"
-    for selected, name in ((order, "fraud"), ("payment, truth", "fraud_truth")):
-        path = folder / f"{name}.parquet"
-        connection.execute(
-            f"COPY (SELECT {selected} FROM rows ORDER BY payment) TO '{path}' "  # noqa: S608 - ours
-            "(FORMAT parquet, COMPRESSION zstd)"
-        )

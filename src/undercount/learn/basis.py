@@ -83,7 +83,7 @@ def chosen_rows(labelled: Mask, n_centres: int, rng: np.random.Generator) -> Any
     Examples
     --------
     >>> import numpy as np
-        >>> from undercount.learn.basis import chosen_rows
+    >>> from undercount.learn.basis import chosen_rows
     >>> labelled = np.arange(100) < 3
     >>> chosen = chosen_rows(labelled, 10, np.random.default_rng(0))
     >>> chosen.size, int(labelled[chosen].sum())

@@ -2,14 +2,10 @@
 
 from typing import Any, Literal, Unpack
 
-from undercount.assume.mixture import mixture_curve
-from undercount.counts import ScoreCounts
 from undercount.curve import Estimate
 from undercount.errors import InputError
-from undercount.metrics.options import MetricOptions, counted, measured
-from undercount.shares import Shares
-from undercount.uncertainty.bootstrap import bootstrap_interval
-from undercount.uncertainty.scales import metric_kind
+from undercount.metrics.indirect import indirect_area
+from undercount.metrics.options import MetricOptions, counted, measured, target_of
 
 
 def roc_auc(
@@ -40,7 +36,8 @@ def roc_auc(
     Notes
     -----
     Assumes: labels are random among the positives, and the prevalence is right.
-    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong;
+    weights that go with the score make the interval cover .93 to .95.
 
     A direct value above 1 within the chance of the sample is reported as 1 with a
     `MisfitWarning`; beyond it, the prevalence is infeasible and an error names the largest one
@@ -60,24 +57,13 @@ def roc_auc(
     # The cleaned curve depends on which points there are, so all of them are kept.
     counts, shares = counted(y, score, "roc_auc", options, compact=False)
     assert shares is not None  # noqa: S101 - counted() has refused a missing prevalence
-    level = options.get("confidence_level", 0.95)
-    value = mixture_curve(counts, shares).roc_auc
-    interval, error = bootstrap_interval(
-        counts, shares, _cleaned_area, target=options.get("target", "dataset"),
-        confidence_level=level,
-    )  # fmt: skip
-    pure = shares.label_purity == 1 and shares.label_purity_interval is None
-    needs = metric_kind("roc_auc").needs(pure=pure)
-    low, high = min(interval.low, value), max(interval.high, value)
-    return Estimate(value, low, high, error, level, needs, "bootstrap")
-
-
-def _cleaned_area(counts: ScoreCounts, shares: Shares) -> float:
-    try:
-        return mixture_curve(counts, shares).roc_auc
-    except InputError:
-        # A resample whose area is beyond 1 by far: as good as can be.
-        return 1.0
+    return indirect_area(
+        counts,
+        shares,
+        target=target_of(options),
+        confidence_level=options.get("confidence_level", 0.95),
+        share_error=options.get("share_error", "combined"),
+    )
 
 
 def partial_roc_auc(
@@ -138,7 +124,8 @@ def average_precision(y: Any, score: Any, **options: Unpack[MetricOptions]) -> E
     -----
     Assumes: labels are random among the positives, and the prevalence is right.
     Wrong when: positives with high scores are labelled more often, or the prevalence is wrong;
-    with fewer than 30 labels (a `SmallSampleWarning`) the interval is too narrow.
+    with fewer than 30 labels (a `SmallSampleWarning`) the interval is too narrow; weights that
+    grow with the score make it cover .92 to .95. A row of weight 2 is one row, not two.
 
     Examples
     --------

@@ -37,12 +37,15 @@ class MetricOptions(TypedDict, total=False):
     sample_weight : array-like, optional
         Importance of each row.
     target : {"dataset", "population"}
-        Whether the metric of these very rows is meant, or that of the population behind them.
+        Whether the metric of these very rows is meant, or that of the population behind them; by
+        default these rows in a single sample, the population behind the unlabeled ones in
+        case-control.
     confidence_level : float, default 0.95
         Probability with which the interval shall cover.
     interval : {"wilson", "mid-p", "exact"}
         How the number of true positives is bounded when the number of positives is known:
-        close to the confidence level, nearly always at least, always at least.
+        close to the confidence level, nearly always at least, always at least. Areas and losses
+        have no such number, and ignore it.
     share_error : {"combined", "guaranteed"}
         Whether the error of an estimated share is added as independent, or searched over.
 
@@ -113,12 +116,19 @@ def counted(
     return counts, shares
 
 
+def target_of(options: MetricOptions) -> Target:
+    """Return the target asked for; by default what `evaluate` takes for it."""
+    apart = options.get("sampling") == "case-control"
+    return options.get("target", "population" if apart else "dataset")
+
+
 def _needs_every_score(name: str, *, pure: bool) -> bool:
     """Whether merging unlabeled rows between labelled ones would lose something.
 
-    With impure labels every unlabeled row takes part in average precision's steps of recall.
+    With impure labels every unlabeled row takes part in average precision's steps of recall and
+    in the areas' intervals.
     """
-    return name in LOSS_METRICS or (name == "average_precision" and not pure)
+    return name in LOSS_METRICS or not pure
 
 
 def measured(
@@ -142,7 +152,7 @@ def measured(
         threshold=threshold,
         beta=beta,
         max_fpr=max_fpr,
-        target=options.get("target", "dataset"),
+        target=target_of(options),
         sampling=options.get("sampling", "single-sample"),
         confidence_level=options.get("confidence_level", 0.95),
         interval=options.get("interval", "wilson"),

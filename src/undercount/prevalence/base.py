@@ -21,7 +21,7 @@ from undercount.prevalence.checks import (
     warn_about_size,
 )
 from undercount.prevalence.ranks import Array, Mask, labelled_auc, merged
-from undercount.prevalence.resampling import resampled_counts
+from undercount.prevalence.resampling import holding, resampled_counts
 from undercount.prevalence.spreading import spread
 
 SAMPLINGS = ("single-sample", "case-control")
@@ -71,6 +71,7 @@ class PrevalenceEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     """
 
     _needs: tuple[str, ...] = NEEDS
+    _pure_labels = False  # whether every label is taken for right
 
     unlabeled_prevalence_: float
     interval_: Interval | None
@@ -80,6 +81,7 @@ class PrevalenceEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     label_purity_: float
     n_labelled_: float
     n_unlabeled_: float
+    n_negative_: float
     prevalence_: float
     label_frequency_: float
 
@@ -101,15 +103,9 @@ class PrevalenceEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         if not hasattr(self, "unlabeled_prevalence_"):
             raise InputError(f"call fit before estimate; this {type(self).__name__} is not fitted")
         interval = self.interval_ or Interval(float("nan"), float("nan"))
-        return Estimate(
-            self.unlabeled_prevalence_,
-            interval.low,
-            interval.high,
-            self.standard_error_,
-            self.confidence_level,
-            self._needs,
-            type(self).__name__,
-        )
+        value, error, name = self.unlabeled_prevalence_, self.standard_error_, type(self).__name__
+        low, high, level = interval.low, interval.high, self.confidence_level
+        return Estimate(value, low, high, error, level, self._needs, name)
 
     def _check_parameters(self) -> None:
         if self.sampling not in SAMPLINGS:
@@ -122,13 +118,15 @@ class PrevalenceEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(self.random_state)
 
-    def _store(self, fitted: Fitted, resampled: Array, n_labelled: float, n_unlab: float) -> Self:
+    def _store(self, fitted: Fitted, resampled: Array, *sizes: float) -> Self:
+        """Keep what was found; sizes are the labelled, unlabeled and (if any) negative rows."""
         interval, error = self._spread(fitted, resampled)
         self.unlabeled_prevalence_ = float(fitted.value)
         self.interval_, self.standard_error_ = interval, error
         self.upper_bound_ = None if fitted.upper_bound is None else float(fitted.upper_bound)
         self.diagnostics_ = dict(fitted.diagnostics)
-        self.n_labelled_, self.n_unlabeled_ = float(n_labelled), float(n_unlab)
+        self.n_labelled_, self.n_unlabeled_ = float(sizes[0]), float(sizes[1])
+        self.n_negative_ = float(sum(sizes[2:]))
         if fitted.label_purity is not None:
             self.label_purity_ = float(fitted.label_purity)
         self._store_prevalence(1.0 if fitted.label_purity is None else fitted.label_purity)
@@ -139,7 +137,7 @@ class PrevalenceEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         positives = purity * self.n_labelled_
         hidden = self.unlabeled_prevalence_ * self.n_unlabeled_
         single = self.sampling == "single-sample"
-        total = self.n_labelled_ + self.n_unlabeled_
+        total = self.n_labelled_ + self.n_unlabeled_ + self.n_negative_
         self.prevalence_ = (positives + hidden) / total if single else self.unlabeled_prevalence_
         # In case-control data the number of labels is the designer's choice.
         self.label_frequency_ = positives / (positives + hidden) if single else float("nan")
@@ -149,7 +147,7 @@ class PrevalenceEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         interval, error = fitted.interval, fitted.standard_error
         if interval is None and resampled.size:
             low, high = np.quantile(resampled, [tail, 1 - tail])
-            interval = Interval(float(low), float(high))
+            interval = holding(Interval(float(low), float(high)), fitted.value)
             error = float(np.std(resampled, ddof=1)) if error is None else error
         if error is None and interval is not None:
             error = float((interval.high - interval.low) / (2 * ndtri(1 - tail)))
@@ -171,6 +169,7 @@ class ScoreEstimator(PrevalenceEstimator):
     True
     """
 
+    _pure_labels = True
     _resample_cells = RESAMPLE_CELLS
     _judges_scores = True  # whether labelled against unlabeled rows must tell something
 
@@ -213,7 +212,8 @@ class ScoreEstimator(PrevalenceEstimator):
             resampled = self._resample(counts)
         if fitted.interval is not None or resampled.size:
             warn_about_size(counts)
-        return self._store(fitted, resampled, counts.n_positive, counts.n_unlabeled)
+        sizes = counts.n_positive, counts.n_unlabeled, counts.n_negative
+        return self._store(fitted, resampled, *sizes)
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
         raise NotImplementedError
@@ -242,6 +242,7 @@ class FeatureEstimator(PrevalenceEstimator):
     True
     """
 
+    _pure_labels = True
     n_features_in_: int
 
     def fit(self, y: Any, X: Any, *, unlabeled: Any = None) -> Self:
@@ -277,7 +278,8 @@ class FeatureEstimator(PrevalenceEstimator):
                 ]
             )
         self.n_features_in_ = features.shape[1]
-        return self._store(fitted, resampled, len(labelled), len(rest))
+        sizes = len(labelled), len(rest), len(features) - len(labelled) - len(rest)
+        return self._store(fitted, resampled, *sizes)
 
     def _estimate(self, labelled: Array, unlabeled: Array, rng: np.random.Generator) -> Fitted:
         raise NotImplementedError

@@ -14,6 +14,8 @@ from undercount.prevalence.ranks import Array, auc_error
 MIN_LABELS = 10
 FEW_LABELS = 30
 IN_SAMPLE_AUC = 0.99
+# Kernel means closer than this many times their noise may belong to one distribution.
+ALIKE = 1.3
 
 
 def as_counts(y: Any, score: Any, *, unlabeled: Any, sample_weight: Any) -> ScoreCounts:
@@ -74,6 +76,18 @@ def warn_about_size(counts: ScoreCounts) -> None:
             f"only {n_labelled:g} labelled positives: intervals may be too narrow",
             SmallSampleWarning,
             stacklevel=3,
+        )
+
+
+def warn_about_means(separation: float) -> None:
+    """Warn of kernel means of features that are hardly apart."""
+    if separation < ALIKE:
+        warnings.warn(
+            f"labelled and unlabeled rows are hardly told apart (their kernel means are"
+            f" {separation:.1f} times as far apart as by noise): nearly all unlabeled rows may"
+            " be positive, or the features say nothing, and KernelMean's answer means little",
+            MisfitWarning,
+            stacklevel=5,
         )
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, MisfitWarning
+from undercount.errors import InputError
 from undercount.prevalence.base import (
     FeatureEstimator,
     Fitted,
     PrevalenceEstimator,
     ScoreEstimator,
 )
+from undercount.prevalence.checks import warn_about_means
 from undercount.prevalence.kernel_distance import HullDistance, KernelMeans, kernel_means
+from undercount.prevalence.kernel_steps import in_steps, warn_about_steps
 from undercount.prevalence.kernel_width import Array, point_kernel, row_kernel
 from undercount.prevalence.ranks import effective_sizes, rank_bins
 
@@ -24,8 +25,6 @@ SCORE_BINS = 512
 # A resample shows noise, not the third digit: fewer bins make it five times cheaper.
 RESAMPLE_BINS = 128
 SCORE_RESAMPLES = 100
-# Kernel means closer than this many times their noise may belong to one distribution.
-ALIKE = 1.3
 
 
 def point_kernel_means(
@@ -148,8 +147,9 @@ class KernelMean(PrevalenceEstimator):
     ----------
     unlabeled_prevalence_ : float
     interval_ : Interval or None
-        Sampling noise only: at a nominal 95 % it held the truth in 15 of 24 simulated problems,
-        because the method's bias is not in it. ``Consensus`` has an interval that covers.
+        Sampling noise and the steps of the search only: at a nominal 95 % it held the truth in 42
+        of 64 simulated problems (KM2: 43), because the method's bias is not in it. ``Consensus``
+        has an interval that covers.
     diagnostics_ : dict
         ``km1``, ``km2``, ``width`` of the kernel, ``n_programmes`` solved, ``separation`` of the
         two means (1 is what noise gives), and on features ``n_rows`` used.
@@ -160,6 +160,9 @@ class KernelMean(PrevalenceEstimator):
     Wrong when: more than 7/8 of the unlabeled are positive (the search ends there, and where all
     are, the rules compare noise with noise: a warning says so), or the features have very
     different scales (scale them first; scores are ranked, so they need none).
+
+    The published search stops at steps of 7/256 in 1 / (1 - share), so that answers lie .027 apart
+    near 0 (1.3 %, 3.9 %, 6.4 %, …) and .007 near a half; ``interval_`` holds the steps.
 
     Examples
     --------
@@ -233,10 +236,15 @@ class KernelMean(PrevalenceEstimator):
             if sample_weight is not None:
                 raise InputError("sample_weight needs scores; KernelMean on features takes none")
             rows = _OnFeatures(self.variant, self.max_rows, n_resamples=n_resamples, **shared)
-            found = vars(rows.fit(y, X, unlabeled=unlabeled))
+            found = dict(vars(rows.fit(y, X, unlabeled=unlabeled)))
         else:
             scores = _OnScores(self.variant, self.n_bins, n_resamples=n_resamples, **shared)
-            found = vars(scores.fit(y, X, unlabeled=unlabeled, sample_weight=sample_weight))
+            found = dict(vars(scores.fit(y, X, unlabeled=unlabeled, sample_weight=sample_weight)))
+        share, interval = found["unlabeled_prevalence_"], found["interval_"]
+        spread = in_steps(share, interval, found["standard_error_"])
+        found["interval_"], found["standard_error_"] = spread
+        if interval is not None:
+            warn_about_steps(self.variant, share)
         self.__dict__.pop("n_features_in_", None)  # of an earlier fit on features
         self.__dict__.update({name: value for name, value in found.items() if name.endswith("_")})
         return self
@@ -271,15 +279,7 @@ class _OnFeatures(FeatureEstimator):
             for rows in (labelled, unlabeled)
         ]
         fitted = _fitted(feature_kernel_means(*parts), self.variant)
-        separation = fitted.diagnostics["separation"]
-        if separation < ALIKE:
-            warnings.warn(
-                f"labelled and unlabeled rows are hardly told apart (their kernel means are"
-                f" {separation:.1f} times as far apart as by noise): nearly all unlabeled rows may"
-                " be positive, or the features say nothing, and KernelMean's answer means little",
-                MisfitWarning,
-                stacklevel=4,
-            )
+        warn_about_means(fitted.diagnostics["separation"])
         fitted.diagnostics["n_rows"] = sum(map(len, parts))
         return fitted
 

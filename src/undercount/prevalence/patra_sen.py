@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 MAX_CELLS = 10_000
 MAX_STEPS = 1000
 STEPS_PER_ROOT = 10
-RESAMPLE_STEPS = 200
+# Points projected together where cells are few: calls would cost more than their work.
+AT_ONCE = 1 << 14
 LEAST_STEPS = 3  # a second difference needs three
 LEAST_ROWS = 3  # the least with a positive log log
 RULES = ("elbow", "constant")
@@ -51,6 +52,8 @@ class PatraSen(ScoreEstimator):
     Attributes
     ----------
     unlabeled_prevalence_ : float
+    interval_ : Interval or None
+        Sampling noise only, extended to hold the estimate where resamples lie on one side of it.
     upper_bound_ : float
         1 - γ at the smallest γ whose distance is within the 95 % point of sampling noise of both
         samples (Patra, Sen 2016, theorem 5, widened for the estimated F_L).
@@ -107,7 +110,7 @@ class PatraSen(ScoreEstimator):
         steps = self._steps(n)
         shares = ranked_shares(merged(counts, MAX_CELLS))
         negative = np.arange(1, steps + 1) / steps
-        distance = distances(shares.labelled, shares.unlabeled, negative)
+        distance = self._distances(shares.labelled, shares.unlabeled, negative)
         noise = float(np.sqrt(1 / n + 1 / m))
         feasible = distance <= DISTANCE_95 * noise
         if self.rule == "elbow":
@@ -139,11 +142,19 @@ class PatraSen(ScoreEstimator):
             )
         return int(self.n_steps)
 
+    def _distances(self, labelled: Array, unlabeled: Array, negative: Array) -> Array:
+        return distances(labelled, unlabeled, negative)
+
     def _resample(self, counts: ScoreCounts) -> Array:
-        """Resample on a coarser grid: its step is far below the noise that is looked for."""
-        steps = min(self._steps(effective_sizes(counts)[1]), RESAMPLE_STEPS)
-        coarse = PatraSen(**{**self.get_params(), "n_steps": steps})
-        return ScoreEstimator._resample(coarse, counts)  # noqa: SLF001 - of the same family
+        """Resample on the grid of the estimate: on another one the elbow is another one too."""
+        steps = self._steps(effective_sizes(counts)[1])
+        quick = _AtOnce(**{**self.get_params(), "n_steps": steps})
+        return ScoreEstimator._resample(quick, counts)  # noqa: SLF001 - of the same family
+
+
+class _AtOnce(PatraSen):
+    def _distances(self, labelled: Array, unlabeled: Array, negative: Array) -> Array:
+        return distances_at_once(labelled, unlabeled, negative)
 
 
 def _constant(n_unlabeled: float) -> float:
@@ -166,4 +177,27 @@ def distances(labelled: Array, unlabeled: Array, negative: Array) -> Array:
         nearest = isotonic_regression(curve, weights=weight).x
         gap = curve - np.minimum(np.maximum(nearest, 0), share)
         found[place] = np.sqrt(weight @ (gap * gap))
+    return found
+
+
+def distances_at_once(labelled: Array, unlabeled: Array, negative: Array) -> Array:
+    """Return the same distances, many shares in one projection.
+
+    Each share's curve is lifted above the one before it, so that no block of the isotonic
+    regression reaches from one to the next.
+    """
+    rows = unlabeled > 0
+    weight = unlabeled[rows]
+    f_labelled, f_unlabeled = np.cumsum(labelled)[rows], np.cumsum(unlabeled)[rows]
+    found = np.empty(negative.size)
+    together = max(1, AT_ONCE // weight.size)
+    for start in range(0, negative.size, together):
+        share = negative[start : start + together, None]
+        curve = f_unlabeled - (1 - share) * f_labelled  # within (-1, 1]
+        lift = 3.0 * np.arange(len(share))[:, None]
+        weights = np.tile(weight, len(share))
+        nearest = isotonic_regression((curve + lift).ravel(), weights=weights).x
+        nearest = nearest.reshape(curve.shape) - lift
+        gap = curve - np.minimum(np.maximum(nearest, 0), share)
+        found[start : start + together] = np.sqrt((gap * gap) @ weight)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from undercount.counts import ScoreCounts
 
 if TYPE_CHECKING:
+    from undercount.curve import Interval
     from undercount.prevalence.ranks import Array
 
 
@@ -33,6 +35,22 @@ def resampled_counts(counts: ScoreCounts, rng: np.random.Generator, sampling: st
     return ScoreCounts.from_counts(
         counts.score, *drawn, squared_weight=(squared[0], squared[1], squared[2])
     )
+
+
+def holding(interval: Interval, value: float) -> Interval:
+    """Extend an interval to hold a value.
+
+    Resamples have more noise than the sample, and what leans with noise leans further on them:
+    their quantiles may all lie on one side of the estimate, which no reader could use.
+
+    Examples
+    --------
+    >>> from undercount.curve import Interval
+    >>> from undercount.prevalence.resampling import holding
+    >>> holding(Interval(0.25, 0.5), 0.125)
+    Interval(low=0.125, high=0.5)
+    """
+    return replace(interval, low=min(interval.low, value), high=max(interval.high, value))
 
 
 def _drawn(cells: Array, size: float, n_rows: float, rng: np.random.Generator) -> Array:

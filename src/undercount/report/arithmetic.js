@@ -101,16 +101,21 @@ function largestAt(model, i, purity) { // no rate at this threshold outside [0, 
 }
 
 // ---- labelling bias: odds of being labelled differ at most by a factor ----
-const biasedRecall = (r, ratio) => [r / (r + ratio * (1 - r)), ratio * r / (ratio * r + 1 - r)];
+const biasedRecall = (r, ratio) => [r / (r + ratio * (1 - r)), ratio * r / (ratio * r + (1 - r))];
 function biasedAt(name, t, f, p, ratio) {
-  const flagged = p * t + (1 - p) * f;
-  const ends = biasedRecall(clip(t), ratio).map((r) => METRICS[name](r, (flagged - p * r) / (1 - p), p));
+  const flagged = p * t + (1 - p) * f, r = clip(t);
+  // No more positives are flagged than rows, no more negatives than there are; what is outside itself stays.
+  const range = p > 0 ? [Math.min((flagged - (1 - p)) / p, r), Math.max(flagged / p, r)] : [0, 1];
+  const ends = biasedRecall(r, ratio).map((v) => clip(v, ...range)).map((r) => METRICS[name](r, (flagged - p * r) / (1 - p), p));
+  if (ends.some((v) => Math.abs(v) > 1e9)) return [NaN, NaN]; // over a rounding error: nothing of the target is flagged
   return [Math.min(...ends), Math.max(...ends)];
 }
 function biasedArea(model, name, share, purity, ratio) {
   const p = mix(model.sizes, "", share, purity, model.single).prevalence;
-  const ends = [extreme(model, ratio, -1), extreme(model, ratio, 1)];
-  return name === "lift_auc" ? ends : ends.map((v) => (v - p / 2) / (1 - p));
+  const ends = [extreme(model, ratio, -1), extreme(model, ratio, 1)].map((v) => (v - p / 2) / (1 - p));
+  const fits = ends[0] <= 1 + 1e-9 && ends[1] >= -1e-9; // else the share does not fit the scores
+  const inside = fits ? ends.map((v) => clip(v)) : ends;
+  return name === "lift_auc" ? inside.map((v) => p / 2 + (1 - p) * v) : inside;
 }
 function positions(model) { // share of all rows below each cell, ties one half
   if (!model.below) {
@@ -139,18 +144,25 @@ function root(holds, low, high) {
 function leastShare(model, name, value, i, purity) {
   const [g, q] = ratesAt(model, i), single = model.single, inRange = (share) => share <= largestShare(model, 1) ? Math.max(share, 0) : NaN;
   if (purity === 1 && !model.sizes[2]) {
-    if (name === "roc_auc") return inRange(value > 0.5 ? (value - valueAt(model, name, i, 0, 1)) / (value - 0.5) : 0);
+    if (name === "roc_auc") {
+      const plain = valueAt(model, name, i, 0, 1); // below chance it falls as the share grows
+      return value <= plain ? 0 : plain > 0.5 ? inRange((value - plain) / (value - 0.5)) : NaN;
+    }
     if (name === "precision" || name === "f1") {
-      const flagged = single ? (model.heads[0][i] + model.heads[1][i]) / model.total : q;
-      const needed = value * flagged / (name === "f1" ? 2 * g - value : g);
-      return inRange(single ? (needed * model.total - model.sizes[0]) / model.sizes[1] : needed);
+      // F1 stays below twice the recall; without flagged rows there is no precision.
+      const flagged = single ? (model.heads[0][i] + model.heads[1][i]) / model.total : q, gain = name === "f1" ? 2 * g - value : g;
+      const needed = value * flagged / gain;
+      if (Math.min(flagged, gain) > 0) return inRange(single ? (needed * model.total - model.sizes[0]) / model.sizes[1] : needed);
     }
   }
-  const holds = (share) => valueAt(model, name, i, share, purity) >= value;
-  const top = Math.min(largestShare(model, purity), purity - 1e-6);
-  if (holds(0)) return 0;
-  return holds(top) ? root(holds, 0, top) : NaN;
+  const at = (share) => valueAt(model, name, i, share, purity), top = mostShare(model, purity), low = at(0);
+  if (low >= value) return 0;
+  // NaN at an end: the metric does not exist at this threshold.
+  return low < value && at(top) >= value ? root((share) => at(share) >= value, 0, top) : NaN;
 }
+const mostShare = (model, purity) => Math.min(largestShare(model, purity), purity - 1e-6);
+// Whether a metric that is enough without hidden positives is so with as many as the scores allow.
+const always = (model, name, value, i, purity) => !(valueAt(model, name, i, mostShare(model, purity), purity) < value - 1e-9);
 function largestBias(model, name, value, i, share, purity) {
   const rates = ratesOf(mix(model.sizes, "", share, purity, model.single), ratesAt(model, i)), top = Math.log(1000);
   const fails = (log) => !((name === "roc_auc" ? biasedArea(model, name, share, purity, Math.exp(log)) : biasedAt(name, ...rates, Math.exp(log)))[0] >= value);

@@ -9,6 +9,7 @@ from undercount.report.document import as_document, plain, write_document
 from undercount.report.text import line
 
 WIDTH = 26
+SMALLEST_P = 0.0001
 
 
 def as_text(comparison: Comparison) -> str:
@@ -39,8 +40,8 @@ def as_text(comparison: Comparison) -> str:
             for found in comparison.differences
             if (found.one, found.other) == (one, other)
         ]
-    if len(pairs) > 1:
-        lines += ["", " p: two-sided, adjusted for the number of pairs (Holm)"]
+    adjusted = ", adjusted for the number of pairs (Holm)" if len(pairs) > 1 else ""
+    lines += ["", f" p: two-sided{adjusted}"]
     return "\n".join(lines)
 
 
@@ -59,12 +60,17 @@ def as_json(comparison: Comparison) -> str:
 
 
 def difference_words(found: Difference) -> str:
-    """Say how two models differ in one metric and whether the prevalence matters."""
+    """Say how two models differ in one metric and whether the prevalence matters.
+
+    Of a single pair the adjusted p-value is the plain one.
+    """
     gap = found.difference
-    span = f"{gap.value:+.3f} ({gap.low:+.3f} – {gap.high:+.3f})"
-    better = _chance(found.better_probability)
-    if found.adjusted_p_value != found.p_value:
-        better += f", p {found.adjusted_p_value:.2g}"
+    if math.isnan(gap.value):
+        return f"{_title(found.metric):<20}{words.value_words(gap)}"
+    span, better = f"{gap.value:+.3f} (no interval)", "–"
+    if not math.isnan(gap.standard_error):  # with few rows flagged some resamples have none
+        span = f"{gap.value:+.3f} ({gap.low:+.3f} – {gap.high:+.3f})"
+        better = f"{_chance(found.better_probability)}, p {_p_value(found.adjusted_p_value)}"
     return f"{_title(found.metric):<20}{span:<28}{better:<24}{_order(found)}"
 
 
@@ -82,6 +88,11 @@ def _chance(probability: float) -> str:
     if probability < 0.01:  # noqa: PLR2004
         return "< 1 %"
     return f"{100 * probability:.0f} %"
+
+
+def _p_value(value: float) -> str:
+    # No more digits than the normal tail deserves.
+    return f"< {SMALLEST_P:g}" if value < SMALLEST_P else f"{value:.2g}"
 
 
 def _thresholds(comparison: Comparison) -> list[str]:

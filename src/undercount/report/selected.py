@@ -9,13 +9,17 @@ from numpy.typing import NDArray
 from undercount.assume.selection import SelectionModel
 from undercount.check import Check
 from undercount.errors import InputError
-from undercount.files import read_columns
+from undercount.files import read_numbers
 from undercount.inputs import read_words, refuse_repeats
 from undercount.report.text import WIDTH
 from undercount.report.words import TITLES, check_words, percent
 
 AREAS = ("roc_auc", "prevalence")
 POINTS = ("recall", "precision", "f1", "specificity")
+RECODE = (
+    "Recode positives as 1 and negatives as 0 and leave the label empty where nobody looked, or "
+    "name another column of labels with --label"
+)
 
 
 def fitted_selection(data: list[str], options: dict[str, Any]) -> tuple[SelectionModel, list[str]]:
@@ -25,8 +29,9 @@ def fitted_selection(data: list[str], options: dict[str, Any]) -> tuple[Selectio
     names = [options["label"], options["score"], *features]
     chooser = options["selection_score"]
     names += [chooser] if chooser else []
-    columns, n_read = _complete(read_columns(data, names), options["score"], chooser)
-    score, labels = columns[options["score"]], columns[options["label"]]
+    read = read_numbers(data, names, {options["label"]: RECODE})
+    columns, n_read = _complete(read, options["score"], chooser)
+    score, (labels, coding) = columns[options["score"]], _looked(columns[options["label"]])
     for name in features:
         if not np.isfinite(columns[name]).all():
             raise InputError(
@@ -44,16 +49,21 @@ def fitted_selection(data: list[str], options: dict[str, Any]) -> tuple[Selectio
     model.fit(score, labels, X=x, selection_score=columns[chooser] if chooser else None)
     dropped = n_read - len(score)
     looked = f"{np.count_nonzero(~np.isnan(labels)):,} of {'the others' if dropped else 'them'}"
-    return model, [f"{read_words(n_read, dropped)}, {looked} looked at · method {method}"]
+    return model, [f"{read_words(n_read, dropped)}, {looked} looked at · method {method}", *coding]
+
+
+def _looked(labels: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[str]]:
+    """Read -1 as not looked at where it stands beside 1 and 0, as evaluate does."""
+    if set(np.unique(labels[~np.isnan(labels)])) != {-1.0, 0.0, 1.0}:
+        return labels, []
+    note = "1 = positive, 0 = negative, -1 = not looked at"
+    return np.where(labels == -1, np.nan, labels), [note]
 
 
 def _complete(
-    columns: dict[str, NDArray[Any]], score: str, chooser: str | None
-) -> tuple[dict[str, NDArray[Any]], int]:
+    columns: dict[str, NDArray[np.float64]], score: str, chooser: str | None
+) -> tuple[dict[str, NDArray[np.float64]], int]:
     """Drop rows without a score, as evaluate does; return also how many there were."""
-    for name, values in columns.items():
-        if values.dtype == object:
-            raise InputError(f"column {name!r} must hold numbers, not text")
     known = ~np.isnan(columns[score])
     if not known.any():
         raise InputError(f"no row has a score in column {score!r}")

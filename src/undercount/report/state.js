@@ -73,7 +73,7 @@ function rowsOf(model) {
     const impure = purity < 1 || model.label_purity.low < model.label_purity.high;
     row.needs = "random labels" + (impure ? ", prevalence, purity" : name === "recall" || name === "lift_auc" ? "" : ", prevalence");
     // Without hidden positives a case-control target has none: only the area has the naive value for a bound.
-    if (grows && (name === "roc_auc" || model.single && ["precision", "f1", "mcc", "average_precision"].includes(name))) row.needs += `; at least ${certain ? "" : "~"}${number(row.naive)} whatever it is`;
+    if (grows && (name === "roc_auc" || model.single && ["precision", "f1", "mcc", "average_precision"].includes(name) && (name !== "mcc" || row.naive >= 0))) row.needs += `; at least ${certain ? "" : "~"}${number(row.naive)} whatever it is`;
     return row;
   });
 }
@@ -99,21 +99,29 @@ function sentence(lead, single) {
   const why = ` "AUC ${number(lead.naive)}" is too low because unlabeled positives count as errors.`;
   return "A random positive scores above a random negative in " + pairs + (low ? why : "");
 }
+// A round number somewhat below a value: in steps of 5 %, below that one digit.
+function roundGoal(value) {
+  const below = 0.9 * value, step = 10 ** Math.floor(Math.log10(below));
+  return below < 0.05 ? Math.floor(below / step) * step : Math.floor(20 * below) / 20;
+}
 function changeWords(model, lead, i) {
-  const precise = lead.name === "precision", goal = precise ? Math.max(0.05, Math.floor(20 * lead.value * 0.9) / 20) : Math.floor(20 * lead.value) / 20;
+  const precise = lead.name === "precision", goal = precise ? roundGoal(lead.value) : Math.floor(20 * lead.value) / 20;
   if (!Number.isFinite(lead.value)) return "fewer hidden positives, or another threshold";
+  if (precise && lead.value <= 0) return "another threshold: no row flagged at this one is estimated to be real";
   const least = leastShare(model, lead.name, goal, i, purityOf(model)), parts = [];
   const bias = largestBias(model, lead.name, goal, i, shareOf(model), purityOf(model));
+  const name = precise ? `precision ≥ ${percent(goal)}` : `ROC AUC ≥ ${goal}`;
+  if (Number.isNaN(least)) return `${name} holds at no share of hidden positives that the scores allow`;
   if (least > 0) parts.push(`hidden positives ≥ ${percent(least)}`);
   if (Number.isFinite(bias)) parts.push(`labelling bias below Γ = ${+bias.toPrecision(2)}`);
-  const name = precise ? `precision ≥ ${percent(goal)}` : `ROC AUC ≥ ${goal}`;
-  return parts.length ? `${name} holds while ${parts.join(" · ")}` : `${name} holds whatever the prevalence`;
+  if (parts.length) return `${name} holds while ${parts.join(" · ")}`;
+  return name + (always(model, lead.name, goal, i, purityOf(model)) ? " holds whatever the prevalence" : " holds without hidden positives, but not with as many as the scores allow");
 }
 function goalWords(model, i) {
   const name = $("goal-metric").value, value = Number($("goal-value").value), at = [model, name, value, i];
   const least = leastShare(...at, purityOf(model)), bias = largestBias(...at, shareOf(model), purityOf(model));
   const when = Number.isNaN(least) ? "no share that the scores allow is enough"
-    : least === 0 ? "it holds whatever the prevalence" : `it holds from ${percent(least)} hidden positives on`;
+    : least === 0 ? (always(...at, purityOf(model)) ? "it holds whatever the prevalence" : "it holds without hidden positives, but not with as many as the scores allow") : `it holds from ${percent(least)} hidden positives on`;
   const survives = Number.isNaN(bias) ? "it does not hold"
     : bias === Infinity ? "no labelling bias below Γ = 1000 breaks it" : `it survives a labelling bias up to Γ = ${bias.toFixed(2)}`;
   return `${when}; at the share set above ${survives}.`;

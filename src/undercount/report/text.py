@@ -47,17 +47,19 @@ def _facts(evaluation: Evaluation) -> str:
 def _table(evaluation: Evaluation) -> str:
     level = f"{100 * evaluation.confidence_level:g} %"
     width = max(18, *(len(words.title(row)) for row in evaluation.rows))
+    # Negative values are longer; two spaces keep the columns apart.
+    span = max(24, *(len(words.value_words(row.estimate)) + 2 for row in evaluation.rows))
     bounded = any(row.lower_bound is not None for row in evaluation.rows)
     least = f"{'at least':<10}" if bounded else ""
     lines = [
-        f" {'':<{width}}{'unlabeled = negative':>22}  {f'true value ({level})':<24}{least}needs"
+        f" {'':<{width}}{'unlabeled = negative':>22}  {f'true value ({level})':<{span}}{least}needs"
     ]
     for row in evaluation.rows:
         value, bound = words.value_words(row.estimate), words.bound_words(row)
         needs = ", ".join(row.estimate.needs) or "nothing"
         least = f"{bound:<10}" if bounded else ""
         naive = words.number(row.naive)
-        lines.append(f" {words.title(row):<{width}}{naive:>22}  {value:<24}{least}{needs}")
+        lines.append(f" {words.title(row):<{width}}{naive:>22}  {value:<{span}}{least}{needs}")
     return "\n".join(lines + _flagged(evaluation, width) + _bound_note(evaluation))
 
 

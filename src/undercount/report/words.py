@@ -28,6 +28,7 @@ INTERVALS = {
 }
 # Below this the interval's width, relative to its value, does not undermine a conclusion.
 ROBUST_WIDTH = 0.1
+ROUNDING = 1e-9
 
 
 def title(row: MetricRow) -> str:
@@ -153,26 +154,31 @@ def change_words(evaluation: Evaluation) -> str:
     """Say what would change the conclusion."""
     precision = find(evaluation, "precision")
     if precision is not None and not math.isnan(precision.estimate.value):
-        goal = _round_goal(precision.estimate.value)
+        if precision.estimate.value <= 0:
+            return "another threshold: no row flagged at this one is estimated to be real"
+        metric, goal = "precision", _round_goal(precision.estimate.value)
         found = evaluation.break_even("precision", goal, precision.threshold)
         name = f"precision ≥ {percent(goal)}"
     else:
         area = find(evaluation, "roc_auc")
         if area is None:
             return ""
-        goal = math.floor(20 * area.estimate.value) / 20
+        metric, goal = "roc_auc", math.floor(20 * area.estimate.value) / 20
         found = evaluation.break_even("roc_auc", goal)
         name = f"ROC AUC ≥ {goal:g}"
+    if math.isnan(found.unlabeled_prevalence):
+        return f"{name} holds at no share of hidden positives that the scores allow"
     parts = []
     if found.unlabeled_prevalence > 0:
         parts.append(f"hidden positives ≥ {percent(found.unlabeled_prevalence)}")
     if math.isfinite(found.odds_ratio):
-        parts.append(f"labelling bias below Γ = {found.odds_ratio:.2g}")
-    return (
-        f"{name} holds while {' · '.join(parts)}"
-        if parts
-        else f"{name} holds whatever the prevalence"
-    )
+        parts.append(f"labelling bias below Γ = {float(f'{found.odds_ratio:.2g}'):g}")
+    if parts:
+        return f"{name} holds while {' · '.join(parts)}"
+    values = evaluation.sweep(metric)[metric]
+    if (values < goal - ROUNDING).any():
+        return f"{name} holds without hidden positives, but not with as many as the scores allow"
+    return f"{name} holds whatever the prevalence"
 
 
 def weakest_link(evaluation: Evaluation) -> str:
@@ -197,4 +203,8 @@ def check_words(check: Check) -> str:
 
 def _round_goal(value: float) -> float:
     """Return a round number somewhat below a value, as people set requirements."""
-    return max(0.05, math.floor(20 * value * 0.9) / 20)
+    below = 0.9 * value
+    if below < 0.05:  # noqa: PLR2004 - else in steps of 5 %; here one digit
+        step = 10.0 ** math.floor(math.log10(below))
+        return math.floor(below / step) * step
+    return math.floor(20 * below) / 20

@@ -6,12 +6,12 @@ import numpy as np
 from scipy.special import stdtrit
 
 from undercount.rates import FloatArray
-from undercount.uncertainty.areas import no_area
+from undercount.uncertainty.areas import area_influence, no_area, with_borders
 from undercount.uncertainty.design import LABELLED, Design
 from undercount.uncertainty.found import Question
-from undercount.uncertainty.scales import delta_interval
+from undercount.uncertainty.scales import LOSS_METRICS, delta_interval
 from undercount.uncertainty.skewness import skewed_interval, third_moments
-from undercount.uncertainty.variance import Spread, unlabelled_share
+from undercount.uncertainty.variance import CellRows, Spread, unlabelled_share
 
 # A standard error below this share of the largest influence of a row is rounding of no spread.
 _ROUNDING = 1e-6
@@ -24,20 +24,21 @@ def area_ends(moves: Spread, value: float, error: float, question: Question) -> 
     if math.isnan(value) or math.isnan(error):
         return least, most
     if error <= _ROUNDING * float(np.abs(_of_label(moves)).max()):
-        low, high = _flat_ends(moves, value, question.confidence_level)
+        low, high = _flat_ends(moves, value, question)
     else:
         low, high = _scaled_ends(moves, value, error, question)
     return min(max(low, least), most), min(max(high, least), most)
 
 
-def least_error(moves: Spread) -> float:
+def least_error(moves: Spread, question: Question) -> float:
     """Return the standard error of labels that are all alike: half of one row is otherwise.
 
     Two labels on top of everything have no spread, and yet are no proof of anything.
     """
     size = max(float(moves.design.effective[LABELLED]), 1.0)
     share = 0.5 / (size + 1)
-    return float(np.ptp(moves.phi[LABELLED])) * math.sqrt(share * (1 - share) / size)
+    reach = float(np.ptp(_anywhere(moves, question).phi[LABELLED]))
+    return max(reach * math.sqrt(share * (1 - share) / size), 1e-300)
 
 
 def _scaled_ends(
@@ -75,17 +76,27 @@ def _partial_ends(area: float, error: float, t: float) -> tuple[float, float]:
     return low, area * math.exp(min(t * error / area, _LARGEST_EXPONENT))
 
 
-def _flat_ends(moves: Spread, value: float, confidence_level: float) -> tuple[float, float]:
+def _flat_ends(moves: Spread, value: float, question: Question) -> tuple[float, float]:
     """Return the ends if all labels are alike: as for k of k successes, some may be otherwise."""
     design = moves.design
     if _counted(design) and float(unlabelled_share(design)) == 0:  # no positive is hidden
         return value, value
     size = max(float(design.effective[LABELLED]), 1.0)
-    others = 1 - ((1 - confidence_level) / 2) ** (1 / size)
-    influence = _of_label(moves)
-    middle = float(moves.rows.moments(influence, np.eye(3)[LABELLED])[0])
+    others = 1 - ((1 - question.confidence_level) / 2) ** (1 / size)
+    middle = float(moves.rows.moments(_of_label(moves), np.eye(3)[LABELLED])[0])
+    influence = _of_label(_anywhere(moves, question))
     low, high = float(influence.min()), float(influence.max())
     return value - others * (middle - low), value + others * (high - middle)
+
+
+def _anywhere(moves: Spread, question: Question) -> Spread:
+    """Return influences at the scores of all cells and, of areas, between and beyond them."""
+    name = question.kind.name
+    if name in LOSS_METRICS or not isinstance(moves.rows, CellRows):
+        return moves
+    rows = with_borders(moves.rows)
+    influence = area_influence(rows, moves.design.mixing(), name, question.max_fpr)
+    return Spread(moves.design, rows, influence)
 
 
 def _of_label(moves: Spread) -> FloatArray:

@@ -43,6 +43,33 @@ def recovered(rows: CellRows, mixing: Mixing) -> Recovered:
     )
 
 
+def area_influence(
+    rows: CellRows, mixing: Mixing, name: str, max_fpr: float | None = None
+) -> Influence:
+    """Return an area with its influence functions."""
+    mass = recovered(rows, mixing)
+    if name == "roc_auc":
+        return roc_auc(mass)
+    if name == "lift_auc":
+        return lift_auc(mass)
+    if name == "average_precision":
+        return average_precision(mass, float(mixing.prevalence))
+    if max_fpr is None or not 0 < max_fpr <= 1:
+        raise InputError(f"max_fpr must be in (0, 1]; got {max_fpr}")
+    return partial_roc_auc(mass, max_fpr)
+
+
+def with_borders(rows: CellRows) -> CellRows:
+    """Return the cells with an empty one above, below and between them.
+
+    Influence functions go one way inside a cell of unlabeled rows, so that with its borders a
+    merged cell has the same extremes as the cells it was made of.
+    """
+    masses = np.zeros((len(rows.masses), 2 * rows.masses.shape[1] + 1))
+    masses[:, 1::2] = rows.masses
+    return CellRows(masses)
+
+
 def roc_auc(mass: Recovered) -> Influence:
     """Area under the ROC curve, P(positive above negative) with ties ½.
 
@@ -103,7 +130,9 @@ def average_precision(mass: Recovered, prevalence: float) -> Influence:
     tpr, flagged = np.cumsum(mass.positive), np.cumsum(mass.everyone)
     with np.errstate(divide="ignore", invalid="ignore"):
         inverse = np.where(flagged > 0, 1 / flagged, 0.0)
-    precision = prevalence * tpr * inverse
+    # Positives drawn apart may lie above every row of the target: precision is 1 where no row is
+    # flagged, and stays so.
+    precision = np.where(flagged > 0, prevalence * tpr * inverse, tpr > 0)
     value = float(mass.positive @ precision)
     # A row adds to recall and flagged share at its own cell and all lower ones.
     lower_recall = _reverse_sum(prevalence * inverse * mass.positive)

@@ -87,7 +87,10 @@ def components(
 def combined(
     base: RatePoint, pairs: list[Pair], name: str, beta: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Add the distances to each source's limits in squares, side by side."""
+    """Add the distances to each source's limits in squares, side by side.
+
+    Where the estimate or one of the limits is 0/0 or infinite by division by 0, nothing is known.
+    """
     unbounded = metric_kind(name).scale == "log"
     least, most = (0.0, 1.0) if unbounded else metric_kind(name).range
 
@@ -102,12 +105,15 @@ def combined(
     middle = read(base)
     below: Any = 0.0
     above: Any = 0.0
-    for one, other in pairs:
-        ends = read(one), read(other)
-        below = below + np.fmax(middle - np.fmin(*ends), 0.0) ** 2
-        above = above + np.fmax(np.fmax(*ends) - middle, 0.0) ** 2
-    low = np.clip(middle - np.sqrt(below), least, most)
-    high = np.clip(middle + np.sqrt(above), least, most)
+    with np.errstate(invalid="ignore"):
+        for one, other in pairs:
+            ends = read(one), read(other)
+            below = below + np.maximum(middle - np.minimum(*ends), 0.0) ** 2
+            above = above + np.maximum(np.maximum(*ends) - middle, 0.0) ** 2
+        low = np.clip(middle - np.sqrt(below), least, most)
+        high = np.clip(middle + np.sqrt(above), least, most)
+    low = np.where(np.isfinite(middle) & ~np.isnan(low), low, least)
+    high = np.where(np.isfinite(middle) & ~np.isnan(high), high, most)
     if unbounded:
         with np.errstate(divide="ignore"):
             low, high = low / (1 - low), high / (1 - high)
@@ -127,7 +133,8 @@ def _plain(counts: HeadCounts, z: float, confidence_level: float, kind: Interval
     base = point(rates)
     if design.target == "dataset":
         recall = dataset_recall(counts, z, confidence_level, kind)
-        return Components(base, [(replace(base, tpr=recall[0]), replace(base, tpr=recall[1]))])
+        ends = [replace(base, tpr=end) for end in recall]
+        return Components(base, [_without_positives(ends)])
     pairs = [tuple(point(moved) for moved in ends) for ends in moved_rates(counts, z)]
     if design.sampling == "single-sample":
         ends = [sizes / sizes.sum(axis=0) for sizes in moved_sizes(counts, z)]
@@ -141,7 +148,13 @@ def _counted(counts: HeadCounts, confidence_level: float, kind: IntervalKind) ->
     taken = counts.heads[LABELLED] if design.sampling == "case-control" else 0.0
     low, high = pool_hits(counts, confidence_level, kind)
     ends = [table_point(counts, end - taken, positives) for end in (low, high)]
-    return Components(counts.point().capped(), [(ends[0], ends[1])])
+    return Components(counts.point().capped(), [_without_positives(ends)])
+
+
+def _without_positives(ends: list[RatePoint]) -> Pair:
+    """Nothing is known of the recall of rows none of which is positive."""
+    low, high = (np.where(np.isnan(end.tpr), k, end.tpr) for k, end in enumerate(ends))
+    return replace(ends[0], tpr=low), replace(ends[1], tpr=high)
 
 
 def _population(counts: HeadCounts, z: float) -> Components:
@@ -160,7 +173,8 @@ def _population(counts: HeadCounts, z: float) -> Components:
     if design.given == "positives":
         prevalence = np.asarray(base.prevalence, dtype=float)
         ends = wilson_share(prevalence, effective_total(design), z)
-        pairs.append((replace(base, prevalence=ends[0]), replace(base, prevalence=ends[1])))
+        moved = [replace(base, prevalence=end, flagged=None) for end in ends]
+        pairs.append((moved[0], moved[1]))
     else:
         points = [counts.with_sizes(s).point() for s in moved_sizes(counts, z)]
         pairs.append((points[0], points[1]))
@@ -179,9 +193,10 @@ def _impure(counts: HeadCounts, z: float) -> Components:
         with np.errstate(divide="ignore"):
             size = effective[LABELLED] / (1 - design.label_purity * np.clip(drawn, 0, 1))
     points = []
-    for limit in wilson_share(counts.rates[LABELLED], size, z):
+    for end, limit in enumerate(wilson_share(counts.rates[LABELLED], size, z)):
         heads = counts.heads.copy()
-        heads[LABELLED] = limit * counts.sizes[LABELLED]
+        # Nothing is known of the recall of rows none of which is positive.
+        heads[LABELLED] = np.where(size > 0, limit, end) * counts.sizes[LABELLED]
         if design.sampling == "single-sample":
             heads[UNLABELED] -= heads[LABELLED] - counts.heads[LABELLED]
         points.append(HeadCounts(heads, design).point())

@@ -1,6 +1,7 @@
 """The recovered ROC AUC with DeLong's variance, in two passes over the cells."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -10,6 +11,11 @@ from undercount.curve import Estimate
 from undercount.errors import InputError
 from undercount.rates import FloatArray
 from undercount.shares import Shares
+from undercount.uncertainty.found import Found, report_misfit
+from undercount.uncertainty.scales import metric_kind
+
+# Areas within this of [0, 1] are rounding.
+TOLERANCE = 1e-9
 
 
 def delong_auc(counts: ScoreCounts, shares: Shares, *, confidence_level: float = 0.95) -> Estimate:
@@ -25,7 +31,8 @@ def delong_auc(counts: ScoreCounts, shares: Shares, *, confidence_level: float =
     shares : Shares
         Share of positives among the unlabeled rows and purity of the labels, as known numbers.
     confidence_level : float
-        Of the interval, value ± z · standard error, cut at 0 and 1.
+        Of the interval, value ± z · standard error, cut at 0 and 1: a point where the labelled
+        rows are all above the others, and the whole range for a single row of either kind.
 
     Returns
     -------
@@ -36,6 +43,7 @@ def delong_auc(counts: ScoreCounts, shares: Shares, *, confidence_level: float =
     Assumes: labelled and unlabeled rows are two independent samples of a population, the labelled
     ones a random sample of the positives (and, at 1 - purity, negatives), and the shares are known.
     Wrong when: some positives are more likely to be labelled than others, or the shares are wrong.
+    An area outside [0, 1] is cut with a warning if chance explains it, and refused if not.
 
     Examples
     --------
@@ -60,16 +68,31 @@ def delong_auc(counts: ScoreCounts, shares: Shares, *, confidence_level: float =
     gap = shares.label_purity - shares.unlabeled_prevalence
     value = 0.5 + (area - 0.5) / gap  # Jain et al. 2017, eq. 4
     error = math.sqrt(variance) / gap
-    reach = float(ndtri((1 + confidence_level) / 2)) * error
-    return Estimate(
-        value,
-        max(value - reach, 0.0),
-        min(value + reach, 1.0),
-        error,
-        confidence_level,
-        ("random labels", "prevalence"),
-        "DeLong",
-    )
+    inside = min(max(value, 0.0), 1.0)
+    found = Found(inside, 0.0, 1.0, error, "DeLong")
+    if abs(value - inside) > TOLERANCE:
+        found = replace(
+            found,
+            misfit=abs(value - inside) / _at_least(error, counts.effective_size("positive"), gap),
+            outside=("roc_auc", value),
+            largest_share=shares.label_purity - abs(2 * area - 1),
+        )
+    both = shares.unlabeled_prevalence, shares.label_purity
+    report_misfit(found, "roc_auc", both, stacklevel=2)
+    low, high = 0.0, 1.0
+    if not math.isnan(error):
+        reach = float(ndtri((1 + confidence_level) / 2)) * error
+        low, high = max(inside - reach, 0.0), min(inside + reach, 1.0)
+    needs = metric_kind("roc_auc").needs(pure=shares.label_purity == 1)
+    return Estimate(inside, low, high, error, confidence_level, needs, "DeLong")
+
+
+def _at_least(error: float, size: float, gap: float) -> float:
+    """Return the error, at least that of labels of which half a row is otherwise."""
+    size = max(size, 1.0)
+    share = 0.5 / (size + 1)
+    least = math.sqrt(share * (1 - share) / size) / gap
+    return least if math.isnan(error) else max(error, least)
 
 
 def _middle(cells: FloatArray) -> FloatArray:

@@ -1,9 +1,14 @@
 """What is asked of an interval method, and what it answers."""
 
+import warnings
 from dataclasses import dataclass
 
+from undercount.errors import InputError, MisfitWarning
 from undercount.uncertainty.exact import IntervalKind
 from undercount.uncertainty.scales import MetricKind
+
+# A value this many standard errors outside its range is a misfit, not the chance of the sample.
+CHANCE = 5.0
 
 
 @dataclass(frozen=True)
@@ -35,3 +40,28 @@ class Found:
     misfit: float = 0.0
     outside: tuple[str, float] = ("", 0.0)
     largest_share: float = 1.0
+
+
+def report_misfit(found: Found, name: str, shares: tuple[float, float], stacklevel: int) -> None:
+    """Warn of a value that was pulled into its range; refuse one that chance does not explain.
+
+    `shares` are the share of positives among the unlabeled rows and the purity of the labels.
+    """
+    if not found.misfit > 0:
+        return
+    what = (
+        f"{found.outside[0]} would be {found.outside[1]:.4g} at unlabeled_prevalence "
+        f"{shares[0]:.6g} and label_purity {shares[1]:.6g}"
+    )
+    hint = f"the largest unlabeled_prevalence that fits is {max(found.largest_share, 0.0):.4g}"
+    if found.misfit > CHANCE:
+        raise InputError(
+            f"{what}, {found.misfit:.1f} standard errors outside its range, so the shares do not "
+            f"fit these scores; {hint}"
+        )
+    warnings.warn(
+        f"{what}, within the chance of the sample; {name} is reported for the nearest possible "
+        f"value; {hint}",
+        MisfitWarning,
+        stacklevel=stacklevel + 1,
+    )

@@ -10,19 +10,17 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from undercount.counts import ScoreCounts
-from undercount.curve import Estimate
-from undercount.errors import InputError, MisfitWarning, UndefinedMetricWarning
+from undercount.curve import Estimate, Interval
+from undercount.errors import InputError, UndefinedMetricWarning
 from undercount.shares import Sampling, Shares
 from undercount.uncertainty.area_intervals import area_value
 from undercount.uncertainty.design import Design, Target, design_of
 from undercount.uncertainty.exact import IntervalKind, two_sided_z
-from undercount.uncertainty.found import Found, Question
+from undercount.uncertainty.found import Found, Question, report_misfit
 from undercount.uncertainty.scales import THRESHOLD_METRICS, MetricKind, metric_kind
 from undercount.uncertainty.threshold_intervals import threshold_value
 
 ShareError: TypeAlias = Literal["combined", "guaranteed"]
-# A value this many standard errors outside its range is a misfit, not the chance of the sample.
-CHANCE = 5.0
 # Points at which a range of a share is tried; metrics move smoothly and mostly one way with it.
 _RANGE_POINTS = 5
 
@@ -147,14 +145,19 @@ def _searched(shares: Shares | None, confidence_level: float) -> tuple[Shares | 
     if shares is None or parts == 1:
         return shares, confidence_level
     level = 1 - (1 - confidence_level) / parts
-    purity = _as_range(shares.label_purity, errors[1], level, 1.0)
-    share = _as_range(shares.unlabeled_prevalence, errors[0], level, shares.label_purity - 1e-6)
+    spans = shares.unlabeled_prevalence_interval, shares.label_purity_interval
+    purity = _as_range(shares.label_purity, errors[1], spans[1], level, 1.0)
+    most = shares.label_purity - 1e-6
+    share = _as_range(shares.unlabeled_prevalence, errors[0], spans[0], level, most)
     return Shares(share, purity, shares.sampling, given=shares.given), level
 
 
-def _as_range(value: float, error: float, level: float, most: float) -> float | Estimate:
+def _as_range(
+    value: float, error: float, span: Interval | None, level: float, most: float
+) -> float | Estimate:
+    """Return the range of a share: that of its error, or the one that was stated, if any was."""
     if error == 0:
-        return value
+        return value if span is None else Estimate(value, span.low, span.high, 0.0, level)
     half = two_sided_z(level) * error
     return Estimate(value, max(value - half, 1e-6), min(value + half, most), 0.0, level)
 
@@ -205,8 +208,9 @@ def _found(
         found = threshold_value(counts, design, question, errors)
     else:
         found = area_value(counts, design, question, errors)
-    if strict and found.misfit > 0:
-        _report(found, question, design)
+    if strict:
+        share = float(design.mixing().unlabeled_prevalence)
+        report_misfit(found, question.kind.name, (share, float(design.label_purity)), stacklevel=4)
     if math.isnan(found.value):
         if strict:
             warnings.warn(
@@ -216,24 +220,3 @@ def _found(
         return replace(found, low=least, high=most)
     # The interval of an estimate holds the estimate, whatever was rounded on the way.
     return replace(found, low=min(found.low, found.value), high=max(found.high, found.value))
-
-
-def _report(found: Found, question: Question, design: Design) -> None:
-    """Warn of a value that was pulled into its range; refuse one that chance does not explain."""
-    what = (
-        f"{found.outside[0]} would be {found.outside[1]:.4g} at unlabeled_prevalence "
-        f"{float(design.mixing().unlabeled_prevalence):.6g} and label_purity "
-        f"{float(design.label_purity):.6g}"
-    )
-    hint = f"the largest unlabeled_prevalence that fits is {max(found.largest_share, 0.0):.4g}"
-    if found.misfit > CHANCE:
-        raise InputError(
-            f"{what}, {found.misfit:.1f} standard errors outside its range, so the shares do not "
-            f"fit these scores; {hint}"
-        )
-    warnings.warn(
-        f"{what}, within the chance of the sample; {question.kind.name} is reported for the "
-        f"nearest possible value; {hint}",
-        MisfitWarning,
-        stacklevel=4,
-    )

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from undercount.rates import FloatArray
 from undercount.uncertainty.design import LABELLED
 from undercount.uncertainty.exact import wilson_share
 from undercount.uncertainty.limits import (
@@ -42,7 +43,7 @@ def by_prediction(counts: HeadCounts, z: float) -> Components:
         limits = [number_interval(labelled, frequency, z, design) for labelled in seen]
     else:
         limits = [
-            tuple(end * rows / frequency for end in seen_share(labelled, rows, z, design))
+            _positives(seen_share(labelled, rows, z, design), rows, frequency)
             for labelled, rows in zip(seen, (flagged, total - flagged), strict=True)
         ]
     pairs = [
@@ -53,6 +54,14 @@ def by_prediction(counts: HeadCounts, z: float) -> Components:
     if design.target == "population":
         pairs.append(_flagged_pair(counts, base, z))
     return Components(base, pairs)
+
+
+def _positives(
+    labelled_share: tuple[FloatArray, FloatArray], rows: Any, frequency: Any
+) -> tuple[FloatArray, FloatArray]:
+    """Limits of the positives among some rows; of no rows none is positive, for certain."""
+    low, high = (np.where(rows > 0, end * rows / frequency, 0.0) for end in labelled_share)
+    return low, high
 
 
 def _flagged_pair(counts: HeadCounts, base: RatePoint, z: float) -> Pair:

@@ -49,6 +49,10 @@ def _labelled_third(moves: Spread, design: Design) -> float:
         return third
     # The number of labels is random as well: moments around 0, not around the mean.
     shift = float(moves.number_slope * design.sizes[LABELLED])
+    if moves.weights is not None:
+        gap = moves.weights.around(moves.moved)
+        around = [moves.weights.mean(gap**power, 2) for power in range(3)]
+        return third + 3 * shift * around[2] + 3 * shift**2 * around[1] + shift**3 * around[0]
     variance = float(moves.rows.moments(moves.moved, np.eye(3)[LABELLED])[1])
     return third + 3 * shift * variance + shift**3
 
@@ -56,9 +60,12 @@ def _labelled_third(moves: Spread, design: Design) -> float:
 def _third(moves: Spread, value: Any, kind: int) -> float:
     """Return the third central moment among the rows of a kind, corrected for its bias."""
     size = float(moves.design.effective[kind])
-    weights = np.eye(3)[kind]
-    mean = moves.rows.moments(value, weights)[0]
-    third = float(moves.rows.moments((value - mean) ** 3, weights)[0])
+    if kind == LABELLED and moves.weights is not None:
+        third = moves.weights.mean(moves.weights.around(value) ** 3, 2)
+    else:
+        weights = np.eye(3)[kind]
+        mean = moves.rows.moments(value, weights)[0]
+        third = float(moves.rows.moments((value - mean) ** 3, weights)[0])
     return third * size * size / ((size - 1) * (size - 2))
 
 

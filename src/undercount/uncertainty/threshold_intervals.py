@@ -63,7 +63,8 @@ def _heads(counts: ScoreCounts, threshold: float) -> Any:
             f"were kept; pass knots=[{threshold}] when counting, or compact=False"
         )
     kinds = (counts.positive, counts.unlabeled, counts.negative)
-    return np.array([cells[:stop].sum() for cells in kinds])
+    # Part of the weights may sum up in another order than all of them do, hence to another number.
+    return np.array([cells[: stop if cells[stop:].any() else None].sum() for cells in kinds])
 
 
 def _share_pairs(heads: HeadCounts, errors: tuple[float, float], z: float) -> list[Pair]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from undercount.errors import UndefinedMetricWarning
 from undercount.rates import FloatArray, Rates
-from undercount.uncertainty.design import Design
+from undercount.uncertainty.design import LABELLED, NEGATIVE, UNLABELED, Design
 from undercount.uncertainty.variance import HeadRows, Influence, Spread
 
 # Rates are kept this far (in rows) from 0 and 1 where a slope is taken.
@@ -20,18 +20,42 @@ _RELATIVE_STEP = 1e-4
 
 @dataclass(frozen=True)
 class RatePoint(Rates[FloatArray]):
-    """Hold rates and prevalence as arrays of any shape; every metric is a property."""
+    """Hold rates and prevalence as arrays of any shape; every metric is a property.
+
+    `flagged` is the share of all rows predicted positive if it was counted; from recovered rates
+    it would be 0 or 1 only up to rounding.
+    """
 
     tpr: FloatArray
     fpr: FloatArray
     prevalence: Any
+    flagged: Any = None
+
+    @property
+    def predicted_positive_rate(self) -> FloatArray:
+        """Share of all rows predicted positive, as counted if it was."""
+        if self.flagged is None:
+            return super().predicted_positive_rate
+        return np.asarray(self.flagged)
+
+    def _unflagged(self) -> FloatArray:
+        if self.flagged is None:
+            return super()._unflagged()
+        return np.asarray(1 - self.flagged)
+
+    @property
+    def geometric_mean(self) -> FloatArray:
+        """Geometric mean, below 0 where a rate is: no root would hide how far below."""
+        negative = np.minimum(self.tpr, 1 - self.fpr) < 0
+        root = np.sqrt(np.abs(self.tpr * (1 - self.fpr)))
+        return np.where(negative, -root, root)
 
     @property
     def mcc(self) -> FloatArray:
         """Matthews correlation; here the prevalence may be an array as well."""
-        flagged = self.predicted_positive_rate
         class_spread = np.sqrt(self.prevalence * (1 - self.prevalence))
-        return np.asarray(class_spread * self.informedness / np.sqrt(flagged * (1 - flagged)))
+        predictions = np.sqrt(self.predicted_positive_rate * self._unflagged())
+        return np.asarray(class_spread * self.informedness / predictions)
 
     def metric(self, name: str, beta: float = 1.0) -> FloatArray:
         """Read a metric by its name; 0/0 is NaN without a warning."""
@@ -76,11 +100,22 @@ class HeadCounts:
 
     def point(self) -> RatePoint:
         """Return the recovered rates, which chance may push outside [0, 1]."""
-        mixing, rates = self.design.mixing(), self.rates
+        mixing, (labelled, unlabeled, negative) = self.design.mixing(), self.rates
+        of_positives, of_negatives, of_all = (
+            fit(weights, self.heads)
+            for weights in (mixing.positive, mixing.negative, mixing.everyone)
+        )
+        # Weights sum to 1. Written as distances from one of the rates, the sums are exactly 0 or 1
+        # where no or all rows are flagged, and what is 0/0 there stays so.
         return RatePoint(
-            (fit(mixing.positive, self.heads) * rates).sum(axis=0),
-            (fit(mixing.negative, self.heads) * rates).sum(axis=0),
+            labelled + of_positives[UNLABELED] * (unlabeled - labelled),
+            unlabeled
+            + of_negatives[LABELLED] * (labelled - unlabeled)
+            + of_negatives[NEGATIVE] * (negative - unlabeled),
             mixing.prevalence,
+            unlabeled
+            + of_all[LABELLED] * (labelled - unlabeled)
+            + of_all[NEGATIVE] * (negative - unlabeled),
         )
 
     def smoothed(self) -> "HeadCounts":

@@ -6,67 +6,17 @@ phi[2] over known negatives (its influence functions), and with the sizes of the
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from undercount.rates import FloatArray
 from undercount.uncertainty.design import LABELLED, NEGATIVE, UNLABELED, Design, Mixing
+from undercount.uncertainty.kinds import CellRows, HeadRows, Rows
+from undercount.uncertainty.row_weights import RowWeights
 
 KINDS = (LABELLED, UNLABELED, NEGATIVE)
-
-
-class Rows(Protocol):
-    """Give mean and variance of a function of a row under a mixture of the three kinds."""
-
-    @property
-    def centred(self) -> bool:
-        """Whether variances are taken around means of the same rows, hence too small by 1/n."""
-
-    def moments(self, value: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance; `weights` has one entry a kind."""
-
-    def means(self, value: Any) -> FloatArray:
-        """Return the mean among the rows of each kind."""
-
-
-@dataclass(frozen=True)
-class CellRows:
-    """Rows in cells: a function has one value a cell."""
-
-    masses: FloatArray  # shape (3, cells), each kind sums to 1 (or 0 if there is none)
-    centred: bool = True
-
-    def moments(self, value: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance."""
-        mass = np.asarray(weights) @ self.masses
-        mean = mass @ value
-        return mean, np.maximum(mass @ (value * value) - mean * mean, 0.0)
-
-    def means(self, value: Any) -> FloatArray:
-        """Return the mean among the rows of each kind."""
-        if np.ndim(value) == 0:
-            return np.asarray(value * self.masses.sum(axis=1))
-        return np.asarray(self.masses @ value)
-
-
-@dataclass(frozen=True)
-class HeadRows:
-    """Rows predicted positive or not: a function is its value for the former, 0 for the others."""
-
-    rates: FloatArray  # shape (3, ...): share predicted positive in each kind
-    centred: bool = False  # the rates are smoothed, which does more than 1/n
-
-    def moments(self, value: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance."""
-        weights = np.asarray(weights)
-        weights = weights.reshape(weights.shape + (1,) * (self.rates.ndim - weights.ndim))
-        rate = np.clip((weights * self.rates).sum(axis=0), 0.0, 1.0)
-        return value * rate, value * value * rate * (1 - rate)
-
-    def means(self, value: Any) -> FloatArray:
-        """Return the mean among the rows of each kind."""
-        return np.asarray(value * np.clip(self.rates, 0.0, 1.0))
+__all__ = ["CellRows", "HeadRows", "Influence", "Rows", "Spread", "unlabelled_share"]
 
 
 @dataclass(frozen=True)
@@ -143,6 +93,22 @@ class Spread:
         return added
 
     @cached_property
+    def weights(self) -> RowWeights | None:
+        """Weights of the labelled rows; None if all are equal or rows are not in cells."""
+        if not isinstance(self.rows, CellRows):
+            return None
+        total, unit = self.design.sizes[LABELLED], self.design.units[LABELLED]
+        return RowWeights.of(self.rows.masses[LABELLED], float(total), float(unit))
+
+    def inflation(self, value: Any) -> float:
+        """Return the variance of a mean over labelled rows over that at Kish's effective size."""
+        return 1.0 if self.weights is None else self.weights.inflation(value)
+
+    def lean(self, value: Any) -> float:
+        """Return how far heavy labelled rows lie from the mean, each counted as it weighs."""
+        return 0.0 if self.weights is None else self.weights.mean(self.weights.around(value), 1)
+
+    @cached_property
     def moved(self) -> Any:
         """What moving a label to a row adds: a labelled row more is an unlabeled row less."""
         labelled, unlabeled = self.design.sizes[LABELLED], self.design.sizes[UNLABELED]
@@ -184,11 +150,13 @@ def _variance(moves: Spread) -> FloatArray:
     return _labelling(moves)
 
 
-def _mean_variance(design: Design, rows: Rows, value: Any, kind: int) -> Any:
+def _mean_variance(moves: Spread, value: Any, kind: int) -> Any:
     """Return the variance of a mean over the rows of one kind; 0 if there are none."""
-    size = design.effective[kind]
-    least = 1.0 if rows.centred else 0.0
-    spread_of_rows = rows.moments(value, _unit(kind))[1]
+    size = moves.design.effective[kind]
+    least = 1.0 if moves.rows.centred else 0.0
+    spread_of_rows = moves.rows.moments(value, _unit(kind))[1]
+    if kind == LABELLED:
+        spread_of_rows = spread_of_rows * moves.inflation(value)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = spread_of_rows / (size - least)
     # A single row says nothing about its spread.
@@ -202,7 +170,7 @@ def _unit(kind: int) -> FloatArray:
 def _population(moves: Spread) -> FloatArray:
     design, rows, phi = moves.design, moves.rows, moves.phi
     sizes, effective = design.sizes, design.effective
-    total: Any = sum(_mean_variance(design, rows, phi[kind], kind) for kind in KINDS)
+    total: Any = sum(_mean_variance(moves, phi[kind], kind) for kind in KINDS)
     if design.sampling == "case-control":
         return np.asarray(total)
     n = sizes.sum(axis=0)
@@ -225,7 +193,11 @@ def _population(moves: Spread) -> FloatArray:
     squares = sum(sizes[k] * design.units[k] * size_slope[k] ** 2 for k in KINDS)
     mean = sum(sizes[k] * size_slope[k] for k in KINDS)
     inflation = (sizes * design.units).sum(axis=0) / n
-    return np.asarray(total + np.maximum(squares - inflation * mean**2 / n, 0.0))
+    # A heavy labelled row moves both the distribution and the size of its kind.
+    both = 2 * design.units[LABELLED] * size_slope[LABELLED] * moves.lean(phi[LABELLED])
+    return np.asarray(
+        np.maximum(total + both, 0.0) + np.maximum(squares - inflation * mean**2 / n, 0.0)
+    )
 
 
 def _labelling(moves: Spread) -> FloatArray:
@@ -236,15 +208,16 @@ def _labelling(moves: Spread) -> FloatArray:
     if design.share_known and design.given == "label_frequency":
         # Each positive was labelled by itself, so the number of labels is random as well.
         number = labelled * design.units[LABELLED]
-        of_rows = rows.moments(moved, _unit(LABELLED))[1] / labelled**2
-        return np.asarray(free * number * (of_rows + moves.number_slope**2))
+        of_rows = rows.moments(moved, _unit(LABELLED))[1] * moves.inflation(moved) / labelled**2
+        both = 2 * moves.number_slope * moves.lean(moved) / labelled
+        return np.asarray(free * number * np.maximum(of_rows + both + moves.number_slope**2, 0.0))
     if np.all(purity == 1):
-        return np.asarray(free * _mean_variance(design, rows, moved, LABELLED))
+        return np.asarray(free * _mean_variance(moves, moved, LABELLED))
     kept = _unlabelled_shares(design, mixing)
     among_positives = rows.moments(moved, mixing.positive)[1]
     among_negatives = rows.moments(moved, mixing.negative)[1]
     of_rows = purity * kept[0] * among_positives + (1 - purity) * kept[1] * among_negatives
-    return np.asarray(of_rows / design.effective[LABELLED])
+    return np.asarray(moves.inflation(moved) * of_rows / design.effective[LABELLED])
 
 
 def unlabelled_share(design: Design) -> Any:
@@ -278,7 +251,7 @@ def _unlabeled_rows(moves: Spread) -> FloatArray:
     mixing = design.mixing()
     share, purity = mixing.unlabeled_prevalence, design.label_purity
     value = phi[LABELLED]
-    of_mean = _mean_variance(design, rows, value, LABELLED)
+    of_mean = _mean_variance(moves, value, LABELLED)
     hidden = design.effective[UNLABELED] * np.asarray(share)
     among_positives = rows.moments(value, mixing.positive)[1]
     among_negatives = rows.moments(value, mixing.negative)[1]
@@ -286,4 +259,5 @@ def _unlabeled_rows(moves: Spread) -> FloatArray:
         more = purity**2 * np.where(hidden > 0, among_positives / hidden, 0.0)
     others = design.effective[UNLABELED] - hidden
     more = more + (1 - purity) ** 2 * among_negatives / np.maximum(others, 1e-300)
-    return np.asarray(of_mean + more)
+    # Weights of the hidden positives go with the score as those of the labelled ones do.
+    return np.asarray(of_mean + moves.inflation(value) * more)

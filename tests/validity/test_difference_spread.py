@@ -1,0 +1,136 @@
+"""Standard errors of paired differences against their spread over draws, design by design.
+
+Two normal scores that share most of their noise, 2,000 rows, 30 % positive. Labels are drawn
+anew each time; the rows too, unless these very rows of a single sample are the target.
+`docs/compare.md` has the table.
+"""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from sklearn import metrics
+
+import undercount as uc
+
+N_ROWS, SHARE, CUT, RUNS = 2000, 0.3, 0.8, 400
+METRICS = ("roc_auc", "lift_auc", "average_precision", "recall", "precision", "f1", "mcc")
+SINGLE = {"sampling": "single-sample"}
+APART = {"sampling": "case-control"}
+# Labelled rows, purity, known negatives, whether the label frequency is what is known.
+DESIGNS = {
+    "plain": (SINGLE, 200, 1.0, 0, False),
+    "known negatives": (SINGLE, 200, 1.0, 700, False),
+    "impure": (SINGLE, 250, 0.8, 0, False),
+    "impure, known negatives": (SINGLE, 250, 0.8, 500, False),
+    "label frequency": (SINGLE, 200, 1.0, 0, True),
+    "case-control": (APART, 200, 1.0, 0, False),
+    "case-control, impure": (APART, 250, 0.8, 0, False),
+}
+
+
+def population(rng, truth):
+    common = rng.normal(truth)
+    return common + rng.normal(0, 0.5, len(truth)), common + rng.normal(0, 1.0, len(truth))
+
+
+def labelled(rng, truth, n_labelled, purity, n_known):
+    """Label each positive, and negatives, by itself; a row has one label at most."""
+    hits, misses = purity * n_labelled, (1 - purity) * n_labelled
+    chance = rng.random(len(truth))
+    y = np.where(truth & (chance < hits / (SHARE * N_ROWS)), 1, -1)
+    negatives = (1 - SHARE) * N_ROWS
+    y[~truth & (chance < misses / negatives)] = 1
+    y[~truth & (chance > 1 - n_known / negatives)] = 0
+    return y
+
+
+def drawn_exactly(rng, truth, n_labelled, purity, n_known):
+    """Label a fixed number of rows; the known negatives stay the same."""
+    y = np.full(N_ROWS, -1)
+    negatives = np.flatnonzero(~truth)
+    y[negatives[:n_known]] = 0
+    hits = round(purity * n_labelled)
+    y[rng.choice(np.flatnonzero(truth), hits, replace=False)] = 1
+    y[rng.choice(negatives[n_known:], n_labelled - hits, replace=False)] = 1
+    return y
+
+
+def true_gaps(truth, scores):
+    found = []
+    for score in scores:
+        flagged, area = score >= CUT, metrics.roc_auc_score(truth, score)
+        found.append(
+            [
+                area,
+                truth.mean() / 2 + (1 - truth.mean()) * area,
+                metrics.average_precision_score(truth, score),
+                metrics.recall_score(truth, flagged),
+                metrics.precision_score(truth, flagged),
+                metrics.f1_score(truth, flagged),
+                metrics.matthews_corrcoef(truth, flagged),
+            ]
+        )
+    return np.subtract(*found)
+
+
+def draws(name, target):
+    """Yield labels, the two scores, what is told, and the true differences (0 if constant)."""
+    sampling, n_labelled, purity, n_known, by_frequency = DESIGNS[name]
+    rng = np.random.default_rng([3, list(DESIGNS).index(name), target == "dataset"])
+    truth = rng.random(N_ROWS) < SHARE
+    scores = population(rng, truth)
+    for _ in range(RUNS):
+        if sampling is APART or target == "population":
+            truth = rng.random(N_ROWS) < SHARE
+            scores = population(rng, truth)
+        true = true_gaps(truth, scores) if target == "dataset" else np.zeros(len(METRICS))
+        told = {"prevalence": truth.mean() if target == "dataset" else SHARE}
+        if sampling is APART:
+            apart = population(rng, np.arange(n_labelled) < round(purity * n_labelled))
+            y = np.repeat([1, -1], [n_labelled, N_ROWS])
+            yield y, [np.append(*both) for both in zip(apart, scores, strict=True)], told, true
+            continue
+        exactly = target == "dataset" and not by_frequency
+        label = drawn_exactly if exactly else labelled
+        if by_frequency:
+            told = {"label_frequency": n_labelled / (SHARE * N_ROWS)}
+        yield label(rng, truth, n_labelled, purity, n_known), scores, told, true
+
+
+def ratios(name, target):
+    """Return mean standard error over spread of each metric's difference."""
+    sampling, _, purity, _, _ = DESIGNS[name]
+    values, errors = [], []
+    for y, (one, other), told, true in draws(name, target):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = uc.compare(
+                y,
+                {"a": one, "b": other},
+                unlabeled=-1,
+                threshold=CUT,
+                target=target,
+                label_purity=purity,
+                **sampling,
+                **told,
+            )
+        gaps = [found.difference(metric).difference for metric in METRICS]
+        values.append([gap.value for gap in gaps] - true)
+        errors.append([gap.standard_error for gap in gaps])
+    values, errors = np.array(values), np.array(errors)
+    return dict(zip(METRICS, errors.mean(axis=0) / values.std(axis=0, ddof=1), strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "target"), list(itertools.product(DESIGNS, ["dataset", "population"]))
+)
+def test_standard_errors_are_the_spread(name, target):
+    found = ratios(name, target)
+    precision = found.pop("average_precision")
+    # 400 draws know their spread to 3.5 %.
+    assert all(0.88 < ratio < 1.12 for ratio in found.values()), found
+    # Few rows decide at the top of the ranking, and single ones move their own precision.
+    assert 0.88 < precision < 1.35, precision
