@@ -13,7 +13,7 @@ from undercount.scorecard import POINT_METRICS, MetricRow
 from undercount.sensitivity import AREAS
 
 # Digits of thresholds on the page, more only where two scores would become one; and of weights.
-SHORT_DIGITS, WEIGHT_DIGITS = 8, 7
+SHORT_DIGITS, WEIGHT_DIGITS = 8, 6
 ALL_DIGITS = 17
 
 
