@@ -26,7 +26,9 @@ from undercount.scorecard import MetricRow
 
 # The palette has five colours that people with colour blindness tell apart.
 MOST_MODELS = 5
-SCRIPTS = ("arithmetic.js", "intervals.js", "charts.js", "state.js", "figures.js", "script.js")
+SCRIPTS = (
+    "arithmetic.js", "intervals.js", "areas.js", "charts.js", "state.js", "figures.js", "script.js"
+)  # fmt: skip
 
 
 def write_page(evaluations: Sequence[Evaluation], path: str | Path) -> None:
