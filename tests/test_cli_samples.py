@@ -3,10 +3,12 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import undercount as uc
 from undercount.cli import main
+from undercount.count_files import open_counts
 
 COLUMNS = ("s", "t")
 
@@ -123,3 +125,29 @@ def test_counts_of_two_files_know_them(folder):
     assert main(["count", *TWO, "-o", "two.parquet", "--quiet"]) == 0
     assert main(["merge", "one.parquet", "two.parquet", "-o", "sum.parquet"]) == 0
     assert uc.read_counts_file("sum.parquet").n_positive == 301
+
+
+def test_counts_of_two_samples_stay_two_samples(tmp_path, capsys):
+    rng = np.random.default_rng(2)
+    for name, score in (("p", rng.normal(1.5, 1, 300)), ("u", rng.normal(0, 1, 900))):
+        pd.DataFrame({"s": score}).to_csv(tmp_path / f"{name}.csv", index=False)
+    pd.DataFrame({"s": [1.0, 2.0, 3.0], "y": [1, 0, 0]}).to_csv(tmp_path / "one.csv", index=False)
+    apart = ["--positives", str(tmp_path / "p.csv"), "--unlabeled", str(tmp_path / "u.csv")]
+    counts, one = str(tmp_path / "apart.parquet"), str(tmp_path / "one.parquet")
+    assert main(["count", *apart, "--score", "s", "-o", counts]) == 0
+    assert main(["evaluate", *apart, "--score", "s", "--prevalence", "0.2"]) == 0
+    direct = capsys.readouterr().out
+    assert main(["evaluate", counts, "--prevalence", "0.2"]) == 0
+    table = capsys.readouterr().out
+    assert "case-control" in table
+    line = next(line for line in direct.splitlines() if "ROC AUC" in line)
+    assert line in table
+    merged = str(tmp_path / "sum.parquet")
+    assert main(["merge", counts, "-o", merged]) == 0
+    assert open_counts(merged).sampling == "case-control"
+    rows = ["--label", "y", "--unlabeled", "0", "--score", "s"]
+    assert main(["count", str(tmp_path / "one.csv"), *rows, "-o", one]) == 0
+    assert main(["merge", counts, one, "-o", str(tmp_path / "both.parquet")]) == 2
+    assert "drawn apart (case-control)" in capsys.readouterr().err
+    assert main(["evaluate", counts, one, "--prevalence", "0.2"]) == 2
+    assert "judge them one by one" in capsys.readouterr().err

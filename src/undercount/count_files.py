@@ -35,7 +35,7 @@ SUFFIXES = (".parquet", ".pq")
 
 @dataclass(frozen=True)
 class CountsFile:
-    """A table with what its file says of it: sources, and parts that it is the sum of.
+    """A table with what its file says of it: sources, parts that it is the sum of, sampling.
 
     Examples
     --------
@@ -53,6 +53,7 @@ class CountsFile:
     counts: ScoreCounts
     sources: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    sampling: str | None = None
 
 
 def write_counts(
@@ -61,6 +62,7 @@ def write_counts(
     *,
     source: str | Sequence[str] = (),
     parts: Sequence[str] = (),
+    sampling: str | None = None,
 ) -> None:
     """Write counts to a Parquet file, whole or not at all.
 
@@ -74,6 +76,8 @@ def write_counts(
         Fingerprints of the rows, by which `merge_counts` notices what is counted twice.
     parts : sequence of str
         Parts that are in the sum already, for a merge that was interrupted.
+    sampling : {"single-sample", "case-control"}, optional
+        How the rows were drawn, if known; the commands then take it from the file.
 
     Examples
     --------
@@ -98,6 +102,7 @@ def write_counts(
         "squared_weight": list(counts.squared_weight) if counts.weighted else None,
         "source": [source] if isinstance(source, str) else list(source),
         "parts": list(parts),
+        "sampling": sampling,
     }
     if not parts:  # what an interrupted merge keeps beside its sum is named as such
         check_name(path)
@@ -165,7 +170,8 @@ def open_counts(
         counts = _counts(columns, meta)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    return CountsFile(counts, tuple(meta.get("source", ())), tuple(meta.get("parts", ())))
+    sources, parts = (tuple(meta.get(name, ())) for name in ("source", "parts"))
+    return CountsFile(counts, sources, parts, meta.get("sampling"))
 
 
 def is_counts_file(path: str | os.PathLike[str]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from undercount.count_files import is_counts_file, read_counts_file
+from undercount.count_files import is_counts_file, open_counts
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.files import read_numbers, refuse_text, relation_of
@@ -239,8 +239,15 @@ def all_counts_files(paths: Sequence[str]) -> bool:
 
 def read_counts_files(paths: Sequence[str]) -> Reading:
     """Read counts files, each as a model named by its file."""
-    counts = {Path(path).stem: read_counts_file(path) for path in paths}
-    return Reading(counts, "single-sample", [f"{path}: counts" for path in paths])
+    files = {path: open_counts(path) for path in paths}
+    samplings = {file.sampling or "single-sample" for file in files.values()}
+    if len(samplings) > 1:
+        raise InputError(
+            "some of the counts files are of rows drawn apart (case-control) and some are not; "
+            "judge them one by one"
+        )
+    counts = {Path(path).stem: file.counts for path, file in files.items()}
+    return Reading(counts, samplings.pop(), [f"{path}: counts" for path in paths])
 
 
 def refuse_counts(paths: Sequence[str]) -> None:

@@ -60,7 +60,7 @@ def merge_counts(
     with duckdb.connect() as connection, telling(progress, "merging") as steps, steps.step(1.0):
         total = _merged(paths, notes, connection, steps)
     if output is not None:
-        write_counts(total.counts, output, source=total.sources)
+        write_counts(total.counts, output, source=total.sources, sampling=total.sampling)
     if notes is not None:
         notes.unlink(missing_ok=True)
     return total.counts
@@ -81,11 +81,21 @@ def _merged(
         if part_name not in done:
             total = _with(total, open_counts(path, connection), seen, str(path), part_name)
             if notes is not None and time.monotonic() - noted > NOTE_EVERY:
-                write_counts(total.counts, notes, source=total.sources, parts=total.parts)
+                _note(total, notes)
                 noted = time.monotonic()
         progress.rows(1, len(paths))
     assert total is not None  # noqa: S101 - there is at least one path
     return total
+
+
+def _note(total: CountsFile, notes: Path) -> None:
+    write_counts(
+        total.counts,
+        notes,
+        source=total.sources,
+        parts=total.parts,
+        sampling=total.sampling,
+    )
 
 
 def add_counts(left: ScoreCounts, right: ScoreCounts) -> ScoreCounts:
@@ -114,12 +124,18 @@ def _with(
             )
         seen[source] = path
     if total is None:
-        return CountsFile(part.counts, part.sources, (part_name,))
+        return CountsFile(part.counts, part.sources, (part_name,), part.sampling)
+    if part.sampling != total.sampling:
+        raise InputError(
+            f"{path} cannot be added: labelled and unlabeled rows drawn apart (case-control) and "
+            "rows of one sample do not make one table"
+        )
     try:
         counts = add_counts(total.counts, part.counts)
     except InputError as error:
         raise InputError(f"{path} cannot be added: {error}") from None
-    return CountsFile(counts, total.sources + part.sources, (*total.parts, part_name))
+    sources, parts = total.sources + part.sources, (*total.parts, part_name)
+    return CountsFile(counts, sources, parts, total.sampling)
 
 
 def _part_name(path: Path_) -> str:

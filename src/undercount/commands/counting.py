@@ -37,7 +37,8 @@ def count(data: tuple[str, ...], output: str, **options: Any) -> int:
     given = data or (options["positives"], options["unlabeled"])
     files = [file for path in given for file in files_of(path)]
     source = () if "-" in given else (fingerprint(files, *asked),)
-    write_counts(counts, output, source=source)
+    apart = reading.sampling if reading.sampling == "case-control" else None
+    write_counts(counts, output, source=source, sampling=apart)
     if not options["quiet"]:
         for note in reading.notes:
             click.echo(f" {note}")
