@@ -325,3 +325,20 @@ def test_impure_labels_give_functions_and_table_the_same_interval(name):
     row = {row.metric: row.estimate for row in uc.evaluate(y, score, **given).rows}[name]
     found = getattr(uc, name)(y, score, **given)
     assert (found.value, found.low, found.high) == pytest.approx((row.value, row.low, row.high))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([1, 0, 0],), {}, "score must hold one number a row; got None"),
+        (([1, 0, 0], "score"), {}, "got 'score'. For columns of a frame use count_scores"),
+        (
+            ([1, 0, 0], [3, 2, 1]),
+            {"unlabeled": 0, "unlabeled_prevalence": uc.prevalence.Dedpul},
+            r"got the class Dedpul. Pass Dedpul\(\)",
+        ),
+    ],
+)
+def test_slips_of_the_pen_get_a_hint(arguments, options, message):
+    with pytest.raises(uc.InputError, match=message):
+        uc.evaluate(*arguments, **options)

@@ -47,8 +47,10 @@ class Comparison:
             if found.metric == metric and one in (None, found.one) and other in (None, found.other):
                 return found
         known = sorted({found.metric for found in self.differences})
+        pair = "" if one is other is None else f" of {one or 'any'} and {other or 'any'}"
         raise InputError(
-            f"no difference of {one} and {other} in {metric!r}; metrics: {', '.join(known)}"
+            f"no difference{pair} in {metric!r}; metrics: {', '.join(known)} (others need a"
+            " threshold)"
         )
 
     def table(self) -> dict[str, list[Any]]:

@@ -81,6 +81,11 @@ def hidden_share(
         )
     kind = prevalence_interval or DEFAULT_INTERVAL
     estimator = given.get("unlabeled_prevalence")
+    if isinstance(estimator, type):
+        raise InputError(
+            f"unlabeled_prevalence must be a share or an estimator; got the class "
+            f"{estimator.__name__}. Pass {estimator.__name__}()"
+        )
     unfitted = hasattr(estimator, "fit") and not hasattr(estimator, "unlabeled_prevalence_")
     if not unfitted:
         shares = read_shares(counts, label_purity=label_purity, sampling=sampling, **given)

@@ -117,6 +117,11 @@ def read_weights(
 
 def _as_array(values: Any, name: str) -> NDArray[Any]:
     """Return a 1-D array; missing values become NaN, or None in an object array."""
+    if values is None or isinstance(values, str):
+        raise InputError(
+            f"{name} must hold one number a row; got {values!r}. For columns of a frame use"
+            " count_scores"
+        )
     if isinstance(values, np.ndarray):
         array = (
             np.ma.filled(values.astype(float), np.nan) if np.ma.isMaskedArray(values) else values
