@@ -2,6 +2,7 @@ import subprocess
 import sys
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -47,15 +48,15 @@ def test_every_display_is_made_in_three_ways_and_drawn(display, rows):
         axes = one.plot()
         assert axes.get_xlabel()
         assert axes.get_legend() is not None
-        mpl.pyplot.close(axes.figure)
+        plt.close(axes.figure)
 
 
 def test_plot_draws_on_given_axes(rows):
     _, probability, y, _ = rows
-    figure, axes = mpl.pyplot.subplots()
+    figure, axes = plt.subplots()
     display = uc.RocDisplay.from_predictions(y, probability, unlabeled=-1, prevalence=0.3)
     assert display.plot(axes) is axes
-    mpl.pyplot.close(figure)
+    plt.close(figure)
 
 
 def test_calibration_of_true_probabilities_is_the_diagonal(rows):
@@ -132,7 +133,7 @@ def test_precision_is_shown_within_its_range():
     assert columns["recall"] == pytest.approx([0, 0.5, 0.5, 0.5, 1, 1, 1, 1, 1], abs=1e-14)
     drawn = display.plot().lines[0]
     np.testing.assert_array_equal(drawn.get_ydata(), columns["precision"])
-    mpl.pyplot.close()
+    plt.close()
     assert display.curve.precision[1] == pytest.approx(2)  # kept as it was recovered
 
 
