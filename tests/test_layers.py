@@ -8,7 +8,7 @@ import pytest
 PACKAGE = pathlib.Path(__file__).parents[1] / "src" / "undercount"
 # Lower layers first; a module may import from its own layer or a lower one.
 LAYERS = [
-    {"errors", "check", "options", "progress"},
+    {"errors", "check", "options", "progress", "label_purity"},
     {"rates", "tally", "buckets", "gaps", "packed", "radix"},
     {"rows", "cells"},
     {"counts", "curve"},

@@ -11,7 +11,6 @@ from undercount.differences import AREAS, POINTS, Difference, Paired, holm_adjus
 from undercount.errors import InputError
 from undercount.evaluation import Evaluation, evaluate
 from undercount.rows import read_labels, read_scores
-from undercount.shares import Shares
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,7 +146,7 @@ def compare(
     evaluations: dict[str, Evaluation] = {}
     for name, score in scores.items():
         if evaluations and not told:
-            options["unlabeled_prevalence"] = _as_share(next(iter(evaluations.values())).shares)
+            options["unlabeled_prevalence"] = _as_share(next(iter(evaluations.values())))
             options.pop("prevalence_interval", None)  # of the share, which is known by now
         evaluations[name] = evaluate(
             y,
@@ -167,12 +166,13 @@ def compare(
     return Comparison(evaluations, tuple(found))
 
 
-def _as_share(shares: Shares) -> Any:
+def _as_share(first: Evaluation) -> Any:
+    shares, level = first.shares, first.confidence_level
     span, value = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence
     if span is None:
         return value
     error = shares.unlabeled_prevalence_error
-    return Estimate(value, span.low, span.high, error, method="first model's scores")
+    return Estimate(value, span.low, span.high, error, level, method="first model's scores")
 
 
 def _thresholds(

@@ -13,6 +13,7 @@ from undercount.ceiling import upper_bound
 from undercount.counts import ScoreCounts
 from undercount.curve import Estimate
 from undercount.errors import InputError, MisfitWarning
+from undercount.label_purity import MARGIN, refuse_other_purity
 from undercount.pipeline import (
     KINDS,
     PrevalenceInterval,
@@ -21,17 +22,12 @@ from undercount.pipeline import (
     resample_pipeline,
     share_interval,
 )
-from undercount.prevalence.purity import refuse_other_purity
 from undercount.sensitivity import largest_share
 from undercount.shares import Sampling, Shares, read_shares
 
 # Chosen by coverage in simulations (tests/validity/test_pipeline_coverage.py): resampling shows
 # chance alone, the estimator's own interval its bias as well.
 DEFAULT_INTERVAL: PrevalenceInterval = "calibrated"
-# How `compare` names the share of its first model, which has the level asked for.
-PASSED_ON = "first model's scores"
-# Shares are kept this far below the purity, where every metric ends.
-MARGIN = 1e-6
 
 
 @dataclass(frozen=True)
@@ -101,7 +97,7 @@ def hidden_share(
         read_shares(counts, **given)  # says that one of them is enough
     purity = Shares(0.0, label_purity).label_purity
     fitted, caught = _fitted(counts, estimator, purity, confidence_level, random_state)
-    refuse_other_purity(fitted, label_purity)
+    refuse_other_purity(fitted, purity)
     shares = Shares(_possible(counts, fitted.estimate(), purity, caught), label_purity, sampling)
     shares = _cut(counts, shares, confidence_level)
     resamples = None
@@ -164,8 +160,8 @@ def _at_level(shares: Shares, told: Any, confidence_level: float) -> Shares:
     An interval without a standard error is taken for a range, which has no level.
     """
     span, level = shares.unlabeled_prevalence_interval, getattr(told, "confidence_level", 0.0)
-    same = level == confidence_level or getattr(told, "method", "") == PASSED_ON
-    if span is None or shares.unlabeled_prevalence_error == 0 or same or not 0 < level < 1:
+    same = level == confidence_level or not 0 < level < 1
+    if span is None or shares.unlabeled_prevalence_error == 0 or same:
         return shares
     factor = float(ndtri((1 + confidence_level) / 2) / ndtri((1 + level) / 2))
     value, error = shares.unlabeled_prevalence, shares.unlabeled_prevalence_error

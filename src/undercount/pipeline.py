@@ -12,6 +12,7 @@ from undercount.assume.mixture import mixture_curve
 from undercount.counts import ScoreCounts
 from undercount.curve import Estimate, Interval
 from undercount.errors import InputError
+from undercount.label_purity import MARGIN
 from undercount.rates import FloatArray
 from undercount.shares import Shares
 from undercount.uncertainty.bootstrap import resampled
@@ -23,8 +24,6 @@ Progress: TypeAlias = Callable[[float], None]
 # A resample shows sampling noise only, which cells of a thousandth of the rows show as well.
 CELLS = 1024
 FEWEST = 20
-# Shares are kept this far below the purity, where every metric ends.
-MARGIN = 1e-6
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, cast
 from undercount.counts import ScoreCounts
 from undercount.curve import Estimate, Interval
 from undercount.errors import InputError
+from undercount.label_purity import refuse_other_purity
 from undercount.rates import ratio
 
 Sampling: TypeAlias = Literal["single-sample", "case-control"]
@@ -291,9 +292,7 @@ def _estimated(counts: ScoreCounts, share: Any, label_purity: Share) -> Share:
     """Ask an estimator, fitting a copy if it is not fitted yet; pass anything else through."""
     if not hasattr(share, "fit"):
         return cast("Share", share)
-    from undercount.prevalence.purity import refuse_other_purity  # noqa: PLC0415 - layer above
-
     if not hasattr(share, "unlabeled_prevalence_"):
         share = copy.deepcopy(share).fit(counts)
-    refuse_other_purity(share, label_purity)
+    refuse_other_purity(share, _read(label_purity, "label_purity")[0])
     return cast("Share", share.estimate())

@@ -8,6 +8,7 @@ from undercount.assume.mixture import mixture_curve
 from undercount.counts import ScoreCounts
 from undercount.curve import Estimate
 from undercount.errors import InputError
+from undercount.label_purity import MARGIN
 from undercount.shares import Shares
 from undercount.uncertainty.bootstrap import bootstrap_interval
 from undercount.uncertainty.design import Target
@@ -15,8 +16,6 @@ from undercount.uncertainty.exact import two_sided_z
 from undercount.uncertainty.intervals import ShareError
 from undercount.uncertainty.scales import metric_kind
 
-# Shares are kept this far below the purity, where every metric ends.
-MARGIN = 1e-6
 CHANCE_AREA = 0.5
 
 
@@ -43,6 +42,12 @@ def indirect_area(
     Rows are resampled at the share itself and at the ends of a range, and the intervals united.
     A standard error is carried by the slope of the area and added in squares, or, "guaranteed",
     made a range at a higher level (Bonferroni).
+
+    Notes
+    -----
+    Assumes: labels are random; the errors of share, purity and labels are independent; the area
+    rises or falls all along a range, so that its ends are enough.
+    Wrong when: an error of the share is so large that the area is not straight within it.
     """
     if share_error not in ("combined", "guaranteed"):
         raise InputError(f"share_error must be 'combined' or 'guaranteed'; got {share_error!r}")
