@@ -13,6 +13,7 @@ from undercount.assume.propensity import biased_auc, biased_points
 from undercount.counts import ScoreCounts
 from undercount.curve import OperatingPoint
 from undercount.errors import InputError, UndefinedMetricWarning
+from undercount.label_purity import MARGIN
 from undercount.rates import FloatArray, metric_names
 from undercount.shares import Shares
 
@@ -97,7 +98,7 @@ def sweep(
 
 
 def _most(counts: ScoreCounts, shares: Shares) -> float:
-    return min(largest_share(counts, shares.label_purity), shares.label_purity - 1e-6)
+    return min(largest_share(counts, shares.label_purity), shares.label_purity - MARGIN)
 
 
 def _along_purity(counts: ScoreCounts, shares: Shares) -> tuple[FloatArray, FloatArray]:
