@@ -17,13 +17,13 @@ from collections import Counter
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from undercount.assume.bounds import bound_curve, bound_tables
+from undercount.assume.bounds.bands import cdf_band
+from undercount.assume.bounds.bound_curve import bound_curve, bound_tables
+from undercount.assume.bounds.hidden_heads import hidden_heads, local_level, path_probability
 from undercount.counts import ScoreCounts
 from undercount.errors import MisfitWarning
+from undercount.read.intervals.intervals import estimate_metric
 from undercount.shares import Shares
-from undercount.uncertainty.bands import cdf_band
-from undercount.uncertainty.hidden import hidden_heads, local_level, path_probability
-from undercount.uncertainty.intervals import estimate_metric
 
 RESAMPLES = 2000
 FAILED = []

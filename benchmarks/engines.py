@@ -42,7 +42,7 @@ def make(path, rows, seed):
 
 def compact(path):
     import undercount as uc
-    from undercount.files import read_counts
+    from undercount.count.files import read_counts
 
     yield
     counts = read_counts(path, label="label", score="score")
@@ -51,7 +51,7 @@ def compact(path):
 
 
 def binned(path):
-    from undercount.files import read_counts
+    from undercount.count.files import read_counts
 
     yield
     counts = read_counts(path, label="label", score="score", bins=BINS)
@@ -81,7 +81,7 @@ def duckdb_by_hand(path):
 def duckdb_by_narwhals(path):
     import duckdb
 
-    from undercount.frames import count_scores
+    from undercount.count.frames import count_scores
 
     yield
     relation = duckdb.sql(f"FROM '{path}'")
@@ -101,7 +101,7 @@ def polars_by_hand(path):
 def polars_by_narwhals(path):
     import polars as pl
 
-    from undercount.frames import count_scores
+    from undercount.count.frames import count_scores
 
     yield
     yield len(count_scores(pl.scan_parquet(path), label="label", score="grade").score)
@@ -111,9 +111,8 @@ def merging(path):
     """Merge a thousand counts files of 10,001 cells each."""
     import numpy as np
 
-    from undercount.count_files import write_counts
-    from undercount.files import read_counts
-    from undercount.merging import merge_counts
+    from undercount.count.counts_file import merge_counts, write_counts
+    from undercount.count.files import read_counts
 
     yield
     with tempfile.TemporaryDirectory() as directory:
@@ -135,7 +134,7 @@ def dask(path, workers):
     import dask.dataframe as dd
     from distributed import Client, LocalCluster
 
-    from undercount.frames import count_scores
+    from undercount.count.frames import count_scores
 
     yield
     with (
@@ -144,7 +143,7 @@ def dask(path, workers):
     ):
         frame = dd.read_parquet(path, columns=["label", "score"], split_row_groups=8)
         # Workers import what they need when they first need it: before the clock runs.
-        client.run(importlib.import_module, "undercount.frames")
+        client.run(importlib.import_module, "undercount.count.frames")
         count_scores(frame.partitions[: 2 * workers], label="label", score="score", bins=2**12)
         start = time.perf_counter()
         counts = count_scores(frame, label="label", score="score", bins=2**12)
@@ -155,7 +154,7 @@ def spark(path, workers):
     """Count with some threads of a local Spark; return the time without starting it."""
     from pyspark.sql import SparkSession
 
-    from undercount.frames import count_scores
+    from undercount.count.frames import count_scores
 
     yield
     builder = SparkSession.builder.master(f"local[{workers}]").config("spark.ui.enabled", "false")

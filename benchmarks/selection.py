@@ -7,8 +7,8 @@ CPU seconds, so that other work on the machine does not count. Bars: eq. 15 on 1
 import sys
 import time
 
-from undercount.assume.selection import SelectionModel
-from undercount.assume.simulation import (
+from undercount.assume.selection.model import SelectionModel
+from undercount.theory.simulation import (
     simulate_observed_score,
     simulate_own_score,
     simulate_unobserved,

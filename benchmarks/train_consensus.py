@@ -21,8 +21,8 @@ from train_network import fit, held_out, read, run, short, write
 from train_scorers import N_OUT_OF_FOLD, scored_world
 from train_shapes import scored_shape
 
-from undercount.prevalence.evidence import AUC_PLACE, gather
-from undercount.prevalence.quantile_net import QuantileNet
+from undercount.prevalence.consensus.evidence import AUC_PLACE, gather
+from undercount.prevalence.consensus.quantile_net import QuantileNet
 
 HOME = pathlib.Path(__file__).parents[1] / "src" / "undercount" / "prevalence" / "consensus.json"
 LEVELS = np.array([0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975])

@@ -23,8 +23,8 @@ from train_scorers import boosting
 from train_shapes import SHAPES, irreducible
 from train_worlds import RareClassError, world
 
-from undercount.prevalence.noisy_evidence import gather_noisy
-from undercount.prevalence.quantile_net import QuantileNet
+from undercount.prevalence.consensus.noisy import gather_noisy
+from undercount.prevalence.consensus.quantile_net import QuantileNet
 
 HOME = pathlib.Path(__file__).parents[1] / "src" / "undercount" / "prevalence" / "noisy.json"
 PURE = 0.3  # of the problems have no wrong label

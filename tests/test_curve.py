@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.curve import LeftOut
-from undercount.rates import metric_names
+from undercount.curve import LeftOut, metric_names
 
 
 def curve(tpr, fpr, prevalence=0.5, threshold=None):

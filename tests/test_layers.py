@@ -107,4 +107,4 @@ def test_no_cycles():
 
 
 def test_the_graph_is_not_empty():
-    assert "undercount.rates" in GRAPH["undercount.curve"]
+    assert "undercount.curve" in GRAPH["undercount.curve"]

@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from undercount.cells import (
+from undercount.count.arrays import amount, read_labels, read_scores, read_weights, row_words
+from undercount.count.kernel.table import (
+    Table,
     added,
+    compact_table,
+    full_table,
     grouped,
     heads,
     largest_error,
@@ -17,10 +21,8 @@ from undercount.cells import (
     summed,
     with_knots,
 )
+from undercount.curve import FloatArray
 from undercount.errors import InputError
-from undercount.rates import FloatArray
-from undercount.rows import amount, read_labels, read_scores, read_weights, row_words
-from undercount.tally import Table, compact_table, full_table
 
 BoolArray = NDArray[np.bool_]
 CLASSES = ("positive", "negative", "unlabeled")

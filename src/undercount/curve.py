@@ -1,88 +1,164 @@
-"""Points and curves of true-positive against false-positive rate, and numbers with intervals."""
+"""Points and curves of true-positive against false-positive rate: each rate and area, once."""
 
+import math
+import warnings
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.errors import InputError
-from undercount.rates import FloatArray, Rates, metric_names
+from undercount.errors import InputError, UndefinedMetricWarning
+from undercount.estimate import Interval
+
+FloatArray = NDArray[np.float64]
+Value = TypeVar("Value", float, FloatArray)
+
+
+def ratio(numerator: Value, denominator: Value, metric: str) -> Value:
+    """Divide; 0/0 is NaN with a warning.
+
+    The two ends of a curve (nothing or everything predicted positive) are 0/0 by construction for
+    many metrics, so they alone do not warn.
+    """
+    top, bottom = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result = top / bottom
+    if result.ndim:
+        top, bottom = top[1:-1], bottom[1:-1]
+    if not bottom.all() and np.any((top == 0) & (bottom == 0)):
+        warnings.warn(f"{metric} is 0/0 here, so NaN", UndefinedMetricWarning, stacklevel=3)
+    return cast("Value", float(result) if result.ndim == 0 else result)
+
+
+def _root(value: Value) -> Value:
+    """Square root; a negative argument (rates outside [0, 1]) gives NaN without NumPy's warning."""
+    with np.errstate(invalid="ignore"):
+        result = np.sqrt(value)
+    return cast("Value", float(result) if np.ndim(result) == 0 else result)
+
+
+class Rates(Generic[Value]):
+    """Metrics as functions of true-positive rate, false-positive rate and prevalence.
+
+    A subclass has the attributes `tpr`, `fpr` (numbers or arrays alike) and `prevalence`.
+    """
+
+    tpr: Value
+    fpr: Value
+    prevalence: float
+
+    @property
+    def recall(self) -> Value:
+        """Share of the positives predicted positive."""
+        return self.tpr
+
+    @property
+    def fnr(self) -> Value:
+        """Share of the positives predicted negative."""
+        return 1 - self.tpr
+
+    @property
+    def specificity(self) -> Value:
+        """Share of the negatives predicted negative."""
+        return 1 - self.fpr
+
+    @property
+    def predicted_positive_rate(self) -> Value:
+        """Share of all rows predicted positive."""
+        return self.prevalence * self.tpr + (1 - self.prevalence) * self.fpr
+
+    def _unflagged(self) -> Value:
+        """Share of all rows predicted negative, a sum: 1 - Q would leave rounding where it is 0."""
+        return self.prevalence * (1 - self.tpr) + (1 - self.prevalence) * (1 - self.fpr)
+
+    @property
+    def precision(self) -> Value:
+        """Share of the predicted positives that are positive."""
+        return ratio(self.prevalence * self.tpr, self.predicted_positive_rate, "precision")
+
+    @property
+    def npv(self) -> Value:
+        """Share of the predicted negatives that are negative."""
+        true_negative = (1 - self.prevalence) * (1 - self.fpr)
+        return ratio(true_negative, self._unflagged(), "npv")
+
+    @property
+    def accuracy(self) -> Value:
+        """Share of all rows predicted right."""
+        return self.prevalence * self.tpr + (1 - self.prevalence) * (1 - self.fpr)
+
+    @property
+    def balanced_accuracy(self) -> Value:
+        """Mean of recall and specificity."""
+        return (self.tpr + 1 - self.fpr) / 2
+
+    @property
+    def informedness(self) -> Value:
+        """Youden's J: recall + specificity - 1."""
+        return self.tpr - self.fpr
+
+    def f_beta(self, beta: float) -> Value:
+        """Weighted harmonic mean of precision and recall, recall counting `beta` times as much."""
+        weight = beta * beta
+        return ratio(
+            (1 + weight) * self.prevalence * self.tpr,
+            weight * self.prevalence + self.predicted_positive_rate,
+            "f_beta",
+        )
+
+    @property
+    def f1(self) -> Value:
+        """Harmonic mean of precision and recall."""
+        return self.f_beta(1.0)
+
+    @property
+    def mcc(self) -> Value:
+        """Matthews correlation of prediction and class."""
+        spread = self.prevalence * (1 - self.prevalence)
+        predictions = _root(self.predicted_positive_rate * self._unflagged())
+        return ratio(math.sqrt(spread) * self.informedness, predictions, "mcc")
+
+    @property
+    def kappa(self) -> Value:
+        """Cohen's kappa of prediction and class."""
+        flagged, spread = self.predicted_positive_rate, self.prevalence * (1 - self.prevalence)
+        expected_disagreement = self.prevalence + flagged - 2 * self.prevalence * flagged
+        return ratio(2 * spread * self.informedness, expected_disagreement, "kappa")
+
+    @property
+    def lift(self) -> Value:
+        """Precision over prevalence."""
+        return ratio(self.tpr, self.predicted_positive_rate, "lift")
+
+    @property
+    def lee_liu(self) -> Value:
+        """Lee and Liu's score: recall² over the predicted-positive rate."""
+        return ratio(self.tpr * self.tpr, self.predicted_positive_rate, "lee_liu")
+
+    @property
+    def geometric_mean(self) -> Value:
+        """Geometric mean of recall and specificity."""
+        return _root(self.tpr * (1 - self.fpr))
+
+    @property
+    def positive_likelihood_ratio(self) -> Value:
+        """True-positive rate over false-positive rate."""
+        return ratio(self.tpr, self.fpr, "positive_likelihood_ratio")
+
+    @property
+    def negative_likelihood_ratio(self) -> Value:
+        """False-negative rate over specificity."""
+        return ratio(1 - self.tpr, 1 - self.fpr, "negative_likelihood_ratio")
+
+
+def metric_names() -> list[str]:
+    """Names of all threshold metrics, in the order they are written above."""
+    return [name for name, member in vars(Rates).items() if isinstance(member, property)]
+
 
 # A precision above one over this is that of no flagged row at all, apart from rounding.
 ROUNDING = 1e-12
-
-
-@dataclass(frozen=True)
-class Interval:
-    """Hold the two ends of an interval.
-
-    Examples
-    --------
-    >>> from undercount import Interval
-    >>> interval = Interval(0.2, 0.5)
-    >>> 0.3 in interval, round(interval.width, 3)
-    (True, 0.3)
-    """
-
-    low: float
-    high: float
-
-    def __post_init__(self) -> None:
-        if self.low > self.high:
-            raise InputError(f"an interval needs low <= high; got ({self.low}, {self.high})")
-
-    def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high
-
-    @property
-    def width(self) -> float:
-        """Distance between the ends."""
-        return self.high - self.low
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """Hold a number with its interval, what it rests on, and how it was made.
-
-    Examples
-    --------
-    >>> from undercount import Estimate
-    >>> estimate = Estimate(0.7, 0.6, 0.8, 0.05, 0.95, ("random labels",), "delta")
-    >>> float(estimate), 0.65 in estimate.interval
-    (0.7, True)
-    >>> print(estimate)
-    0.7 (0.6 to 0.8 at 95 %; needs random labels)
-    """
-
-    value: float
-    low: float
-    high: float
-    standard_error: float = float("nan")
-    confidence_level: float = 0.95
-    needs: tuple[str, ...] = ()
-    method: str = ""
-
-    def __post_init__(self) -> None:
-        if self.low > self.high:
-            raise InputError(f"low must not exceed high; got {self.low} and {self.high}")
-        if self.standard_error < 0:
-            raise InputError(f"standard_error must not be negative; got {self.standard_error}")
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __str__(self) -> str:
-        needs = ", ".join(self.needs) or "nothing"
-        span = f"{self.low:.4g} to {self.high:.4g} at {self.confidence_level:.4g}"
-        if 0 < self.confidence_level < 1:
-            span = f"{self.low:.4g} to {self.high:.4g} at {100 * self.confidence_level:.4g} %"
-        return f"{self.value:.4g} ({span}; needs {needs})"
-
-    @property
-    def interval(self) -> Interval:
-        """The interval alone."""
-        return Interval(self.low, self.high)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import pytest
 
 import undercount as uc
 from undercount.assume.propensity import biased_points
-from undercount.sensitivity import sweep
+from undercount.read.sensitivity import sweep
 
 
 @pytest.fixture

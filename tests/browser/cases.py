@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import undercount as uc
-from undercount.evaluation import Evaluation
+from undercount.read.evaluate import Evaluation
 
 SHARE = 0.06
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from undercount.evaluation import Evaluation
-from undercount.report.page import write_page
+from undercount.read.evaluate import Evaluation
+from undercount.show.page.page import write_page
 
 ARGUMENTS = [
     "--no-sandbox",

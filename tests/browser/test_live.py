@@ -13,9 +13,9 @@ import pytest
 
 import undercount as uc
 from undercount.assume.propensity import biased_auc, biased_points
-from undercount.evaluation import Evaluation
-from undercount.scorecard import POINT_METRICS, metric_rows
-from undercount.sensitivity import AREAS
+from undercount.read.evaluate import Evaluation
+from undercount.read.scorecard import POINT_METRICS, metric_rows
+from undercount.read.sensitivity import AREAS
 
 pytestmark = pytest.mark.browser
 SLIDERS = ("share", "threshold", "purity", "gamma")
@@ -252,7 +252,7 @@ def test_copy_and_download(open_page: Any, cases: Any) -> None:
         page.click("#download")
     facts = json.loads(Path(waiting.value.path()).read_text())
     validator = pytest.importorskip("jsonschema")
-    schema = json.loads((Path(uc.__file__).parent / "report" / "schema.json").read_text())
+    schema = json.loads((Path(uc.__file__).parent / "show" / "schema.json").read_text())
     validator.validate(facts, schema)
     assert facts["models"][0]["curve"]["positive"][-1] == evaluation.counts.n_positive
     assert opened.said == []

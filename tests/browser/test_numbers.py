@@ -15,11 +15,11 @@ import undercount as uc
 from undercount.assume.labelled import naive_curve
 from undercount.assume.propensity import biased_points
 from undercount.errors import InputError
-from undercount.evaluation import Evaluation
-from undercount.report.page import as_page, write_page
-from undercount.scorecard import POINT_METRICS
-from undercount.sensitivity import AREAS, break_even, largest_share, metric_value
-from undercount.uncertainty.intervals import estimate_metric
+from undercount.read.evaluate import Evaluation
+from undercount.read.intervals.intervals import estimate_metric
+from undercount.read.scorecard import POINT_METRICS
+from undercount.read.sensitivity import AREAS, break_even, largest_share, metric_value
+from undercount.show.page.page import as_page, write_page
 
 pytestmark = pytest.mark.browser
 CLOSE = {"rel": 1e-9, "abs": 1e-9}

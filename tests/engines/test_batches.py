@@ -5,12 +5,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-import undercount.batches
-import undercount.engines
-from undercount.batches import gap_counter
+import undercount.count.batches
+import undercount.count.engines
+from undercount.count.batches import gap_counter
+from undercount.count.files import read_counts
+from undercount.count.frames import count_scores
 from undercount.counts import ScoreCounts
-from undercount.files import read_counts
-from undercount.frames import count_scores
 
 
 def shapes(size):
@@ -32,11 +32,11 @@ def shapes(size):
 @pytest.fixture
 def small_limits(monkeypatch):
     """Make a few thousand rows large, and batches and buckets small."""
-    monkeypatch.setattr(undercount.engines, "EXACT_LIMIT", 0)
-    monkeypatch.setattr(undercount.batches, "BATCH", 700)
-    monkeypatch.setattr(undercount.batches, "CHUNK", 300)
-    monkeypatch.setattr(undercount.batches, "NEAR_ROWS", 200)
-    monkeypatch.setattr(undercount.batches, "BUCKET_BITS", (2, 8))
+    monkeypatch.setattr(undercount.count.engines, "EXACT_LIMIT", 0)
+    monkeypatch.setattr(undercount.count.batches, "BATCH", 700)
+    monkeypatch.setattr(undercount.count.batches, "CHUNK", 300)
+    monkeypatch.setattr(undercount.count.batches, "NEAR_ROWS", 200)
+    monkeypatch.setattr(undercount.count.batches, "BUCKET_BITS", (2, 8))
 
 
 def saved(directory, **columns):
@@ -128,7 +128,7 @@ def test_every_score_on_request(columns, same):
 @pytest.mark.usefixtures("small_limits")
 def test_without_pyarrow(monkeypatch, columns, same, tmp_path):
     path = saved(tmp_path, y=columns["y"], t=columns["t"])
-    monkeypatch.setattr(undercount.engines.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(undercount.count.engines.importlib.util, "find_spec", lambda _: None)
     counts = read_counts(path, label="y", score="t")
     same(counts, ScoreCounts.from_rows(columns["y"], columns["t"], compact=True))
 

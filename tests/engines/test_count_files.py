@@ -8,19 +8,19 @@ import duckdb
 import numpy as np
 import pytest
 
-import undercount.merging
+import undercount.count.counts_file
 from undercount.assume.labelled import naive_curve
-from undercount.count_files import (
+from undercount.count.counts_file import (
     fingerprint,
     is_counts_file,
+    merge_counts,
     open_counts,
     read_counts_file,
     write_counts,
 )
+from undercount.count.grid import align_counts
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
-from undercount.grid import align_counts
-from undercount.merging import merge_counts
 
 COUNTS = ScoreCounts.from_counts([3.0, 2.0, -np.inf], [1, 0, 2], [0, 1, 0], [5, 0, 2.0**40])
 
@@ -127,7 +127,7 @@ def test_what_is_no_counts_file(tmp_path):
 
 def test_a_newer_version_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "counts.parquet"
-    monkeypatch.setattr("undercount.count_files.VERSION", 2)
+    monkeypatch.setattr("undercount.count.counts_file.VERSION", 2)
     write_counts(COUNTS, path)
     monkeypatch.undo()
     with pytest.raises(InputError, match="newer version"):
@@ -217,7 +217,7 @@ def test_rows_counted_twice_are_refused(tmp_path):
 def test_merging_goes_on_where_it_stopped(tmp_path, columns, monkeypatch, same):
     paths = parts(tmp_path, columns, 6)
     output = tmp_path / "sum.parquet"
-    monkeypatch.setattr(undercount.merging, "NOTE_EVERY", -1.0)
+    monkeypatch.setattr(undercount.count.counts_file, "NOTE_EVERY", -1.0)
     opened = []
 
     def open_three(path, connection):
@@ -226,7 +226,7 @@ def test_merging_goes_on_where_it_stopped(tmp_path, columns, monkeypatch, same):
             raise KeyboardInterrupt
         return open_counts(path, connection)
 
-    monkeypatch.setattr(undercount.merging, "open_counts", open_three)
+    monkeypatch.setattr(undercount.count.counts_file, "open_counts", open_three)
     with pytest.raises(KeyboardInterrupt):
         merge_counts(paths, output)
     assert not output.exists()
@@ -236,7 +236,7 @@ def test_merging_goes_on_where_it_stopped(tmp_path, columns, monkeypatch, same):
         opened.append(path)
         return open_counts(path, connection)
 
-    monkeypatch.setattr(undercount.merging, "open_counts", open_rest)
+    monkeypatch.setattr(undercount.count.counts_file, "open_counts", open_rest)
     merged = merge_counts(paths, output)
     assert [path for path in opened if path.suffix == ".parquet"] == paths[3:]
     same(merged, ScoreCounts.from_rows(columns["y"], columns["t"]))

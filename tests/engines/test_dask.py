@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from undercount.count.frames import count_scores
+from undercount.count.queries import _grouped
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
-from undercount.frames import count_scores
-from undercount.partitions import _grouped
 
 dask = pytest.importorskip("dask", reason="Dask is not installed: pip install 'dask[dataframe]'")
 dd = pytest.importorskip(

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from undercount.count.files import read_columns, read_counts, read_numbers
+from undercount.count.sources import read_error
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
-from undercount.files import read_columns, read_counts, read_numbers
-from undercount.read_errors import read_error
 
 ROWS = {"fraud": [1.0, np.nan, 0.0, np.nan], "risk": [0.9, 0.9, -0.0, np.inf]}
 EXPECTED = ScoreCounts.from_rows(ROWS["fraud"], ROWS["risk"])
@@ -302,7 +302,7 @@ def test_nothing_is_left_in_the_working_directory(tmp_path):
     data.mkdir()
     here.mkdir()
     path = write(data, "parquet")
-    code = "import sys; from undercount.files import read_counts\n"
+    code = "import sys; from undercount.count.files import read_counts\n"
     code += "read_counts(sys.argv[1], label='fraud', score='risk')"
     subprocess.run([sys.executable, "-c", code, str(path)], cwd=here, check=True)  # noqa: S603
     assert list(here.iterdir()) == []

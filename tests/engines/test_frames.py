@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from undercount.count.frames import count_scores
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
-from undercount.frames import count_scores
 
 
 def test_same_counts(constructor, columns, same):

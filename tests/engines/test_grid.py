@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-import undercount.engines
+import undercount.count.engines
+from undercount.count.frames import count_scores
+from undercount.count.grid import Cells, align_counts, binning_error
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
-from undercount.frames import count_scores
-from undercount.grid import Cells, align_counts, binning_error
 
 PAIRS = (("positive", "unlabeled"), ("positive", "negative"), ("unlabeled", "negative"))
 
@@ -168,9 +168,9 @@ def test_a_missing_score_of_several_names_its_column(lazy_constructor, columns):
 
 
 def test_many_distinct_scores_are_binned_by_themselves(monkeypatch):
-    monkeypatch.setattr(undercount.engines, "EXACT_LIMIT", 100)
-    monkeypatch.setattr(undercount.engines, "PROBE_ROWS", 64)
-    monkeypatch.setattr(undercount.engines, "DEFAULT_BINS", 50)
+    monkeypatch.setattr(undercount.count.engines, "EXACT_LIMIT", 100)
+    monkeypatch.setattr(undercount.count.engines, "PROBE_ROWS", 64)
+    monkeypatch.setattr(undercount.count.engines, "DEFAULT_BINS", 50)
     frame = pl.DataFrame({"y": [1, 0] * 200, "s": np.linspace(0, 1, 400)}).lazy()
     assert len(count_scores(frame, label="y", score="s").score) <= 50
 

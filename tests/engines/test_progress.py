@@ -13,14 +13,13 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import undercount.engines
-import undercount.progress
-from undercount.count_files import write_counts
+import undercount.count.engines
+import undercount.count.progress
+from undercount.count.counts_file import merge_counts, write_counts
+from undercount.count.files import read_counts
+from undercount.count.frames import count_scores
+from undercount.count.progress import Progress, telling
 from undercount.counts import ScoreCounts
-from undercount.files import read_counts
-from undercount.frames import count_scores
-from undercount.merging import merge_counts
-from undercount.progress import Progress, telling
 
 
 def check(seen):
@@ -49,14 +48,14 @@ def test_a_running_query_of_duckdb_is_asked(monkeypatch):
         def query_progress(self):
             return 50.0
 
-    monkeypatch.setattr(undercount.progress, "LOOK_EVERY", 0.001)
+    monkeypatch.setattr(undercount.count.progress, "LOOK_EVERY", 0.001)
     seen = []
     progress = Progress(seen.append)
-    with undercount.progress.watched(Connection()), progress.step(0.8):
+    with undercount.count.progress.watched(Connection()), progress.step(0.8):
         while not seen:
             time.sleep(0.001)
     assert seen == [0.4, 0.8]
-    assert undercount.progress.WATCHED.get() is None
+    assert undercount.count.progress.WATCHED.get() is None
 
 
 def test_duckdb_knows_how_far_it_is(tmp_path, monkeypatch):
@@ -67,7 +66,7 @@ def test_duckdb_knows_how_far_it_is(tmp_path, monkeypatch):
     with duckdb.connect() as connection:
         rows = "SELECT random() AS s, (random() < 0.1)::INT AS y FROM range(1000000)"
         connection.execute(f"COPY ({rows}) TO '{path}' (ROW_GROUP_SIZE 20000)")
-    monkeypatch.setattr(undercount.progress, "LOOK_EVERY", 0.002)
+    monkeypatch.setattr(undercount.count.progress, "LOOK_EVERY", 0.002)
     seen = []
     read_counts(path, label="y", score="s", compact=False, progress=seen.append)
     check(seen)
@@ -103,7 +102,7 @@ def test_a_bar_is_drawn_on_stderr_when_asked_for(monkeypatch):
     stream = io.StringIO()
     stream.isatty = lambda: True
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(undercount.progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(undercount.count.progress, "PATIENCE", 0.0)
     monkeypatch.setenv("TERM", "xterm")
     with telling(True, "counting") as progress, progress.step(1.0):
         time.sleep(0.05)
@@ -124,13 +123,13 @@ def test_short_work_draws_nothing(columns, capfd):
 
 STOPPED = """
 import os, signal, sys
-import undercount.engines, undercount.progress
-from undercount.count_files import write_counts
-from undercount.files import read_counts
-from undercount.merging import merge_counts
+import undercount.count.engines, undercount.count.progress
+from undercount.count.counts_file import write_counts
+from undercount.count.files import read_counts
+from undercount.count.counts_file import merge_counts
 
-undercount.progress.LOOK_EVERY = 0.002
-undercount.engines.EXACT_LIMIT = 1000
+undercount.count.progress.LOOK_EVERY = 0.002
+undercount.count.engines.EXACT_LIMIT = 1000
 
 
 def stop(share):

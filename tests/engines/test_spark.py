@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from undercount.count_files import read_counts_file
+from undercount.count.counts_file import read_counts_file
+from undercount.count.frames import count_scores
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
-from undercount.frames import count_scores
 
 pytestmark = [
     pytest.mark.spark,
@@ -162,7 +162,7 @@ import sys
 import numpy as np
 from pyspark.sql import SparkSession
 from undercount.counts import ScoreCounts
-from undercount.frames import count_scores
+from undercount.count.frames import count_scores
 
 spark = SparkSession.builder.remote("local[2]").getOrCreate()
 y, s = [1.0, None, 0.0, None, None], [0.5, 0.5, -0.0, 0.0, float("inf")]

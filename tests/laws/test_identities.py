@@ -31,10 +31,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import undercount as uc
-from undercount.assume.lift import auc_from_lift, lift_curve
 from undercount.assume.mixture import direct_auc, unlabeled_precision
-from undercount.assume.recovery import precision_from_naive
 from undercount.errors import InputError
+from undercount.theory.lift import auc_from_lift, lift_curve
+from undercount.theory.recovery import precision_from_naive
 
 EXACT = {"rel": 1e-12, "abs": 1e-12}
 AREA = {"rel": 1e-9, "abs": 1e-9}

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
 import undercount as uc
-from undercount.assume.f_scores import labelled_moments
-from undercount.assume.lift import expected_labelled_auc, lift_curve
-from undercount.assume.lift_error import lift_variance
-from undercount.uncertainty.average_precision import unbiased_average_precision
-from undercount.uncertainty.design import design_of
+from undercount.read.intervals.average_precision import unbiased_average_precision
+from undercount.read.intervals.design import design_of
+from undercount.theory.f_scores import labelled_moments
+from undercount.theory.lift import expected_labelled_auc, lift_curve, lift_variance
 
 EXACT = {"rel": 1e-11, "abs": 1e-12}
 law = settings(deadline=None, max_examples=15)

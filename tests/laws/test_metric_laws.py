@@ -10,8 +10,8 @@ from sklearn import metrics as sklearn_metrics
 
 import undercount as uc
 from undercount import metrics
-from undercount.uncertainty.intervals import estimate_metric
-from undercount.uncertainty.scales import LOSS_METRICS, THRESHOLD_METRICS
+from undercount.read.intervals.intervals import estimate_metric
+from undercount.read.intervals.scales import LOSS_METRICS, THRESHOLD_METRICS
 
 # Function → the extra arguments it needs.
 REGISTRY = {

@@ -8,16 +8,16 @@ import sys
 
 import numpy as np
 import pytest
+from undercount_reproductions import aul_tables, jain_draws, tabatabaei2020
+from undercount_reproductions import data as paper_data
+from undercount_reproductions.catalogue import ITEMS, find_item, run_item
+from undercount_reproductions.drawing import Box, Line, Panel, draw
+from undercount_reproductions.pages import write_pages
+from undercount_reproductions.published import published
+from undercount_reproductions.result import Result
+from undercount_reproductions.running import Request
 
 import undercount as uc
-from undercount.papers import aul_tables, jain_draws, tabatabaei2020
-from undercount.papers import data as paper_data
-from undercount.papers.catalogue import ITEMS, find_item, run_item
-from undercount.papers.drawing import Box, Line, Panel, draw
-from undercount.papers.pages import write_pages
-from undercount.papers.published import published
-from undercount.papers.result import Result
-from undercount.papers.running import Request
 
 CLAESEN = [("claesen2015", "table1"), ("claesen2015", "table2")]
 # Item → (where, name, value) of the constant that makes it short.
@@ -87,7 +87,7 @@ def test_without_data(item):
 @pytest.mark.parametrize("item", CLAESEN, ids="-".join)
 def test_two_rows_of_claesen(item, monkeypatch):
     short = {item[1]: published("claesen2015")[item[1]][2::13]}
-    monkeypatch.setattr("undercount.papers.claesen2015.published", lambda _: short)
+    monkeypatch.setattr("undercount_reproductions.claesen2015.published", lambda _: short)
     result = run_item(*item, runs=2)
     check(result, item)
     assert len(result.rows) == 6
@@ -98,7 +98,7 @@ def test_two_rows_of_claesen(item, monkeypatch):
 @pytest.mark.parametrize("item", SHORTENED, ids="-".join)
 def test_shortened(item, monkeypatch):
     module, name, value = SHORTENED[item]
-    monkeypatch.setattr(f"undercount.papers.{module}.{name}", value)
+    monkeypatch.setattr(f"undercount_reproductions.{module}.{name}", value)
     check(run_item(*item, runs=1), item)
 
 
@@ -109,7 +109,7 @@ def test_on_small_data(item, small_data, kept, monkeypatch):
     for name in {"table1", "table2"} & set(table):
         table[name] = [row for row in table[name] if row[0] in ("pima", "airfoil", "spambase")][2:4]
     for module in modules[item[0]]:
-        monkeypatch.setattr(f"undercount.papers.{module}.published", lambda _: table)
+        monkeypatch.setattr(f"undercount_reproductions.{module}.published", lambda _: table)
     result = run_item(*item, runs=2, data_dir=small_data, out=kept)
     check(result, item)
     if item[1] == "table1":  # sets that are not there are shown with the published numbers alone
@@ -123,7 +123,7 @@ def test_on_small_data(item, small_data, kept, monkeypatch):
     ids="-".join,
 )
 def test_on_stand_ins(item, small_data, monkeypatch):
-    monkeypatch.setattr("undercount.papers.covtype.KNOWN", 100)
+    monkeypatch.setattr("undercount_reproductions.covtype.KNOWN", 100)
     check(run_item(*item, runs=3, data_dir=small_data), item)
 
 
@@ -595,7 +595,7 @@ def test_openml_as_it_is():
 
 def test_the_list_of_items_is_light():
     code = (
-        "import sys, undercount.papers.catalogue\n"
+        "import sys, undercount_reproductions.catalogue\n"
         "heavy = {'sklearn', 'matplotlib', 'joblib', 'scipy.stats', 'pandas'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )

@@ -5,9 +5,9 @@ from scipy.special import logit, ndtr, ndtri
 import undercount as uc
 from undercount.prevalence import Consensus
 from undercount.prevalence.binormal import CUTS, DISTANCES, SPREADS, binormal_share
-from undercount.prevalence.consensus import _sharpened
-from undercount.prevalence.evidence import AUC_PLACE, HEADS, LARGEST, gather
-from undercount.prevalence.quantile_net import QuantileNet, trained_net
+from undercount.prevalence.consensus.consensus import _sharpened
+from undercount.prevalence.consensus.evidence import AUC_PLACE, HEADS, LARGEST, gather
+from undercount.prevalence.consensus.quantile_net import QuantileNet, trained_net
 from undercount.prevalence.ranks import labelled_auc
 
 

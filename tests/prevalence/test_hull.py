@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from undercount.prevalence.hull import ActiveSet, Target, double_product, nearest_by_pairs
+from undercount.prevalence.kernel_mean.hull import (
+    ActiveSet,
+    Target,
+    double_product,
+    nearest_by_pairs,
+)
 
 
 @pytest.fixture

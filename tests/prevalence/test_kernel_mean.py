@@ -5,16 +5,17 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.curve import Interval
+from undercount.estimate import Interval
 from undercount.prevalence import KernelMean
-from undercount.prevalence.kernel_distance import HullDistance
-from undercount.prevalence.kernel_mean import (
+from undercount.prevalence.kernel_mean.distance import HullDistance
+from undercount.prevalence.kernel_mean.kernel_mean import (
+    cell,
     feature_kernel_means,
+    in_steps,
     point_kernel_means,
     score_kernel_means,
 )
-from undercount.prevalence.kernel_steps import cell, in_steps
-from undercount.prevalence.kernel_width import point_kernel, row_kernel
+from undercount.prevalence.kernel_mean.width import point_kernel, row_kernel
 
 DATA = pathlib.Path(__file__).parents[1] / "data" / "prevalence"
 EXPECTED = json.loads((DATA / "expected_features.json").read_text())
@@ -178,7 +179,7 @@ def test_features_are_sampled_down_and_seeded():
 def test_single_precision_beyond_the_memory_limit(monkeypatch):
     labelled, unlabeled = sample(100, 300, 0.3, 3, 30)
     double = feature_kernel_means(labelled, unlabeled)
-    monkeypatch.setattr("undercount.prevalence.kernel_width.DOUBLE_ROWS", 100)
+    monkeypatch.setattr("undercount.prevalence.kernel_mean.width.DOUBLE_ROWS", 100)
     single = feature_kernel_means(labelled, unlabeled)
     assert abs(steps_off(single.km1, double.km1)) < 1.01
     rows = np.concatenate([unlabeled, labelled])

@@ -3,9 +3,9 @@ import pytest
 
 import undercount as uc
 from undercount.prevalence import NoisyComposition, NoisyConsensus
+from undercount.prevalence.consensus.noisy import gather_noisy
+from undercount.prevalence.consensus.quantile_net import trained_net
 from undercount.prevalence.noisy import swapped
-from undercount.prevalence.noisy_evidence import gather_noisy
-from undercount.prevalence.quantile_net import trained_net
 
 
 def noisy_counts(rng, share, purity, distance=4.0, sizes=(600, 3000)):

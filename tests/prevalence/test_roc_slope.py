@@ -3,9 +3,9 @@ import pytest
 from scipy.stats import beta
 
 import undercount as uc
-from undercount.ceiling import head_shares, limits_ratio
 from undercount.prevalence import RocSlope
 from undercount.prevalence.roc_slope import _contenders
+from undercount.prevalence.upper_bound import head_shares, limits_ratio
 
 
 def test_published_value(published):

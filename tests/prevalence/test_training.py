@@ -6,7 +6,7 @@ import pathlib
 import numpy as np
 import pytest
 
-from undercount.prevalence.noisy_evidence import gather_noisy
+from undercount.prevalence.consensus.noisy import gather_noisy
 
 BENCHMARKS = pathlib.Path(__file__).parents[2] / "benchmarks"
 

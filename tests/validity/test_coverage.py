@@ -15,11 +15,11 @@ from scipy.integrate import trapezoid
 from scipy.special import expit
 
 import undercount as uc
-from undercount.uncertainty.components import head_interval
-from undercount.uncertainty.design import Design
-from undercount.uncertainty.intervals import estimate_metrics
-from undercount.uncertainty.scales import AREA_METRICS, LOSS_METRICS, THRESHOLD_METRICS
-from undercount.uncertainty.thresholds import HeadCounts, RatePoint
+from undercount.read.intervals.components import head_interval
+from undercount.read.intervals.design import Design
+from undercount.read.intervals.intervals import estimate_metrics
+from undercount.read.intervals.scales import AREA_METRICS, LOSS_METRICS, THRESHOLD_METRICS
+from undercount.read.intervals.thresholds import HeadCounts, RatePoint
 
 SHAPES = ("normal", "skewed", "tied")
 PREVALENCES = (0.05, 0.3, 0.6)

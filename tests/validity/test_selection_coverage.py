@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from undercount.assume.gaussian import gaussian_rates
-from undercount.assume.selection import SelectionModel
-from undercount.assume.simulation import (
+from undercount.assume.selection.gaussian import gaussian_rates
+from undercount.assume.selection.model import SelectionModel
+from undercount.assume.trial import Design, run_trial
+from undercount.theory.simulation import (
     simulate_observed_score,
     simulate_own_score,
     simulate_unobserved,
 )
-from undercount.assume.trial import Design, run_trial
 
 pytestmark = pytest.mark.slow
 SHARES = (0.2, 0.5, 0.7)

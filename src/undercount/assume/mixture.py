@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
-from undercount.curve import LeftOut, OperatingCurve
+from undercount.curve import FloatArray, LeftOut, OperatingCurve
 from undercount.errors import InputError
-from undercount.rates import FloatArray
 from undercount.shares import Shares
 
 Monotone: TypeAlias = Literal["cummax", "isotonic", "hull"]

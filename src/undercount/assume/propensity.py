@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from undercount.count.arrays import read_labels, read_scores
 from undercount.counts import ScoreCounts
-from undercount.curve import Interval, OperatingCurve, OperatingPoint
+from undercount.curve import FloatArray, OperatingCurve, OperatingPoint
 from undercount.errors import InputError
-from undercount.rates import FloatArray
-from undercount.rows import read_labels, read_scores
+from undercount.estimate import Interval
 from undercount.shares import Shares
 
 ROUNDING = 1e-9

@@ -4,15 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from undercount.assume.selection import SelectionModel
-from undercount.assume.simulation import (
+from undercount.assume.selection.model import SelectionModel
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
+from undercount.theory.simulation import (
     SelectedData,
     simulate_observed_score,
     simulate_own_score,
     simulate_unobserved,
 )
-from undercount.counts import ScoreCounts
-from undercount.rates import FloatArray
 
 N_ROWS = 1000
 

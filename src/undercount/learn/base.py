@@ -25,9 +25,9 @@ from undercount.learn.validation import check_parameters, validated
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from undercount.curve import FloatArray
     from undercount.learn.moments import Moments, PairLoss
     from undercount.learn.search import Choice
-    from undercount.rates import FloatArray
 
 # Widths in median distances, wide first; penalties in mean eigenvalues, strong first: ties go to
 # the smoother score.

@@ -10,8 +10,8 @@ from scipy.linalg import eigh
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 if TYPE_CHECKING:
+    from undercount.curve import FloatArray
     from undercount.learn.labels import Mask
-    from undercount.rates import FloatArray
 
 # Rows whose distances to the centres set the scale of the widths.
 WIDTH_ROWS = 1000

@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 if TYPE_CHECKING:
+    from undercount.curve import FloatArray
     from undercount.learn.labels import Mask
-    from undercount.rates import FloatArray
 
 CELLS = 2048
 # Separable scores would want an infinite slope; a wide normal prior keeps it finite.

@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
-    from undercount.rates import FloatArray
+    from undercount.curve import FloatArray
 
 Mask = NDArray[np.bool_]
 LEAST = 2  # rows of a kind, so that one can be held out

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from undercount.rates import FloatArray
+    from undercount.curve import FloatArray
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ class PUAUCClassifier(PairwiseClassifier):
 
 def _estimated_share(rows: TrainingRows, sampling: str, seed: int) -> float:
     # Imported late: a given share needs none of this.
-    from undercount.prevalence.consensus import Consensus  # noqa: PLC0415
+    from undercount.prevalence.consensus.consensus import Consensus  # noqa: PLC0415
     from undercount.prevalence.out_of_fold import out_of_fold_scores  # noqa: PLC0415
 
     y = np.where(rows.labelled, 1, -1)

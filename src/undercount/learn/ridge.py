@@ -9,8 +9,8 @@ import numpy as np
 from scipy.linalg import eigh
 
 if TYPE_CHECKING:
+    from undercount.curve import FloatArray
     from undercount.learn.moments import PairLoss
-    from undercount.rates import FloatArray
 
 
 @dataclass(frozen=True)

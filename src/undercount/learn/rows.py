@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from undercount.curve import FloatArray
     from undercount.learn.basis import GaussianBasis, LinearBasis
     from undercount.learn.labels import Mask
-    from undercount.rates import FloatArray
 
     Block = tuple[slice, FloatArray]
 

@@ -15,10 +15,10 @@ from undercount.prevalence.ranks import labelled_auc
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from undercount.curve import FloatArray
     from undercount.learn.basis import GaussianBasis, LinearBasis
     from undercount.learn.labels import Mask
     from undercount.learn.rows import TrainingRows
-    from undercount.rates import FloatArray
 
     Loss = Callable[[Moments, Moments], PairLoss]
     Basis = GaussianBasis | LinearBasis

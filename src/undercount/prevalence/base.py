@@ -10,8 +10,8 @@ from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
 from undercount.counts import ScoreCounts
-from undercount.curve import Estimate, Interval
 from undercount.errors import InputError
+from undercount.estimate import Estimate, Interval
 from undercount.prevalence.checks import (
     as_counts,
     as_matrix,

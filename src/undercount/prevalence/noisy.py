@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from undercount.counts import ScoreCounts
-from undercount.curve import Interval
 from undercount.errors import InputError
+from undercount.estimate import Interval
 from undercount.prevalence.alpha_max import AlphaMax
 from undercount.prevalence.base import Fitted, ScoreEstimator
 from undercount.prevalence.checks import MIN_LABELS
-from undercount.prevalence.kernel_mean import score_kernel_means
+from undercount.prevalence.kernel_mean.kernel_mean import score_kernel_means
 from undercount.prevalence.ranks import effective_sizes, merged
 from undercount.prevalence.resampling import resampled_counts
 

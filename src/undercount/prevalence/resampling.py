@@ -10,7 +10,7 @@ import numpy as np
 from undercount.counts import ScoreCounts
 
 if TYPE_CHECKING:
-    from undercount.curve import Interval
+    from undercount.estimate import Interval
     from undercount.prevalence.ranks import Array
 
 
@@ -45,7 +45,7 @@ def holding(interval: Interval, value: float) -> Interval:
 
     Examples
     --------
-    >>> from undercount.curve import Interval
+    >>> from undercount.estimate import Interval
     >>> from undercount.prevalence.resampling import holding
     >>> holding(Interval(0.25, 0.5), 0.125)
     Interval(low=0.125, high=0.5)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri
 
-from undercount.ceiling import head_shares, limits_ratio, upper_bound
 from undercount.errors import InputError
 from undercount.prevalence.base import Fitted, ScoreEstimator
 from undercount.prevalence.ranks import effective_sizes
+from undercount.prevalence.upper_bound import head_shares, limits_ratio, upper_bound
 
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts

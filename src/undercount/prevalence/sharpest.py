@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, MisfitWarning
 from undercount.prevalence.base import PrevalenceEstimator
-from undercount.prevalence.consensus import Consensus
+from undercount.prevalence.consensus.consensus import Consensus
 from undercount.prevalence.out_of_fold import N_FOLDS, excess_auc, out_of_fold_scores
 from undercount.prevalence.ranks import Array, labelled_auc
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from undercount.curve import Interval
 from undercount.errors import InputError, MisfitWarning
+from undercount.estimate import Interval
 from undercount.prevalence.base import Fitted, ScoreEstimator
 from undercount.prevalence.checks import MIN_LABELS
 

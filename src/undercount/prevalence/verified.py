@@ -8,8 +8,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import betaincinv
 
-from undercount.curve import Interval
 from undercount.errors import InputError
+from undercount.estimate import Interval
 from undercount.prevalence.base import Fitted, PrevalenceEstimator
 
 KINDS = ("equal-tailed", "highest-density")

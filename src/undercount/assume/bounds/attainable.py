@@ -1,0 +1,216 @@
+"""The way of the hidden rows through the scores, also inside cells that merge several scores."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from undercount.assume.bounds.tables import (
+    ContingencyTables,
+    Rounding,
+    Targets,
+    check_setting,
+    read_cdfs,
+    share_ends,
+    tables,
+    targets,
+    warn_misfit,
+)
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
+from undercount.estimate import Interval
+from undercount.shares import Shares
+
+Side: TypeAlias = Literal["positive", "negative"]
+# Points that may be spent on the inside of merged cells.
+POINTS = 50_000
+
+
+class Stops(NamedTuple):
+    """Points to read a walk at: the number of the cell, and unlabeled rows of it passed there."""
+
+    cell: NDArray[np.int64]
+    rows: FloatArray
+
+
+class Walk(NamedTuple):
+    """Hidden positives above each rank.
+
+    A merged cell has no labelled row, so the band is flat in it: the hidden rows of the class the
+    band is made of first catch up with the number wanted there, then stand still while the other
+    class passes, then take what is left.
+    """
+
+    counts: ScoreCounts
+    side: Side
+    before: FloatArray
+    catch_up: FloatArray
+    rest: FloatArray
+
+    @classmethod
+    def along(
+        cls, counts: ScoreCounts, path: FloatArray, wanted: FloatArray, side: Side = "positive"
+    ) -> "Walk":
+        """Follow `path`, the hidden positives above each score, towards those `wanted`."""
+        if side == "negative":
+            heads = np.cumsum(counts.unlabeled)
+            path, wanted = heads - path, heads - wanted
+        before = np.append(0.0, path[:-1])
+        catch_up = np.maximum(np.minimum(wanted, path) - before, 0)
+        return cls(counts, side, before, catch_up, path - before - catch_up)
+
+    def hidden(self, stops: Stops) -> FloatArray:
+        """Return the hidden positives above each stop."""
+        cell, rows = stops
+        passed = self.counts.unlabeled[cell]
+        taken = np.minimum(rows, self.catch_up[cell])
+        taken += np.clip(self.rest[cell] + rows - passed, 0, self.rest[cell])
+        # Labelled rows may move the band by more than the unlabeled rows beside them.
+        whole = rows == passed
+        taken[whole] = (self.catch_up + self.rest)[cell[whole]]
+        mine = self.before[cell] + taken
+        return mine if self.side == "positive" else self.heads(stops) - mine
+
+    def heads(self, stops: Stops) -> FloatArray:
+        """Return the unlabeled rows above each stop."""
+        return (np.cumsum(self.counts.unlabeled) - self.counts.unlabeled)[stops.cell] + stops.rows
+
+
+def all_stops(walks: Sequence[Walk], *, row_by_row: bool) -> Stops | None:
+    """Return the stops that show the whole way of the walks, or None if every score is a cell.
+
+    Merged cells are read at their corners and, between corners, at whole rows as far as they
+    are few; or row by row, unless rows are weighted.
+    """
+    counts = walks[0].counts
+    if not counts.compact:
+        return None
+    bare = np.flatnonzero(counts.merged & (counts.positive + counts.negative == 0))
+    size = counts.unlabeled[bare]
+    if row_by_row and not counts.weighted:
+        inside = [_every_row(bare, size)]
+    else:
+        inside = [part for walk in walks for part in _corners(walk, bare, size)]
+    cells = np.concatenate([np.arange(len(counts.score)), *(part.cell for part in inside)])
+    rows = np.concatenate([counts.unlabeled, *(part.rows for part in inside)])
+    order = np.lexsort((rows, cells))
+    cells, rows = cells[order], rows[order]
+    # Each stop once, and none at a cell's start, which is the end of the one before.
+    new = np.append(True, (np.diff(cells) > 0) | (np.diff(rows) > 0))
+    last = np.append(np.diff(cells) > 0, True)
+    kept = new & ((rows > 0) | last)
+    return Stops(cells[kept], rows[kept])
+
+
+def _every_row(bare: NDArray[np.int64], size: FloatArray) -> Stops:
+    length = size.astype(np.int64)
+    start = np.repeat(np.cumsum(length) - length, length)
+    return Stops(np.repeat(bare, length), 1.0 + np.arange(length.sum()) - start)
+
+
+def _corners(walk: Walk, bare: NDArray[np.int64], size: FloatArray) -> list[Stops]:
+    """Return stops along the runs in which hidden positives pass; the ends are the corners."""
+    catch_up, rest = walk.catch_up[bare], walk.rest[bare]
+    runs = [(np.zeros_like(size), catch_up), (size - rest, rest)]
+    if walk.side == "negative":
+        runs = [(catch_up, size - catch_up - rest)]
+    longest = max(float(length.max(initial=1)) for _, length in runs)
+    pieces = int(min(max(POINTS // max(len(bare), 1), 1), np.ceil(longest)))
+    part = np.arange(pieces + 1) / pieces
+    found = []
+    for start, length in runs:
+        passed = np.ceil(length[:, np.newaxis] * part - 1e-9)
+        rows = start[:, np.newaxis] + np.minimum(passed, length[:, np.newaxis])
+        found.append(
+            Stops(np.repeat(bare, pieces + 1), np.minimum(rows, size[:, np.newaxis]).ravel())
+        )
+    return found
+
+
+def bound_roc_auc(
+    counts: ScoreCounts,
+    shares: Shares,
+    *,
+    lower_cdf: ArrayLike,
+    upper_cdf: ArrayLike,
+    rounding: Rounding = "sharp",
+) -> Interval:
+    """Bound the ROC AUC over all labellings of the unlabeled rows that stay within a band.
+
+    Tight: both ends are reached by a labelling, found greedily. The area under the tables of
+    Theorem 1, which bound each score alone, is wider.
+
+    Parameters
+    ----------
+    counts, shares, lower_cdf, upper_cdf, rounding
+        As in `bound_tables`.
+
+    Notes
+    -----
+    Assumes: the band holds at all scores at once, labels are right, and the share of hidden
+    positives is right.
+    Wrong when: the band holds only at each score alone, or labels are not given at random.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> from undercount.assume.bounds.attainable import bound_roc_auc
+    >>> counts = uc.ScoreCounts.from_rows([1, None, None, None], [4, 3, 2, 1])
+    >>> bound_roc_auc(
+    ...     counts, uc.Shares(1 / 3), lower_cdf=[0, 0, 1, 1], upper_cdf=[0, 1, 1, 1]
+    ... )
+    Interval(low=0.75, high=1.0)
+    """
+    check_setting(counts, shares, rounding)
+    lower, upper = read_cdfs(lower_cdf, upper_cdf, counts)
+    low, high = share_ends(shares)
+    worst = targets(counts, low, lower, upper, rounding)
+    best = worst if low == high else targets(counts, high, lower, upper, rounding)
+    warn_misfit(min(attainable(counts, end)[2] for end in (worst, best)), stacklevel=2)
+    walks = (
+        Walk.along(counts, attainable(counts, worst)[0], worst.low),
+        Walk.along(counts, attainable(counts, best)[1], best.high),
+    )
+    areas = [
+        walk_tables(walk, shares, end.n_hidden, all_stops([walk], row_by_row=False)).curve.roc_auc
+        for walk, end in zip(walks, (worst, best), strict=True)
+    ]
+    return Interval(areas[0], areas[1])
+
+
+def attainable(counts: ScoreCounts, wanted: Targets) -> tuple[FloatArray, FloatArray, float]:
+    """Return the fewest and most hidden positives above each score that one labelling can have.
+
+    Going down the scores, the most are what was there plus the unlabeled rows of the score, but
+    no more than the band's upper end: TP(r) = min(TP(r-1) + u_r, high_r). That recursion is a
+    running minimum of high_r - |head_r|. The fewest follow the same way from the bottom. The third
+    value is the misfit: rows missing between them.
+    """
+    heads = counts.cumulative()[2][1:]
+    # What holds for a score holds for those above (fewer) or below (more).
+    ceiling = np.minimum.accumulate(wanted.high[::-1])[::-1]
+    floor = np.maximum.accumulate(wanted.low)
+    floor[-1] = max(floor[-1], wanted.n_hidden)
+    most = heads + np.minimum(0, np.minimum.accumulate(ceiling - heads))
+    least = heads + np.maximum.accumulate((floor - heads)[::-1])[::-1]
+    most, least = wanted.clip(most), wanted.clip(least)
+    missing = max(wanted.misfit, float((least - most).max(initial=0)))
+    return np.minimum(least, most), np.maximum(least, most), missing
+
+
+def walk_tables(
+    walk: Walk, shares: Shares, n_hidden: float, stops: Stops | None
+) -> ContingencyTables:
+    """Build the tables at the stops of a walk, by default at every score.
+
+    Stops inside a merged cell carry its threshold and are marked as merged, so nobody can read a
+    threshold there.
+    """
+    if stops is None:
+        cells = np.arange(len(walk.counts.score))
+        return tables(
+            walk.counts, shares, walk.hidden(Stops(cells, walk.counts.unlabeled)), n_hidden
+        )
+    hidden, heads = walk.hidden(stops), walk.heads(stops)
+    return tables(walk.counts, shares, hidden, n_hidden, cell=stops.cell, unlabeled=heads)

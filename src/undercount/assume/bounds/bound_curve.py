@@ -1,0 +1,290 @@
+"""Bounds on tables and curves when only some positives are labelled (Claesen et al. 2015)."""
+
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from undercount.assume.bounds.attainable import Side, Walk, all_stops, attainable, walk_tables
+from undercount.assume.bounds.bands import Band, CdfBand, cdf_band
+from undercount.assume.bounds.tables import (
+    ContingencyTables,
+    Rounding,
+    TableBounds,
+    check_setting,
+    hidden_rows,
+    read_cdfs,
+    share_ends,
+    sorted_curve,
+    tables,
+    targets,
+    warn_misfit,
+)
+from undercount.counts import ScoreCounts
+from undercount.curve import CurveBounds, OperatingCurve
+from undercount.errors import InputError
+from undercount.shares import Shares
+
+Basis: TypeAlias = Literal["positive", "negative", "tightest"]
+BASES = get_args(Basis)
+SIDES: tuple[Side, ...] = get_args(Side)
+
+
+def bound_tables(
+    counts: ScoreCounts,
+    shares: Shares,
+    *,
+    lower_cdf: ArrayLike,
+    upper_cdf: ArrayLike,
+    rounding: Rounding = "sharp",
+) -> TableBounds:
+    """Bound the contingency table at each score, given limits of the hidden positives' ranks.
+
+    Claesen et al. (2015), Theorem 1 with eqs 10-13, at each score by itself.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Labels at each score.
+    shares : Shares
+        Share of positives among the unlabeled rows (Claesen's β). Of a range the low end serves
+        the pessimistic and the high end the optimistic tables, which is a bound only where the
+        curve lies above the diagonal; `bound_curve` minds the rest.
+    lower_cdf, upper_cdf : array-like
+        Limits of the share of hidden positives that score at least ``counts.score`` (T_lb, T_ub).
+    rounding : {"sharp", "paper", "none"}
+        Hidden positives are whole rows. "sharp": whole numbers within the band, the tightest
+        bound. "paper": outward to whole numbers (eqs 10 and 13), valid but up to a row wider, with
+        the number of hidden positives cut down to a whole number as in the published code. "none":
+        fractions. Weighted rows are never rounded.
+
+    Returns
+    -------
+    TableBounds
+        The tables, the misfit and the clipping.
+
+    Notes
+    -----
+    Assumes: the given limits hold, labels are right, and the share of hidden positives is right.
+    In case-control sampling the tables count the unlabeled rows alone.
+    Wrong when: the limits come from labelled rows that are not a random sample of the positives.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, None, None, None, None], [5, 4, 3, 2, 1])
+    >>> bounds = uc.bound_tables(
+    ...     counts, uc.Shares(0.5), lower_cdf=[0, 0.5, 0.5, 1, 1], upper_cdf=[0.5, 1, 1, 1, 1]
+    ... )
+    >>> bounds.pessimistic.tp, bounds.optimistic.tp
+    (array([1., 2., 2., 3., 3.]), array([1., 2., 3., 3., 3.]))
+    """
+    check_setting(counts, shares, rounding)
+    lower, upper = read_cdfs(lower_cdf, upper_cdf, counts)
+    low, high = share_ends(shares)
+    worst = targets(counts, low, lower, upper, rounding)
+    best = worst if low == high else targets(counts, high, lower, upper, rounding)
+    misfit = min(worst.misfit, best.misfit)
+    warn_misfit(misfit, stacklevel=2)
+    return TableBounds(
+        tables(counts, shares, worst.clip(worst.low), worst.n_hidden),
+        tables(counts, shares, best.clip(best.high), best.n_hidden),
+        misfit,
+        max(worst.clipped, best.clipped),
+    )
+
+
+class _Options(NamedTuple):
+    """What `bound_curve` was asked for."""
+
+    confidence_level: float
+    band: Band
+    simultaneous: bool
+    rounding: Rounding
+    random_state: Any
+
+
+def bound_curve(
+    counts: ScoreCounts,
+    shares: Shares,
+    *,
+    confidence_level: float = 0.95,
+    band: Band = "hypergeometric",
+    simultaneous: bool = True,
+    rounding: Rounding = "sharp",
+    basis: Basis = "positive",
+    random_state: Any = None,
+) -> CurveBounds:
+    """Bound the curve of this data set by the worst and the best that the labels leave possible.
+
+    A band around the rank distribution of the labelled positives says how many hidden positives
+    can stand above each score (Claesen et al. 2015, sections 4 and 5).
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Labels at each score.
+    shares : Shares
+        Share of positives among the unlabeled rows (Claesen's β). Of a range the low end serves
+        the pessimistic and the high end the optimistic curve; below the diagonal, where the
+        prevalence works the other way (Lemma 4), it is the reverse. It misfits if both ends do.
+    confidence_level : float
+        Level of the band.
+    band : {"hypergeometric", "binomial", "dkw", "bootstrap"}
+        See `cdf_band`. Only "hypergeometric" and "dkw" cover the hidden positives.
+    simultaneous : bool
+        True: the level holds along the whole curve, and the curves are the tight ones, each
+        reached by one labelling of the rows. False: the level holds at each score alone, and the
+        curves go through the tables of Theorem 1, as in the paper.
+    rounding : {"sharp", "paper", "none"}
+        See `bound_tables`.
+    basis : {"positive", "negative", "tightest"}
+        Whose ranks the band is made of: the labelled positives', the labelled negatives' (the
+        flip: β becomes 1 - β), or whichever gives narrower bounds.
+    random_state : int or numpy.random.Generator, optional
+        Seed of the bootstrap band.
+
+    Returns
+    -------
+    CurveBounds
+        Pessimistic and optimistic curve.
+
+    Notes
+    -----
+    Assumes: the labelled rows of the basis are a random sample of their class; the prevalence, or
+    its range, is right. For an interval of the AUC alone `roc_auc` is narrower.
+    Wrong when: some positives are more likely to be labelled than others. A band that leaves no
+    possible table at some score is reported by a `MisfitWarning` with its size in rows. In
+    large tables of merged cells the average precision counts some neighbouring positives as tied.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> positive = np.arange(2000) < 600
+    >>> score = rng.normal(positive, 1)
+    >>> y = np.where(positive & (rng.random(2000) < 0.5), 1.0, np.nan)
+    >>> counts = uc.ScoreCounts.from_rows(y, score, compact=True)
+    >>> bounds = uc.bound_curve(counts, uc.Shares.from_positives(counts, 600))
+    >>> round(bounds.roc_auc.low, 2), round(bounds.roc_auc.high, 2)
+    (0.7, 0.82)
+    """
+    check_setting(counts, shares, rounding)
+    if basis not in BASES:
+        raise InputError(f"basis must be one of {BASES}; got {basis!r}")
+    options = _Options(confidence_level, band, simultaneous, rounding, random_state)
+    if basis == "tightest":
+        bounds, misfit = _tightest(counts, shares, options)
+    else:
+        bounds, misfit = _bounds(counts, shares, basis, options)
+    warn_misfit(misfit, stacklevel=2)
+    return bounds
+
+
+def _tightest(counts: ScoreCounts, shares: Shares, options: _Options) -> tuple[CurveBounds, float]:
+    """Return the bounds of the better basis.
+
+    Simultaneous bounds choose by the numbers of rows alone, not by the result, so that choosing
+    costs no coverage: in rows, a band is as wide as m √(1/n + 1/m) for n labelled and m hidden.
+    Pointwise ones choose the narrower area, as the paper does (appendix C).
+    """
+    if not options.simultaneous:
+        found = [_bounds(counts, shares, side, options) for side in SIDES]
+        return min(found, key=lambda pair: pair[0].roc_auc.width)
+    counts.require(*SIDES)
+    hidden = hidden_rows(counts, shares.unlabeled_prevalence, options.rounding)
+    missing = {"positive": hidden, "negative": counts.n_unlabeled - hidden}
+    width = {
+        side: missing[side] ** 2 / counts.effective_size(side) + missing[side] for side in SIDES
+    }
+    return _bounds(counts, shares, min(SIDES, key=lambda side: width[side]), options)
+
+
+class _End(NamedTuple):
+    """The two walks at one share of positives among the unlabeled rows."""
+
+    n_hidden: float
+    pessimistic: Walk
+    optimistic: Walk
+    misfit: float
+
+
+def _bounds(
+    counts: ScoreCounts, shares: Shares, basis: Side, options: _Options
+) -> tuple[CurveBounds, float]:
+    """Return the curves and the misfit in rows."""
+    counts.require(basis)
+    low, high = share_ends(shares)
+    if low < high and counts.n_negative == 0:
+        high = min(high, 1 - 1 / counts.n_unlabeled)  # a range must leave a negative row
+    ends = [_end(counts, share, basis, options) for share in sorted({low, max(low, high)})]
+    row_by_row = not options.simultaneous
+    worst, best = [end.pessimistic for end in ends], [end.optimistic for end in ends]
+    curves = []
+    for walks in (worst, best):
+        stops = all_stops(walks, row_by_row=row_by_row)
+        made = [
+            walk_tables(walk, shares, end.n_hidden, stops)
+            for walk, end in zip(walks, ends, strict=True)
+        ]
+        curves.append(_outer(made, worse=walks is worst))
+    return CurveBounds(curves[0], curves[1]), min(end.misfit for end in ends)
+
+
+def _end(counts: ScoreCounts, share: float, basis: Side, options: _Options) -> _End:
+    n_hidden = hidden_rows(counts, share, options.rounding)
+    if n_hidden >= counts.n_unlabeled and counts.n_negative == 0:
+        raise InputError(
+            f"no negative row is left: unlabeled_prevalence {share:.6g} makes all "
+            f"{counts.n_unlabeled:,.6g} unlabeled rows positive and none is labelled negative"
+        )
+    limits = _band(counts, n_hidden, basis, options)
+    wanted = targets(counts, share, limits.lower, limits.upper, options.rounding)
+    if options.simultaneous:
+        least, most, misfit = attainable(counts, wanted)
+    else:
+        least, most, misfit = wanted.clip(wanted.low), wanted.clip(wanted.high), wanted.misfit
+    return _End(
+        n_hidden,
+        Walk.along(counts, least, wanted.low, basis),
+        Walk.along(counts, most, wanted.high, basis),
+        misfit,
+    )
+
+
+def _band(counts: ScoreCounts, n_hidden: float, basis: Side, options: _Options) -> CdfBand:
+    """Return the band of the hidden positives, read off either class."""
+    same = n_hidden if basis == "positive" else counts.n_unlabeled - n_hidden
+    scale = counts.effective_size("unlabeled") / counts.n_unlabeled
+    band = cdf_band(
+        getattr(counts, basis),
+        n_hidden=round(same * scale),
+        confidence_level=options.confidence_level,
+        band=options.band,
+        simultaneous=options.simultaneous,
+        effective_size=counts.effective_size(basis) if counts.weighted else None,
+        random_state=options.random_state,
+    )
+    if basis == "positive" or n_hidden == 0:
+        return band
+    # head = hidden positives + hidden negatives, so few of the one are many of the other.
+    heads = counts.cumulative()[2][1:]
+    lower, upper = (heads - same * limit for limit in (band.upper, band.lower))
+    return CdfBand(lower / n_hidden, upper / n_hidden, band.local_level)
+
+
+def _outer(ends: list[ContingencyTables], *, worse: bool) -> OperatingCurve:
+    """Take at each score the end of the prevalence range with the worse (or better) FPR.
+
+    Above the diagonal that is the low (high) one. Where the ends change over, the true-positive
+    rate is kept monotone on the safe side.
+    """
+    if len(ends) == 1:
+        return ends[0].curve
+    chosen, other = ends if worse else ends[::-1]
+    fpr, tpr, other_fpr, other_tpr = chosen.fpr, chosen.tpr, other.fpr, other.tpr
+    swap = other_fpr > fpr if worse else other_fpr < fpr
+    fpr, tpr = np.where(swap, other_fpr, fpr), np.where(swap, other_tpr, tpr)
+    tpr = np.minimum.accumulate(tpr[::-1])[::-1] if worse else np.maximum.accumulate(tpr)
+    return sorted_curve(chosen, tpr, fpr)

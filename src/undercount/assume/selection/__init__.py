@@ -1,0 +1,1 @@
+"""Labels only where somebody looked (Cook 2016)."""

@@ -1,0 +1,117 @@
+"""Confidence band of a whole ROC curve, from the joint distribution of its points."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy.special import expit, logit, ndtri
+
+from undercount.assume.selection.intervals import Reader
+from undercount.curve import CurveBounds, FloatArray, OperatingCurve
+
+# Nearer to the ends hardly a row is left, so the band is flat there.
+GRID = np.linspace(0.02, 0.98, 81)
+DRAWS = 20_000
+EDGE = 1e-9
+# On the logit scale a rate of 0 or 1 would make any error infinite.
+NEAR_END = 1e-4
+
+
+def roc_band(
+    points: Sequence[tuple[float, Reader]],
+    best: Reader,
+    level: float,
+    random_state: int | np.random.Generator | None,
+    *,
+    simultaneous: bool,
+    rough: bool = False,
+) -> CurveBounds:
+    """Band of true-positive rates at each false-positive rate.
+
+    Parameters
+    ----------
+    points : sequence of (loss, reader)
+        Fits not rejected along the error correlation; only ``(0, best)`` where there is none.
+    best : reader
+        At the maximum.
+    level : float
+        Confidence level.
+    random_state : int, generator or None
+        For the critical value of a simultaneous band.
+    simultaneous : bool
+        Whether the whole curve or each point is covered with the given confidence.
+    rough : bool
+        Whether the curve is a step function of few labels, which near 0 and 1 shows no spread
+        although it has some.
+    """
+    tpr, covariance = best.roc(GRID)
+    critical = float(ndtri(0.5 + level / 2))
+    if simultaneous:
+        critical = max(critical, _critical_value(covariance, level, random_state))
+    low, high = tpr.copy(), tpr.copy()
+    for loss, reader in points:
+        here, spread = reader.roc(GRID)
+        centre, variance = np.clip(here, NEAR_END, 1 - NEAR_END), np.diag(spread)
+        spans = [(centre, variance)]
+        if rough:
+            spans.append(_smoothed(centre, variance, reader.effective_labels(GRID)))
+        reach = float(np.sqrt(max(critical**2 - loss, 0.0)))
+        for inside, square in spans:
+            for below, above in _limits(inside, reach * np.sqrt(square)):
+                low, high = np.minimum(low, below), np.maximum(high, above)
+    low, high = np.minimum(low, tpr), np.maximum(high, tpr)
+    # The true curve rises, so whatever covers it still does when made to rise.
+    low = np.clip(np.minimum.accumulate(low[::-1])[::-1], 0.0, 1.0)
+    high = np.clip(np.maximum.accumulate(high), 0.0, 1.0)
+    curve = best.curve
+    finite = curve.threshold[1:]
+    threshold = np.interp(GRID, curve.fpr[1:], finite)
+    ends = np.array([np.inf, threshold[0]]), np.array([threshold[-1], finite[-1]])
+    thresholds = np.concatenate([ends[0], threshold, ends[1]])
+    # Beyond the grid: as low, or as high, as a rising curve can be.
+    lower = OperatingCurve(
+        thresholds,
+        np.concatenate([[0.0, 0.0], low, [low[-1], 1.0]]),
+        np.concatenate([[0.0, GRID[0]], GRID, [1.0, 1.0]]),
+        curve.prevalence,
+    )
+    upper = OperatingCurve(
+        thresholds,
+        np.concatenate([[0.0, high[0]], high, [1.0, 1.0]]),
+        np.concatenate([[0.0, 0.0], GRID, [GRID[-1], 1.0]]),
+        curve.prevalence,
+    )
+    return CurveBounds(lower, upper)
+
+
+def _limits(tpr: FloatArray, reach: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Limits on the logit and on the angular scale; the outer ones are kept.
+
+    Where few rows are left, next to 0 and 1, the logit alone stops short of the nearer end.
+    """
+    width = reach / (tpr * (1 - tpr))
+    yield expit(logit(tpr) - width), expit(logit(tpr) + width)
+    angle, turn = np.arcsin(np.sqrt(tpr)), reach / (2 * np.sqrt(tpr * (1 - tpr)))
+    ends = np.maximum(angle - turn, 0.0), np.minimum(angle + turn, np.pi / 2)
+    yield np.sin(ends[0]) ** 2, np.sin(ends[1]) ** 2
+
+
+def _smoothed(
+    tpr: FloatArray, variance: FloatArray, labels: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Add two positives above and two below (Agresti and Coull), each with the weight there."""
+    moved = (labels * tpr + 2) / (labels + 4)
+    return moved, np.maximum(variance, moved * (1 - moved) / (labels + 4))
+
+
+def _critical_value(
+    covariance: FloatArray, level: float, random_state: int | np.random.Generator | None
+) -> float:
+    """Quantile of the largest standardised deviation along the curve (sup-t)."""
+    error = np.sqrt(np.diag(covariance))
+    kept = error > EDGE
+    correlation = covariance[np.ix_(kept, kept)] / np.outer(error[kept], error[kept])
+    values, vectors = np.linalg.eigh(correlation)
+    factor = vectors * np.sqrt(np.maximum(values, 0.0))
+    draws = np.random.default_rng(random_state).standard_normal((DRAWS, len(values)))
+    largest = np.abs(draws @ factor.T).max(axis=1)
+    return float(np.quantile(largest, level))

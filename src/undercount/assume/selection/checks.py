@@ -1,0 +1,183 @@
+"""Checks of a selection model in plain language: what was looked at, and what may be wrong."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from undercount.assume.selection.latent import HiddenModel, OutcomeModel
+from undercount.assume.selection.probit import fit_probit, reset_p_value
+from undercount.assume.selection.sample import Sample
+from undercount.assume.selection.verification import VerificationModel, empty_stretch
+from undercount.curve import OperatingCurve
+from undercount.errors import Check, Level
+from undercount.estimate import Interval
+
+SHAPIRO_ROWS = 5000  # beyond that SciPy's p-value is not accurate
+FEW = 30
+SURPRISING, SHOCKING = 0.01, 1e-4
+
+
+def _check(code: str, level: Level, message: str, advice: str = "") -> Check:
+    """Make a check; its parts are joined by a full stop, so they bring none at their end."""
+    return Check(code, level, message.rstrip("."), advice.rstrip("."))
+
+
+def check_sample(sample: Sample, curve: OperatingCurve) -> Iterator[Check]:
+    """Check what needs no model: how much was looked at, and the score's direction."""
+    yield _extrapolation(sample)
+    counts = sample.counts
+    fewest = min(counts.n_positive, counts.n_negative)
+    if fewest < FEW:
+        yield _check(
+            "few-labels",
+            "warn",
+            f"Only {fewest:.0f} labels of the rarer class were found.",
+            "Intervals may be too narrow; use method='bootstrap' or look at more rows.",
+        )
+    if curve.roc_auc < 0.5:  # noqa: PLR2004 - chance
+        yield _check(
+            "direction",
+            "warn",
+            f"Higher scores seem to mean fewer positives (AUC {curve.roc_auc:.3f}).",
+            "If the score is reversed, pass its negative; nothing was flipped.",
+        )
+
+
+def _extrapolation(sample: Sample) -> Check:
+    weight, score, looked = sample.weight, sample.score, sample.looked == 1
+    never = float(weight[~looked].sum() / weight.sum())
+    seen = score[looked]
+    outside = (score < seen.min()) | (score > seen.max())
+    share = float(weight[outside].sum() / weight.sum())
+    message = (
+        f"{never:.0%} of the rows were never looked at; {share:.0%} lie beyond every score that "
+        "was, so what is said of them comes from the model alone."
+    )
+    if share < 0.1:  # noqa: PLR2004 - a small part
+        return _check("extrapolation", "ok", message)
+    advice = "Look at a small random sample of them: even 50 rows tell whether the model holds."
+    return _check("extrapolation", "warn" if share <= 0.75 else "fail", message, advice)  # noqa: PLR2004
+
+
+def check_normality(sample: Sample, distribution: str) -> Check:
+    """Shapiro and Wilk's test on all scores; only ``distribution="normal"`` depends on it."""
+    from scipy.stats import shapiro  # noqa: PLC0415 - heavy, and only here
+
+    score = np.repeat(sample.score, sample.weight.astype(int))
+    if len(score) > SHAPIRO_ROWS:
+        score = np.random.default_rng(0).choice(score, SHAPIRO_ROWS, replace=False)
+    statistic, p_value = (float(part) for part in shapiro(score))
+    words = (
+        f"Shapiro and Wilk's W is {statistic:.3f} (p = {p_value:.2g}) for the scores of all rows."
+    )
+    if distribution != "normal":
+        return _check("normality", "ok", f"{words} distribution={distribution!r} does not need it.")
+    if p_value > SURPRISING:
+        return _check("normality", "ok", f"{words} Not rejecting says little.")
+    level: Level = "fail" if statistic < 0.97 else "warn"  # noqa: PLR2004 - visibly not normal
+    return _check(
+        "normality",
+        level,
+        f"{words} The curve drawn from a normal distribution is then off.",
+        "Use distribution='empirical' (the default) or 'copula'.",
+    )
+
+
+def _reset_check(code: str, p_value: float, what: str) -> Check:
+    if np.isnan(p_value):
+        return _check(code, "ok", f"Too few distinct values to test the shape of {what}.")
+    words = f"RESET on {what}: p = {p_value:.2g}."
+    if p_value > SURPRISING:
+        return _check(code, "ok", f"{words} No curvature seen; not rejecting says little.")
+    return _check(
+        code,
+        "warn" if p_value > SHOCKING else "fail",
+        f"{words} A straight line in the score does not describe {what}.",
+        "Transform the score (its logit, or ranks by distribution='copula'), or add columns in X.",
+    )
+
+
+def check_shape(model: OutcomeModel | HiddenModel | VerificationModel) -> Iterator[Check]:
+    """Test each probit's shape (RESET): squares and cubes of the predictor should add nothing."""
+    labels, choice = "the class among rows looked at", "which rows were looked at"
+    if isinstance(model, HiddenModel):
+        rows = model.rows
+        fit = fit_probit(rows.selection, rows.looked, rows.weight)
+        value = reset_p_value(fit, rows.selection, rows.looked, rows.weight)
+        yield _reset_check("selection-shape", value, choice)
+        return
+    sample, design, weight = model.sample, model.design, model.weight
+    seen = sample.looked == 1
+    outcome = model.fit if isinstance(model, OutcomeModel) else model.outcome
+    if outcome is not None:
+        value = reset_p_value(outcome, design[seen], sample.label[seen], weight[seen])
+        yield _reset_check("outcome-shape", value, labels)
+    if isinstance(model, VerificationModel) and model.selection is not None:
+        value = reset_p_value(model.selection, design, sample.looked, weight)
+        yield _reset_check("selection-shape", value, choice)
+
+
+def check_identification(model: HiddenModel, interval: Interval, level: float) -> Check:
+    """How well the data tell the error correlation of eq. 15."""
+    span = f"between {interval.low:.2f} and {interval.high:.2f} at {level:.0%} confidence"
+    humps = len(model.fit.modes)
+    words = f"The link between choice and class that the score does not explain lies {span}."
+    if humps > 1:
+        words += f" The likelihood has {humps} maxima."
+    if model.fit.at_boundary:
+        words += f" Its best value, {model.fit.error_correlation:.3f}, is at the end of the range."
+    if not model.fit.at_boundary and interval.width < 0.75 and humps == 1:  # noqa: PLR2004
+        return _check("weak-identification", "ok", words)
+    level_name: Level = "fail" if interval.width > 1.5 else "warn"  # noqa: PLR2004
+    return _check(
+        "weak-identification",
+        level_name,
+        f"{words} The labels say little about it, so the curve is known loosely.",
+        "Give columns X that moved the choice but not the class, or more rows; read the interval, "
+        "not the value.",
+    )
+
+
+def check_positivity(model: VerificationModel) -> Check:
+    """Inverse weights: how small the chances of being looked at become."""
+    seen = model.sample.looked == 1
+    chance = model.propensity
+    weights = 1 / chance[seen]
+    rows = model.weight[seen]
+    effective = float((rows @ weights) ** 2 / (rows @ weights**2))
+    share = effective / float(rows.sum())
+    words = (
+        f"The smallest chance of being looked at is {chance.min():.2g}; weighting leaves "
+        f"{effective:.0f} effective labels of {rows.sum():.0f}."
+    )
+    if chance.min() > 0.02 and share > 0.3:  # noqa: PLR2004 - weights below 50, most labels count
+        return _check("positivity", "ok", words)
+    return _check(
+        "positivity",
+        "warn",
+        f"{words} A few labels carry most of the weight.",
+        "Compare with 'begg-greenes', or look at some rows with small chances.",
+    )
+
+
+def check_rule(sample: Sample, method: str) -> Check:
+    """Whether the rows looked at are simply those with the highest (selecting) score."""
+    own = method == "own-score"
+    ruler = sample.score if own or sample.selection_score is None else sample.selection_score
+    name = "score" if own else "selection score"
+    looked = sample.looked == 1
+    if ruler[looked].min() >= ruler[~looked].max():
+        return _check(
+            "selection-rule", "ok", f"Exactly the rows with the highest {name} were chosen."
+        )
+    empty = empty_stretch(ruler, sample.looked, sample.weight)
+    share = float(sample.weight[empty].sum() / sample.weight.sum())
+    words = f"Rows were not chosen by a cutoff on the {name} alone"
+    words += f" ({share:.0%} lie beyond every row looked at)."
+    return _check(
+        "selection-rule",
+        "warn",
+        f"{words} The method still holds if only that score and chance decided.",
+        "If a person or another model chose, use 'observed-score', 'begg-greenes' with X, or "
+        "'unobserved'.",
+    )

@@ -1,0 +1,220 @@
+"""Read metrics over the observed scores of all rows (the default third step)."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from undercount.assume.selection.latent import Masses, MassModel
+from undercount.assume.selection.sample import Sample
+from undercount.curve import FloatArray, OperatingCurve, OperatingPoint
+
+CHUNK = 1 << 15
+# Half-width, in false-positive rate, over which the slope of the ROC curve is taken.
+REACH = 0.03
+STEP = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class EmpiricalReader:
+    """Average a model's masses over the rows, and follow each row's share in the result.
+
+    Notes
+    -----
+    Assumes: the rows are a random sample of the population.
+    Wrong when: rows were left out before anybody scored them.
+    """
+
+    sample: Sample
+    weight: FloatArray
+    model: MassModel
+
+    @cached_property
+    def masses(self) -> Masses:
+        """Masses of the model."""
+        return self.model.masses()
+
+    @cached_property
+    def _every(self) -> OperatingCurve:
+        """Rates at every distinct score; prevalence is the mean mass."""
+        size = len(self.sample.counts.score)
+        heads = []
+        for mass in self.masses:
+            cells = np.bincount(self.sample.cell, self.weight * mass, size)
+            heads.append(np.concatenate([[0.0], np.cumsum(cells)]))
+        positive, negative = heads
+        total = positive[-1] + negative[-1]
+        return OperatingCurve(
+            np.concatenate([[np.inf], self.sample.counts.score]),
+            positive / positive[-1],
+            negative / negative[-1],
+            float(positive[-1] / total),
+        )
+
+    @cached_property
+    def curve(self) -> OperatingCurve:
+        """Rates at every distinct score that carries any mass."""
+        every = self._every
+        moved = (np.diff(every.tpr) != 0) | (np.diff(every.fpr) != 0)
+        if moved.all():
+            return every
+        kept = np.concatenate([[True], moved])
+        return OperatingCurve(
+            every.threshold[kept], every.tpr[kept], every.fpr[kept], every.prevalence
+        )
+
+    def point(self, threshold: float) -> OperatingPoint:
+        """Rates at a threshold."""
+        return self.curve.at(threshold)
+
+    def value(self, metric: str, threshold: float | None) -> float:
+        """Value of a metric."""
+        source = self.curve if threshold is None else self.point(threshold)
+        return float(getattr(source, metric))
+
+    def variance(self, metric: str, threshold: float | None) -> float:
+        """Delta-method variance of a metric: rows and coefficients vary together."""
+        influence = self.influence(metric, threshold)
+        return float(self.weight @ influence**2 / self.weight.sum() ** 2)
+
+    def influence(self, metric: str, threshold: float | None) -> FloatArray:
+        """First-order share of each row in a metric."""
+        if threshold is not None:
+            return self._point_influence(metric, threshold)
+        prevalence = self._prevalence_influence()
+        if metric == "prevalence":
+            return prevalence
+        area = self._auc_influence()
+        if metric == "roc_auc":
+            return area
+        # lift_auc = π/2 + (1-π) AUC
+        share = self.curve.prevalence
+        return (0.5 - self.curve.roc_auc) * prevalence + (1 - share) * area
+
+    def roc(self, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """True-positive rates at given false-positive rates, and their covariance."""
+        curve = self._every
+        place = np.minimum(np.searchsorted(curve.fpr, grid), len(curve.threshold) - 1)
+        reach = np.minimum(REACH, np.minimum(grid, 1 - grid))
+        low, high = grid - reach, grid + reach
+        rise = np.interp(high, curve.fpr, curve.tpr) - np.interp(low, curve.fpr, curve.tpr)
+        slope = rise / (high - low)
+        covariance = np.zeros((len(grid), len(grid)))
+        for start in range(0, len(self.weight), CHUNK):
+            rows = slice(start, start + CHUNK)
+            tpr, fpr = self._rate_influence(place, rows)
+            influence = tpr - slope * fpr
+            covariance += (influence.T * self.weight[rows]) @ influence
+        return np.interp(grid, curve.fpr, curve.tpr), covariance / self.weight.sum() ** 2
+
+    def effective_labels(self, grid: FloatArray) -> FloatArray:
+        """Count the labelled positives that the rows beyond each point are worth.
+
+        A positive that happened not to be looked at would have come with the weight that rows have
+        there, so that few of them can hide where weights are small and many where they are large.
+        """
+        curve, size = self._every, len(self.sample.counts.score)
+        place = np.minimum(np.searchsorted(curve.fpr, grid), size)
+        inverse = self.sample.looked / self.model.propensity
+        first, second = (
+            np.concatenate(
+                [[0.0], np.cumsum(np.bincount(self.sample.cell, self.weight * part, size))]
+            )
+            for part in (inverse, inverse**2)
+        )
+        with np.errstate(invalid="ignore"):
+            above = second[place] / first[place]
+            below = (second[-1] - second[place]) / (first[-1] - first[place])
+        typical = np.where(curve.tpr[place] > 0.5, below, above)  # noqa: PLR2004 - the rarer side
+        total = self.weight.sum() * self._totals[0]
+        return np.asarray(total / np.where(np.isfinite(typical), typical, inverse.max()))
+
+    @cached_property
+    def _slopes(self) -> Masses:
+        return self.model.slopes()
+
+    @cached_property
+    def _influence(self) -> FloatArray:
+        return self.model.influence()
+
+    @cached_property
+    def _totals(self) -> tuple[float, float]:
+        total = self.weight.sum()
+        return tuple(float(self.weight @ mass / total) for mass in self.masses)  # type: ignore[return-value]
+
+    @cached_property
+    def _slope_heads(self) -> tuple[FloatArray, FloatArray]:
+        """Mean derivative of the mass at or above each distinct score, for both classes."""
+        size = len(self.sample.counts.score)
+        heads = []
+        for slopes in self._slopes:
+            columns = [
+                np.concatenate(
+                    [[0.0], np.cumsum(np.bincount(self.sample.cell, self.weight * slope, size))]
+                )
+                for slope in slopes.T
+            ]
+            heads.append(np.column_stack(columns) / self.weight.sum())
+        return heads[0], heads[1]
+
+    def _rate_influence(self, place: np.ndarray, rows: slice) -> tuple[FloatArray, FloatArray]:
+        """Shares of some rows in both rates at several corners of the curve."""
+        result = []
+        above = self.sample.cell[rows][:, None] < place
+        influence = self._influence[rows]
+        rates = (self._every.tpr[place], self._every.fpr[place])
+        parts = zip(self.masses, self._totals, self._slope_heads, rates, strict=True)
+        for mass, total, heads, rate in parts:
+            own = mass[rows][:, None] * (above - rate)
+            result.append((own + influence @ (heads[place] - rate[:, None] * heads[-1]).T) / total)
+        return result[0], result[1]
+
+    def _prevalence_influence(self) -> FloatArray:
+        positive, negative = (
+            mass + self._influence @ heads[-1]
+            for mass, heads in zip(self.masses, self._slope_heads, strict=True)
+        )
+        share = self.curve.prevalence
+        result: FloatArray = ((1 - share) * positive - share * negative) / sum(self._totals)
+        return result
+
+    def _auc_influence(self) -> FloatArray:
+        """DeLong's placement values, plus what the coefficients add."""
+        curve, cell, total = self._every, self.sample.cell, self.weight.sum()
+        positive, negative = self._totals
+        # Share of negatives below a score, and of positives above it, ties counting one half.
+        below = 1 - 0.5 * (curve.fpr[cell] + curve.fpr[cell + 1])
+        above = 0.5 * (curve.tpr[cell] + curve.tpr[cell + 1])
+        own_positive = (below - curve.roc_auc) / positive
+        own_negative = (above - curve.roc_auc) / negative
+        by_positive, by_negative = self._slopes
+        drift = (self.weight * own_positive) @ by_positive
+        drift += (self.weight * own_negative) @ by_negative
+        result: FloatArray = self.masses.positive * own_positive
+        result = result + self.masses.negative * own_negative
+        result += self._influence @ (drift / total)
+        return result
+
+    def _point_influence(self, metric: str, threshold: float) -> FloatArray:
+        point = self.point(threshold)
+        place = np.array([np.count_nonzero(self.sample.counts.score >= threshold)])
+        tpr, fpr = self._rate_influence(place, slice(None))
+        by_tpr, by_fpr, by_prevalence = point_gradient(point, metric)
+        result: FloatArray = by_tpr * tpr[:, 0] + by_fpr * fpr[:, 0]
+        result += by_prevalence * self._prevalence_influence()
+        return result
+
+
+def point_gradient(point: OperatingPoint, metric: str) -> FloatArray:
+    """Differentiate a metric by true-positive rate, false-positive rate and prevalence."""
+    centre = np.array([point.tpr, point.fpr, point.prevalence])
+    result = np.empty(3)
+    for i in range(3):
+        low, high = centre.copy(), centre.copy()
+        low[i], high[i] = max(centre[i] - STEP, 0.0), min(centre[i] + STEP, 1.0)
+        ends = [
+            float(getattr(OperatingPoint(point.threshold, *map(float, end)), metric))
+            for end in (low, high)
+        ]
+        result[i] = (ends[1] - ends[0]) / (high[i] - low[i])
+    return result

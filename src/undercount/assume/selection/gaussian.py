@@ -1,0 +1,238 @@
+"""Read metrics of a normally distributed score: Cook's third step (eqs 11 and 12) and a copula."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from undercount.assume.selection.bivariate_normal import binormal_cdf, log_density
+from undercount.assume.selection.latent import HiddenModel, OutcomeModel
+from undercount.assume.selection.sample import Columns, Sample
+from undercount.curve import FloatArray, OperatingCurve, OperatingPoint
+
+CUTOFFS = np.linspace(8.0, -8.0, 2001)
+MANY_SCORES = 10_000
+# On this interval the normal density carries all but 1e-16 of the mass.
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(256)
+NODES, NODE_WEIGHTS = 8.5 * _NODES, 8.5 * _WEIGHTS
+STEP = 1e-5
+
+
+def gaussian_rates(
+    cutoff: FloatArray, correlation: float, latent_threshold: float
+) -> tuple[FloatArray, FloatArray]:
+    """Compute true- and false-positive rates at standardised cutoffs: eqs 11 and 12 as Φ₂."""
+    star = np.full_like(cutoff, latent_threshold)
+    tpr = binormal_cdf(-cutoff, -star, correlation) / ndtr(-latent_threshold)
+    fpr = binormal_cdf(-cutoff, star, -correlation) / ndtr(latent_threshold)
+    return tpr, fpr
+
+
+def gaussian_auc(correlation: float, latent_threshold: float) -> float:
+    """Area under the ROC curve of eqs 11 and 12; ½ + (2/π) asin(ρ/√2) at p* = 0.
+
+    Examples
+    --------
+    >>> round(gaussian_auc(0.7, 0.0), 4)
+    0.8296
+    """
+    tpr, _ = gaussian_rates(NODES, correlation, latent_threshold)
+    root = np.sqrt((1 - correlation) * (1 + correlation))
+    density = np.exp(log_density(NODES)) * ndtr((latent_threshold - correlation * NODES) / root)
+    return float(NODE_WEIGHTS @ (tpr * density) / ndtr(latent_threshold))
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianReader:
+    """Turn probit coefficients into (ρ, p*) and these into rates.
+
+    Notes
+    -----
+    Assumes: score (after ranks became normal quantiles, if `ranks`) and propensity are jointly
+    normal.
+    Wrong when: scores are skewed or lumpy and `ranks` is off; then the curve is off although the
+    probit may be right.
+    """
+
+    sample: Sample
+    weight: FloatArray
+    model: OutcomeModel | HiddenModel
+    columns: Columns
+    ranks: bool
+
+    @cached_property
+    def _parameters(self) -> FloatArray:
+        """Coefficients, moments (unless ranks) and the correlation of the two scores, if any."""
+        parts = [self.model.coefficients]
+        if not self.ranks:
+            parts.append(self.columns.moments)
+        if self._n_scores > 1:
+            parts.append(np.array([self._score_correlation]))
+        return np.concatenate(parts)
+
+    @property
+    def _n_scores(self) -> int:
+        return len(self.model.coefficients[self.model.outcome]) - 1
+
+    @cached_property
+    def _score_correlation(self) -> float:
+        if self.columns.other is None:
+            return 0.0
+        a, b = self.columns.score, self.columns.other
+        return float(self.weight @ (a * b) / np.sqrt((self.weight @ a**2) * (self.weight @ b**2)))
+
+    def latent(self, parameters: FloatArray | None = None) -> tuple[float, float]:
+        """Correlation ρ_ap and threshold p* (maths: probit rescaled to unit variance)."""
+        given = self._parameters if parameters is None else parameters
+        k = given[self.model.outcome].copy()
+        if not self.ranks:
+            size = len(self.model.coefficients)
+            moments, now = self.columns.moments, given[size:]
+            # The same probit for a score standardised by other moments.
+            for i in range(self._n_scores):
+                k[0] += k[i + 1] * (now[2 * i] - moments[2 * i]) / moments[2 * i + 1]
+                k[i + 1] *= now[2 * i + 1] / moments[2 * i + 1]
+        k_b, r_ab = (k[2], given[-1]) if self._n_scores > 1 else (0.0, 0.0)
+        sigma = 1 / np.sqrt(1 + k[1] ** 2 + k_b**2 + 2 * k[1] * k_b * r_ab)
+        return float(sigma * (k[1] + k_b * r_ab)), float(-sigma * k[0])
+
+    @cached_property
+    def curve(self) -> OperatingCurve:
+        """Rates at the observed scores (copula), or on a fine grid of normal cutoffs."""
+        rho, star = self.latent()
+        scores = self.sample.counts.score
+        if self.ranks:
+            mass = np.bincount(self.sample.cell, self.weight, len(scores))
+            cutoffs, thresholds = -ndtri(np.cumsum(mass)[:-1] / mass.sum()), scores
+        else:
+            mean, spread = self.columns.moments[:2]
+            thresholds = mean + spread * CUTOFFS
+            if len(scores) <= MANY_SCORES:
+                thresholds = np.unique(np.concatenate([thresholds, scores]))[::-1]
+            cutoffs = (thresholds[:-1] - mean) / spread
+        tpr, fpr = gaussian_rates(cutoffs, rho, star)
+        # Differences of 1e-16 between neighbours may have either sign.
+        return OperatingCurve(
+            np.concatenate([[np.inf], thresholds]),
+            np.maximum.accumulate(np.concatenate([[0.0], tpr, [1.0]])),
+            np.maximum.accumulate(np.concatenate([[0.0], fpr, [1.0]])),
+            float(ndtr(-star)),
+        )
+
+    def point(self, threshold: float) -> OperatingPoint:
+        """Rates at a threshold."""
+        return self._point(threshold, self._parameters, self._flagged(threshold))
+
+    def value(self, metric: str, threshold: float | None) -> float:
+        """Value of a metric."""
+        if metric == "correlation":
+            return self.latent()[0]
+        source = self.curve if threshold is None else self.point(threshold)
+        return float(getattr(source, metric))
+
+    def variance(self, metric: str, threshold: float | None) -> float:
+        """Delta-method variance of a metric: rows and coefficients vary together."""
+        share = 0.5 if threshold is None else self._flagged(threshold)
+        centre = np.append(self._parameters, share)
+        gradient = np.empty(len(centre))
+        for i in range(len(centre)):
+            low, high = centre.copy(), centre.copy()
+            step = STEP * min(max(abs(centre[i]), 1e-3), 1.0)
+            low[i] -= step
+            high[i] += step
+            change = self._smooth(metric, threshold, high) - self._smooth(metric, threshold, low)
+            gradient[i] = change / (2 * step)
+        influence = self._influence @ gradient[:-1]
+        if threshold is not None and self.ranks:
+            influence = influence + gradient[-1] * ((self.sample.score >= threshold) - share)
+        return float(self.weight @ influence**2 / self.weight.sum() ** 2)
+
+    def roc(self, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """True-positive rates at given false-positive rates, and their covariance."""
+        rho, star = self.latent()
+        by_rho = (_roc(grid, rho + STEP, star) - _roc(grid, rho - STEP, star)) / (2 * STEP)
+        by_star = (_roc(grid, rho, star + STEP) - _roc(grid, rho, star - STEP)) / (2 * STEP)
+        centre = self._parameters
+        turned = np.empty((2, len(centre)))
+        for i in range(len(centre)):
+            step = np.zeros(len(centre))
+            step[i] = STEP
+            ends = np.array([self.latent(centre + step), self.latent(centre - step)])
+            turned[:, i] = (ends[0] - ends[1]) / (2 * STEP)
+        influence = self._influence @ turned.T
+        spread = (influence.T * self.weight) @ influence / self.weight.sum() ** 2
+        gradient = np.column_stack([by_rho, by_star])
+        return _roc(grid, rho, star), gradient @ spread @ gradient.T
+
+    def effective_labels(self, grid: FloatArray) -> FloatArray:
+        """Return infinitely many: a smooth curve shows all the spread it has."""
+        return np.full(len(grid), np.inf)
+
+    def _flagged(self, threshold: float) -> float:
+        """Share of rows at or above a threshold, kept off 0 and 1."""
+        total = float(self.weight.sum())
+        share = float(self.weight @ (self.sample.score >= threshold) / total)
+        return min(max(share, 0.25 / total), 1 - 0.25 / total)
+
+    def _point(self, threshold: float, parameters: FloatArray, share: float) -> OperatingPoint:
+        rho, star = self.latent(parameters)
+        if self.ranks:
+            cutoff = -float(ndtri(share))
+        else:
+            size = len(self.model.coefficients)
+            cutoff = (threshold - parameters[size]) / parameters[size + 1]
+        tpr, fpr = gaussian_rates(np.array([cutoff]), rho, star)
+        return OperatingPoint(threshold, float(tpr[0]), float(fpr[0]), float(ndtr(-star)))
+
+    def _smooth(self, metric: str, threshold: float | None, centre: FloatArray) -> float:
+        """Evaluate a metric as a smooth function of the parameters and the flagged share."""
+        parameters = centre[:-1]
+        if threshold is not None:
+            return float(getattr(self._point(threshold, parameters, float(centre[-1])), metric))
+        rho, star = self.latent(parameters)
+        prevalence = float(ndtr(-star))
+        if metric in {"correlation", "prevalence"}:
+            return float(rho if metric == "correlation" else prevalence)
+        area = gaussian_auc(rho, star)
+        return area if metric == "roc_auc" else prevalence / 2 + (1 - prevalence) * area
+
+    @cached_property
+    def _influence(self) -> FloatArray:
+        """Each row's share in the parameters."""
+        theta = self.model.scores()
+        if self.ranks:
+            theta = theta + self._rank_scores(self.sample.score, self.columns.score, 1)
+            if self._n_scores > 1 and self.columns.other is not None:
+                other = np.asarray(self.sample.selection_score)
+                theta = theta + self._rank_scores(other, self.columns.other, 2)
+        parts = [self.model.influence(theta)]
+        a, b = self.columns.score, self.columns.other
+        if not self.ranks:
+            for column, spread in zip((a, b), self.columns.moments[1::2], strict=False):
+                if column is not None:
+                    parts.append((spread * column)[:, None])
+                    parts.append((spread * (column**2 - 1) / 2)[:, None])
+        if self._n_scores > 1 and b is not None:
+            r = self._score_correlation
+            parts.append((a * b - 0.5 * r * (a**2 + b**2))[:, None])
+        return np.column_stack(parts)
+
+    def _rank_scores(self, values: FloatArray, column: FloatArray, place: int) -> FloatArray:
+        """Find what a row adds to the others' log-likelihood gradients by shifting their ranks."""
+        bend = (self.model.scores(place, STEP) - self.model.scores(place, -STEP)) / (2 * STEP)
+        bend *= (self.weight / np.exp(log_density(column)) / self.weight.sum())[:, None]
+        distinct, cell = np.unique(values, return_inverse=True)
+        mass = np.bincount(cell, self.weight, len(distinct))
+        middle = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
+        shifts = np.empty((len(distinct), bend.shape[1]))
+        for i, part in enumerate(bend.T):
+            level = np.bincount(cell, part, len(distinct))
+            # A row moves up the ranks of all rows above it, and by one half those tied with it.
+            shifts[:, i] = level.sum() - np.cumsum(level) + 0.5 * level - level @ middle
+        return shifts[cell]
+
+
+def _roc(grid: FloatArray, rho: float, star: float) -> FloatArray:
+    tpr, fpr = gaussian_rates(CUTOFFS, min(max(rho, -1 + 1e-9), 1 - 1e-9), star)
+    return np.interp(grid, fpr, tpr)

@@ -1,0 +1,339 @@
+"""Intervals of a selection model's metrics: delta method, and profile of the error correlation."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.interpolate import PchipInterpolator
+from scipy.special import ndtri
+
+from undercount.assume.selection.biprobit import LIMIT, BiprobitFit
+from undercount.assume.selection.critical_values import LikelihoodField
+from undercount.assume.selection.latent import HiddenModel
+from undercount.curve import FloatArray, OperatingCurve, metric_names
+from undercount.errors import InputError
+from undercount.estimate import Interval
+
+CURVE_METRICS = ("roc_auc", "prevalence", "lift_auc", "average_precision", "correlation")
+SIGNED = {"informedness", "mcc", "kappa", "correlation"}
+POSITIVE = {"lift", "lee_liu", "positive_likelihood_ratio", "negative_likelihood_ratio"}
+COARSE = 17
+FINE = 25
+HALVINGS = 3
+# Twice the log-likelihood lost where the scan ends: beyond what any interval needs.
+FAR = 16.0
+# In units of log-likelihood: a profile that decides between 0 and 4 needs no more.
+ROUGH = 1e-5
+TRIED, FEWEST = 800, 3
+SAME = 1e-6
+STEP = 1e-5
+
+
+class Reader(Protocol):
+    """Whatever reads metrics with their variance."""
+
+    @property
+    def curve(self) -> OperatingCurve:
+        """The whole curve."""
+
+    def value(self, metric: str, threshold: float | None) -> float:
+        """Value of a metric."""
+
+    def variance(self, metric: str, threshold: float | None) -> float:
+        """Variance of a metric."""
+
+    def roc(self, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """True-positive rates at false-positive rates, and their covariance."""
+
+    def effective_labels(self, grid: FloatArray) -> FloatArray:
+        """Count the labelled positives that the rows beyond each point are worth."""
+
+
+class Span(NamedTuple):
+    """Hold a value, its standard error and its interval."""
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+
+
+class Scale(NamedTuple):
+    """A transformation on which a metric's error is closer to normal."""
+
+    forward: Callable[[float], float]
+    backward: Callable[[float], float]
+    slope: Callable[[float], float]
+
+
+def _logit(value: float) -> float:
+    return float(np.log(value) - np.log1p(-value))
+
+
+LOGIT = Scale(_logit, lambda x: float(1 / (1 + np.exp(-x))), lambda v: 1 / (v * (1 - v)))
+FISHER = Scale(
+    lambda v: float(np.arctanh(v)), lambda x: float(np.tanh(x)), lambda v: 1 / (1 - v * v)
+)
+LOG = Scale(lambda v: float(np.log(v)), lambda x: float(np.exp(x)), lambda v: 1 / v)
+PLAIN = Scale(lambda v: v, lambda x: x, lambda _: 1.0)
+
+
+def read_metric(metric: str, threshold: float | None) -> None:
+    """Refuse a metric that does not exist, or a threshold missing or too much."""
+    known = [*CURVE_METRICS, "tpr", "fpr", *metric_names()]
+    if metric not in known:
+        raise InputError(f"metric must be one of {', '.join(known)}; got {metric!r}")
+    if (threshold is None) != (metric in CURVE_METRICS):
+        rule = "takes no threshold" if metric in CURVE_METRICS else "needs a threshold"
+        raise InputError(f"{metric} {rule}; got threshold={threshold}")
+    if threshold is not None and not np.isfinite(threshold):
+        raise InputError(f"threshold must be a finite number; got {threshold}")
+
+
+def metric_scale(metric: str, value: float) -> Scale:
+    """Choose the scale of a metric; at the very end of its range, none."""
+    if metric in SIGNED:
+        return FISHER if -1 < value < 1 else PLAIN
+    if metric in POSITIVE:
+        return LOG if value > 0 else PLAIN
+    return LOGIT if 0 < value < 1 else PLAIN
+
+
+def delta_span(reader: Reader, metric: str, threshold: float | None, level: float) -> Span:
+    """Interval from the delta method on the metric's own scale."""
+    value = reader.value(metric, threshold)
+    error = float(np.sqrt(reader.variance(metric, threshold)))
+    scale = metric_scale(metric, value)
+    reach = float(ndtri(0.5 + level / 2)) * error * scale.slope(value)
+    centre = scale.forward(value)
+    return Span(value, scale.backward(centre - reach), scale.backward(centre + reach), error)
+
+
+@dataclass(frozen=True, eq=False)
+class ProfilePoint:
+    """Hold a fit at a given error correlation and twice the log-likelihood it loses."""
+
+    error_correlation: float
+    loss: float
+    model: HiddenModel
+
+
+def profile_points(model: HiddenModel) -> list[ProfilePoint]:
+    """Fits at all error correlations that the data do not make absurd.
+
+    The whole range is scanned, because the profile may have several humps.
+    """
+    best = model.fit
+
+    def fit(angle: float, near: BiprobitFit) -> ProfilePoint:
+        fitted = model.at_correlation(float(np.tanh(angle)), near, ROUGH)
+        loss = 2 * (best.log_likelihood - fitted.fit.log_likelihood)
+        return ProfilePoint(float(np.tanh(angle)), max(loss, 0.0), fitted)
+
+    peak = fit(float(np.arctanh(best.error_correlation)), best)
+    coarse = [peak]
+    for side in (-1.0, 1.0):
+        latest = peak
+        for angle in np.linspace(-1, 1, COARSE) * np.arctanh(LIMIT) * side:
+            if side * angle <= side * np.arctanh(peak.error_correlation):
+                continue
+            try:
+                latest = fit(float(angle), latest.model.fit)
+            except InputError:  # no maximum so far out: the range ends here
+                break
+            coarse.append(latest)
+    coarse.sort(key=lambda point: point.error_correlation)
+    ends = _scanned_ends(coarse, fit)
+    inner = np.linspace(np.arctanh(ends[0]), np.arctanh(ends[1]), FINE)
+    points = [peak]
+    for angle in inner:
+        near = min(coarse, key=lambda point: abs(np.arctanh(point.error_correlation) - angle))
+        points.append(fit(float(angle), near.model.fit))
+    points.sort(key=lambda point: point.error_correlation)
+    # The peak may be one of the others.
+    apart = np.diff([np.arctanh(point.error_correlation) for point in points]) > SAME
+    return [points[0], *(point for point, new in zip(points[1:], apart, strict=True) if new)]
+
+
+def _scanned_ends(
+    coarse: Sequence[ProfilePoint],
+    fit: Callable[[float, BiprobitFit], ProfilePoint],
+) -> tuple[float, float]:
+    """Outermost correlations of the scan, refined by halving towards the rejected neighbour."""
+    ends = []
+    for ordered in (list(coarse), list(coarse)[::-1]):
+        place = next(i for i, point in enumerate(ordered) if point.loss <= FAR)
+        inside = ordered[place]
+        if place > 0:
+            outside = float(np.arctanh(ordered[place - 1].error_correlation))
+            for _ in range(HALVINGS):
+                middle = 0.5 * (outside + float(np.arctanh(inside.error_correlation)))
+                point = fit(middle, inside.model.fit)
+                if point.loss <= FAR:
+                    inside = point
+                else:
+                    outside = middle
+        ends.append(inside.error_correlation)
+    return ends[0], ends[1]
+
+
+class ProfileReaders(NamedTuple):
+    """Hold what reads metrics: at the maximum, along the profile, and at any other model."""
+
+    best: Reader
+    along: Sequence[Reader]
+    read: Callable[[HiddenModel], Reader]
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Hold a scan of the error correlation, and how its log-likelihoods vary together."""
+
+    points: Sequence[ProfilePoint]
+    field: LikelihoodField
+
+    @property
+    def angle(self) -> FloatArray:
+        """Error correlations on the scale on which they are scanned."""
+        return np.arctanh([point.error_correlation for point in self.points])
+
+    @property
+    def loss(self) -> FloatArray:
+        """Twice the log-likelihood that each point loses to the best."""
+        return np.array([point.loss for point in self.points])
+
+    def span(
+        self, readers: "ProfileReaders", metric: str, threshold: float | None, level: float
+    ) -> Span:
+        """Interval of a metric that follows the likelihood along the error correlation.
+
+        Along r the likelihood is used as it is; across r, where it is close to a parabola, by the
+        delta method: the statistic of a value x is the smallest, over r, of
+        loss(r) + ((x - g(r)) / se(r))². It is compared with its simulated quantile at the r that
+        attains the minimum.
+
+        Parameters
+        ----------
+        readers : ProfileReaders
+            At the maximum and at each point of the scan.
+        """
+        value = readers.best.value(metric, threshold)
+        values = np.array([reader.value(metric, threshold) for reader in readers.along])
+        scale = metric_scale(metric, float(values.min()))
+        if metric_scale(metric, float(values.max())) is not scale:
+            scale = PLAIN
+        centre = np.array([scale.forward(float(here)) for here in values])
+        slope = np.array([scale.slope(float(here)) for here in values])
+        error = np.sqrt([reader.variance(metric, threshold) for reader in readers.along]) * slope
+        error = np.maximum(error, 1e-9)
+        drift = slope[:, None] * self._drift(readers, values, metric, threshold)
+        critical = self.field.critical_values(centre, error, drift, level)
+        ends = self._accepted(centre, error, critical, scale.forward(value))
+        low, high = (scale.backward(float(end)) for end in ends)
+        reach = 2 * float(ndtri(0.5 + level / 2))
+        return Span(value, min(low, value), max(high, value), (high - low) / reach)
+
+    def _drift(
+        self, readers: "ProfileReaders", values: FloatArray, metric: str, threshold: float | None
+    ) -> FloatArray:
+        """Differentiate the metric by each whitened score, at each point."""
+        result = np.empty((len(values), len(self.points[0].model.fit.coefficients)))
+        for i, point in enumerate(self.points):
+            # The coefficients of the choice move no metric.
+            places = range(result.shape[1])[point.model.outcome]
+            found = [
+                readers.read(point.model.moved(place, STEP)).value(metric, threshold)
+                for place in places
+            ]
+            result[i] = (np.array(found) - values[i]) / STEP @ point.model.whitening[places]
+        return result
+
+    def _accepted(
+        self, centre: FloatArray, error: FloatArray, critical: FloatArray, value: float
+    ) -> tuple[float, float]:
+        """Outermost values whose statistic is below its critical value."""
+        angle, fine = self.angle, self.field.fine
+        loss_at, centre_at, error_at, critical_at = (
+            interpolate(angle, column, fine) for column in (self.loss, centre, error, critical)
+        )
+        reach = np.sqrt(FAR) * error_at
+        tried = np.linspace((centre_at - reach).min(), (centre_at + reach).max(), TRIED)
+        statistic = loss_at + ((np.append(tried, value)[:, None] - centre_at) / error_at) ** 2
+        place = statistic.argmin(axis=1)
+        kept = np.append(tried, value)[statistic.min(axis=1) <= critical_at[place]]
+        return float(min(kept.min(), value)), float(max(kept.max(), value))
+
+    def interval(self, level: float) -> Interval:
+        """Error correlations that the likelihood does not reject."""
+        angle, critical = self.angle, self.field.critical_losses(level)
+        fine = np.unique(np.concatenate([angle, np.linspace(angle[0], angle[-1], TRIED)]))
+        kept = fine[interpolate(angle, self.loss, fine) <= interpolate(angle, critical, fine)]
+        best = float(angle[self.loss.argmin()])
+        low, high = (
+            min(float(kept.min(initial=best)), best),
+            max(float(kept.max(initial=best)), best),
+        )
+        return Interval(float(np.tanh(low)), float(np.tanh(high)))
+
+
+def interpolate(at: FloatArray, values: FloatArray, wanted: FloatArray) -> FloatArray:
+    """Interpolate smoothly without inventing humps."""
+    if len(at) < FEWEST:
+        return np.interp(wanted, at, values)
+    result: FloatArray = PchipInterpolator(at, values)(wanted)
+    return result
+
+
+FEWEST = 20
+# So many resamples must have a maximum; else the data are too thin for the model.
+ENOUGH = 0.8
+
+
+def bootstrap_span(
+    refit: Callable[[FloatArray], Reader],
+    weight: FloatArray,
+    read: Callable[[Reader], float],
+    value: float,
+    level: float,
+    n_resamples: int,
+    random_state: int | np.random.Generator | None,
+) -> Span:
+    """Percentile interval of a metric over refitted resamples.
+
+    Parameters
+    ----------
+    refit : callable
+        From weights of the rows to a reader.
+    weight : array
+        How many rows each row stands for.
+    read : callable
+        From a reader to the metric.
+    value : float
+        The metric on the data themselves.
+    level : float
+        Confidence level.
+    n_resamples : int
+        How often to resample.
+    random_state : int, generator or None
+        Seed.
+    """
+    if n_resamples < FEWEST:
+        raise InputError(f"n_resamples must be at least {FEWEST}; got {n_resamples}")
+    generator = np.random.default_rng(random_state)
+    total = round(float(weight.sum()))
+    found = []
+    for _ in range(n_resamples):
+        drawn = generator.multinomial(total, weight / weight.sum()).astype(float)
+        try:
+            found.append(read(refit(drawn)))
+        except InputError:  # a resample without one class, or separated
+            continue
+    if len(found) < ENOUGH * n_resamples:
+        raise InputError(
+            f"only {len(found)} of {n_resamples} resamples could be fitted; too few labels for a "
+            "bootstrap. Use method='delta' or look at more rows"
+        )
+    tail = (1 - level) / 2
+    low, high = (float(end) for end in np.quantile(found, [tail, 1 - tail]))
+    return Span(value, min(low, value), max(high, value), float(np.std(found)))

@@ -1,0 +1,417 @@
+"""What may be asked of a selection model: methods, distributions, and what each rests on."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+from sklearn.base import BaseEstimator
+
+from undercount.assume.selection import checks
+from undercount.assume.selection.band import roc_band
+from undercount.assume.selection.critical_values import likelihood_field
+from undercount.assume.selection.empirical import EmpiricalReader
+from undercount.assume.selection.gaussian import GaussianReader
+from undercount.assume.selection.intervals import (
+    Profile,
+    ProfileReaders,
+    Reader,
+    Span,
+    bootstrap_span,
+    delta_span,
+    profile_points,
+    read_metric,
+)
+from undercount.assume.selection.latent import HiddenModel, OutcomeModel, fit_hidden, fit_outcome
+from undercount.assume.selection.sample import Columns, Sample, read_looked, standardise
+from undercount.assume.selection.verification import VerificationModel, fit_verification
+from undercount.curve import CurveBounds, FloatArray, OperatingCurve
+from undercount.errors import Check, InputError
+from undercount.estimate import Estimate, Interval
+
+LATENT = ("own-score", "observed-score", "unobserved")
+METHODS = (*LATENT, "begg-greenes", "ipw", "doubly-robust")
+DISTRIBUTIONS = ("empirical", "normal", "copula")
+INTERVALS = ("auto", "delta", "profile", "bootstrap")
+NEEDS = {
+    "own-score": ("chosen by the score alone", "probit shape"),
+    "observed-score": ("chosen by the two scores alone", "probit shape"),
+    "unobserved": ("jointly normal unseen parts",),
+    "begg-greenes": ("chosen by the columns alone", "probit shape of the class"),
+    "ipw": ("chosen by the columns alone", "every row had a chance", "probit shape of the choice"),
+    "doubly-robust": (
+        "chosen by the columns alone",
+        "every row had a chance",
+        "one of two probit shapes",
+    ),
+}
+
+
+def refuse_parameters(method: str, distribution: str, confidence_level: float) -> None:
+    """Raise if parameters are unknown or do not belong together."""
+    if method not in METHODS:
+        raise InputError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+    if distribution not in DISTRIBUTIONS:
+        raise InputError(
+            f"distribution must be one of {', '.join(DISTRIBUTIONS)}; got {distribution!r}"
+        )
+    if distribution != "empirical" and method not in LATENT:
+        raise InputError(
+            f"{method!r} averages over the rows; got distribution={distribution!r}. "
+            "Leave it at 'empirical'"
+        )
+    if not 0 < confidence_level < 1:
+        raise InputError(f"confidence_level must be between 0 and 1; got {confidence_level}")
+
+
+def refuse_columns(method: str, *, covariates: bool, selection_score: bool) -> None:
+    """Raise if a method lacks a column, or gets one that it would ignore."""
+    if method == "observed-score" and not selection_score:
+        raise InputError("'observed-score' needs selection_score, the score that chose the rows")
+    if selection_score and method in ("own-score", "unobserved"):
+        raise InputError(f"{method!r} does not use selection_score; method='observed-score' does")
+    if covariates and method in ("own-score", "observed-score"):
+        raise InputError(
+            f"{method!r} does not use X; 'begg-greenes' (X explains the choice) and "
+            "'unobserved' (X moves the choice, not the class) do"
+        )
+
+
+def refuse_interval(method: str, interval: str, metric: str) -> None:
+    """Raise if a kind of interval does not exist for a method or metric."""
+    if interval not in INTERVALS or (interval == "profile" and method != "unobserved"):
+        raise InputError(
+            "method must be auto, delta or bootstrap (or profile for 'unobserved'); got "
+            f"{interval!r} for {method!r}"
+        )
+    if metric == "correlation" and method not in LATENT:
+        raise InputError(f"{method!r} has no correlation; use one of {', '.join(LATENT)}")
+    if metric == "average_precision" and interval != "bootstrap":
+        raise InputError("average_precision has no delta method here; pass method='bootstrap'")
+
+
+Model = OutcomeModel | HiddenModel | VerificationModel
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Hold a fitted model with the weights and standardised columns it was fitted to."""
+
+    model: Model
+    weight: FloatArray
+    columns: Columns
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """Know how a method is fitted, so that it can be fitted again to resampled rows."""
+
+    method: str
+    distribution: str
+    sample: Sample
+
+    def solve(self, weight: FloatArray, near: Model | None = None) -> Solution:
+        """Standardise (step 1) and fit (step 2); a model fitted to similar weights helps."""
+        columns = standardise(self.sample, weight, ranks=self.distribution == "copula")
+        model: Model
+        if self.method == "unobserved":
+            known = near if isinstance(near, HiddenModel) else None
+            model = fit_hidden(self.sample, weight, columns, known)
+        elif self.method in LATENT:
+            other = self.method == "observed-score"
+            start = None if near is None else near.coefficients
+            model = fit_outcome(self.sample, weight, columns, other=other, start=start)
+        else:
+            model = fit_verification(self.sample, weight, columns, self.method)
+        return Solution(model, weight, columns)
+
+    def reader(self, solution: Solution, metric: str = "roc_auc") -> Reader:
+        """Return what draws the curve and reads a metric (step 3)."""
+        latent = metric == "correlation"
+        if not latent and (self.distribution == "empirical" or self.method not in LATENT):
+            return EmpiricalReader(self.sample, solution.weight, solution.model)
+        return self.latent_reader(solution)
+
+    def latent_reader(self, solution: Solution) -> GaussianReader:
+        """Return what knows ρ and p*."""
+        model, ranks = solution.model, self.distribution == "copula"
+        if isinstance(model, VerificationModel):
+            raise InputError(f"{self.method!r} has no latent propensity")
+        return GaussianReader(self.sample, solution.weight, model, solution.columns, ranks)
+
+    def readers(
+        self, solution: Solution, models: Sequence[HiddenModel], metric: str
+    ) -> list[Reader]:
+        """Return the same for each model of a profile."""
+        return [
+            self.reader(Solution(model, solution.weight, solution.columns), metric)
+            for model in models
+        ]
+
+
+class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
+    """Estimate the curve on all rows from labels of both classes on selected rows.
+
+    Parameters
+    ----------
+    method : str
+        Who chose the rows: "own-score" the classifier under test (eq. 14); "observed-score"
+        another classifier whose score is known (appendix B); "unobserved" something unseen
+        (eq. 15). Or, for rows chosen by known columns: "begg-greenes" (imputation), "ipw" (inverse
+        weights), "doubly-robust" (both).
+    distribution : str
+        Third step of the first three methods: over the "empirical" distribution of the score; the
+        "normal" one of the paper; or a Gaussian "copula" (rank-normalised scores).
+    confidence_level : float
+        Of every interval and band.
+    random_state : int, generator or None
+        For the bootstrap and the band.
+
+    Attributes
+    ----------
+    curve_ : OperatingCurve
+        On all rows. For "doubly-robust" it may leave [0, 1] a little; it is not clipped.
+    naive_curve_ : OperatingCurve
+        On the rows looked at alone, which is biased.
+    prevalence_ : float
+        Share of positives among all rows: Φ(-p*) for "normal" and "copula".
+    correlation_ : float
+        ρ_ap of score and latent propensity; NaN for the last three methods.
+    latent_threshold_ : float
+        p*; NaN for the last three methods.
+    error_correlation_ : float
+        Correlation r of eq. 15; NaN for the other methods.
+    coefficients_ : dict of Estimate
+        Coefficients of the probits, for standardised columns.
+    model_ : object
+        The fitted model behind them.
+
+    Notes
+    -----
+    Assumes: what `method` names was all that chose the rows, and the class follows a probit.
+    Wrong when: whoever chose knew more; only "unobserved" allows that, at the price of wide
+    intervals and of resting on normal shapes.
+
+    References
+    ----------
+    Cook (2016), ROC curves and nonrandom data. Begg and Greenes (1983), Biometrics 39. Alonzo and
+    Pepe (2005), Applied Statistics 54.
+
+    Examples
+    --------
+    >>> from undercount.assume.selection.model import SelectionModel
+    >>> from undercount.theory.simulation import simulate_own_score
+    >>> data = simulate_own_score(5000, 0.7, random_state=1)
+    >>> model = SelectionModel("own-score").fit(data.score, data.y)
+    >>> round(model.naive_curve_.roc_auc, 2), round(model.curve_.roc_auc, 2)
+    (0.72, 0.83)
+    >>> 0.8296 in model.interval("roc_auc").interval
+    True
+    """
+
+    def __init__(
+        self,
+        method: str = "own-score",
+        distribution: str = "empirical",
+        confidence_level: float = 0.95,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.method = method
+        self.distribution = distribution
+        self.confidence_level = confidence_level
+        self.random_state = random_state
+
+    def fit(
+        self,
+        score: ArrayLike,
+        y: ArrayLike,
+        X: ArrayLike | None = None,
+        selection_score: ArrayLike | None = None,
+    ) -> "SelectionModel":
+        """Fit the model; the score comes first, unlike in the metric functions.
+
+        Exchanging the two is always noticed: labels are missing where nobody looked, scores never.
+
+        Parameters
+        ----------
+        score : array-like
+            Of the classifier under test, for all rows.
+        y : array-like
+            1 positive, 0 negative, missing where nobody looked.
+        X : array-like of shape (n, d), optional
+            Columns that moved the choice.
+        selection_score : array-like, optional
+            Score of the classifier that chose.
+        """
+        refuse_parameters(self.method, self.distribution, self.confidence_level)
+        refuse_columns(
+            self.method, covariates=X is not None, selection_score=selection_score is not None
+        )
+        sample = read_looked(score, y, X, selection_score)
+        self._recipe = Recipe(self.method, self.distribution, sample)
+        self._solution = self._recipe.solve(sample.weight)
+        self._reader = self._recipe.reader(self._solution)
+        self._profile: Profile | None = None
+        self._readers: dict[bool, list[Reader]] = {}
+        self.model_ = self._solution.model
+        self.curve_: OperatingCurve = self._reader.curve
+        self.prevalence_: float = self.curve_.prevalence
+        positive, negative, _ = sample.counts.cumulative()
+        self.naive_curve_ = OperatingCurve(
+            np.concatenate([[np.inf], sample.counts.score]),
+            positive / positive[-1],
+            negative / negative[-1],
+            float(positive[-1] / (positive[-1] + negative[-1])),
+        )
+        self.correlation_ = self.latent_threshold_ = self.error_correlation_ = float("nan")
+        if not isinstance(self.model_, VerificationModel):
+            latent = self._recipe.latent_reader(self._solution)
+            self.correlation_, self.latent_threshold_ = latent.latent()
+        if isinstance(self.model_, HiddenModel):
+            self.error_correlation_ = self.model_.fit.error_correlation
+        self.coefficients_ = self._coefficients()
+        return self
+
+    def interval(
+        self,
+        metric: str,
+        threshold: float | None = None,
+        method: Literal["auto", "delta", "profile", "bootstrap"] = "auto",
+        *,
+        n_resamples: int = 400,
+    ) -> Estimate:
+        """Return a metric of all rows with its interval.
+
+        Parameters
+        ----------
+        metric : str
+            "roc_auc", "prevalence", "lift_auc", "correlation", "average_precision" (bootstrap
+            only), or any metric of an `OperatingPoint`.
+        threshold : float, optional
+            For the latter: rows with ``score >= threshold`` are predicted positive.
+        method : str
+            "delta" from the likelihood; "bootstrap" refits on resampled rows; "profile" (only for
+            "unobserved") follows the likelihood along the error correlation, far from a parabola,
+            with simulated critical values; "auto" takes that where it exists and else "delta".
+        n_resamples : int
+            Of the bootstrap.
+
+        Notes
+        -----
+        Assumes: as the model does; the target is the population behind all rows.
+        Wrong when: an assumption fails, which no interval knows.
+        """
+        self._refuse_unfitted()
+        read_metric(metric, threshold)
+        if method == "auto":
+            method = "profile" if self.method == "unobserved" else "delta"
+        refuse_interval(self.method, method, metric)
+        span = self._span(metric, threshold, method, n_resamples)
+        return Estimate(*span, self.confidence_level, NEEDS[self.method], method)
+
+    def band(self, *, simultaneous: bool = True) -> CurveBounds:
+        """Return a confidence band of the ROC curve, at each false-positive rate.
+
+        Parameters
+        ----------
+        simultaneous : bool
+            Whether the whole curve (default) or only each point is covered with the confidence.
+        """
+        self._refuse_unfitted()
+        points: list[tuple[float, Reader]] = [(0.0, self._reader)]
+        if isinstance(self.model_, HiddenModel):
+            limit = float(ndtri(0.5 + self.confidence_level / 2)) ** 2
+            pairs = zip(self._scan().loss, self._scan_readers("roc_auc"), strict=True)
+            points = [(float(loss), reader) for loss, reader in pairs if loss <= limit]
+        return roc_band(
+            points,
+            self._reader,
+            self.confidence_level,
+            self.random_state,
+            simultaneous=simultaneous,
+            rough=self.method in ("ipw", "doubly-robust"),
+        )
+
+    def error_correlation_interval(self) -> Interval:
+        """Return the profile interval of the error correlation of eq. 15."""
+        self._refuse_unfitted()
+        return self._scan().interval(self.confidence_level)
+
+    def checks(self) -> list[Check]:
+        """Check what can be checked, in plain words; what cannot be, no check can promise."""
+        self._refuse_unfitted()
+        return list(self._checks())
+
+    def _checks(self) -> Iterator[Check]:
+        model = self.model_
+        yield from checks.check_sample(self._recipe.sample, self.curve_)
+        if self.method in ("own-score", "observed-score"):
+            yield checks.check_rule(self._recipe.sample, self.method)
+        if not isinstance(model, VerificationModel):
+            yield checks.check_normality(self._recipe.sample, self.distribution)
+        yield from checks.check_shape(model)
+        if isinstance(model, HiddenModel):
+            interval = self.error_correlation_interval()
+            yield checks.check_identification(model, interval, self.confidence_level)
+        if isinstance(model, VerificationModel) and model.selection is not None:
+            yield checks.check_positivity(model)
+
+    def _span(self, metric: str, threshold: float | None, method: str, n_resamples: int) -> Span:
+        reader, level = self._recipe.reader(self._solution, metric), self.confidence_level
+        if method == "delta":
+            return delta_span(reader, metric, threshold, level)
+        if method == "profile":
+            readers = ProfileReaders(
+                reader,
+                self._scan_readers(metric),
+                lambda model: self._recipe.readers(self._solution, [model], metric)[0],
+            )
+            return self._scan().span(readers, metric, threshold, level)
+        recipe, model = self._recipe, self.model_
+        return bootstrap_span(
+            lambda weight: recipe.reader(recipe.solve(weight, model), metric),
+            self._solution.weight,
+            lambda reader: reader.value(metric, threshold),
+            reader.value(metric, threshold),
+            level,
+            n_resamples,
+            self.random_state,
+        )
+
+    def _scan(self) -> Profile:
+        if not isinstance(self.model_, HiddenModel):
+            raise InputError(f"only 'unobserved' has an error correlation; got {self.method!r}")
+        if self._profile is None:
+            points = profile_points(self.model_)
+            self._profile = Profile(points, likelihood_field([point.model for point in points]))
+        return self._profile
+
+    def _scan_readers(self, metric: str) -> list[Reader]:
+        latent = metric == "correlation"
+        if latent not in self._readers:
+            models = [point.model for point in self._scan().points]
+            self._readers[latent] = self._recipe.readers(self._solution, models, metric)
+        return self._readers[latent]
+
+    def _coefficients(self) -> dict[str, Estimate]:
+        errors = np.sqrt(np.diag(self.model_.covariance))
+        reach = float(ndtri(0.5 + self.confidence_level / 2))
+        found = zip(self.model_.names, self.model_.coefficients, errors, strict=True)
+        return {
+            name: Estimate(
+                float(value),
+                float(value - reach * error),
+                float(value + reach * error),
+                float(error),
+                self.confidence_level,
+                NEEDS[self.method],
+                "likelihood",
+            )
+            for name, value, error in found
+        }
+
+    def _refuse_unfitted(self) -> None:
+        if not hasattr(self, "model_"):
+            raise InputError("the model is not fitted yet; call fit(score, y) first")

@@ -1,0 +1,251 @@
+"""Rows for a selection model: score, label, whether somebody looked, and covariates."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from undercount.count.arrays import read_labels, read_scores
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
+from undercount.errors import InputError
+
+MATRIX = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Hold validated rows; equal rows without covariates are one row with a weight.
+
+    Attributes
+    ----------
+    counts : ScoreCounts
+        The rows' table, which validated and sorted them.
+    cell : array of int
+        Where each row's score stands in ``counts.score``.
+    label, looked : array
+        1 or 0; the label is 0 where nobody looked.
+    weight : array
+        How many rows each row stands for.
+    selection_score : array or None
+        Score of the classifier that chose the rows, if known.
+    covariates : array of shape (n, d)
+        Columns of X.
+    names : tuple of str
+        Names of those columns.
+    """
+
+    counts: ScoreCounts
+    cell: NDArray[np.intp]
+    label: FloatArray
+    looked: FloatArray
+    weight: FloatArray
+    selection_score: FloatArray | None
+    covariates: FloatArray
+    names: tuple[str, ...]
+
+    @property
+    def score(self) -> FloatArray:
+        """Score of each row."""
+        return self.counts.score[self.cell]
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Hold standardised columns (step 1 of Cook's procedure: over all rows).
+
+    Attributes
+    ----------
+    score : array
+        Standardised, or rank-normalised, score a.
+    other : array or None
+        The same of the selecting score b.
+    extra : array of shape (n, d)
+        Standardised covariates.
+    moments : array
+        Mean and standard deviation of the score, then of the selecting score.
+    """
+
+    score: FloatArray
+    other: FloatArray | None
+    extra: FloatArray
+    moments: FloatArray
+
+    def design(self, *, other: bool, extra: bool) -> FloatArray:
+        """Return a design matrix: ones, the score, and what is asked for."""
+        columns = [np.ones(len(self.score)), self.score]
+        if other and self.other is not None:
+            columns.append(self.other)
+        if extra:
+            columns.extend(self.extra.T)
+        return np.column_stack(columns)
+
+
+def read_sample(score: Any, y: Any, X: Any, selection_score: Any) -> Sample:
+    """Validate rows by counting them, and keep what the counts cannot hold."""
+    try:
+        counts = ScoreCounts.from_rows(y, score)
+    except InputError as error:
+        if _holes(score) and not _holes(y):
+            raise InputError(
+                "fit takes the score first and then y: fit(score, y). Here the first has missing "
+                "values, as labels have, and the second has none"
+            ) from error
+        raise
+    if not np.isfinite(counts.score[[0, -1]]).all():
+        raise InputError(
+            "a selection model needs finite scores; got an infinite one. Cap the scores, or pass "
+            "their ranks"
+        )
+    _refuse_unusable(counts)
+    if X is None and selection_score is None:
+        return _from_counts(counts)
+    labels = read_labels(y)
+    covariates, names = _read_covariates(X, len(labels))
+    other = None
+    if selection_score is not None:
+        other = read_scores(selection_score).astype(np.float64)
+        if len(other) != len(labels) or not np.isfinite(other).all():
+            raise InputError(
+                f"selection_score must hold one finite number a row; got {len(other)} numbers for "
+                f"{len(labels)} rows"
+            )
+    cell = np.searchsorted(-counts.score, -read_scores(score).astype(np.float64))
+    return Sample(
+        counts,
+        cell,
+        (labels == 1).astype(float),
+        (labels >= 0).astype(float),
+        np.ones(len(labels)),
+        other,
+        covariates,
+        names,
+    )
+
+
+def _holes(values: Any) -> bool:
+    """Whether something has missing values; what is not numbers has none that matter here."""
+    try:
+        return bool(np.isnan(np.asarray(values, dtype=float)).any())
+    except (TypeError, ValueError):
+        return False
+
+
+def standardise(sample: Sample, weight: FloatArray, *, ranks: bool) -> Columns:
+    """Standardise score, selecting score and covariates over all rows, looked at or not."""
+    score, moments = _standardised(sample.score, weight, "score")
+    other = None
+    if sample.selection_score is not None:
+        other, more = _standardised(sample.selection_score, weight, "selection_score")
+        moments = np.concatenate([moments, more])
+    if ranks:
+        score = normal_scores(sample.score, weight)
+        other = None if other is None else normal_scores(sample.selection_score, weight)
+    extra = sample.covariates
+    if extra.shape[1]:
+        pairs = zip(extra.T, sample.names, strict=True)
+        extra = np.column_stack(
+            [_standardised(column, weight, f"column {name!r} of X")[0] for column, name in pairs]
+        )
+    return Columns(score, other, extra, moments)
+
+
+def normal_scores(values: FloatArray | None, weight: FloatArray) -> FloatArray:
+    """Replace values by normal quantiles of their mid-ranks, ties sharing one."""
+    distinct, place = np.unique(np.asarray(values), return_inverse=True)
+    mass = np.bincount(place, weight, len(distinct))
+    middle = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
+    # A value that a resample left out may stand at the very edge.
+    tiny = 0.25 / mass.sum()
+    result: FloatArray = ndtri(np.clip(middle, tiny, 1 - tiny))[place]
+    return result
+
+
+def _standardised(
+    values: FloatArray, weight: FloatArray, name: str
+) -> tuple[FloatArray, FloatArray]:
+    total = weight.sum()
+    mean = float(weight @ values / total)
+    centred = values - mean
+    spread = float(np.sqrt(weight @ centred**2 / total))
+    if not spread > 1e-12 * max(1.0, abs(mean)):
+        raise InputError(f"{name} must vary; got {mean:.6g} in every row")
+    return centred / spread, np.array([mean, spread])
+
+
+def _from_counts(counts: ScoreCounts) -> Sample:
+    columns = (
+        (counts.positive, 1.0, 1.0),
+        (counts.negative, 0.0, 1.0),
+        (counts.unlabeled, 0.0, 0.0),
+    )
+    cells = [np.flatnonzero(column) for column, _, _ in columns]
+    sizes = [len(cell) for cell in cells]
+    return Sample(
+        counts,
+        np.concatenate(cells),
+        np.repeat([label for _, label, _ in columns], sizes),
+        np.repeat([looked for _, _, looked in columns], sizes),
+        np.concatenate([column[cell] for (column, _, _), cell in zip(columns, cells, strict=True)]),
+        None,
+        np.empty((sum(sizes), 0)),
+        (),
+    )
+
+
+def _refuse_unusable(counts: ScoreCounts) -> None:
+    if counts.n_positive == 0 or counts.n_negative == 0:
+        raise InputError(
+            "a selection model needs labels of both classes among the rows looked at; got "
+            f"{counts.n_positive:g} positive and {counts.n_negative:g} negative. If 0 means "
+            "unlabeled in your data, this is another problem: see mixture_curve"
+        )
+    if counts.n_unlabeled == 0:
+        raise InputError(
+            "every row is labelled, so nothing was selected; use labelled_curve, or add the rows "
+            "that nobody looked at with a missing label"
+        )
+
+
+def _read_covariates(X: Any, n_rows: int) -> tuple[FloatArray, tuple[str, ...]]:
+    if X is None:
+        return np.empty((n_rows, 0)), ()
+    try:
+        array = np.asarray(X, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError("X must hold numbers; encode text and categories first") from None
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != MATRIX or len(array) != n_rows or not np.isfinite(array).all():
+        raise InputError(
+            f"X must be a matrix of finite numbers with {n_rows} rows; got shape {array.shape}"
+        )
+    columns = getattr(X, "columns", None)
+    names = [f"x{i}" for i in range(array.shape[1])] if columns is None else columns
+    return array, tuple(str(name) for name in names)
+
+
+# What the counts, which read the labels, say of other codings; here no argument tells them.
+OWN_WORDS = {
+    r"missing \(unlabeled\)": "missing (not looked at)",
+    r"If (\S+) means unlabeled pass unlabeled=\S+;": r"If \1 means that nobody looked make it "
+    r"missing: numpy.where(y == \1, numpy.nan, y);",
+    r"numpy\.where\(y == 'yes', 1, numpy\.nan\)": "numpy.where(y == 'yes', 1.0, 0.0), with NaN "
+    "where nobody looked",
+}
+
+
+def read_looked(score: Any, y: Any, X: Any, selection_score: Any) -> Sample:
+    """Read a sample; where its labels are refused, say how a selection model wants them."""
+    try:
+        return read_sample(score, y, X, selection_score)
+    except InputError as error:
+        told = str(error)
+        for theirs, own in OWN_WORDS.items():
+            told = re.sub(theirs, own, told)
+        if told == str(error):
+            raise
+        raise InputError(told) from error

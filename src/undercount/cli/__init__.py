@@ -1,0 +1,1 @@
+"""The commands; nothing heavy is imported for --help."""

@@ -1,0 +1,155 @@
+"""Where commands write: never onto what they read, and each result to a place of its own."""
+
+import glob
+import os
+import stat
+import sys
+import traceback
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import click
+
+from undercount.count.atomic_file import STANDARD_OUTPUT
+from undercount.errors import InputError
+
+# A file that exists is known by device and number, which its links share; others by their path.
+Place = tuple[int, int] | str
+
+
+def refuse_overwriting(inputs: Iterable[str], outputs: Mapping[str, str]) -> None:
+    """Refuse results that would replace their own data or each other, or have no folder.
+
+    Parameters
+    ----------
+    inputs : iterable of str
+        Files, patterns and folders to be read, and "-" for standard input.
+    outputs : mapping of str
+        Option → file to be written, or "-" for standard output.
+    """
+    read = {_place(file) for path in inputs for file in files_of(path)}
+    written: dict[Place, str] = {}
+    for option, path in outputs.items():
+        place = _place(path) if path not in STANDARD_OUTPUT else "-"
+        if place is None:  # pipes and devices take anything
+            continue
+        if place in written and place == "-":
+            raise InputError(
+                f"{written[place]} and {option} cannot both go to standard output; name a file "
+                "for one of them"
+            )
+        if place in written:
+            raise InputError(
+                f"{written[place]} and {option} would write to the same file, {path}; name two"
+            )
+        if place in read:
+            raise InputError(
+                f"{option} {path} would overwrite the data it is made from; name another file"
+            )
+        folder = Path(os.path.realpath(path)).parent
+        if place != "-" and not folder.is_dir():
+            raise InputError(f"cannot write {path}: there is no folder {folder}")
+        written[place] = option
+
+
+def files_of(path: str) -> list[str]:
+    """Return the files that a name, a pattern or a folder stands for."""
+    if path == "-":
+        return ["/dev/stdin"]  # the file itself, if one was redirected
+    if Path(path).is_dir():
+        return sorted(str(file) for file in Path(path).rglob("*.*") if _is_data(file))
+    if Path(path).exists():
+        return [path]
+    return sorted(glob.glob(path, recursive=True)) or [path]  # noqa: PTH207 - may be absolute
+
+
+def _is_data(file: Path) -> bool:
+    """Tell files that are read as part of a folder from the reports that stand in it."""
+    from undercount.count.sources import KINDS  # noqa: PLC0415 - DuckDB, only when needed
+
+    return file.is_file() and any(part in KINDS for part in file.name.casefold().split(".")[1:])
+
+
+def _place(path: str) -> Place | None:
+    try:
+        state = os.stat(path)  # noqa: PTH116 - links of open pipes lead to no name to look up
+    except OSError:
+        return os.path.realpath(path)
+    return (state.st_dev, state.st_ino) if stat.S_ISREG(state.st_mode) else None
+
+
+FINE, REQUIREMENT_FAILS, BAD_INPUT, INCONCLUSIVE = 0, 1, 2, 3
+# As by convention: an error in the program itself, and a pipe whose reader has gone.
+UNEXPECTED, READER_GONE = 70, 141
+
+
+def progress(what: str, options: dict[str, Any]) -> AbstractContextManager[Any]:
+    """Show a bar on stderr if work takes long, unless quiet or not a terminal."""
+    if options.get("quiet") or not sys.stderr.isatty():
+        return nullcontext()
+    from undercount.show.terminal import progress_bar  # noqa: PLC0415 - rich, only when needed
+
+    return progress_bar(what)
+
+
+def working(what: str, options: dict[str, Any]) -> AbstractContextManager[Any]:
+    """Show that something goes on."""
+    if options.get("quiet") or not sys.stderr.isatty():
+        return nullcontext()
+    from undercount.show.terminal import spinner  # noqa: PLC0415 - rich, only when needed
+
+    return spinner(what)
+
+
+class Command(click.Command):
+    """A command that refuses to write onto its data, and has a code for its own failures."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Check the files, run, and return the exit code."""
+        try:
+            outputs = self._outputs(ctx)
+            refuse_overwriting(_inputs(ctx.params), outputs)
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except InputError:
+            if not ctx.params["debug"]:
+                raise
+            traceback.print_exc()
+            return BAD_INPUT
+        except BrokenPipeError:
+            # What is still to be flushed when Python ends has no reader either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return READER_GONE
+        except Exception as error:  # noqa: BLE001 - whatever it is, its code must not be a verdict's
+            return _unexpected(error, debug=ctx.params["debug"])
+
+    def _outputs(self, ctx: click.Context) -> dict[str, str]:
+        """Return the files to be written: options of files are outputs, data are arguments."""
+        found = {}
+        for option in self.params:
+            kind, path = option.type, ctx.params.get(str(option.name))
+            if isinstance(kind, click.Path) and not kind.dir_okay and path:
+                if path in STANDARD_OUTPUT:
+                    path = ctx.params[str(option.name)] = "-"
+                found[option.opts[-1]] = path
+        return found
+
+
+def _inputs(options: dict[str, Any]) -> list[str]:
+    found = [*options.get("data", ()), *options.get("parts", ())]
+    if options.get("positives"):
+        found += [options["positives"], options["unlabeled"] or ""]
+    return [path for path in found if path]
+
+
+def _unexpected(error: Exception, *, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    what = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
+    hint = "" if debug else "; --debug shows where"
+    told = f"undercount: something went wrong inside the program ({what}). Please report it with "
+    click.echo(f"{told}the command you ran{hint}", err=True)
+    return UNEXPECTED

@@ -1,0 +1,64 @@
+"""Count files into small files, and add those up."""
+
+from typing import Any
+
+import click
+
+from undercount.cli.command import FINE, Command, files_of, progress, refuse_overwriting
+from undercount.cli.options import DATA, DEBUG, reading_options
+from undercount.cli.reading import read
+from undercount.errors import InputError
+
+
+@click.command(cls=Command, short_help="Count DATA into a small file to use as DATA.")
+@DATA
+@reading_options
+@click.option(
+    "-o", "--output", required=True, type=click.Path(dir_okay=False), help="Ends in .parquet."
+)
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+def count(data: tuple[str, ...], output: str, **options: Any) -> int:
+    """Count DATA into a small file that every other command takes as DATA."""
+    from undercount.count.counts_file import (  # noqa: PLC0415 - DuckDB, only when needed
+        check_name,
+        fingerprint,
+        write_counts,
+    )
+
+    check_name(output)
+    if len(options["scores"]) != 1:
+        raise InputError(f"count takes one --score column; got {len(options['scores'])}")
+    # Every score is kept, so that parts add up and any threshold can be asked of the file.
+    reading = read(data, options, [], compact=None)
+    counts = reading.counts[options["scores"][0]]
+    asked = (options["label"], options["scores"][0], options["unlabeled"])
+    given = data or (options["positives"], options["unlabeled"])
+    files = [file for path in given for file in files_of(path)]
+    source = () if "-" in given else (fingerprint(files, *asked),)
+    apart = reading.sampling if reading.sampling == "case-control" else None
+    write_counts(counts, output, source=source, sampling=apart)
+    if not options["quiet"]:
+        for note in reading.notes:
+            click.echo(f" {note}")
+        click.echo(f" {counts!r}\n wrote {output}")
+    return FINE
+
+
+@click.command(cls=Command, short_help="Add up counts files.")
+@click.argument("parts", nargs=-1, required=True)
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False))
+@DEBUG
+def merge(parts: tuple[str, ...], output: str, **_debug: bool) -> int:
+    """Add up counts files; an interrupted merge goes on where it stopped."""
+    from undercount.count.counts_file import (  # noqa: PLC0415 - DuckDB, only when needed
+        check_name,
+        merge_counts,
+    )
+
+    check_name(output)
+    # What is done stands there until the sum is complete; then it is removed.
+    refuse_overwriting(parts, {"--output": f"{output}.unfinished"})
+    with progress("merging", {}) as tell:
+        counts = merge_counts(parts, output, progress=tell)
+    click.echo(f" {counts!r}\n wrote {output}")
+    return FINE

@@ -1,0 +1,211 @@
+"""Read labels, scores and weights from whatever array, list, series or column a user has."""
+
+from collections import Counter
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from undercount.curve import FloatArray
+from undercount.errors import InputError
+
+# Beyond this, neighbouring 64-bit integers are the same float64.
+LARGEST_EXACT_INTEGER = 2**53
+SHOWN = 5
+
+
+def amount(value: float) -> str:
+    """Write a number of rows, or a sum of weights with as many digits as one reads."""
+    if float(value).is_integer():
+        return f"{value:,.0f}"
+    return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"  # noqa: PLR2004 - readability
+
+
+def row_words(number: float, *, weighted: bool = False) -> str:
+    """Say how many rows there are, or their total weight, which is no number of rows.
+
+    Examples
+    --------
+    >>> from undercount.count.arrays import row_words
+    >>> row_words(1), row_words(2000), row_words(0.5, weighted=True)
+    ('1 row', '2,000 rows', 'rows of total weight 0.5')
+    """
+    if weighted:
+        return f"rows of total weight {amount(number)}"
+    return f"{amount(number)} row{'' if number == 1 else 's'}"
+
+
+def read_scores(score: Any) -> NDArray[np.floating[Any]]:
+    """Return scores as contiguous float32 or float64 without NaN."""
+    array = _as_array(score, "score")
+    if array.dtype == object:
+        array = _numbers(array, "score")
+    kind = array.dtype.kind
+    if kind not in "fiub":
+        raise InputError(f"score must hold real numbers; got {_kind_name(array)}")
+    if kind in "iu" and array.dtype.itemsize == 8 and len(array):  # noqa: PLR2004 - 64-bit
+        largest = max(int(array.max()), -int(array.min()))
+        if largest > LARGEST_EXACT_INTEGER:
+            raise InputError(
+                f"integer scores must stay within ±2**53 to be kept apart; got {largest}. "
+                "Divide them or use their ranks"
+            )
+    wanted = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
+    array = np.ascontiguousarray(array, dtype=wanted)
+    # The maximum propagates NaN, so one pass without a temporary finds it.
+    if len(array) and np.isnan(array.max()):
+        missing = np.flatnonzero(np.isnan(array))
+        raise InputError(
+            f"score must not be missing; got {len(missing)} NaN, first at row "
+            f"{_listed(missing)}. Drop these rows or score them"
+        )
+    return array
+
+
+def read_labels(y: Any, unlabeled: float | None = None) -> NDArray[np.int8]:
+    """Return labels as 1 positive, 0 negative, -1 unlabeled."""
+    if unlabeled is not None and unlabeled == 1:
+        raise InputError("unlabeled must not be 1, which always means positive")
+    array = _as_array(y, "y")
+    if array.dtype == object:
+        array = _numbers(array, "y")
+    if array.dtype.kind not in "fiub":
+        raise InputError(
+            "labels must be 1 (positive), 0 (negative) or missing (unlabeled); "
+            f"got {_kind_name(array)}; recode, for example numpy.where(y == 'yes', 1, numpy.nan)"
+        )
+    positive = array == 1
+    if unlabeled == 0:
+        negative = np.zeros(0, dtype=bool)
+        labels: NDArray[np.int8] = positive.view(np.int8) * np.int8(2) - np.int8(1)
+        known = int(positive.sum()) + int(np.count_nonzero(array == 0))
+    else:
+        negative = array == 0
+        labels = positive.view(np.int8) * np.int8(2) + negative.view(np.int8) - np.int8(1)
+        known = int(positive.sum()) + int(negative.sum())
+        if unlabeled is not None:
+            known += int(np.count_nonzero(array == unlabeled))
+    if known < len(array) and array.dtype.kind == "f":
+        known += int(np.count_nonzero(np.isnan(array)))
+    if known < len(array):
+        raise InputError(_unknown_labels(array, unlabeled))
+    return labels
+
+
+def read_weights(
+    weight: Any, n_rows: int, *, name: str = "sample_weight", allow_zero_sum: bool = False
+) -> FloatArray:
+    """Return finite weights that are not negative."""
+    array = _as_array(weight, name)
+    if array.dtype == object:
+        array = _numbers(array, name)
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{name} must hold real numbers; got {_kind_name(array)}")
+    if len(array) != n_rows:
+        raise InputError(f"{name} must have one value a row; got {len(array)} for {n_rows} rows")
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    wrong = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
+    if len(wrong):
+        raise InputError(
+            f"{name} must be finite and not negative; got {array[wrong[0]]} at row {_listed(wrong)}"
+        )
+    if not allow_zero_sum and not array.any():
+        raise InputError(f"{name} must not be 0 for every row")
+    return array
+
+
+def _as_array(values: Any, name: str) -> NDArray[Any]:
+    """Return a 1-D array; missing values become NaN, or None in an object array."""
+    if values is None or isinstance(values, str):
+        raise InputError(
+            f"{name} must hold one number a row; got {values!r}. For columns of a frame use"
+            " count_scores"
+        )
+    if isinstance(values, np.ndarray):
+        array = (
+            np.ma.filled(values.astype(float), np.nan) if np.ma.isMaskedArray(values) else values
+        )
+    else:
+        series = nw.from_native(values, series_only=True, pass_through=True)
+        array = (
+            _from_series(series) if isinstance(series, nw.Series) else _from_sequence(values, name)
+        )
+    if array.ndim != 1:
+        hint = ""
+        if array.ndim == 2 and array.shape[1] == 2 and name == "score":  # noqa: PLR2004 - columns
+            hint = ". For predict_proba pass the column of the positive class, score[:, 1]"
+        raise InputError(f"{name} must be 1-D; got shape {array.shape}{hint}")
+    return array
+
+
+def _from_series(series: nw.Series[Any]) -> NDArray[Any]:
+    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+        if series.null_count() > 0:
+            wanted = nw.Float32 if series.dtype == nw.Float32 else nw.Float64
+            series = series.cast(wanted).fill_null(float("nan"))
+        return np.asarray(series.to_numpy())
+    return np.asarray(series.to_numpy())
+
+
+def _from_sequence(values: Any, name: str) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise InputError(f"{name} must be 1-D; got nested values of different lengths") from None
+
+
+def _numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Turn an object array of numbers and missing values into floats."""
+    flat = array.ravel()
+    missing = np.array([_is_missing(value) for value in flat], dtype=bool)
+    strings = [value for value in flat[~missing] if isinstance(value, str | bytes)]
+    if strings:
+        raise InputError(
+            f"{name} must hold numbers, not text; got {strings[0]!r} in {row_words(len(strings))}"
+        )
+    result = np.full(len(flat), np.nan)
+    try:
+        result[~missing] = flat[~missing].astype(np.float64)
+    except (TypeError, ValueError):
+        value = flat[~missing][0]
+        raise InputError(
+            f"{name} must hold real numbers; got {type(value).__name__} {value!r}"
+        ) from None
+    return result.reshape(array.shape)
+
+
+def _is_missing(value: object) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # noqa: PLR0124 - NaN is the value unequal to itself
+    except TypeError:  # pandas.NA has no truth value
+        return True
+    except ValueError:  # an array inside an array: not missing, but refused later
+        return False
+
+
+def _kind_name(array: NDArray[Any]) -> str:
+    names = {"U": "text", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "durations"}
+    example = f", for example {array.flat[0:1].tolist()[0]!r}" if array.size else ""
+    return names.get(array.dtype.kind, str(array.dtype)) + example
+
+
+def _listed(positions: NDArray[np.intp]) -> str:
+    shown = ", ".join(str(int(position)) for position in positions[:SHOWN])
+    return shown + (", …" if len(positions) > SHOWN else "")
+
+
+def _unknown_labels(array: NDArray[Any], unlabeled: float | None) -> str:
+    held = array[~np.isnan(array)] if array.dtype.kind == "f" else array
+    found = Counter(held.tolist())
+    shown = ", ".join(f"{value:g}: {count}" for value, count in found.most_common(SHOWN))
+    more = ", …" if len(found) > SHOWN else ""
+    others = [value for value in found if value not in (0, 1, unlabeled)]
+    hint = f"If {others[0]:g} means unlabeled pass unlabeled={others[0]:g}; "
+    hint += "if it means verified negative recode it as 0"
+    return (
+        "labels must be 1 (positive), 0 (negative) or missing (unlabeled); "
+        f"got {{{shown}{more}}}. {hint}"
+    )

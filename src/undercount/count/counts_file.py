@@ -1,0 +1,406 @@
+"""Keep counts in Parquet files that any SQL engine can make, and add them up.
+
+A counts file has the columns ``score``, ``positive``, ``negative`` and ``unlabeled``, one row for
+each distinct score or cell. If cells stand for several scores, a column ``merged`` says which, and
+their score is a lower end; a row without counts then keeps a threshold apart. What the table is
+stands in the file's metadata under the key "undercount", as JSON; a file without it holds exact
+counts.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from undercount.count.kernel.table import Table
+from undercount.count.progress import Progress, telling
+from undercount.count.queries import unmasked
+from undercount.count.sources import input_errors, text
+from undercount.counts import CLASSES, ScoreCounts
+from undercount.errors import InputError
+
+VERSION = 1
+KEY = "undercount"
+COLUMNS = ("score", *CLASSES)
+SUFFIXES = (".parquet", ".pq")
+
+
+@dataclass(frozen=True)
+class CountsFile:
+    """A table with what its file says of it: sources, parts that it is the sum of, sampling.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import undercount as uc
+    >>> from undercount.count.counts_file import open_counts
+    >>> counts = uc.ScoreCounts.from_rows([1, None], [0.9, 0.2])
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory, "counts.parquet")
+    ...     uc.write_counts(counts, path, source="monday")
+    ...     open_counts(path).sources
+    ('monday',)
+    """
+
+    counts: ScoreCounts
+    sources: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    sampling: str | None = None
+
+
+def write_counts(
+    counts: ScoreCounts,
+    path: str | os.PathLike[str],
+    *,
+    source: str | Sequence[str] = (),
+    parts: Sequence[str] = (),
+    sampling: str | None = None,
+) -> None:
+    """Write counts to a Parquet file, whole or not at all.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        What to keep.
+    path : path
+        Ends in .parquet or .pq. The file appears under this name when it is complete.
+    source : str or sequence of str
+        Fingerprints of the rows, by which `merge_counts` notices what is counted twice.
+    parts : sequence of str
+        Parts that are in the sum already, for a merge that was interrupted.
+    sampling : {"single-sample", "case-control"}, optional
+        How the rows were drawn, if known; the commands then take it from the file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, None, None], [0.9, 0.9, 0.2])
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory, "counts.parquet")
+    ...     uc.write_counts(counts, path)
+    ...     uc.read_counts_file(path)
+    ScoreCounts: 3 rows: 1 labelled positive, 0 labelled negative, 2 unlabeled;
+    2 distinct scores from 0.2 to 0.9
+    """
+    names = [*COLUMNS, *(["merged"] if counts.compact else [])]
+    arrays = {name: np.asarray(getattr(counts, name)) for name in names}
+    meta = {
+        "version": VERSION,
+        "kind": _kind(counts),
+        "cells": len(counts.score),
+        "auc_error": counts.auc_error,
+        "grid": grid_name(counts),
+        "squared_weight": list(counts.squared_weight) if counts.weighted else None,
+        "source": [source] if isinstance(source, str) else list(source),
+        "parts": list(parts),
+        "sampling": sampling,
+    }
+    if not parts:  # what an interrupted merge keeps beside its sum is named as such
+        check_name(path)
+    with _complete(Path(path)) as target, duckdb.connect() as connection:
+        connection.register("undercount_cells", arrays)
+        connection.execute(
+            f"COPY (SELECT * FROM undercount_cells) TO {text(str(target))} "  # noqa: S608 - quoted
+            f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{KEY}: {text(json.dumps(meta))}}})"
+        )
+
+
+def check_name(path: str | os.PathLike[str]) -> None:
+    """Refuse a name by which no command would know a counts file again."""
+    name = Path(path)
+    if name.exists() and not name.is_file():
+        raise InputError(f"counts are written to a file; {path} is none")
+    if name.suffix.casefold() not in SUFFIXES:
+        raise InputError(
+            f"a counts file is Parquet, and commands know it by its name: write to "
+            f"{name.with_suffix('.parquet')}; got {path}"
+        )
+
+
+def read_counts_file(path: str | os.PathLike[str]) -> ScoreCounts:
+    """Read counts from a file that `write_counts` or a query of any SQL engine has made.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, None, None], [0.9, 0.9, 0.2])
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory, "counts.parquet")
+    ...     uc.write_counts(counts, path)
+    ...     uc.read_counts_file(path).n_unlabeled
+    2.0
+    """
+    return open_counts(path).counts
+
+
+def open_counts(
+    path: str | os.PathLike[str], connection: duckdb.DuckDBPyConnection | None = None
+) -> CountsFile:
+    """Read counts with the sources and parts that the file names."""
+    if connection is None:
+        with duckdb.connect() as opened:
+            return open_counts(path, opened)
+    file = text(os.fspath(path))
+    if not Path(path).exists():
+        raise InputError(f"there is no counts file {str(path)!r}")
+    with input_errors(str(path)):
+        arrays = connection.sql(f"SELECT * FROM read_parquet({file})").fetchnumpy()  # noqa: S608 - quoted
+        kept = connection.sql(
+            f"SELECT value FROM parquet_kv_metadata({file}) WHERE key = '{KEY}'::BLOB"  # noqa: S608 - quoted
+        ).fetchall()
+    meta = _meta(kept, path)
+    # Some SQL engines write names in capitals.
+    columns = {name.casefold(): unmasked(values) for name, values in arrays.items()}
+    missing = [name for name in COLUMNS if name not in columns]
+    if missing:
+        raise InputError(
+            f"a counts file has the columns {', '.join(COLUMNS)}; {path} lacks {', '.join(missing)}"
+        )
+    try:
+        counts = _counts(columns, meta)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    sources, parts = (tuple(meta.get(name, ())) for name in ("source", "parts"))
+    return CountsFile(counts, sources, parts, meta.get("sampling"))
+
+
+def is_counts_file(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a Parquet file has the columns of a counts file."""
+    if Path(path).suffix.casefold() not in SUFFIXES or not Path(path).is_file():
+        return False
+    try:
+        with duckdb.connect() as connection:
+            found = connection.sql(f"DESCRIBE SELECT * FROM read_parquet({text(os.fspath(path))})")  # noqa: S608 - quoted
+            names = {row[0].casefold() for row in found.fetchall()}
+    except duckdb.Error:
+        return False
+    return names in (set(COLUMNS), {*COLUMNS, "merged"})
+
+
+def fingerprint(paths: Sequence[str | os.PathLike[str]], *question: object) -> str:
+    """Name rows by their files' names, sizes and times, and by what is counted of them.
+
+    Examples
+    --------
+    >>> from undercount.count.counts_file import fingerprint
+    >>> len(fingerprint([], "label", "score"))
+    32
+    """
+    seen: list[Any] = [repr(part) for part in question]
+    for path in paths:
+        state = Path(path).stat()
+        seen.append([Path(path).name, state.st_size, state.st_mtime_ns])
+    return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:32]
+
+
+def grid_name(counts: ScoreCounts) -> str | None:
+    """Name the grid of counts in which every cell is an interval of a grid."""
+    if not (counts.merged.size and counts.merged.all()):
+        return None
+    return hashlib.sha256(counts.score.tobytes()).hexdigest()[:32]
+
+
+def _kind(counts: ScoreCounts) -> str:
+    if not counts.compact:
+        return "exact"
+    return "binned" if counts.auc_error else "compact"
+
+
+def _meta(kept: list[tuple[bytes]], path: str | os.PathLike[str]) -> dict[str, Any]:
+    if not kept:
+        return {}
+    meta: dict[str, Any] = json.loads(kept[0][0])
+    if meta["version"] > VERSION:
+        raise InputError(
+            f"{path} was written by a newer version (format {meta['version']}, this one reads up "
+            f"to {VERSION}); upgrade undercount"
+        )
+    return meta
+
+
+def _counts(columns: dict[str, Any], meta: dict[str, Any]) -> ScoreCounts:
+    squares = meta.get("squared_weight")
+    squared_weight = (squares[0], squares[1], squares[2]) if squares else None
+    merged = columns.get("merged")
+    counts = ScoreCounts.from_counts(
+        *(columns[name] for name in COLUMNS),
+        merged=None if merged is None else merged.astype(bool),
+        squared_weight=squared_weight,
+    )
+    if meta.get("grid") is None:
+        return counts
+    # Cells of a grid are kept where they are empty, because another part may fill them.
+    score, positive, negative, unlabeled = (
+        np.asarray(columns[name], np.float64) for name in COLUMNS
+    )
+    table = Table(score, positive, negative, unlabeled, np.ones(score.size, bool))
+    return ScoreCounts._from_table(table, counts.squared_weight)  # noqa: SLF001 - our own
+
+
+@contextmanager
+def _complete(path: Path) -> Iterator[Path]:
+    """Give a temporary name beside a file, which gets its own name when all has gone well."""
+    path = path.resolve()  # of a link the target is replaced
+    if not path.parent.is_dir():
+        raise InputError(f"cannot write {path}: there is no folder {path.parent}")
+    target = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        yield target
+        target.replace(path)
+    except (OSError, duckdb.IOException) as error:
+        raise InputError(f"cannot write {path}: {str(error).splitlines()[0]}") from error
+    finally:
+        with suppress(OSError):
+            target.unlink(missing_ok=True)
+
+
+# Seconds between two notes of what is done.
+NOTE_EVERY = 10.0
+
+Path_ = str | os.PathLike[str]
+
+
+def merge_counts(
+    paths: Sequence[Path_],
+    output: Path_ | None = None,
+    *,
+    progress: Callable[[float], None] | bool | None = None,
+) -> ScoreCounts:
+    """Add up any number of counts files, one at a time.
+
+    Parameters
+    ----------
+    paths : sequence of paths
+        Counts files.
+    output : path, optional
+        The sum is written there when it is complete. Until then what is done stands in a file
+        beside it, so that a merge that was stopped goes on where it was.
+    progress : callable or bool, optional
+        Called with the share of the files done; True draws a bar on stderr.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import undercount as uc
+    >>> monday = uc.ScoreCounts.from_rows([1, None], [0.9, 0.2])
+    >>> tuesday = uc.ScoreCounts.from_rows([None, None], [0.9, 0.1])
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     first, second = (pathlib.Path(directory, f"{day}.parquet") for day in (1, 2))
+    ...     uc.write_counts(monday, first)
+    ...     uc.write_counts(tuesday, second)
+    ...     uc.merge_counts([first, second])
+    ScoreCounts: 4 rows: 1 labelled positive, 0 labelled negative, 3 unlabeled;
+    3 distinct scores from 0.1 to 0.9
+    """
+    if not paths:
+        raise InputError("at least one counts file is needed; got none")
+    if output is not None:
+        check_name(output)
+    notes = None if output is None else Path(f"{os.fspath(output)}.unfinished")
+    with duckdb.connect() as connection, telling(progress, "merging") as steps, steps.step(1.0):
+        total = _merged(paths, notes, connection, steps)
+    if output is not None:
+        write_counts(total.counts, output, source=total.sources, sampling=total.sampling)
+    if notes is not None:
+        notes.unlink(missing_ok=True)
+    return total.counts
+
+
+def _merged(
+    paths: Sequence[Path_],
+    notes: Path | None,
+    connection: duckdb.DuckDBPyConnection,
+    progress: Progress,
+) -> CountsFile:
+    total = _resumed(notes, paths)
+    done = set() if total is None else set(total.parts)
+    seen = {} if total is None else dict.fromkeys(total.sources, "a finished part")
+    noted = time.monotonic()
+    for path in paths:
+        part_name = _part_name(path)
+        if part_name not in done:
+            total = _with(total, open_counts(path, connection), seen, str(path), part_name)
+            if notes is not None and time.monotonic() - noted > NOTE_EVERY:
+                _note(total, notes)
+                noted = time.monotonic()
+        progress.rows(1, len(paths))
+    assert total is not None  # noqa: S101 - there is at least one path
+    return total
+
+
+def _note(total: CountsFile, notes: Path) -> None:
+    write_counts(
+        total.counts,
+        notes,
+        source=total.sources,
+        parts=total.parts,
+        sampling=total.sampling,
+    )
+
+
+def add_counts(left: ScoreCounts, right: ScoreCounts) -> ScoreCounts:
+    """Add two tables; binned ones must be on one grid."""
+    grids = grid_name(left), grid_name(right)
+    if grids[0] is not None and grids[0] == grids[1]:
+        sums = [getattr(left, name) + getattr(right, name) for name in CLASSES]
+        squares = np.add(left.squared_weight, right.squared_weight).tolist()
+        table = Table(left.score, sums[0], sums[1], sums[2], left.merged)
+        return ScoreCounts._from_table(table, (squares[0], squares[1], squares[2]))  # noqa: SLF001 - our own
+    if left.auc_error or right.auc_error:
+        raise InputError(
+            "binned counts can be added only if they are on the same grid: count the parts "
+            "exactly, or put all of them on the grid of one (align_counts)"
+        )
+    return left + right
+
+
+def _with(
+    total: CountsFile | None, part: CountsFile, seen: dict[str, str], path: str, part_name: str
+) -> CountsFile:
+    for source in part.sources:
+        if source in seen:
+            raise InputError(
+                f"{path} counts the same rows as {seen[source]}; leave one of them out"
+            )
+        seen[source] = path
+    if total is None:
+        return CountsFile(part.counts, part.sources, (part_name,), part.sampling)
+    if part.sampling != total.sampling:
+        raise InputError(
+            f"{path} cannot be added: labelled and unlabeled rows drawn apart (case-control) and "
+            "rows of one sample do not make one table"
+        )
+    try:
+        counts = add_counts(total.counts, part.counts)
+    except InputError as error:
+        raise InputError(f"{path} cannot be added: {error}") from None
+    sources, parts = total.sources + part.sources, (*total.parts, part_name)
+    return CountsFile(counts, sources, parts, total.sampling)
+
+
+def _part_name(path: Path_) -> str:
+    try:
+        state = Path(path).stat()
+    except FileNotFoundError:
+        raise InputError(f"there is no counts file {str(path)!r}") from None
+    return f"{Path(path).resolve()}:{state.st_size}:{state.st_mtime_ns}"
+
+
+def _resumed(notes: Path | None, paths: Sequence[Path_]) -> CountsFile | None:
+    """Read what an earlier merge has done, unless it was a merge of other parts."""
+    if notes is None or not notes.exists():
+        return None
+    found = open_counts(notes)
+    wanted = {_part_name(path) for path in paths}
+    return found if set(found.parts) <= wanted else None

@@ -1,0 +1,235 @@
+"""Count the rows of files through DuckDB, out of core."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from undercount.count.frames import count_scores
+from undercount.count.queries import unmasked
+from undercount.count.sources import MISSING, Paths, Source, open_source, quoted
+from undercount.errors import InputError
+
+# Beginnings and endings of the names that DuckDB gives to types of numbers.
+NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "BOOLEAN")
+
+
+def read_counts(
+    paths: Paths,
+    *,
+    label: str,
+    score: str | Sequence[str],
+    weight: str | None = None,
+    unlabeled: float | None = None,
+    bins: int | None = None,
+    by: str | Sequence[str] | None = None,
+    compact: bool | None = None,
+    knots: Sequence[float] = (),
+    progress: Callable[[float], None] | bool | None = None,
+) -> Any:
+    r"""Count the rows of files without loading them.
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        CSV, TSV, Parquet or JSON lines, possibly compressed (.gz, .zst); a glob; a directory, also
+        one of hive partitions; or "-" for standard input. Only the columns needed are read.
+    label, score, weight, unlabeled, bins, by, compact, knots, progress
+        As for `count_scores`.
+
+    Returns
+    -------
+    ScoreCounts, or a dict of them
+        As for `count_scores`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import undercount as uc
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory, "scored.csv")
+    ...     _ = path.write_text("fraud,risk\n1,0.9\n,0.9\n,0.2\n")
+    ...     uc.read_counts(path, label="fraud", score="risk")
+    ScoreCounts: 3 rows: 1 labelled positive, 0 labelled negative, 2 unlabeled;
+    2 distinct scores from 0.2 to 0.9
+    """
+    scores = [score] if isinstance(score, str) else list(score)
+    groups = [by] if isinstance(by, str) else list(by or ())
+    numbers = list(dict.fromkeys([label, *scores, *([weight] if weight else [])]))
+    options: dict[str, Any] = {"label": label, "score": score, "weight": weight, "by": by}
+    options |= {"unlabeled": unlabeled, "bins": bins, "compact": compact, "knots": knots}
+    with open_source(paths, [*numbers, *groups]) as source:
+        relation = relation_of(source, numbers, groups)
+        try:
+            return count_scores(relation, **options, progress=progress)
+        except duckdb.ConversionException as error:
+            refuse_text(source, numbers, error)
+        except InputError as error:
+            raise InputError(_located(source, str(error), label, scores)) from None
+
+
+def read_columns(paths: Paths, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    r"""Read whole columns of rows, for what needs more than counts.
+
+    Columns of numbers become float64 with NaN where a value is missing, others become objects with
+    None.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from undercount.count.files import read_columns
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory, "scored.csv")
+    ...     _ = path.write_text("fraud,risk,branch\n1,0.9,north\n,0.2,south\n")
+    ...     columns = read_columns(path, ["fraud", "branch"])
+    >>> columns["fraud"], columns["branch"]
+    (array([ 1., nan]), array(['north', 'south'], dtype=object))
+    """
+    with open_source(paths, names) as source:
+        held = {name: _number_or_none(source, name) for name in dict.fromkeys(names)}
+        picked = ", ".join(f"{sql or quoted(name)} AS {quoted(name)}" for name, sql in held.items())
+        found = source.query(f"SELECT {picked} FROM {source.table}").fetchnumpy()  # noqa: S608 - quoted names
+        return {
+            name: _as_float(found[name]) if sql else _as_object(found[name])
+            for name, sql in held.items()
+        }
+
+
+def read_numbers(
+    paths: Paths, names: Sequence[str], hints: Mapping[str, str] | None = None
+) -> dict[str, NDArray[np.float64]]:
+    r"""Read whole columns of numbers, with NaN where a value is missing.
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        As for `read_counts`.
+    names : sequence of str
+    hints : mapping of str, optional
+        What to do where the column of that name holds something else.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from undercount.count.files import read_numbers
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory, "scored.csv")
+    ...     _ = path.write_text("fraud,risk\n1,0.9\n,0.2\n")
+    ...     read_numbers(path, ["fraud"])
+    {'fraud': array([ 1., nan])}
+    """
+    wanted = list(dict.fromkeys(names))
+    with open_source(paths, wanted) as source:
+        try:
+            found = relation_of(source, wanted, []).fetchnumpy()
+        except duckdb.ConversionException as error:
+            refuse_text(source, wanted, error, hints)
+        return {name: _as_float(found[name]) for name in wanted}
+
+
+def relation_of(
+    source: Source, numbers: Sequence[str], groups: Sequence[str]
+) -> duckdb.DuckDBPyRelation:
+    """Select the columns, those of numbers as numbers."""
+    picked = [f"{_number(source, name)} AS {quoted(name)}" for name in numbers]
+    picked += [quoted(name) for name in groups if name not in numbers]
+    return source.query(f"SELECT {', '.join(picked)} FROM {source.table}")  # noqa: S608 - quoted names
+
+
+def _number(source: Source, name: str) -> str:
+    kind, column = source.types[name], quoted(name)
+    if _is_number(kind) or kind == "VARCHAR":
+        return _reading_text(source).number(name)
+    found = _first(source, f"{column} IS NOT NULL", column)
+    if found is None:
+        return "CAST(NULL AS DOUBLE)"
+    raise InputError(
+        f"column {name!r} of {found[0]} must hold numbers, not {kind.lower()}; "
+        f"got {str(found[2])!r} in row {found[1]}. Name another column, or write it as a number"
+    )
+
+
+def _number_or_none(source: Source, name: str) -> str | None:
+    """Write a column as a number, or return None if it is text or anything else."""
+    kind = source.types[name]
+    if _is_number(kind):
+        return f"CAST({quoted(name)} AS DOUBLE)"
+    if kind != "VARCHAR":
+        return None
+    source = _reading_text(source)
+    sql = f"SELECT count(*) FROM {source.table} WHERE {source.no_number(name)}"  # noqa: S608 - quoted names
+    return None if source.query(sql).fetchall()[0][0] else source.number(name)
+
+
+def _reading_text(source: Source) -> Source:
+    """Read numbers from columns of text, also where a format (Parquet) has types of its own."""
+    return replace(source, text=True)
+
+
+def _is_number(kind: str) -> bool:
+    return kind.removeprefix("U") in NUMBERS or kind.startswith("DECIMAL")
+
+
+def _as_float(values: NDArray[Any]) -> NDArray[np.float64]:
+    return np.asarray(unmasked(values.astype(np.float64)))
+
+
+def _as_object(values: NDArray[Any]) -> NDArray[Any]:
+    return unmasked(np.ma.masked_array(values.astype(object)))
+
+
+def refuse_text(
+    source: Source,
+    numbers: Sequence[str],
+    error: Exception,
+    hints: Mapping[str, str] | None = None,
+) -> NoReturn:
+    """Say which column holds text, and where."""
+    for name in numbers:
+        found = _first(source, _reading_text(source).no_number(name), quoted(name))
+        if found:
+            hint = (hints or {}).get(name) or _hint(str(found[2]))
+            raise InputError(
+                f"column {name!r} of {found[0]} must hold numbers, not text; "
+                f"got {found[2]!r} in row {found[1]}. {hint}"
+            ) from None
+    raise InputError(f"{source.place} cannot be read: {error}") from error
+
+
+def _hint(value: str) -> str:
+    if re.fullmatch(r"[+-]?\d*,\d+", value.strip()):
+        return "Write numbers with a decimal point"
+    if value.strip() in MISSING:  # in a format that has a null of its own
+        return "Write null where nothing is known"
+    return "Name another column, or leave the value empty where it is not known"
+
+
+def _located(source: Source, message: str, label: str, scores: Sequence[str]) -> str:
+    """Add the file, and where a score is missing its first row."""
+    if message.startswith("score must not be missing"):
+        for name in scores:
+            column, value = quoted(name), _reading_text(source).number(name)
+            found = _first(source, f"{column} IS NULL OR isnan({value})", column)
+            if found:
+                return f"{message} (first in {found[0]}, row {found[1]})"
+    if message.startswith("labels"):
+        return f"column {label!r} of {source.place}: {message}"
+    return f"{source.place}: {message}"
+
+
+def _first(source: Source, condition: str, column: str) -> tuple[str, int, Any] | None:
+    """Find the first file, row (from 1, without a header) and value that meet a condition."""
+    for file in source.files:
+        table = source.table_of(file)
+        sql = (
+            f"SELECT place, value FROM (SELECT row_number() OVER () AS place, {column} AS value, "  # noqa: S608 - quoted names
+            f"{condition} AS found FROM {table}) WHERE found LIMIT 1"
+        )
+        rows = source.query(sql).fetchall()
+        if rows:
+            return file, int(rows[0][0]), rows[0][1]
+    return None

@@ -1,0 +1,287 @@
+"""One group-by of score and label that every engine runs, and the table that it makes."""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+
+from undercount.count.arrays import LARGEST_EXACT_INTEGER, SHOWN
+from undercount.count.queries import (
+    CODE,
+    NAME,
+    ROWS,
+    SCORE,
+    SQUARE,
+    WEIGHT,
+    Arrays,
+    Frame,
+    collect,
+    group,
+    stacked,
+    transformed,
+)
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
+from undercount.errors import InputError
+
+POSITIVE, NEGATIVE, UNLABELED, UNKNOWN, BAD_WEIGHT = 1, 0, -1, 2, 3
+# Only these integers can lie beyond ±2**53, where floats no longer keep neighbours apart.
+LONG_INTEGERS = (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128)
+
+
+class Columns(NamedTuple):
+    """Which columns are counted, and which label value means unlabeled."""
+
+    label: str
+    scores: tuple[str, ...]
+    weight: str | None
+    unlabeled: float | None
+    by: tuple[str, ...]
+
+
+def check_types(schema: Mapping[str, Any], columns: Columns) -> None:
+    """Raise unless labels, scores and weights are numbers."""
+    if columns.unlabeled is not None and columns.unlabeled == 1:
+        raise InputError("unlabeled must not be 1, which always means positive")
+    rules = [(columns.label, "labels must be 1 (positive), 0 (negative) or missing (unlabeled)")]
+    rules += [(name, "score must hold real numbers") for name in columns.scores]
+    rules += [(columns.weight, "weight must hold real numbers")] if columns.weight else []
+    for name, rule in rules:
+        kind = schema[name]
+        # A column of nothing but missing values has no type of its own.
+        if not (kind.is_numeric() or kind in (nw.Boolean, nw.Unknown)):
+            raise InputError(f"{rule}; got {str(kind).lower()} in column {name!r}")
+
+
+def coded(frame: Frame, columns: Columns) -> Frame:
+    """Select the group columns, the scores as float64, the label's code and the weight."""
+    if frame.implementation.is_pandas():  # a partition of Dask's
+        held = coded_arrays(frame.collect().to_native(), columns)
+        if held is not None:
+            result: Frame = nw.from_native(held).lazy()
+            return result
+    positive, negative, missing = _classes(frame, columns)
+    rest = nw.when(negative).then(nw.lit(NEGATIVE)).otherwise(nw.lit(UNKNOWN))
+    rest = nw.when(missing).then(nw.lit(UNLABELED)).otherwise(rest)
+    code = nw.when(positive).then(nw.lit(POSITIVE)).otherwise(rest)
+    picked = [nw.col(name) for name in columns.by]
+    picked += [
+        (nw.col(name).cast(nw.Float64) + 0.0).alias(f"{SCORE}{place}")  # without -0.0
+        for place, name in enumerate(columns.scores)
+    ]
+    if columns.weight is not None:
+        weight = nw.col(columns.weight).cast(nw.Float64)
+        usable = (weight >= 0.0) & (weight < float("inf"))
+        code = nw.when(usable).then(code).otherwise(nw.lit(BAD_WEIGHT))
+        picked += [weight.alias(WEIGHT), (weight * weight).alias(SQUARE)]
+    return frame.select(*picked, code.cast(nw.Int8).alias(CODE))
+
+
+def coded_arrays(part: Any, columns: Columns) -> Any:
+    """Do the same to a pandas frame of plain arrays, without large arrays on the way."""
+    numbers = [columns.label, *columns.scores, *([columns.weight] if columns.weight else [])]
+    if not all(isinstance(part[name].dtype, np.dtype) for name in numbers):
+        return None
+    label = part[columns.label].to_numpy()
+    code = np.full(label.size, UNKNOWN, np.int8)
+    code[label == 0] = NEGATIVE
+    if label.dtype.kind == "f":
+        code[np.isnan(label)] = UNLABELED
+    if columns.unlabeled is not None:
+        code[label == columns.unlabeled] = UNLABELED
+    code[label == 1] = POSITIVE
+    table = part[list(columns.by)].copy()
+    for place, name in enumerate(columns.scores):
+        table[f"{SCORE}{place}"] = part[name].to_numpy(np.float64, copy=True)
+        table[f"{SCORE}{place}"] += 0.0  # without -0.0
+    if columns.weight is not None:
+        weight = part[columns.weight].to_numpy(np.float64)
+        code[~((weight >= 0.0) & (weight < np.inf))] = BAD_WEIGHT
+        table[WEIGHT], table[SQUARE] = weight, weight * weight
+    table[CODE] = code
+    return table
+
+
+def _classes(frame: Frame, columns: Columns) -> tuple[nw.Expr, nw.Expr, nw.Expr]:
+    """Write as conditions which labels are positive, negative and missing."""
+    label, kind = nw.col(columns.label), frame.collect_schema()[columns.label]
+    if kind == nw.Boolean:
+        label = label.cast(nw.Int8)
+    missing = label.is_null()
+    if kind in (nw.Float32, nw.Float64):
+        missing = missing | is_nan(label)
+    if columns.unlabeled is not None:
+        missing = missing | (label == columns.unlabeled)
+    return label == 1, label == 0, missing
+
+
+def is_nan(value: nw.Expr) -> nw.Expr:
+    """Tell NaN by arithmetic.
+
+    DuckDB believes the least and largest value in a Parquet file's statistics, which leave NaN
+    out, and takes ``isnan`` of such a column for false.
+    """
+    infinity = float("inf")
+    return ((value - value) != 0.0) & (value != infinity) & (value != -infinity)
+
+
+def exact_groups(frame: Frame, columns: Columns, limit: int | None = None) -> Arrays:
+    """Group by every distinct score; a limit stops groups from travelling, one is let over it."""
+    most = None if limit is None else limit + 1
+    if len(columns.scores) > 1 or columns.weight is not None:
+        return collect(_long_query(frame, columns, most))
+    table = transformed(frame, _marked, columns)
+    marks = {f"{CODE}{code}": (f"{CODE}{code}", "count") for code in _codes(columns)}
+    keys = [*columns.by, f"{SCORE}0"]
+    return _long(collect(group(table, keys, weighted=False, extra=marks, most=most)))
+
+
+def _codes(columns: Columns) -> list[int]:
+    return [POSITIVE, UNLABELED, *([NEGATIVE] if columns.unlabeled != 0 else [])]
+
+
+def _marked(frame: Frame, columns: Columns) -> Frame:
+    """Mark the classes side by side, which engines count fastest."""
+    score = nw.col(columns.scores[0])
+    if not frame.collect_schema()[columns.scores[0]].is_float():
+        score = score.cast(nw.Float64)
+    positive, negative, missing = _classes(frame, columns)
+    held = {POSITIVE: positive, UNLABELED: missing, NEGATIVE: negative}
+    marks = [nw.when(held[code]).then(nw.lit(1)).alias(f"{CODE}{code}") for code in _codes(columns)]
+    return frame.select(*columns.by, score.alias(f"{SCORE}0"), *marks)
+
+
+def _long(groups: Arrays) -> Arrays:
+    """Turn classes side by side into groups of one class each; what is left over is unknown."""
+    rows = groups.pop(ROWS).astype(np.int64)
+    codes = [code for code in (POSITIVE, NEGATIVE, UNLABELED) if f"{CODE}{code}" in groups]
+    counts = {code: groups.pop(f"{CODE}{code}").astype(np.int64) for code in codes}
+    counts[UNKNOWN] = rows - np.sum(list(counts.values()), axis=0)
+    places = {code: np.flatnonzero(held) for code, held in counts.items()}
+    long = {
+        name: np.concatenate([values[place] for place in places.values()])
+        for name, values in groups.items()
+    }
+    long[CODE] = np.repeat(list(places), [place.size for place in places.values()])
+    long[ROWS] = np.concatenate([counts[code][place] for code, place in places.items()])
+    return long
+
+
+def _long_query(frame: Frame, columns: Columns, most: int | None) -> Frame:
+    """Group by score and class, several score columns in one pass."""
+    weighted = columns.weight is not None
+    table = transformed(frame, coded, columns)
+    if len(columns.scores) == 1:
+        return group(table, [*columns.by, f"{SCORE}0", CODE], weighted=weighted, most=most)
+    table = transformed(table, stack, columns)
+    return group(table, [*columns.by, NAME, SCORE, CODE], weighted=weighted, most=most)
+
+
+def stack(table: Frame, columns: Columns) -> Frame:
+    """Stack the coded score columns."""
+    kept = [*columns.by, CODE, *([WEIGHT, SQUARE] if columns.weight else [])]
+    return stacked(table, [f"{SCORE}{place}" for place in range(len(columns.scores))], kept)
+
+
+def refuse_bad_rows(frame: Frame, columns: Columns, groups: Arrays, name: str) -> None:
+    """Raise what `ScoreCounts.from_rows` would raise about these rows."""
+    rows, code = groups[ROWS].astype(np.float64), groups[CODE]
+    if rows.sum() == 0:
+        raise InputError("y and score must hold at least one row; got none")
+    missing = int(rows[np.isnan(groups[SCORE])].sum())
+    if missing:
+        raise InputError(
+            f"score must not be missing; got {missing} NaN in column {name!r}. "
+            "Drop these rows or score them"
+        )
+    bad = int(rows[code == BAD_WEIGHT].sum())
+    if bad:
+        raise InputError(
+            f"weight must be finite and not negative; got {bad} rows where it is not in column "
+            f"{columns.weight!r}"
+        )
+    if (code == UNKNOWN).any():
+        raise InputError(unknown_labels(frame, columns))
+
+
+def refuse_long_integers(frame: Frame, columns: Columns) -> None:
+    """Raise if integer scores are too large to be told apart as floats."""
+    schema = frame.collect_schema()
+    long = [name for name in columns.scores if schema[name] in LONG_INTEGERS]
+    if not long:
+        return
+    ends = [nw.col(name).min().alias(f"low{i}") for i, name in enumerate(long)]
+    ends += [nw.col(name).max().alias(f"high{i}") for i, name in enumerate(long)]
+    found = collect(frame.select(*ends)).values()
+    values = [int(end[0]) for end in found if end[0] is not None and end[0] == end[0]]
+    largest = max((abs(value) for value in values), default=0)
+    if largest > LARGEST_EXACT_INTEGER:
+        raise InputError(
+            f"integer scores must stay within ±2**53 to be kept apart; got {largest}. "
+            "Divide them or use their ranks"
+        )
+
+
+def unknown_labels(frame: Frame, columns: Columns) -> str:
+    """Say which label values were found, how often, and what to pass."""
+    found = collect(frame.group_by(columns.label).agg(nw.len().alias(ROWS)))
+    pairs = zip(found[columns.label].tolist(), found[ROWS].tolist(), strict=True)
+    held = Counter({value: rows for value, rows in pairs if value is not None and value == value})  # noqa: PLR0124 - NaN
+    shown = ", ".join(f"{value:g}: {rows}" for value, rows in held.most_common(SHOWN))
+    more = ", …" if len(held) > SHOWN else ""
+    others = [value for value, _ in held.most_common() if value not in (0, 1, columns.unlabeled)]
+    return (
+        "labels must be 1 (positive), 0 (negative) or missing (unlabeled); "
+        f"got {{{shown}{more}}}. If {others[0]:g} means unlabeled pass unlabeled={others[0]:g}; "
+        "if it means verified negative recode it as 0"
+    )
+
+
+def amounts(groups: Arrays) -> tuple[FloatArray, FloatArray]:
+    """Return the weight and the squared weight of each group; rows count 1 if unweighted."""
+    if WEIGHT in groups:
+        weight, square = (groups[name].astype(np.float64) for name in (WEIGHT, SQUARE))
+        if np.isnan(weight).any():
+            raise InputError("weight must be finite and not negative; got NaN")
+        return weight, square
+    rows = groups[ROWS].astype(np.float64)
+    return rows, rows
+
+
+def exact_counts(groups: Arrays) -> ScoreCounts:
+    """Make the table from groups of one score column."""
+    weight, square = amounts(groups)
+    if not weight.any():
+        raise InputError("weight must not be 0 for every row")
+    code = groups[CODE]
+    parts = [np.where(code == kind, weight, 0.0) for kind in (POSITIVE, NEGATIVE, UNLABELED)]
+    squares = [float(square[code == kind].sum()) for kind in (POSITIVE, NEGATIVE, UNLABELED)]
+    return ScoreCounts.from_counts(
+        groups[SCORE], *parts, squared_weight=(squares[0], squares[1], squares[2])
+    )
+
+
+def split_by(groups: Arrays, by: tuple[str, ...]) -> dict[Hashable, Arrays]:
+    """Split groups by the group columns; one column gives plain keys, several give tuples."""
+    if len(by) == 1:
+        keys: list[Hashable] = [plain(value) for value in groups[by[0]].tolist()]
+    else:
+        keys = list(zip(*([plain(v) for v in groups[name].tolist()] for name in by), strict=True))
+    places: dict[Hashable, list[int]] = {}
+    for place, key in enumerate(keys):
+        places.setdefault(key, []).append(place)
+    rest = [name for name in groups if name not in by]
+    return {key: {name: groups[name][place] for name in rest} for key, place in places.items()}
+
+
+def plain(value: Any) -> Hashable:
+    """Return a group's value as Python has it; every kind of missing is None."""
+    value = value.as_py() if hasattr(value, "as_py") else value
+    value = value.item() if isinstance(value, np.generic) else value
+    try:
+        missing = bool(value != value)  # noqa: PLR0124 - NaN is unequal to itself
+    except TypeError:  # pandas.NA has no truth value
+        missing = True
+    return None if missing else value

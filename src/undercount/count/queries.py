@@ -1,0 +1,227 @@
+"""Steps of a query that every engine runs: transform rows, stack columns, group, collect."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from inspect import signature
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from undercount.count.progress import Progress
+
+# How a column of a table of groups is made, by name: from which column, and by which sum.
+Made = Mapping[str, tuple[str, str]]
+
+SCORE, CODE, ROWS = "undercount_score", "undercount_code", "undercount_rows"
+WEIGHT, SQUARE, NAME = "undercount_weight", "undercount_square", "undercount_name"
+SUMS_OF_WEIGHTS: Made = {WEIGHT: (WEIGHT, "sum"), SQUARE: (SQUARE, "sum")}
+
+Arrays = dict[str, NDArray[Any]]
+Frame = nw.LazyFrame[Any]
+
+
+def transformed(frame: Frame, function: Callable[..., Frame], *arguments: Any) -> Frame:
+    """Apply a function of a frame that works row by row; in Dask on each partition, in one step."""
+    if not frame.implementation.is_dask():
+        return function(frame, *arguments)
+    changed = change_partitions(frame.to_native(), function, arguments)
+    result: Frame = nw.from_native(changed)
+    return result
+
+
+def group(
+    frame: Frame,
+    keys: Sequence[str],
+    *,
+    weighted: bool,
+    extra: Made | None = None,
+    most: int | None = None,
+) -> Frame:
+    """Count rows and sum weights in each group; let at most so many groups travel."""
+    made = {**(SUMS_OF_WEIGHTS if weighted else {}), **(extra or {})}
+    if frame.implementation.is_dask():
+        made = {ROWS: (keys[0], "size"), **made}
+        result: Frame = nw.from_native(group_partitions(frame.to_native(), list(keys), made, most))
+        return result
+    sums = [getattr(nw.col(source), how)().alias(name) for name, (source, how) in made.items()]
+    query = frame.group_by(*keys).agg(nw.len().alias(ROWS), *sums)
+    return query if most is None else query.head(most)
+
+
+def stacked(frame: Frame, names: Sequence[str], kept: Sequence[str]) -> Frame:
+    """Stack score columns, so that data is read once: one row for each row and name."""
+    # Some engines leave missing values out when they stack columns.
+    frame = frame.with_columns(nw.col(name).fill_null(float("nan")) for name in names)
+    if not frame.implementation.is_duckdb():
+        return frame.unpivot(list(names), index=list(kept), variable_name=NAME, value_name=SCORE)
+    # narwhals unpivots by the default connection, which cannot see relations of others.
+    picked = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}"' for name in kept)
+    columns = ", ".join(f'"{name}"' for name in names)
+    texts = ", ".join(f"'{name}'" for name in names)
+    sql = f'SELECT {picked}, unnest([{texts}]) AS "{NAME}", unnest([{columns}]) AS "{SCORE}" FROM undercount_rows'  # noqa: S608, E501 - quoted names
+    result: Frame = nw.from_native(frame.to_native().query("undercount_rows", sql))
+    return result
+
+
+def told(frame: Frame, progress: Progress) -> Frame:
+    """Let a polars frame tell how many rows have gone by; DuckDB is asked, others tell nothing."""
+    if progress.tell is None or not frame.implementation.is_polars():
+        return frame
+    total = int(collect(frame.select(nw.len().alias(ROWS)))[ROWS][0])
+
+    def look(batch: Any) -> Any:
+        progress.rows(len(batch), total)
+        return batch
+
+    result: Frame = nw.from_native(frame.to_native().map_batches(look, streamable=True))
+    return result
+
+
+def first_rows(frame: Frame, most: int) -> Arrays:
+    """Take the first rows; Dask would read every partition for them, although one may do."""
+    if frame.implementation.is_dask():
+        native = frame.to_native()
+        found = collect(nw.from_native(native.partitions[[0]]).head(most))
+        if native.npartitions == 1 or len(next(iter(found.values()))) == most:
+            return found
+    return collect(frame.head(most))
+
+
+def collect(frame: Frame) -> Arrays:
+    """Run a query; the result is as small as the number of groups."""
+    native = frame.to_native()
+    if frame.implementation.is_duckdb():
+        with interrupts():
+            return {name: unmasked(values) for name, values in native.fetchnumpy().items()}
+    options = _streaming(native) if frame.implementation.is_polars() else {}
+    table = frame.collect(**options)
+    return {name: _column(table[name]) for name in table.columns}
+
+
+def _streaming(native: Any) -> dict[str, Any]:
+    """Ask polars not to hold all rows at once; before 1.25 it has another word for that."""
+    if "streaming" in signature(type(native).collect).parameters:
+        return {"streaming": True}
+    return {"engine": "streaming"}
+
+
+@contextmanager
+def interrupts() -> Iterator[None]:
+    """Make an interrupted query of DuckDB, which has words of its own, a KeyboardInterrupt."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ == "InterruptException" or str(error) == "Query interrupted":
+            raise KeyboardInterrupt from None
+        raise
+
+
+def unmasked(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a column of DuckDB with NaN or None where it is missing."""
+    if not np.ma.isMaskedArray(values):
+        return values
+    if values.dtype.kind == "f":
+        return np.ma.filled(values, np.nan)
+    filled = values.data.astype(object)
+    filled[np.ma.getmaskarray(values)] = None
+    return filled
+
+
+def _column(series: nw.Series[Any]) -> NDArray[Any]:
+    if series.dtype.is_float():
+        return np.asarray(series.fill_null(float("nan")).to_numpy(), dtype=np.float64)
+    if series.dtype.is_integer() and not series.is_null().any():
+        return np.asarray(series.to_numpy())
+    result = np.empty(len(series), dtype=object)
+    result[:] = series.to_list()
+    return result
+
+
+# Tables of groups that a worker adds at once.
+TABLES_AT_ONCE = 4
+# Whole numbers as keys are counted in an array if it has at most so many places for each row.
+PLACES_A_ROW = 4
+
+
+def change_partitions(native: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Apply a function of narwhals frames to each partition, as one step."""
+    change = partial(_changed, function=function, arguments=arguments)
+    return native.map_partitions(change, meta=change(native._meta))  # noqa: SLF001 - its schema
+
+
+def _changed(part: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    if len(part):
+        return function(nw.from_native(part).lazy(), *arguments).collect().to_native()
+    from dask.dataframe.dispatch import meta_nonempty  # noqa: PLC0415 - only Dask's frames come here
+
+    # Old versions of narwhals cannot spread a literal over no rows: a made-up one stands in.
+    return _changed(meta_nonempty(part).head(1), function, arguments).iloc[:0]
+
+
+def group_partitions(native: Any, keys: list[str], made: Made, most: int | None) -> Any:
+    """Group partitions and add up their groups; those beyond a limit are left out evenly."""
+    again = {
+        name: (name, how if how in ("min", "max") else "sum") for name, (_, how) in made.items()
+    }
+    first = partial(_grouped, keys=keys, made=made, most=most)
+    rest = partial(_grouped, keys=keys, made=again, most=most)
+    meta = rest(first(native._meta))  # noqa: SLF001 - how Dask calls its schema
+    return native.reduction(
+        first, aggregate=rest, combine=rest, meta=meta, split_every=TABLES_AT_ONCE
+    )
+
+
+def _grouped(part: Any, keys: list[str], made: Made, most: int | None) -> Any:
+    """Group a pandas frame."""
+    place = _places(part, keys)
+    if place is None or any(how == "count" for _, how in made.values()):
+        grouped = part.groupby(keys, sort=False, dropna=False, observed=True)
+        table = grouped.agg(**made).reset_index()
+    else:
+        table = _dense(part, keys, made, place)
+    if most is None or len(table) <= most:
+        return table
+    return table.iloc[np.linspace(0, len(table) - 1, most).astype(np.int64)]
+
+
+def _places(part: Any, keys: list[str]) -> NDArray[np.int64] | None:
+    """Give each row the number of its group if keys are whole numbers of a small range."""
+    if not len(part) or not all(part[key].dtype in (np.int8, np.int64) for key in keys):
+        return None
+    place, size = np.zeros(len(part), np.int64), 1
+    for key in keys:
+        values = part[key].to_numpy()
+        lowest = int(values.min())
+        span = int(values.max()) - lowest + 1
+        size *= span
+        if size > PLACES_A_ROW * len(part):
+            return None
+        place *= span
+        place += values
+        place -= lowest
+    return place
+
+
+def _dense(part: Any, keys: list[str], made: Made, place: NDArray[np.int64]) -> Any:
+    """Add up rows by the number of their group."""
+    rows = np.bincount(place)
+    held = np.flatnonzero(rows)
+    row_of = np.zeros(rows.size, np.int64)
+    row_of[place] = np.arange(place.size)  # any row of a group knows its keys
+    table = part.iloc[row_of[held]][keys].reset_index(drop=True)
+    for name, (source, how) in made.items():
+        if how == "size":
+            table[name] = rows[held]
+            continue
+        values = part[source].to_numpy()
+        if how == "sum":
+            table[name] = np.bincount(place, values)[held].astype(values.dtype)
+            continue
+        smaller, start = (np.minimum, np.inf) if how == "min" else (np.maximum, -np.inf)
+        ends = np.full(rows.size, start)
+        smaller.at(ends, place, values)
+        table[name] = ends[held]
+    return table

@@ -1,0 +1,393 @@
+"""Open files of rows with DuckDB: CSV, TSV, Parquet, JSON lines, compressed, many, partitioned."""
+
+import csv
+import glob
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import duckdb
+
+from undercount.count.frames import check_columns
+from undercount.count.progress import watched
+from undercount.count.queries import interrupts
+from undercount.errors import InputError
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+KINDS = {
+    "csv": "csv",
+    "txt": "csv",
+    "tsv": "tsv",
+    "tab": "tsv",
+    "parquet": "parquet",
+    "pq": "parquet",
+    "json": "json",
+    "jsonl": "json",
+    "ndjson": "json",
+}
+PACKED = ("gz", "zst")
+# What people write into a CSV file where nothing is known.
+MISSING = ("", "NA", "N/A", "<NA>", "null", "NULL", "None", "NaN", "nan")
+# How far a query is can be asked only where a bar is kept; it is not printed.
+PROGRESS = (
+    "SET enable_progress_bar=true; SET enable_progress_bar_print=false; SET progress_bar_time=0"
+)
+PARTITION = re.compile(r"[/\\][^/\\=]+=[^/\\]*[/\\]")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files as one table: the connection, the FROM clause, and column types.
+
+    `text` says that the format has no types of its own, so that numbers are read from text.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    table: str
+    types: dict[str, str]
+    files: tuple[str, ...]
+    text: bool
+
+    @property
+    def place(self) -> str:
+        """Name the files in messages."""
+        more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
+        return f"{self.files[0]}{more}"
+
+    def table_of(self, file: str) -> str:
+        """Write the FROM clause of one of the files."""
+        return self.table.replace(_listed(self.files), _listed([file]), 1)
+
+    def query(self, sql: str) -> duckdb.DuckDBPyRelation:
+        """Make a relation; what DuckDB says about the files becomes an input error."""
+        with input_errors(self.place):
+            return self.connection.sql(sql)
+
+    def number(self, name: str, cast: str = "CAST") -> str:
+        """Write a column as a number; text that is none raises (or with TRY_CAST is missing)."""
+        column = quoted(name)
+        if not self.text or self.types[name] != "VARCHAR":
+            return column
+        return (
+            f"CASE lower({column}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 "
+            f"ELSE {cast}({column} AS DOUBLE) END"
+        )
+
+    def no_number(self, name: str) -> str:
+        """Write the condition that a column holds something that is no number."""
+        return f"{quoted(name)} IS NOT NULL AND {self.number(name, 'TRY_CAST')} IS NULL"
+
+
+def quoted(name: str) -> str:
+    """Quote a column name for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    """Quote a string for SQL."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+@contextmanager
+def open_source(paths: Paths, wanted: Sequence[str]) -> Iterator[Source]:
+    """Open files for reading some of their columns; spilled rows go to a temporary directory."""
+    with tempfile.TemporaryDirectory(prefix="undercount-") as spill:
+        files, kind = find_files(paths, spill)
+        connection = duckdb.connect(
+            # Nothing is fetched from the network, and nothing is left in the working directory.
+            config={"autoinstall_known_extensions": "false", "temp_directory": spill}
+        )
+        connection.execute(PROGRESS)
+        try:
+            with input_errors(", ".join(files[:3])), watched(connection):
+                yield _opened(connection, files, kind, wanted)
+        finally:
+            connection.close()
+
+
+def find_files(paths: Paths, spill: str) -> tuple[tuple[str, ...], str]:
+    """Expand globs and directories, and tell the format from the names."""
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    files: list[str] = []
+    for path in given:
+        files += _expanded(os.fspath(path), spill)
+    if not files:
+        raise InputError("at least one file is needed; got none")
+    kinds = {_kind(file) for file in files}
+    if len(kinds) > 1:
+        raise InputError(
+            f"files read together must have one format; got {', '.join(sorted(kinds))}"
+        )
+    return tuple(files), kinds.pop()
+
+
+def _expanded(path: str, spill: str) -> list[str]:
+    if path == "-":
+        return [_spooled(spill)]
+    if "://" in path:
+        return [path]
+    if Path(path).is_dir():
+        inside = sorted(map(str, Path(path).rglob("*.*")))
+        found = [file for file in inside if Path(file).is_file() and _suffix(file) in KINDS]
+        if not found:
+            raise InputError(f"the directory {path} holds no CSV, TSV, Parquet or JSON lines file")
+        return found
+    if Path(path).exists():
+        if Path(path).stat().st_size == 0:
+            raise InputError(f"{path} is empty")
+        return [path]
+    found = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - patterns may be absolute
+    if not found:
+        rule = "no file matches" if glob.has_magic(path) else "there is no file"
+        raise InputError(f"{rule} {path!r}; the working directory is {Path.cwd()}")
+    return found
+
+
+def _spooled(spill: str) -> str:
+    """Copy standard input to a file, because it can be read only once."""
+    target = Path(spill, "standard-input")
+    with target.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    with target.open("rb") as file:
+        start = file.read(64).lstrip()
+    ending = ".parquet" if start.startswith(b"PAR1") else ".csv"
+    ending = ".jsonl" if start[:1] in (b"{", b"[") else ending
+    ending += ".gz" if start.startswith(b"\x1f\x8b") else ""
+    return str(target.rename(f"{target}{ending}"))
+
+
+def _suffix(path: str) -> str:
+    parts = Path(path).name.casefold().split(".")
+    if parts[-1] in PACKED:
+        parts.pop()
+    return parts[-1] if len(parts) > 1 else ""
+
+
+def _kind(path: str) -> str:
+    kind = KINDS.get(_suffix(path))
+    if kind is None:
+        raise InputError(
+            f"the format of {path} is not known from its name; use one of "
+            f"{', '.join('.' + ending for ending in KINDS)}, possibly with .gz or .zst"
+        )
+    return kind
+
+
+def _opened(
+    connection: duckdb.DuckDBPyConnection, files: tuple[str, ...], kind: str, wanted: Sequence[str]
+) -> Source:
+    table = _reader(files, kind)
+    types = _types(connection, table)
+    if kind in ("csv", "tsv"):
+        table, types = _mended(files, table, types)
+        _check_each(connection, files, kind, wanted)
+    elif kind == "json":
+        if not set(wanted) <= set(types):  # a key may be absent where DuckDB looks first
+            types = _types(connection, _reader(files, kind, ", sample_size=-1"))
+        check_columns(wanted, list(types), files[0])
+        columns = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in types)
+        table = _reader(files, kind, f", columns={{{columns}}}")
+        types = dict.fromkeys(types, "VARCHAR")
+    check_columns(wanted, list(types), files[0])
+    return Source(connection, table, types, files, kind != "parquet")
+
+
+def _reader(files: Sequence[str], kind: str, more: str = "") -> str:
+    listed = _listed(files)
+    if any(PARTITION.search(file) for file in files):
+        more += ", hive_partitioning=true"
+    if kind == "parquet":
+        # Statistics in Parquet files leave NaN out, and DuckDB would believe that there is none.
+        more += ", can_have_nan=true" if _knows_nan() else ""
+        return f"read_parquet({listed}{more})"
+    if kind == "json":
+        return f"read_json({listed}{more})"
+    missing = ", ".join(text(word) for word in MISSING)
+    more += ", union_by_name=true" if len(files) > 1 else ""
+    more += ", delim='\\t'" if kind == "tsv" else ""
+    return (
+        f"read_csv({listed}, header=true, all_varchar=true, quote='\"', escape='\"', "
+        f"nullstr=[{missing}]{more})"
+    )
+
+
+@cache
+def _knows_nan() -> bool:
+    sql = "SELECT parameters FROM duckdb_functions() WHERE function_name = 'read_parquet'"
+    with duckdb.connect() as connection:
+        return any("can_have_nan" in row[0] for row in connection.sql(sql).fetchall())
+
+
+def _listed(files: Sequence[str]) -> str:
+    return "[" + ", ".join(text(file) for file in files) + "]"
+
+
+def _types(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
+    described = connection.sql(f"DESCRIBE SELECT * FROM {table}").fetchall()  # noqa: S608 - quoted
+    return {row[0]: row[1] for row in described}
+
+
+def _mended(files: Sequence[str], table: str, types: dict[str, str]) -> tuple[str, dict[str, str]]:
+    """Read a CSV file strictly if DuckDB took it for one column, so that errors name the line."""
+    if len(types) > 1 or len(files) > 1:
+        return table, types
+    (line,) = types
+    mark = max(",;\t|", key=line.count)
+    names = next(csv.reader([line], delimiter=mark))
+    if len(names) == 1:
+        return table, types
+    columns = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names)
+    table = table.replace(
+        "quote=", f"auto_detect=false, delim={text(mark)}, columns={{{columns}}}, quote=", 1
+    )
+    return table.replace("all_varchar=true, ", "", 1), dict.fromkeys(names, "VARCHAR")
+
+
+def _check_each(
+    connection: duckdb.DuckDBPyConnection, files: Sequence[str], kind: str, wanted: Sequence[str]
+) -> None:
+    """Refuse a file without the columns, which would otherwise be read as missing values."""
+    if len(files) == 1:
+        return
+    for file in files:
+        table = _reader([file], kind)
+        types = _types(connection, table)
+        mended, _ = _mended([file], table, types)
+        if mended != table:  # a ragged file: reading it strictly says where
+            connection.sql(f"SELECT count(COLUMNS(*)) FROM {mended}").fetchall()  # noqa: S608 - quoted
+        check_columns(wanted, list(types), file)
+
+
+# A line is shown up to so many characters.
+SHOWN_LINE = 60
+
+
+@contextmanager
+def input_errors(place: str) -> Iterator[None]:
+    """Turn DuckDB's errors into one line that names the file."""
+    try:
+        with interrupts():
+            yield
+    except duckdb.Error as error:
+        raise InputError(read_error(place, str(error))) from error
+
+
+def read_error(place: str, message: str) -> str:
+    """Write the message for what DuckDB says about a file."""
+    file = _found(r"^\s+file = (.+)$", message) or place
+    if "CSV Error on Line" in message:
+        return _csv_error(file, message)
+    if "Malformed JSON" in message or "JSON" in message.split("\n", 1)[0]:
+        return _json_error(_found(r'in file "(.+?)"', message) or place, message)
+    if "arquet file" in message or "magic bytes" in message:
+        return (
+            f"{place} is no complete Parquet file: {_first_line(message)}. "
+            "Was it copied whole, and is it named for what it is?"
+        )
+    if "GZIP stream" in message or "ZSTD" in message:
+        return (
+            f"{place} is not compressed as its name says: {_first_line(message)}. "
+            "Name it for what it is"
+        )
+    return f"{place} cannot be read: {_first_line(message)}"
+
+
+def _json_error(file: str, message: str) -> str:
+    reason = _found(r"in (?:line|record/value) \d+: (.+?)\.?(?: Try .*)?\s*$", message)
+    where, what = file, reason or _first_line(message)
+    number, line = _broken_line(file)
+    if number:
+        # Where DuckDB did not read line by line, its reason may be about another one.
+        reason = f"{what} in " if "in line" in message else ""
+        where, what = f"{file}, line {number}", f"{reason}{_shown(line)}"
+    return (
+        f"{where}: every line must hold one JSON object; got {what}. Mend the line, or write one "
+        "object a line"
+    )
+
+
+def _broken_line(file: str) -> tuple[int, str]:
+    """Find the first line that is no JSON, from 1; 0 if there is none or the file is an array.
+
+    DuckDB's own number leaves blank lines out, and in some versions is one too high.
+    """
+    sql = """
+        SELECT number, line FROM (
+            SELECT row_number() OVER () AS number, line
+            FROM read_csv(
+                $file, columns={'line': 'VARCHAR'}, auto_detect=false, header=false,
+                delim='\x01', quote='', escape=''
+            )
+        ) WHERE trim(line) <> '' AND NOT json_valid(line) ORDER BY number LIMIT 1
+    """
+    try:
+        with duckdb.connect() as connection:
+            found = connection.execute(sql, {"file": file}).fetchone()
+    except duckdb.Error:  # bytes that are no text, or no such file: then the rest must do
+        return 0, ""
+    if found is None or (found[0] == 1 and found[1].lstrip().startswith("[")):
+        return 0, ""
+    return int(found[0]), str(found[1])
+
+
+def _shown(line: str) -> str:
+    return repr(line[:SHOWN_LINE] + ("…" if len(line) > SHOWN_LINE else ""))
+
+
+def _csv_error(file: str, message: str) -> str:
+    number = _found(r"CSV Error on Line: (\d+)", message)
+    where = f"{file}, line {number}"
+    line = _found(r"^Original Line: ?(.*)$", message) or ""
+    shown = _shown(line)
+    wanted = _found(r"Expected Number of Columns: (\d+)", message)
+    got = _found(r"Found: (\d+)", message)
+    if wanted and got:
+        more = " or more" if int(got) > int(wanted) else ""
+        return (
+            f"{where}: a row must have as many values as the header has names, {wanted}; got "
+            f"{got}{more} in {shown}. Mend the row, or put text that holds the separator into "
+            "double quotes"
+        )
+    if "quote" in message.split("Possible", 1)[0] or _left_open(message):
+        return (
+            f'{where}: a value that begins with " must end with " and double every " inside; '
+            f"got {shown}. Close or double the quote"
+        )
+    if "unicode" in message or "utf-8" in message:
+        return (
+            f"{where}: text must be UTF-8; got other bytes. Convert the file, for example by "
+            "iconv -f latin1 -t utf8"
+        )
+    if "Maximum line size" in message:
+        return f"{where}: a line is too long; got {shown}. Is a quote or an end of line missing?"
+    return f"{where} cannot be read: {_first_line(message.split(chr(10), 1)[-1])}"
+
+
+def _left_open(message: str) -> bool:
+    """Tell a quote left open that DuckDB 1.1 takes for bad bytes; it shows the row up to the end.
+
+    Of bytes that are truly bad, newer versions say that the file is not UTF-8.
+    """
+    if "Invalid unicode" not in message or "not utf-8" in message:
+        return False
+    row = message.split("Original Line:", 1)[-1].split("Invalid unicode", 1)[0]
+    return row.count('"') % 2 == 1
+
+
+def _found(pattern: str, message: str) -> str | None:
+    match = re.search(pattern, message, re.MULTILINE)
+    return None if match is None else match.group(1)
+
+
+def _first_line(message: str) -> str:
+    """Return the first line without the kind of error before it."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return re.sub(r"^[A-Za-z ]*Error: ", "", lines[0] if lines else "no reason given").rstrip(". ")

@@ -1,0 +1,77 @@
+"""A number with its interval, what it rests on, and how it was made."""
+
+from dataclasses import dataclass
+
+from undercount.errors import InputError
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Hold the two ends of an interval.
+
+    Examples
+    --------
+    >>> from undercount import Interval
+    >>> interval = Interval(0.2, 0.5)
+    >>> 0.3 in interval, round(interval.width, 3)
+    (True, 0.3)
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise InputError(f"an interval needs low <= high; got ({self.low}, {self.high})")
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    @property
+    def width(self) -> float:
+        """Distance between the ends."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Hold a number with its interval, what it rests on, and how it was made.
+
+    Examples
+    --------
+    >>> from undercount import Estimate
+    >>> estimate = Estimate(0.7, 0.6, 0.8, 0.05, 0.95, ("random labels",), "delta")
+    >>> float(estimate), 0.65 in estimate.interval
+    (0.7, True)
+    >>> print(estimate)
+    0.7 (0.6 to 0.8 at 95 %; needs random labels)
+    """
+
+    value: float
+    low: float
+    high: float
+    standard_error: float = float("nan")
+    confidence_level: float = 0.95
+    needs: tuple[str, ...] = ()
+    method: str = ""
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise InputError(f"low must not exceed high; got {self.low} and {self.high}")
+        if self.standard_error < 0:
+            raise InputError(f"standard_error must not be negative; got {self.standard_error}")
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        needs = ", ".join(self.needs) or "nothing"
+        span = f"{self.low:.4g} to {self.high:.4g} at {self.confidence_level:.4g}"
+        if 0 < self.confidence_level < 1:
+            span = f"{self.low:.4g} to {self.high:.4g} at {100 * self.confidence_level:.4g} %"
+        return f"{self.value:.4g} ({span}; needs {needs})"
+
+    @property
+    def interval(self) -> Interval:
+        """The interval alone."""
+        return Interval(self.low, self.high)

@@ -1,0 +1,1 @@
+"""The default estimates: networks that read the answers of several methods."""

@@ -1,0 +1,1 @@
+"""Kernel mean embeddings (Ramaswamy et al. 2016)."""

@@ -1,0 +1,352 @@
+"""The steps in which KM1 and KM2 answer: their search stops at cells of 1 / (1 - share)."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, Self
+
+import numpy as np
+
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError, MisfitWarning
+from undercount.estimate import Interval
+from undercount.prevalence.base import (
+    FeatureEstimator,
+    Fitted,
+    PrevalenceEstimator,
+    ScoreEstimator,
+)
+from undercount.prevalence.checks import warn_about_means
+from undercount.prevalence.kernel_mean.distance import (
+    LARGEST,
+    RESOLUTION,
+    HullDistance,
+    KernelMeans,
+    kernel_means,
+)
+from undercount.prevalence.kernel_mean.width import Array, point_kernel, row_kernel
+from undercount.prevalence.ranks import effective_sizes, rank_bins
+
+# What is left of [1, LARGEST] when it has been halved until it is no wider than RESOLUTION.
+CELL = (LARGEST - 1) / 2 ** math.ceil(math.log2((LARGEST - 1) / RESOLUTION))
+
+LEAST = 1e-6  # of a share: rounding
+
+
+def cell(share: float) -> Interval:
+    """Return the shares that the search does not tell from its answer.
+
+    Examples
+    --------
+    >>> from undercount.prevalence.kernel_mean.kernel_mean import cell
+    >>> lowest, middle = cell(0.0135), cell(0.5)
+    >>> round(lowest.low, 3), round(lowest.high, 3)
+    (0.0, 0.027)
+    >>> round(middle.low, 3), round(middle.high, 3)
+    (0.497, 0.503)
+    """
+    middle = 1 / (1 - share)
+    low, high = max(1.0, middle - CELL / 2), middle + CELL / 2
+    # In the last cell the search was stopped by its limit: any larger share would end there too.
+    stopped = middle > LARGEST - CELL
+    return Interval(1 - 1 / low, 1.0 if stopped else 1 - 1 / high)
+
+
+def in_steps(
+    share: float, interval: Interval | None, error: float
+) -> tuple[Interval | None, float]:
+    """Widen an interval of answers, and their standard error, by the steps between answers."""
+    if interval is None:
+        return None, error
+    own, low, high = cell(share), cell(interval.low), cell(interval.high)
+    step = (own.high - own.low) / math.sqrt(12)  # of a number that was rounded
+    return Interval(min(own.low, low.low), max(own.high, high.high)), math.hypot(error, step)
+
+
+def warn_about_steps(name: str, share: float) -> None:
+    """Warn of the lowest answer, which stands for every share below it."""
+    if cell(share).low < LEAST:
+        warnings.warn(
+            f"{share:.1%} is the lowest answer that {name} can give: it stands for every share"
+            f" from 0 to {cell(share).high:.1%}",
+            MisfitWarning,
+            stacklevel=3,
+        )
+
+
+VARIANTS = ("KM1", "KM2")
+SCORE_BINS = 512
+# A resample shows noise, not the third digit: fewer bins make it five times cheaper.
+RESAMPLE_BINS = 128
+SCORE_RESAMPLES = 100
+
+
+def point_kernel_means(
+    location: Array, labelled: Array, unlabeled: Array, *, n_labelled: float, n_unlabeled: float
+) -> KernelMeans:
+    """Run KM1 and KM2 on weighted points of a line (bins of scores, say).
+
+    Parameters
+    ----------
+    location : array-like, ascending
+        The distinct points.
+    labelled, unlabeled : array-like
+        Each sample's weight at each point (counts or shares).
+    n_labelled, n_unlabeled : float
+        (Effective) sample sizes.
+
+    Returns
+    -------
+    KernelMeans
+
+    Examples
+    --------
+    >>> from undercount.prevalence.kernel_mean.kernel_mean import point_kernel_means
+    >>> found = point_kernel_means(
+    ...     [0.0, 0.9, 1.0], [0, 30, 70], [750, 75, 175], n_labelled=100, n_unlabeled=1000
+    ... )
+    >>> round(found.km1, 2), round(found.km2, 2)
+    (0.24, 0.24)
+    """
+    place = np.asarray(location, float)
+    positive, rest = np.asarray(labelled, float), np.asarray(unlabeled, float)
+    positive, rest = positive / positive.sum(), rest / rest.sum()
+    weight = n_labelled * positive + n_unlabeled * rest
+    kernel = point_kernel(place, positive, rest, weight)
+    distance = HullDistance(kernel.matrix, positive, rest)
+    return kernel_means(distance, kernel.width, n_labelled, n_unlabeled)
+
+
+def score_kernel_means(counts: ScoreCounts, *, n_bins: int = SCORE_BINS) -> KernelMeans:
+    """Run KM1 and KM2 on bins of the balanced mid-rank of scores.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Known negatives are left out.
+    n_bins : int
+
+    Returns
+    -------
+    KernelMeans
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> from undercount.prevalence.kernel_mean.kernel_mean import score_kernel_means
+    >>> counts = uc.ScoreCounts.from_counts([2.0, 1.0], [50, 0], [0, 0], [30, 70])
+    >>> round(score_kernel_means(counts).km1, 1)
+    0.3
+    """
+    labelled, unlabeled = effective_sizes(counts)
+    return point_kernel_means(
+        *rank_bins(counts, n_bins), n_labelled=labelled, n_unlabeled=unlabeled
+    )
+
+
+def feature_kernel_means(labelled: Array, unlabeled: Array) -> KernelMeans:
+    """Run KM1 and KM2 on the rows of two feature matrices.
+
+    Parameters
+    ----------
+    labelled, unlabeled : ndarray of shape (n_rows, n_features)
+
+    Returns
+    -------
+    KernelMeans
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.prevalence.kernel_mean.kernel_mean import feature_kernel_means
+    >>> rng = np.random.default_rng(0)
+    >>> positive = rng.normal(4, 1, (100, 2))
+    >>> rest = np.concatenate([rng.normal(4, 1, (60, 2)), rng.normal(0, 1, (140, 2))])
+    >>> 0.2 < feature_kernel_means(positive, rest).km1 < 0.4
+    True
+    """
+    rows = np.concatenate([unlabeled, labelled])
+    is_labelled = np.arange(len(rows)) >= len(unlabeled)
+    positive, rest = is_labelled / len(labelled), ~is_labelled / len(unlabeled)
+    kernel = row_kernel(rows, positive, rest)
+    distance = HullDistance(kernel.matrix, positive, rest)
+    return kernel_means(distance, kernel.width, len(labelled), len(unlabeled))
+
+
+class KernelMean(PrevalenceEstimator):
+    """Estimate the share of positives among the unlabeled by kernel means (KM1, KM2).
+
+    The mean of the unlabeled rows in a kernel's feature space is pushed away from the mean of
+    the labelled ones; while it stays in the convex hull of the data, it can be the mean of a
+    distribution, namely of the negatives. Where the distance from the hull begins to rise gives
+    the share (Ramaswamy, Scott, Tewari 2016, "Mixture proportion estimation via kernel
+    embeddings of distributions").
+
+    Parameters
+    ----------
+    variant : {"KM1", "KM2"}
+        KM1 takes as the beginning a slope of 1/√(smaller sample), KM2 one of 0.8 times the
+        initial plus 0.2 times the final slope.
+    n_bins : int
+        Bins of the balanced mid-rank when fitted on scores.
+    max_rows : int
+        Rows used when fitted on features; more are sampled down, both kinds alike.
+    sampling, confidence_level, random_state
+        As in every estimator here.
+    n_resamples : int, optional
+        Bootstrap resamples of ``interval_``; 100 on scores, none on features when omitted (each
+        costs as much as the estimate itself).
+
+    Attributes
+    ----------
+    unlabeled_prevalence_ : float
+    interval_ : Interval or None
+        Sampling noise and the steps of the search only: at a nominal 95 % it held the truth in 42
+        of 64 simulated problems (KM2: 43), because the method's bias is not in it. ``Consensus``
+        has an interval that covers.
+    diagnostics_ : dict
+        ``km1``, ``km2``, ``width`` of the kernel, ``n_programmes`` solved, ``separation`` of the
+        two means (1 is what noise gives), and on features ``n_rows`` used.
+
+    Notes
+    -----
+    Assumes: labels given at random among the positives, and some region without negatives.
+    Wrong when: more than 7/8 of the unlabeled are positive (the search ends there, and where all
+    are, the rules compare noise with noise: a warning says so), or the features have very
+    different scales (scale them first; scores are ranked, so they need none).
+
+    The published search stops at steps of 7/256 in 1 / (1 - share), so that answers lie .027 apart
+    near 0 (1.3 %, 3.9 %, 6.4 %, …) and .007 near a half; ``interval_`` holds the steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.prevalence import KernelMean
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([1.0, np.nan], [200, 1000])
+    >>> score = rng.normal(np.where(np.arange(1200) < 500, 4, 0))  # 300 of 1000 are positive
+    >>> round(KernelMean(n_resamples=0).fit(y, score).unlabeled_prevalence_, 1)
+    0.3
+    """
+
+    n_features_in_: int
+
+    def __init__(
+        self,
+        variant: str = "KM1",
+        *,
+        n_bins: int = SCORE_BINS,
+        max_rows: int = 4000,
+        sampling: str = "single-sample",
+        confidence_level: float = 0.95,
+        n_resamples: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            sampling=sampling, confidence_level=confidence_level, random_state=random_state
+        )
+        self.variant = variant
+        self.n_bins = n_bins
+        self.max_rows = max_rows
+        self.n_resamples = n_resamples  # type: ignore[assignment]  # None: depends on the input
+
+    def fit(
+        self,
+        y: Any,
+        X: Any = None,
+        *,
+        unlabeled: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Estimate the share of positives among the unlabeled rows.
+
+        Parameters
+        ----------
+        y : array-like or ScoreCounts
+            1 positive, 0 negative, missing unlabeled; or counts, and then ``X`` is omitted.
+        X : array-like
+            Scores (one dimension) or features (two).
+        unlabeled : optional
+            The value of ``y`` that means unlabeled (0 or -1, say).
+        sample_weight : array-like, optional
+            Only with scores.
+
+        Returns
+        -------
+        self
+        """
+        if self.variant not in VARIANTS:
+            raise InputError(f"variant must be one of {VARIANTS}; got {self.variant!r}")
+        on_features = not isinstance(y, ScoreCounts) and np.ndim(X) == 2  # noqa: PLR2004
+        shared = {
+            "sampling": self.sampling,
+            "confidence_level": self.confidence_level,
+            "random_state": self.random_state,
+        }
+        n_resamples = self.n_resamples
+        if n_resamples is None:
+            n_resamples = 0 if on_features else SCORE_RESAMPLES
+        if on_features:
+            if sample_weight is not None:
+                raise InputError("sample_weight needs scores; KernelMean on features takes none")
+            rows = _OnFeatures(self.variant, self.max_rows, n_resamples=n_resamples, **shared)
+            found = dict(vars(rows.fit(y, X, unlabeled=unlabeled)))
+        else:
+            scores = _OnScores(self.variant, self.n_bins, n_resamples=n_resamples, **shared)
+            found = dict(vars(scores.fit(y, X, unlabeled=unlabeled, sample_weight=sample_weight)))
+        share, interval = found["unlabeled_prevalence_"], found["interval_"]
+        spread = in_steps(share, interval, found["standard_error_"])
+        found["interval_"], found["standard_error_"] = spread
+        if interval is not None:
+            warn_about_steps(self.variant, share)
+        self.__dict__.pop("n_features_in_", None)  # of an earlier fit on features
+        self.__dict__.update({name: value for name, value in found.items() if name.endswith("_")})
+        return self
+
+
+class _OnScores(ScoreEstimator):
+    def __init__(self, variant: str, n_bins: int, **shared: Any) -> None:
+        super().__init__(**shared)
+        self.variant, self.n_bins = variant, n_bins
+
+    def _estimate(self, counts: ScoreCounts) -> Fitted:
+        return _fitted(score_kernel_means(counts, n_bins=self.n_bins), self.variant)
+
+    def _resample(self, counts: ScoreCounts) -> Array:
+        coarse = _OnScores(self.variant, min(self.n_bins, RESAMPLE_BINS))
+        coarse.n_resamples, coarse.random_state = self.n_resamples, self.random_state
+        coarse.sampling = self.sampling
+        return ScoreEstimator._resample(coarse, counts)  # noqa: SLF001 - the same class
+
+
+class _OnFeatures(FeatureEstimator):
+    def __init__(self, variant: str, max_rows: int, **shared: Any) -> None:
+        super().__init__(**shared)
+        self.variant, self.max_rows = variant, max_rows
+
+    def _estimate(self, labelled: Array, unlabeled: Array, rng: np.random.Generator) -> Fitted:
+        share = min(1.0, self.max_rows / (len(labelled) + len(unlabeled)))
+        parts = [
+            rows
+            if share == 1
+            else rows[rng.permutation(len(rows))[: max(1, round(share * len(rows)))]]
+            for rows in (labelled, unlabeled)
+        ]
+        fitted = _fitted(feature_kernel_means(*parts), self.variant)
+        warn_about_means(fitted.diagnostics["separation"])
+        fitted.diagnostics["n_rows"] = sum(map(len, parts))
+        return fitted
+
+
+def _fitted(found: KernelMeans, variant: str) -> Fitted:
+    return Fitted(
+        found.km1 if variant == "KM1" else found.km2,
+        diagnostics={
+            "km1": found.km1,
+            "km2": found.km2,
+            "width": found.width,
+            "n_programmes": found.n_programmes,
+            "separation": found.separation,
+        },
+    )

@@ -1,0 +1,70 @@
+"""The largest share of hidden positives that labels and scores allow."""
+
+import numpy as np
+from scipy.special import betaincinv
+
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
+
+# Thresholds at which heads are compared; each costs a part of the confidence.
+THRESHOLDS = 32
+# Rows of each kind that a head must hold at least; sums of weights round.
+FEWEST = 2 - 1e-9
+
+
+def upper_bound(counts: ScoreCounts, confidence_level: float) -> float:
+    """Bound the share of hidden positives by the heads of labelled and unlabeled rows.
+
+    No share can exceed P_U(s ≥ t) / P_L(s ≥ t) at any threshold t (Scott 2015). Both are bounded
+    exactly (Clopper and Pearson) at thresholds fixed by the ranks of the labelled rows, each at
+    its part of the risk, so that the bound holds with the confidence level for any scores.
+
+    Notes
+    -----
+    Assumes: labelled positives are a random sample of all positives, and labels are pure.
+    Wrong when: labels prefer positives with high scores; the bound is then too low.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> from undercount.prevalence.upper_bound import upper_bound
+    >>> y = [1] * 100 + [None] * 900
+    >>> score = [2.0 + i / 100 for i in range(100)] + [i / 900 for i in range(900)]
+    >>> counts = uc.ScoreCounts.from_rows(y, score)  # no unlabeled row as high as the lowest label
+    >>> round(upper_bound(counts, 0.95), 5) == round((1 - 0.025 ** (1 / 900)) / 0.025 ** 0.01, 5)
+    True
+    """
+    _, labelled, unlabeled = head_shares(counts)
+    sizes = counts.effective_size("positive"), counts.effective_size("unlabeled")
+    grid = np.arange(1, THRESHOLDS + 1) / THRESHOLDS
+    place = np.unique(np.searchsorted(labelled, grid - 1e-12).clip(max=len(labelled) - 1))
+    risk = (1 - confidence_level) / (2 * len(place))
+    return min(1.0, float(limits_ratio(labelled[place], unlabeled[place], sizes, risk).min()))
+
+
+def head_shares(counts: ScoreCounts) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return (threshold, P_L(s ≥ t), P_U(s ≥ t)) at thresholds with two rows of each above.
+
+    The ratio can only be smallest at a labelled score: further down only unlabeled rows enter. The
+    lowest of them is always there: no unlabeled row may lie above it.
+    """
+    at = np.flatnonzero(counts.positive)
+    # Sums of weights round, and a share must not exceed 1.
+    labelled = np.minimum(np.cumsum(counts.positive[at]) / counts.n_positive, 1.0)
+    unlabeled = np.minimum(np.cumsum(counts.unlabeled)[at] / counts.n_unlabeled, 1.0)
+    keep = labelled * counts.effective_size("positive") >= FEWEST
+    keep &= unlabeled * counts.effective_size("unlabeled") >= FEWEST
+    keep[-1] = True
+    return counts.score[at][keep], labelled[keep], unlabeled[keep]
+
+
+def limits_ratio(
+    labelled: FloatArray, unlabeled: FloatArray, sizes: tuple[float, float], risk: float
+) -> FloatArray:
+    """Return Clopper-Pearson upper limits of the unlabeled over lower limits of the labelled."""
+    inside, heads = unlabeled * sizes[1], labelled * sizes[0]
+    rest = sizes[1] - inside
+    # Half a row and less is rounding: all rows are in the head.
+    most = np.where(rest > 0.5, betaincinv(inside + 1, np.maximum(rest, 0.5), 1 - risk), 1.0)  # noqa: PLR2004
+    least = betaincinv(heads, sizes[0] - heads + 1, risk)
+    return np.asarray(most / least)

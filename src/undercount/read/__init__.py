@@ -1,0 +1,1 @@
+"""Operating curves to numbers with intervals."""

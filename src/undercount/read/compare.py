@@ -1,0 +1,188 @@
+"""Several models on the same rows: which is better, and does that depend on the prevalence."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from undercount.count.arrays import read_labels, read_scores
+from undercount.errors import InputError
+from undercount.estimate import Estimate
+from undercount.read.differences import AREAS, POINTS, Difference, Paired, holm_adjusted
+from undercount.read.evaluate import Evaluation, evaluate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SHARES = ("prevalence", "unlabeled_prevalence", "label_frequency")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Hold the evaluations of several models on the same rows and their paired differences.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(2000) < 0.3
+    >>> y = np.where(truth & (rng.random(2000) < 0.5), 1, 0)
+    >>> good, poor = rng.normal(2 * truth), rng.normal(truth)
+    >>> comparison = uc.compare(y, {"good": good, "poor": poor}, unlabeled=0, prevalence=0.3)
+    >>> comparison.difference("roc_auc").better_probability > 0.99
+    True
+    """
+
+    evaluations: Mapping[str, Evaluation]
+    differences: tuple[Difference, ...]
+
+    def difference(
+        self, metric: str, one: str | None = None, other: str | None = None
+    ) -> Difference:
+        """Return the difference of two models (the first pair if none is named)."""
+        for found in self.differences:
+            if found.metric == metric and one in (None, found.one) and other in (None, found.other):
+                return found
+        known = sorted({found.metric for found in self.differences})
+        pair = "" if one is other is None else f" of {one or 'any'} and {other or 'any'}"
+        raise InputError(
+            f"no difference{pair} in {metric!r}; metrics: {', '.join(known)} (others need a"
+            " threshold)"
+        )
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return the differences as columns, ready for any data frame's constructor."""
+        names = ("metric", "one", "other")
+        columns: dict[str, list[Any]] = {
+            n: [getattr(d, n) for d in self.differences] for n in names
+        }
+        columns["difference"] = [d.difference.value for d in self.differences]
+        columns["low"] = [d.difference.low for d in self.differences]
+        columns["high"] = [d.difference.high for d in self.differences]
+        for name in ("better_probability", "p_value", "adjusted_p_value", "crossover"):
+            columns[name] = [getattr(d, name) for d in self.differences]
+        return columns
+
+    def to_json(self) -> str:
+        """Write the models and their differences as JSON of a versioned schema."""
+        from undercount.show.comparison import as_json  # noqa: PLC0415 - the layer above
+
+        return as_json(self)
+
+    def to_html(self, path: "str | Path") -> None:
+        """Write the live report of all models, whole or not at all."""
+        from undercount.show.page.page import write_page  # noqa: PLC0415 - the layer above
+
+        write_page(list(self.evaluations.values()), path)
+
+    def __str__(self) -> str:
+        from undercount.show.comparison import as_text  # noqa: PLC0415 - the layer above
+
+        return as_text(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def compare(
+    y: Any,
+    scores: Mapping[str, Any],
+    *,
+    threshold: float | Mapping[str, float] | None = None,
+    unlabeled: float | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare models on the same rows.
+
+    A difference is that of the two evaluations; its standard error follows from what each row
+    adds to the one minus what it adds to the other (for areas under ROC curves DeLong et al.
+    1988), that of average precision in a single sample of pure labels from the paired jackknife.
+    Where the size of a difference moves with the share of hidden positives, the share's own
+    interval widens that of the difference. If no prevalence is given, the estimate from the first
+    model's scores is used for all.
+
+    Parameters
+    ----------
+    y : array-like
+        Labels as in `evaluate`.
+    scores : mapping
+        Name of each model → its scores.
+    threshold : float or mapping, optional
+        One for all models or one a model; adds metrics at a threshold.
+    unlabeled : number, optional
+        As in `evaluate`.
+    **options
+        The other arguments of `evaluate`.
+
+    Notes
+    -----
+    Assumes: labelled positives are a random sample of all positives, for every model alike.
+    Wrong when: one of the models was used to decide which rows to label.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> truth = rng.random(2000) < 0.3
+    >>> y = truth & (rng.random(2000) < 0.5)
+    >>> models = {"a": rng.normal(1.5 * truth), "b": rng.normal(truth)}
+    >>> comparison = uc.compare(y, models, unlabeled=0, prevalence=0.3)
+    >>> comparison.difference("roc_auc").depends_on_prevalence
+    False
+    """
+    if not isinstance(scores, Mapping):
+        raise InputError(
+            f"scores must map names to scores, {{'new': a, 'old': b}}; got {type(scores).__name__}"
+        )
+    if len(scores) < 2:  # noqa: PLR2004 - a comparison needs two
+        raise InputError(f"compare needs at least two models; got {list(scores)}")
+    if options.get("sample_weight") is not None:
+        raise InputError("compare takes no sample_weight; repeat rows, or evaluate each model")
+    thresholds = _thresholds(threshold, scores)
+    told = any(options.get(share) is not None for share in SHARES)
+    evaluations: dict[str, Evaluation] = {}
+    for name, score in scores.items():
+        if evaluations and not told:
+            options["unlabeled_prevalence"] = _as_share(next(iter(evaluations.values())))
+            options.pop("prevalence_interval", None)  # of the share, which is known by now
+        evaluations[name] = evaluate(
+            y,
+            score,
+            unlabeled=unlabeled,
+            threshold=thresholds.get(name),
+            name=name,
+            **options,
+        )
+    labels = read_labels(y, unlabeled)
+    rows = {
+        name: np.asarray(read_scores(score), dtype=np.float64) for name, score in scores.items()
+    }
+    paired = Paired(labels, rows, evaluations, thresholds)
+    metrics = (*AREAS, *POINTS) if thresholds else AREAS
+    found = [d for metric in metrics for d in holm_adjusted(paired.differences(metric))]
+    return Comparison(evaluations, tuple(found))
+
+
+def _as_share(first: Evaluation) -> Any:
+    shares, level = first.shares, first.confidence_level
+    span, value = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence
+    if span is None:
+        return value
+    error = shares.unlabeled_prevalence_error
+    return Estimate(value, span.low, span.high, error, level, method="first model's scores")
+
+
+def _thresholds(
+    threshold: float | Mapping[str, float] | None, scores: Mapping[str, Any]
+) -> dict[str, float]:
+    if threshold is None:
+        return {}
+    if isinstance(threshold, Mapping):
+        missing = [name for name in scores if name not in threshold]
+        if missing:
+            raise InputError(f"threshold must name every model; {', '.join(missing)} is missing")
+        return {name: float(threshold[name]) for name in scores}
+    return dict.fromkeys(scores, float(threshold))

@@ -1,0 +1,241 @@
+"""One call for "how good is my model really?"."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercount.count.arrays import read_labels, read_scores, read_weights
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
+from undercount.errors import InputError
+from undercount.prevalence.upper_bound import upper_bound
+from undercount.read.checks import checklist, looks_leaked, without_echoes
+from undercount.read.evaluation import Evaluation
+from undercount.read.hidden_share import HiddenShare, hidden_share
+from undercount.read.intervals.resampled import PrevalenceInterval, Progress
+from undercount.read.scorecard import (
+    POINT_METRICS,
+    MetricRow,
+    Target,
+    flagged_check,
+    metric_rows,
+    naive_check,
+    spoken,
+    warning_checks,
+)
+from undercount.read.sensitivity import AREAS, largest_share
+from undercount.shares import Sampling
+
+__all__ = ["Evaluation", "evaluate"]
+UNLABELED = -1  # as `read_labels` codes it
+
+
+def evaluate(
+    y: Any,
+    score: Any = None,
+    *,
+    prevalence: Any = None,
+    unlabeled_prevalence: Any = None,
+    label_frequency: Any = None,
+    label_purity: Any = 1.0,
+    sampling: Sampling = "single-sample",
+    unlabeled: float | None = None,
+    sample_weight: Any = None,
+    threshold: float | None = None,
+    target: Target | None = None,
+    confidence_level: float = 0.95,
+    random_state: int | None = 0,
+    name: str = "score",
+    prevalence_interval: PrevalenceInterval | None = None,
+    n_resamples: int = 200,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Evaluate a classifier from its scores and incomplete labels.
+
+    Parameters
+    ----------
+    y : array-like or ScoreCounts
+        1 positive, 0 negative, missing unlabeled; or counts, and then no `score`.
+    score : array-like
+        Higher means more positive.
+    prevalence, unlabeled_prevalence, label_frequency : number, (low, high) or Estimate
+        At most one: the share of positives among all rows, among the unlabeled rows, or the share
+        of all positives that carry a label. `unlabeled_prevalence` may also be an estimator of
+        `undercount.prevalence`, fitted or not. None: estimated, with its interval, by `Consensus`,
+        or by `NoisyConsensus` if `label_purity` is below 1.
+    label_purity : number, (low, high) or Estimate
+        Share of the rows labelled positive that really are. Below 1, counts that merge scores
+        give average precision and the areas' intervals approximately.
+    sampling : {"single-sample", "case-control"}
+        Whether labelled rows were part of the sample before they were labelled.
+    unlabeled : number, optional
+        Value in `y` that means unlabeled.
+    sample_weight : array-like, optional
+        Importance of each row.
+    threshold : float, optional
+        Rows with score >= threshold are predicted positive.
+    target : {"dataset", "population"}, optional
+        What the intervals speak of; by default this data set in a single sample, the population
+        behind the unlabeled rows in case-control.
+    confidence_level : float
+        Of all intervals. An estimator is fitted at this level; the interval of one that is fitted,
+        or of an Estimate with a standard error, is moved to it by normal quantiles.
+    random_state : int
+        Seed of estimators and resampling.
+    name : str
+        What the score is called in tables and reports.
+    prevalence_interval : {"calibrated", "bootstrap", "combined"}, optional
+        How the uncertainty of a share that is estimated here reaches the intervals.
+        "calibrated" (the default): by the estimator's own interval, which holds sampling noise
+        and the estimator's bias, added in squares. "bootstrap": the counts are resampled, the
+        share estimated and every metric computed on each resample; sampling noise alone.
+        "combined": the resamples, their shares spread as widely as the estimator's interval.
+    n_resamples : int
+        Resamples for the last two; each estimates the share anew, some 25 ms.
+    progress : callable, optional
+        Told the share of the resamples that is done.
+
+    Notes
+    -----
+    Assumes: labelled positives are a random sample of all positives.
+    Wrong when: some positives are more likely to be labelled than others; `break_even` says how
+    large such a bias a conclusion survives.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(5000) < 0.2
+    >>> y = truth & (rng.random(5000) < 0.5)
+    >>> evaluation = uc.evaluate(
+    ...     y, rng.normal(2.0 * truth), unlabeled=0, prevalence=0.2, threshold=1.0
+    ... )
+    >>> [row.label for row in evaluation.rows][:3]
+    ['recall@1', 'precision@1', 'f1@1']
+    """
+    if threshold is not None and not isinstance(threshold, int | float | np.number):
+        raise InputError(f"threshold must be one number; got {threshold!r}")
+    if not 0 < confidence_level < 1:
+        raise InputError(f"confidence_level must be in (0, 1); got {confidence_level}")
+    # With impure labels average precision and the areas' intervals need every score.
+    pure = isinstance(label_purity, int | float) and label_purity == 1
+    counts, recount = _counted(y, score, unlabeled, sample_weight, threshold, compact=pure)
+    counts.require("positive", "unlabeled")
+    target = target or ("dataset" if sampling == "single-sample" else "population")
+    hidden = hidden_share(
+        counts,
+        prevalence=prevalence,
+        unlabeled_prevalence=unlabeled_prevalence,
+        label_frequency=label_frequency,
+        label_purity=label_purity,
+        sampling=sampling,
+        confidence_level=confidence_level,
+        random_state=random_state,
+        prevalence_interval=prevalence_interval,
+        n_resamples=n_resamples,
+        progress=progress,
+    )
+    rows, caught = _rows(counts, hidden, threshold, target, confidence_level)
+    more = () if threshold is None else (flagged_check(counts, threshold),)
+    checks = (
+        *checklist(
+            counts,
+            hidden.shares,
+            estimates=hidden.estimates,
+            identified=hidden.identified,
+            estimated=hidden.source.startswith("estimated"),
+        ),
+        naive_check(rows, hidden.shares),
+        *more,
+        *warning_checks([*hidden.caught, *caught]),
+    )
+    return Evaluation(
+        counts,
+        hidden.shares,
+        target,
+        confidence_level,
+        threshold,
+        hidden.source,
+        rows,
+        without_echoes(checks),
+        largest_share(counts, hidden.shares.label_purity),
+        upper_bound(counts, confidence_level) if hidden.shares.label_purity == 1 else 1.0,
+        hidden.interval,
+        hidden.estimates,
+        name,
+        recount,
+        hidden.resamples,
+    )
+
+
+def _rows(
+    counts: ScoreCounts,
+    hidden: HiddenShare,
+    threshold: float | None,
+    target: Target,
+    confidence_level: float,
+) -> tuple[tuple[MetricRow, ...], list[warnings.WarningMessage]]:
+    """Make the table; warnings on the way become checks."""
+    told = (target, confidence_level)
+    how: dict[str, Any] = {"interval": hidden.interval, "resamples": hidden.resamples}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            rows = metric_rows(counts, hidden.shares, AREAS, None, *told, **how)
+            if threshold is not None:
+                names = POINT_METRICS
+                rows = metric_rows(counts, hidden.shares, names, threshold, *told, **how) + rows
+        except InputError as error:
+            if not looks_leaked(counts):
+                raise InputError(spoken(str(error))) from None
+            raise InputError(
+                f"{spoken(str(error))}. The scores separate labelled from unlabeled rows almost "
+                "perfectly: if the model was trained on these rows or saw their labels, score "
+                "other rows, or use out-of-fold scores"
+            ) from None
+    return rows, caught
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Hold copies of the rows, so that they can be counted again with other thresholds."""
+
+    labels: NDArray[np.int8]
+    scores: NDArray[np.floating[Any]]
+    weights: FloatArray | None
+    knots: tuple[float, ...]
+    compact: bool
+
+    def __call__(self, more: list[float]) -> ScoreCounts:
+        """Count the rows, keeping apart the scores on either side of some more thresholds."""
+        return ScoreCounts.from_rows(
+            self.labels,
+            self.scores,
+            unlabeled=UNLABELED,
+            sample_weight=self.weights,
+            compact=self.compact,
+            knots=[*self.knots, *more],
+        )
+
+
+def _counted(
+    y: Any,
+    score: Any,
+    unlabeled: float | None,
+    sample_weight: Any,
+    threshold: float | None,
+    *,
+    compact: bool,
+) -> tuple[ScoreCounts, Rows | None]:
+    """Return counts, and a way to count once more with other thresholds if rows were given."""
+    if isinstance(y, ScoreCounts):
+        return y, None
+    scores, labels = np.array(read_scores(score)), read_labels(y, unlabeled)
+    weights = None if sample_weight is None else np.array(read_weights(sample_weight, len(scores)))
+    knots = () if threshold is None else (float(threshold),)
+    rows = Rows(labels, scores, weights, knots, compact)
+    return rows([]), rows

@@ -1,0 +1,254 @@
+"""How many positives are hidden: as told, or as estimated from the scores."""
+
+import copy
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from scipy.special import ndtri
+
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError, MisfitWarning
+from undercount.estimate import Estimate
+from undercount.prevalence.upper_bound import upper_bound
+from undercount.read.intervals.resampled import (
+    KINDS,
+    PrevalenceInterval,
+    Progress,
+    Resamples,
+    resample_pipeline,
+    share_interval,
+)
+from undercount.read.sensitivity import largest_share
+from undercount.shares import MARGIN, Sampling, Shares, read_shares, refuse_other_purity
+
+# Chosen by coverage in simulations (tests/validity/test_pipeline_coverage.py): resampling shows
+# chance alone, the estimator's own interval its bias as well.
+DEFAULT_INTERVAL: PrevalenceInterval = "calibrated"
+
+
+@dataclass(frozen=True)
+class HiddenShare:
+    """Hold the shares used, where they come from, and what else is known of them.
+
+    Attributes
+    ----------
+    interval : str
+        How the interval of the share was made: as asked, by the estimator that was given
+        ("own"), or empty if a number, a range or a standard error was given.
+    estimates : mapping
+        What each estimator says, if the share was estimated.
+    identified : bool
+        Whether the scores say much about the share.
+    resamples : Resamples, optional
+        The calculation resampled, if it was asked for.
+    caught : sequence
+        What the estimator warned of.
+    """
+
+    shares: Shares
+    source: str
+    interval: str = ""
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
+    identified: bool = True
+    resamples: Resamples | None = None
+    caught: Sequence[warnings.WarningMessage] = ()
+
+
+def hidden_share(
+    counts: ScoreCounts,
+    *,
+    label_purity: Any = 1.0,
+    sampling: Sampling = "single-sample",
+    confidence_level: float = 0.95,
+    random_state: int | None = 0,
+    prevalence_interval: PrevalenceInterval | None = None,
+    n_resamples: int = 200,
+    progress: Progress | None = None,
+    **given: Any,
+) -> HiddenShare:
+    """Take the one prevalence argument that was given, or estimate the share."""
+    if prevalence_interval is not None and prevalence_interval not in KINDS:
+        raise InputError(
+            f"prevalence_interval must be one of {', '.join(KINDS)}; got {prevalence_interval!r}"
+        )
+    kind = prevalence_interval or DEFAULT_INTERVAL
+    estimator = given.get("unlabeled_prevalence")
+    if isinstance(estimator, type):
+        raise InputError(
+            f"unlabeled_prevalence must be a share or an estimator; got the class "
+            f"{estimator.__name__}. Pass {estimator.__name__}()"
+        )
+    unfitted = hasattr(estimator, "fit") and not hasattr(estimator, "unlabeled_prevalence_")
+    if not unfitted:
+        shares = read_shares(counts, label_purity=label_purity, sampling=sampling, **given)
+        if shares is not None and prevalence_interval is not None:
+            raise InputError(
+                "prevalence_interval is for a share that is estimated from these scores; "
+                f"{shares.given} was given"
+            )
+        if shares is not None:
+            told = next(value for value in given.values() if value is not None)
+            return _as_told(counts, shares, told, confidence_level)
+    elif any(given.get(name) is not None for name in ("prevalence", "label_frequency")):
+        read_shares(counts, **given)  # says that one of them is enough
+    purity = Shares(0.0, label_purity).label_purity
+    fitted, caught = _fitted(counts, estimator, purity, confidence_level, random_state)
+    refuse_other_purity(fitted, purity)
+    shares = Shares(_possible(counts, fitted.estimate(), purity, caught), label_purity, sampling)
+    shares = _cut(counts, shares, confidence_level)
+    resamples = None
+    if kind != "calibrated":
+        resamples = resample_pipeline(
+            counts,
+            fitted,
+            shares,
+            kind=kind,
+            n_resamples=n_resamples,
+            confidence_level=confidence_level,
+            random_state=random_state,
+            progress=progress,
+        )
+        shares = _widened(shares, resamples, kind, confidence_level)
+        shares = _cut(counts, shares, confidence_level)
+    sure = fitted.diagnostics_.get("identified", True)
+    default = estimator is None and purity == 1
+    source = "estimated" if default else f"estimated by {type(fitted).__name__}"
+    return HiddenShare(shares, source, kind, _answers(fitted, purity), sure, resamples, caught)
+
+
+def _answers(fitted: Any, purity: float) -> dict[str, Estimate]:
+    """Return what each method says of the share.
+
+    Where labels may be wrong, methods are run twice, and the first run ("a1") is about a/κ.
+    """
+    found = fitted.diagnostics_.get("estimates", {})
+    if hasattr(fitted, "label_purity_"):
+        found = {name: purity * value for name, value in found.items() if name.startswith("a1 ")}
+    return {
+        name.removeprefix("a1 "): Estimate(value, value, value, method=name)
+        for name, value in found.items()
+    }
+
+
+def _as_told(
+    counts: ScoreCounts, shares: Shares, told: Any, confidence_level: float
+) -> HiddenShare:
+    """Keep a share that was given, an estimate's interval at the level asked for."""
+    source, own = f"{shares.given} given", ""
+    if shares.given == "unlabeled_prevalence":
+        own = _own(told, shares)
+    shares = _at_level(shares, told, confidence_level)
+    if hasattr(told, "fit"):
+        shares = _cut(counts, shares, confidence_level)
+    return HiddenShare(shares, source, own)
+
+
+def _own(given: Any, shares: Shares) -> str:
+    """Say whether the interval is an estimator's: skew or wide, and not just a standard error."""
+    made = hasattr(given, "fit") or (isinstance(given, Estimate) and bool(given.method))
+    known = shares.unlabeled_prevalence_error > 0 and shares.unlabeled_prevalence_interval
+    return "own" if made and known else ""
+
+
+def _at_level(shares: Shares, told: Any, confidence_level: float) -> Shares:
+    """Move the ends of an estimate's interval to the level asked for, by normal quantiles.
+
+    An interval without a standard error is taken for a range, which has no level.
+    """
+    span, level = shares.unlabeled_prevalence_interval, getattr(told, "confidence_level", 0.0)
+    same = level == confidence_level or not 0 < level < 1
+    if span is None or shares.unlabeled_prevalence_error == 0 or same:
+        return shares
+    factor = float(ndtri((1 + confidence_level) / 2) / ndtri((1 + level) / 2))
+    value, error = shares.unlabeled_prevalence, shares.unlabeled_prevalence_error
+    low = max(value - factor * (value - span.low), 0.0)
+    high = min(value + factor * (span.high - value), 1.0)
+    estimate = Estimate(value, low, high, error, confidence_level)
+    return Shares(estimate, _purity(shares), shares.sampling, given=shares.given)
+
+
+def _possible(
+    counts: ScoreCounts, own: Estimate, purity: float, caught: list[warnings.WarningMessage]
+) -> Estimate | float:
+    """Take the estimate down to what the scores allow, and say so; drop an interval of NaN."""
+    # The heads of labelled and unlabeled rows bound a/κ.
+    bound = purity * upper_bound(counts, own.confidence_level)
+    most = max(0.0, min(largest_share(counts, purity), bound, purity - MARGIN))
+    value = min(own.value, most)
+    if value < own.value:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            warnings.warn(
+                f"the estimated share of hidden positives would be {own.value:.3g}, more than "
+                f"these scores allow; {value:.3g}, the largest that fits, is used",
+                MisfitWarning,
+                stacklevel=2,
+            )
+        caught += told
+    if math.isnan(own.low):
+        return value
+    return replace(own, value=value, low=min(own.low, value), high=max(own.high, value))
+
+
+def _cut(counts: ScoreCounts, shares: Shares, confidence_level: float) -> Shares:
+    """End the interval of an estimated share where the scores rule out more."""
+    value, span = shares.unlabeled_prevalence, shares.unlabeled_prevalence_interval
+    if span is None:
+        return shares
+    purity = shares.label_purity_interval
+    purest = purity.high if purity else shares.label_purity
+    most = max(value, purest * upper_bound(counts, confidence_level))
+    if span.high <= most:
+        return shares
+    error = shares.unlabeled_prevalence_error
+    estimate = Estimate(value, span.low, most, error, confidence_level)
+    return Shares(estimate, _purity(shares), shares.sampling)
+
+
+def _fitted(
+    counts: ScoreCounts,
+    estimator: Any,
+    purity: float,
+    confidence_level: float,
+    random_state: int | None,
+) -> tuple[Any, list[warnings.WarningMessage]]:
+    """Fit a copy of the estimator, or the default one, at the level asked for."""
+    if estimator is None:
+        from undercount.prevalence import Consensus, NoisyConsensus  # noqa: PLC0415 - scikit-learn
+
+        # Simulated with 2 and 4 sd between the classes, purities .8 and .95: NoisyConsensus errs
+        # least; purity times the answer of Consensus is too low and covered .76 in places.
+        estimator = (NoisyConsensus if purity < 1 else Consensus)(random_state=random_state)
+    estimator = copy.deepcopy(estimator)
+    if hasattr(estimator, "confidence_level"):
+        estimator.confidence_level = confidence_level
+    with warnings.catch_warnings(record=True) as caught:  # they become checks
+        warnings.simplefilter("always")
+        return estimator.fit(counts), caught
+
+
+def _widened(
+    shares: Shares, resamples: Resamples, kind: PrevalenceInterval, confidence_level: float
+) -> Shares:
+    """Give the share the interval that the resamples lead to; its value stays."""
+    own = shares.unlabeled_prevalence_interval
+    span = share_interval(resamples.estimated, own, kind, confidence_level)
+    error = span.width / (2 * float(ndtri((1 + confidence_level) / 2)))
+    value = shares.unlabeled_prevalence
+    estimate = Estimate(
+        value, min(span.low, value), max(span.high, value), error, confidence_level, method=kind
+    )
+    return Shares(estimate, _purity(shares), shares.sampling)
+
+
+def _purity(shares: Shares) -> Any:
+    """Return the purity as it was given: a number, a range or an estimate."""
+    span = shares.label_purity_interval
+    if span is None:
+        return shares.label_purity
+    if shares.label_purity_error == 0:
+        return (span.low, span.high)
+    return Estimate(shares.label_purity, span.low, span.high, shares.label_purity_error)

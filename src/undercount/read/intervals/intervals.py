@@ -1,0 +1,222 @@
+"""One metric of counted rows with its interval, for either target."""
+
+import itertools
+import math
+import warnings
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError, UndefinedMetricWarning
+from undercount.estimate import Estimate, Interval
+from undercount.read.intervals.area_intervals import area_value
+from undercount.read.intervals.design import Design, Target, design_of
+from undercount.read.intervals.exact import IntervalKind, two_sided_z
+from undercount.read.intervals.found import Found, Question, report_misfit
+from undercount.read.intervals.scales import THRESHOLD_METRICS, MetricKind, metric_kind
+from undercount.read.intervals.threshold_intervals import threshold_value
+from undercount.shares import Sampling, Shares
+
+ShareError: TypeAlias = Literal["combined", "guaranteed"]
+# Points at which a range of a share is tried; metrics move smoothly and mostly one way with it.
+_RANGE_POINTS = 5
+
+
+def estimate_metric(
+    counts: ScoreCounts,
+    shares: Shares | None,
+    name: str,
+    *,
+    threshold: float | None = None,
+    beta: float = 1.0,
+    max_fpr: float | None = None,
+    target: Target = "dataset",
+    sampling: Sampling = "single-sample",
+    confidence_level: float = 0.95,
+    interval: IntervalKind = "wilson",
+    share_error: ShareError = "combined",
+) -> Estimate:
+    """Estimate one metric of counted rows with its interval.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Labels at each score; compact counts do, except for log loss and Brier score.
+    shares : Shares or None
+        What is known of the positives; None for the metrics that need no prevalence.
+    name : str
+        A metric of `undercount.metrics`.
+    threshold : float, optional
+        Rows with at least this score are predicted positive; needed by threshold metrics.
+    beta : float
+        Weight of recall in "f_beta".
+    max_fpr : float, optional
+        End of the range of "partial_roc_auc".
+    target : {"dataset", "population"}
+        Whether the metric of these very rows is meant (only the choice of labelled rows is
+        random) or that of the population they were drawn from.
+    sampling : {"single-sample", "case-control"}
+        Used if `shares` is None; shares know theirs.
+    confidence_level : float
+        Probability with which the interval shall cover.
+    interval : {"wilson", "mid-p", "exact"}
+        How recall's limits are found if the number of positives in the data set is known.
+    share_error : {"combined", "guaranteed"}
+        Whether the standard error of an estimated share is added in squares, which supposes that
+        it is independent of the rows, or its own interval is searched at a higher level
+        (Bonferroni): valid whatever the dependence, and about 1.6 times as wide.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labelled rows are a random sample of the positives (and, at 1 - purity, negatives);
+    rows are independent.
+    Wrong when: labels prefer some positives; the prevalence was estimated from the same rows (its
+    error then is not independent: resample the whole calculation instead).
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> from undercount.read.intervals.intervals import estimate_metric
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 1, 0, 0, 0], range(8, 0, -1), unlabeled=0)
+    >>> print(estimate_metric(counts, uc.Shares(0.2), "precision", threshold=6))
+    0.8889 (0.6667 to 1 at 95 %; needs random labels, prevalence)
+    """
+    kind = _checked(name, shares, threshold, confidence_level)
+    level = confidence_level
+    if share_error == "guaranteed":
+        shares, level = _searched(shares, confidence_level)
+    elif share_error != "combined":
+        raise InputError(f"share_error must be 'combined' or 'guaranteed'; got {share_error!r}")
+    question = Question(kind, threshold, beta, max_fpr, level, interval)
+    design = design_of(counts, shares, sampling, target)
+    if shares is None and design.sampling == "case-control":
+        # Without a prevalence nothing is known about how many unlabeled rows are positive.
+        design = replace(design, target="population")
+    found = _found(counts, design, shares, question, strict=True)
+    low, high = found.low, found.high
+    for other in _range(shares, design):
+        moved = _found(counts, design_of(counts, other, sampling, target), other, question)
+        low, high = min(low, moved.low), max(high, moved.high)
+    pure = shares is None or (shares.label_purity == 1 and not shares.label_purity_interval)
+    needs = kind.needs(pure=pure)
+    return Estimate(
+        found.value, low, high, found.standard_error, confidence_level, needs, found.method
+    )
+
+
+def estimate_metrics(
+    counts: ScoreCounts, shares: Shares | None, names: Iterable[str], **options: Any
+) -> dict[str, Estimate]:
+    """Estimate several metrics with the options of `estimate_metric`."""
+    return {name: estimate_metric(counts, shares, name, **options) for name in names}
+
+
+def _checked(
+    name: str, shares: Shares | None, threshold: float | None, confidence_level: float
+) -> MetricKind:
+    kind = metric_kind(name)
+    if not 0 < confidence_level < 1:
+        raise InputError(f"confidence_level must be above 0 and below 1; got {confidence_level}")
+    if shares is None and kind.needs_prevalence:
+        raise InputError(
+            f"{name} needs a prevalence; give prevalence, unlabeled_prevalence or label_frequency"
+        )
+    if name in THRESHOLD_METRICS:
+        if threshold is None:
+            raise InputError(f"{name} needs a threshold; rows with at least this score count")
+        if math.isnan(threshold):
+            raise InputError("threshold must be a number; got nan")
+    return kind
+
+
+def _searched(shares: Shares | None, confidence_level: float) -> tuple[Shares | None, float]:
+    """Turn standard errors into ranges, and split the chance of missing between all of them."""
+    errors = (0.0, 0.0)
+    if shares is not None:
+        errors = shares.unlabeled_prevalence_error, shares.label_purity_error
+    parts = 1 + sum(error > 0 for error in errors)
+    if shares is None or parts == 1:
+        return shares, confidence_level
+    level = 1 - (1 - confidence_level) / parts
+    spans = shares.unlabeled_prevalence_interval, shares.label_purity_interval
+    purity = _as_range(shares.label_purity, errors[1], spans[1], level, 1.0)
+    most = shares.label_purity - 1e-6
+    share = _as_range(shares.unlabeled_prevalence, errors[0], spans[0], level, most)
+    return Shares(share, purity, shares.sampling, given=shares.given), level
+
+
+def _as_range(
+    value: float, error: float, span: Interval | None, level: float, most: float
+) -> float | Estimate:
+    """Return the range of a share: that of its error, or the one that was stated, if any was."""
+    if error == 0:
+        return value if span is None else Estimate(value, span.low, span.high, 0.0, level)
+    half = two_sided_z(level) * error
+    return Estimate(value, max(value - half, 1e-6), min(value + half, most), 0.0, level)
+
+
+def _range(shares: Shares | None, design: Design) -> list[Shares]:
+    """Return shares that span the ranges that were given, if any were."""
+    if shares is None:
+        return []
+    ends: list[Any] = []
+    for name in ("unlabeled_prevalence", "label_purity"):
+        span, error = getattr(shares, f"{name}_interval"), getattr(shares, f"{name}_error")
+        middle = getattr(shares, name)
+        wide = span is not None and error == 0
+        ends.append(np.linspace(span.low, span.high, _RANGE_POINTS) if wide else [middle])
+    if len(ends[0]) * len(ends[1]) == 1:
+        return []
+    made = []
+    for share, purity in itertools.product(*ends):
+        moved = _follow(share, purity, shares, design)
+        if moved < purity:
+            made.append(Shares(moved, float(purity), shares.sampling, given=shares.given))
+    return made
+
+
+def _follow(share: float, purity: float, shares: Shares, design: Design) -> float:
+    """Return the share among the unlabeled when another purity leaves the given number as it is."""
+    if design.sampling == "case-control" or shares.given == "unlabeled_prevalence":
+        return float(share)
+    if shares.given == "label_frequency":
+        return float(share * purity / shares.label_purity)
+    labelled, unlabeled = design.sizes[0], design.sizes[1]
+    return float(max(share + (shares.label_purity - purity) * labelled / unlabeled, 0.0))
+
+
+def _found(
+    counts: ScoreCounts,
+    design: Design,
+    shares: Shares | None,
+    question: Question,
+    *,
+    strict: bool = False,
+) -> Found:
+    """Return value and interval, the shares being single numbers with standard errors."""
+    errors = (0.0, 0.0)
+    if shares is not None:
+        errors = shares.unlabeled_prevalence_error, shares.label_purity_error
+    if question.kind.name in THRESHOLD_METRICS:
+        found = threshold_value(counts, design, question, errors)
+    else:
+        found = area_value(counts, design, question, errors)
+    if strict:
+        share = float(design.mixing().unlabeled_prevalence)
+        report_misfit(found, question.kind.name, (share, float(design.label_purity)), stacklevel=4)
+    if math.isnan(found.value):
+        if strict:
+            warnings.warn(
+                f"{question.kind.name} is 0/0 here, so NaN", UndefinedMetricWarning, stacklevel=4
+            )
+        least, most = question.kind.range
+        return replace(found, low=least, high=most)
+    # The interval of an estimate holds the estimate, whatever was rounded on the way.
+    return replace(found, low=min(found.low, found.value), high=max(found.high, found.value))

@@ -1,0 +1,149 @@
+"""The area under the recovered and cleaned curve, with the chance of the rows and of the shares."""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+from undercount.assume.mixture import mixture_curve
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError
+from undercount.estimate import Estimate
+from undercount.read.intervals.bootstrap import bootstrap_interval
+from undercount.read.intervals.design import Target
+from undercount.read.intervals.exact import two_sided_z
+from undercount.read.intervals.intervals import ShareError
+from undercount.read.intervals.scales import metric_kind
+from undercount.shares import MARGIN, Shares
+
+CHANCE_AREA = 0.5
+
+
+@dataclass(frozen=True)
+class Known:
+    """Hold a share or purity, the ends between which it may lie, and its standard error."""
+
+    value: float
+    low: float
+    high: float
+    error: float
+
+
+def indirect_area(
+    counts: ScoreCounts,
+    shares: Shares,
+    *,
+    target: Target,
+    confidence_level: float,
+    share_error: ShareError,
+) -> Estimate:
+    """Estimate the area under the cleaned curve.
+
+    Rows are resampled at the share itself and at the ends of a range, and the intervals united.
+    A standard error is carried by the slope of the area and added in squares, or, "guaranteed",
+    made a range at a higher level (Bonferroni).
+
+    Notes
+    -----
+    Assumes: labels are random; the errors of share, purity and labels are independent; the area
+    rises or falls all along a range, so that its ends are enough.
+    Wrong when: an error of the share is so large that the area is not straight within it.
+    """
+    if share_error not in ("combined", "guaranteed"):
+        raise InputError(f"share_error must be 'combined' or 'guaranteed'; got {share_error!r}")
+    share, purity = _known(shares, "unlabeled_prevalence"), _known(shares, "label_purity")
+    level = confidence_level
+    if share_error == "guaranteed":
+        level = 1 - (1 - level) / (1 + (share.error > 0) + (purity.error > 0))
+        share, purity = (_as_range(known, level) for known in (share, purity))
+    exact = Shares(share.value, purity.value, shares.sampling, given=shares.given)
+    value = mixture_curve(counts, exact).roc_auc
+    found = [
+        bootstrap_interval(counts, corner, cleaned_area, target=target, confidence_level=level)
+        for corner in [exact, *_corners(counts, exact, share, purity)]
+    ]
+    low, high = min(span.low for span, _ in found), max(span.high for span, _ in found)
+    moved = math.hypot(
+        _moved(counts, exact, share, "unlabeled_prevalence"),
+        _moved(counts, exact, purity, "label_purity"),
+    )
+    reach = two_sided_z(level) * moved
+    low = value - math.hypot(max(value - low, 0.0), reach)
+    high = value + math.hypot(max(high - value, 0.0), reach)
+    pure = shares.label_purity == 1 and shares.label_purity_interval is None
+    needs = metric_kind("roc_auc").needs(pure=pure)
+    error = math.hypot(found[0][1], moved)
+    return Estimate(
+        value, max(low, 0.0), min(high, 1.0), error, confidence_level, needs, "bootstrap"
+    )
+
+
+def cleaned_area(counts: ScoreCounts, shares: Shares) -> float:
+    """Return the area under the cleaned curve; where the shares do not fit, the nearer of 0 and 1.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> from undercount.read.metrics.indirect import cleaned_area
+    >>> below = uc.ScoreCounts.from_counts([2, 1], [0, 500], [0, 0], [500, 0])
+    >>> cleaned_area(below, uc.Shares(0.3))
+    0.0
+    """
+    try:
+        return mixture_curve(counts, shares).roc_auc
+    except InputError:  # beyond 0 or 1 by more than chance, in a resample or at an end
+        area = mixture_curve(counts, shares, clean=False).roc_auc
+        return 1.0 if area > CHANCE_AREA else 0.0
+
+
+def _known(shares: Shares, name: str) -> Known:
+    """Read value, range and error; the interval of an estimate with an error is no range."""
+    value, error = getattr(shares, name), getattr(shares, f"{name}_error")
+    span = getattr(shares, f"{name}_interval")
+    ends = (value, value) if span is None or error > 0 else (span.low, span.high)
+    return Known(value, *ends, error)
+
+
+def _as_range(known: Known, level: float) -> Known:
+    if known.error == 0:
+        return known
+    reach = two_sided_z(level) * known.error
+    return Known(known.value, max(known.value - reach, 0.0), min(known.value + reach, 1.0), 0.0)
+
+
+def _corners(counts: ScoreCounts, exact: Shares, share: Known, purity: Known) -> list[Shares]:
+    """Return the shares at the ends of the ranges, as far as they exist."""
+    ends = itertools.product({share.low, share.high}, {purity.low, purity.high})
+    found = [_at(counts, exact, *end) for end in ends if end != (share.value, purity.value)]
+    return [shares for shares in found if shares is not None]
+
+
+def _moved(counts: ScoreCounts, exact: Shares, known: Known, name: str) -> float:
+    """Return by how much the area moves with one standard error of the share or the purity."""
+    if known.error == 0:
+        return 0.0
+    ends = []
+    for value in (max(known.value - known.error, 0.0), min(known.value + known.error, 1.0)):
+        told = {"share": exact.unlabeled_prevalence, "purity": exact.label_purity}
+        told["purity" if name == "label_purity" else "share"] = value
+        ends.append(_at(counts, exact, **told) or exact)
+    gap = float(getattr(ends[1], name) - getattr(ends[0], name))
+    rise = cleaned_area(counts, ends[1]) - cleaned_area(counts, ends[0])
+    return abs(rise / gap) * known.error if gap > 0 else 0.0
+
+
+def _at(counts: ScoreCounts, exact: Shares, share: float, purity: float) -> Shares | None:
+    """Return another share and purity; whichever share was given stays when the purity moves."""
+    share = min(share, exact.label_purity - MARGIN)
+    try:
+        moved = Shares(share, exact.label_purity, exact.sampling, given=exact.given)
+        if purity == exact.label_purity:
+            return moved
+        if exact.sampling == "case-control" or exact.given == "unlabeled_prevalence":
+            return Shares(min(share, purity - MARGIN), purity, exact.sampling, given=exact.given)
+        if exact.given == "label_frequency":
+            return Shares.from_label_frequency(counts, moved.label_frequency(counts), purity)
+        if exact.given == "positives":
+            return Shares.from_positives(counts, moved.positives(counts), purity)
+        return Shares.from_prevalence(counts, moved.prevalence(counts), purity)
+    except InputError:
+        return None

@@ -1,0 +1,172 @@
+"""The keywords that every metric takes, and the one path from rows to an estimate."""
+
+from typing import Any, TypedDict, Unpack
+
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError
+from undercount.estimate import Estimate
+from undercount.read.intervals.design import Target
+from undercount.read.intervals.exact import IntervalKind
+from undercount.read.intervals.intervals import ShareError, estimate_metric
+from undercount.read.intervals.scales import LOSS_METRICS, metric_kind
+from undercount.shares import SAMPLINGS, Sampling, Shares, read_shares
+
+
+class MetricOptions(TypedDict, total=False):
+    """Keywords of every metric.
+
+    Give exactly one of the three prevalences, except for the metrics that need none. Each share
+    may be a number, a range (low, high), or an `Estimate` with its standard error; its
+    uncertainty reaches the interval.
+
+    Parameters
+    ----------
+    unlabeled_prevalence : share
+        Share of positives among the unlabeled rows.
+    prevalence : share
+        Share of positives among all rows (among the unlabeled ones in case-control sampling).
+    label_frequency : share
+        Share of all positives that carry a label.
+    label_purity : share, default 1
+        Share of the rows labelled positive that really are.
+    sampling : {"single-sample", "case-control"}
+        Whether the labelled rows were part of the sample before they were labelled, or were drawn
+        apart from the unlabeled ones.
+    unlabeled : number, optional
+        The value in `y` that means unlabeled, usually 0 or -1; missing values always do.
+    sample_weight : array-like, optional
+        Importance of each row.
+    target : {"dataset", "population"}
+        Whether the metric of these very rows is meant, or that of the population behind them; by
+        default these rows in a single sample, the population behind the unlabeled ones in
+        case-control.
+    confidence_level : float, default 0.95
+        Probability with which the interval shall cover.
+    interval : {"wilson", "mid-p", "exact"}
+        How the number of true positives is bounded when the number of positives is known:
+        close to the confidence level, nearly always at least, always at least. Areas and losses
+        have no such number, and ignore it.
+    share_error : {"combined", "guaranteed"}
+        Whether the error of an estimated share is added as independent, or searched over.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> from undercount import MetricOptions
+    >>> options: MetricOptions = {"unlabeled": 0, "prevalence": 0.5, "target": "population"}
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> round(uc.recall(y, score, threshold=6, **options).value, 4)
+    0.6667
+    """
+
+    unlabeled_prevalence: Any
+    prevalence: Any
+    label_frequency: Any
+    label_purity: Any
+    sampling: Sampling
+    unlabeled: float | None
+    sample_weight: Any
+    target: Target
+    confidence_level: float
+    interval: IntervalKind
+    share_error: ShareError
+
+
+def counted(
+    y: Any,
+    score: Any,
+    name: str,
+    options: MetricOptions,
+    *,
+    threshold: float | None = None,
+    compact: bool = True,
+) -> tuple[ScoreCounts, Shares | None]:
+    """Count rows and read the shares."""
+    purity = options.get("label_purity", 1.0)
+    unknown = sorted(set(options) - set(MetricOptions.__annotations__))
+    if unknown:
+        known = ", ".join(sorted(MetricOptions.__annotations__))
+        raise TypeError(f"{name}() got an unexpected keyword argument {unknown[0]!r}; has {known}")
+    counts = ScoreCounts.from_rows(
+        y,
+        score,
+        unlabeled=options.get("unlabeled"),
+        sample_weight=options.get("sample_weight"),
+        compact=compact and not _needs_every_score(name, pure=purity == 1),
+        knots=() if threshold is None else (threshold,),
+    )
+    counts.require("positive", "unlabeled")
+    sampling = options.get("sampling", "single-sample")
+    if sampling not in SAMPLINGS:
+        raise InputError(f"sampling must be one of {SAMPLINGS}; got {sampling!r}")
+    shares = read_shares(
+        counts,
+        prevalence=options.get("prevalence"),
+        unlabeled_prevalence=options.get("unlabeled_prevalence"),
+        label_frequency=options.get("label_frequency"),
+        label_purity=purity,
+        sampling=sampling,
+    )
+    if shares is None and (metric_kind(name).needs_prevalence or purity != 1):
+        reason = "" if metric_kind(name).needs_prevalence else f" when label_purity is {purity}"
+        raise InputError(
+            f"{name} needs exactly one of prevalence, unlabeled_prevalence and label_frequency"
+            f"{reason}; got none. undercount.prevalence estimates it"
+        )
+    return counts, shares
+
+
+def target_of(options: MetricOptions) -> Target:
+    """Return the target asked for; by default what `evaluate` takes for it."""
+    apart = options.get("sampling") == "case-control"
+    return options.get("target", "population" if apart else "dataset")
+
+
+def _needs_every_score(name: str, *, pure: bool) -> bool:
+    """Whether merging unlabeled rows between labelled ones would lose something.
+
+    With impure labels every unlabeled row takes part in average precision's steps of recall and
+    in the areas' intervals.
+    """
+    return name in LOSS_METRICS or not pure
+
+
+def measured(
+    y: Any,
+    score: Any,
+    name: str,
+    *,
+    threshold: float | None = None,
+    beta: float = 1.0,
+    max_fpr: float | None = None,
+    **options: Unpack[MetricOptions],
+) -> Estimate:
+    """Estimate a metric of rows."""
+    if not beta > 0:
+        raise InputError(f"beta must be above 0; got {beta}")
+    counts, shares = counted(y, score, name, options, threshold=_number(threshold))
+    return estimate_metric(
+        counts,
+        shares,
+        name,
+        threshold=threshold,
+        beta=beta,
+        max_fpr=max_fpr,
+        target=target_of(options),
+        sampling=options.get("sampling", "single-sample"),
+        confidence_level=options.get("confidence_level", 0.95),
+        interval=options.get("interval", "wilson"),
+        share_error=options.get("share_error", "combined"),
+    )
+
+
+def _number(threshold: Any) -> float | None:
+    if threshold is None:
+        return None
+    try:
+        value = float(threshold)
+    except (TypeError, ValueError):
+        raise InputError(f"threshold must be a number; got {threshold!r}") from None
+    if value != value:  # noqa: PLR0124 - NaN
+        raise InputError("threshold must be a number; got nan")
+    return value

@@ -1,0 +1,252 @@
+"""Scores that weigh both kinds of error at a threshold, each with its interval."""
+
+from typing import Any, Unpack
+
+from undercount.estimate import Estimate
+from undercount.read.metrics.options import MetricOptions, measured
+
+
+def f_beta(
+    y: Any, score: Any, *, threshold: float, beta: float, **options: Unpack[MetricOptions]
+) -> Estimate:
+    """Estimate the F score, recall counting `beta` times as much as precision.
+
+    (1 + β²) π g/(β² π + Q) (Tabatabaei et al. 2020, for any β).
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    beta : float
+        Weight of recall.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.f_beta(y, score, threshold=6, beta=2, unlabeled=0, prevalence=0.5)
+    >>> round(estimate.value, 4)
+    0.7018
+    """
+    return measured(y, score, "f_beta", threshold=threshold, beta=beta, **options)
+
+
+def f1(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
+    """Estimate the harmonic mean of precision and recall.
+
+    2 π g/(π + Q) (Tabatabaei et al. 2020).
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.f1(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> round(estimate.value, 4)
+    0.7619
+    """
+    return measured(y, score, "f1", threshold=threshold, **options)
+
+
+def mcc(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
+    """Estimate Matthews' correlation of prediction and class.
+
+    √(π(1 - π)) (TPR - FPR)/√(Q(1 - Q)).
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.mcc(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> round(estimate.value, 4)
+    0.6025
+    """
+    return measured(y, score, "mcc", threshold=threshold, **options)
+
+
+def informedness(
+    y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
+) -> Estimate:
+    """Estimate Youden's J, recall plus specificity minus 1.
+
+    TPR - FPR = (g - q)/(κ - a).
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.informedness(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> round(estimate.value, 4)
+    0.5833
+    """
+    return measured(y, score, "informedness", threshold=threshold, **options)
+
+
+def kappa(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
+    """Estimate Cohen's kappa of prediction and class.
+
+    2 π(1 - π)(TPR - FPR)/(π + Q - 2 π Q).
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.kappa(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> round(estimate.value, 4)
+    0.5833
+    """
+    return measured(y, score, "kappa", threshold=threshold, **options)
+
+
+def lee_liu(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
+    """Estimate Lee and Liu's score, recall² over the share predicted positive.
+
+    g²/Q = precision · recall/π; it ranks models like F1 without a prevalence.
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives; no prevalence is needed if they are pure.
+    Wrong when: positives with high scores are labelled more often than others.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.lee_liu(y, score, threshold=6, unlabeled=0)
+    >>> round(estimate.value, 4)
+    1.1852
+    """
+    return measured(y, score, "lee_liu", threshold=threshold, **options)
+
+
+def geometric_mean(
+    y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
+) -> Estimate:
+    """Estimate the geometric mean of recall and specificity.
+
+    √(TPR (1 - FPR)).
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.geometric_mean(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> round(estimate.value, 4)
+    0.7817
+    """
+    return measured(y, score, "geometric_mean", threshold=threshold, **options)

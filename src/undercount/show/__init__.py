@@ -1,0 +1,1 @@
+"""Evaluations, comparisons and estimates as text, JSON, Markdown, LaTeX, pages and plots."""

@@ -1,0 +1,418 @@
+"""What all displays share: three ways to make one, and how two rates are drawn."""
+
+import inspect
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from undercount.assume.bounds.bound_curve import bound_curve
+from undercount.assume.labelled import labelled_curve, naive_curve
+from undercount.assume.mixture import mixture_curve, recovered_rates
+from undercount.counts import ScoreCounts
+from undercount.curve import CurveBounds, FloatArray, OperatingCurve
+from undercount.errors import InputError
+from undercount.read.sensitivity import largest_share, sweep
+from undercount.shares import Shares, read_shares
+
+KEYWORDS = ("unlabeled", "name", "truth", *list(inspect.signature(read_shares).parameters)[1:])
+
+
+def drawing_axes(ax: Any) -> Any:
+    """Return the axes given, or new ones; matplotlib is imported only now."""
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt  # noqa: PLC0415 - optional
+    except ImportError:
+        raise InputError(
+            "plots need matplotlib, which is not installed; pip install 'undercount[plot]'"
+        ) from None
+    return plt.subplots()[1]
+
+
+def _known_shares(counts: ScoreCounts, options: Mapping[str, Any]) -> Shares:
+    shares = read_shares(counts, **options)
+    if shares is None:
+        raise InputError("give prevalence, unlabeled_prevalence or label_frequency")
+    return shares
+
+
+def _scores(estimator: Any, X: Any) -> Any:
+    if hasattr(estimator, "decision_function"):
+        return estimator.decision_function(X)
+    return positive_chance(estimator, X)
+
+
+def positive_chance(estimator: Any, X: Any) -> Any:
+    """Return the probabilities of class 1, whichever other classes there are."""
+    classes = list(getattr(estimator, "classes_", (0, 1)))
+    return estimator.predict_proba(X)[:, classes.index(1) if 1 in classes else -1]
+
+
+def refuse_unknown(method: str, names: Iterable[str]) -> None:
+    """Raise if a keyword is none of those that displays of rows take."""
+    for name in sorted(set(names) - set(KEYWORDS)):
+        hint = "plot() takes it; " if name == "ax" else ""
+        hint += f"has {', '.join(KEYWORDS)}"
+        raise TypeError(f"{method}() got an unexpected keyword argument {name!r}; {hint}")
+
+
+class Display:
+    """Base of the displays: three ways to make one."""
+
+    @classmethod
+    def from_counts(
+        cls, counts: ScoreCounts, shares: Shares, *, name: str = "score", truth: Any = None
+    ) -> Self:
+        """Make the display from counts and shares."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: Any,
+        score: Any,
+        *,
+        unlabeled: float | None = None,
+        name: str = "score",
+        truth: Any = None,
+        **shares: Any,
+    ) -> Self:
+        """Make the display from labels and scores; shares as in `evaluate`, truth if known."""
+        refuse_unknown(f"{cls.__name__}.from_predictions", shares)
+        if truth is not None and len(truth) != len(score):
+            raise InputError(
+                f"truth must have one value for each score; got {len(truth)} for {len(score)}"
+            )
+        counts = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
+        known = None if truth is None else labelled_curve(ScoreCounts.from_rows(truth, score))
+        return cls.from_counts(counts, _known_shares(counts, shares), name=name, truth=known)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        unlabeled: float | None = -1,
+        **options: Any,
+    ) -> Self:
+        """Make the display from a fitted classifier; -1 in y means unlabeled."""
+        refuse_unknown(f"{cls.__name__}.from_estimator", options)
+        name = options.pop("name", type(estimator).__name__)
+        return cls.from_predictions(
+            y, _scores(estimator, X), unlabeled=unlabeled, name=name, **options
+        )
+
+
+@dataclass(frozen=True)
+class CurveDisplay(Display):
+    """Base of the displays of two rates against each other."""
+
+    curve: OperatingCurve
+    naive: OperatingCurve
+    bounds: CurveBounds | None = None
+    truth: OperatingCurve | None = None
+    name: str = "score"
+
+    x: ClassVar[str] = ""
+    y: ClassVar[str] = ""
+    labels: ClassVar[tuple[str, str]] = ("", "")
+
+    @classmethod
+    def from_counts(
+        cls, counts: ScoreCounts, shares: Shares, *, name: str = "score", truth: Any = None
+    ) -> Self:
+        """Make the display from counts and shares."""
+        bounds = bound_curve(counts, shares) if cls.x == "fpr" else None
+        # A ROC curve is cleaned; the others follow the threshold, so that recall only grows.
+        curve = mixture_curve(counts, shares, clean=cls.x == "fpr")
+        return cls(curve, naive_curve(counts), bounds, truth, name)
+
+    def frame(self) -> dict[str, FloatArray]:
+        """Return the columns that are drawn."""
+        return {self.x: getattr(self.curve, self.x), self.y: getattr(self.curve, self.y)}
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw: recovered solid, naive dashed, bounds as a band, truth dotted if known."""
+        axes = drawing_axes(ax)
+        if self.bounds is not None:
+            grid = np.linspace(0, 1, 201)
+            ends = [
+                _step(curve, grid) for curve in (self.bounds.pessimistic, self.bounds.optimistic)
+            ]
+            axes.fill_between(grid, *ends, alpha=0.2, label="95 % bounds")
+        for curve, style, label in (
+            (self.curve, "-", self.name),
+            (self.naive, "--", "unlabeled = negative"),
+            (self.truth, ":", "truth"),
+        ):
+            if curve is not None:
+                axes.plot(getattr(curve, self.x), getattr(curve, self.y), style, label=label)
+        axes.set(xlabel=self.labels[0], ylabel=self.labels[1], xlim=(0, 1), ylim=(0, 1.02))
+        axes.legend()
+        return axes
+
+
+def _step(curve: OperatingCurve, grid: FloatArray) -> FloatArray:
+    order = np.lexsort((curve.tpr, curve.fpr))
+    return np.asarray(np.interp(grid, curve.fpr[order], curve.tpr[order]), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class ColumnsDisplay(Display):
+    """Base of the displays that hold columns."""
+
+    columns: dict[str, FloatArray]
+    marks: dict[str, float] = field(default_factory=dict)
+    name: str = "score"
+
+    def frame(self) -> dict[str, FloatArray]:
+        """Return the columns that are drawn."""
+        return self.columns
+
+
+N_BINS = 40
+N_GROUPS = 10
+
+
+class RocDisplay(CurveDisplay):
+    """Draw the recovered ROC curve within its bounds, beside the naive one.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], unlabeled=0)
+    >>> display = uc.RocDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> sorted(display.frame())
+    ['fpr', 'tpr']
+    """
+
+    x, y, labels = "fpr", "tpr", ("false-positive rate", "recall")
+
+
+class PrecisionRecallDisplay(CurveDisplay):
+    """Draw recovered precision against recall, beside the naive curve.
+
+    What is shown is pulled into [0, 1]: with few labels the recovered rates leave it by chance, and
+    more positives than rows flagged would make precision larger than 1. It is NaN only where
+    nothing is flagged. `curve` holds the rates as they were recovered.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], unlabeled=0)
+    >>> display = uc.PrecisionRecallDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> sorted(display.frame())
+    ['precision', 'recall']
+    """
+
+    x, y, labels = "recall", "precision", ("recall", "precision")
+
+    def frame(self) -> dict[str, FloatArray]:
+        """Return the columns that are drawn, within [0, 1]."""
+        return CurveDisplay.frame(self._shown())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw: recovered solid, within [0, 1]; naive dashed, truth dotted if known."""
+        return CurveDisplay.plot(self._shown(), ax)
+
+    def _shown(self) -> Self:
+        # Both rates are pulled to the nearest that exist; a false-positive rate above 1 stays, so
+        # that precision remains the positives among the rows flagged.
+        tpr, fpr = np.clip(self.curve.tpr, 0, 1), np.maximum(self.curve.fpr, 0)
+        return replace(self, curve=replace(self.curve, tpr=tpr, fpr=fpr))
+
+
+class LiftDisplay(CurveDisplay):
+    """Draw recall against the share of rows flagged, which needs no prevalence.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], unlabeled=0)
+    >>> display = uc.LiftDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> sorted(display.frame())
+    ['predicted_positive_rate', 'recall']
+    """
+
+    x, y, labels = "predicted_positive_rate", "recall", ("share of rows flagged", "recall")
+
+
+class SensitivityDisplay(ColumnsDisplay):
+    """Draw the ROC AUC against the share of hidden positives, up to what the data allow.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], unlabeled=0)
+    >>> display = uc.SensitivityDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> sorted(display.frame())
+    ['roc_auc', 'unlabeled_prevalence']
+    """
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ScoreCounts,
+        shares: Shares,
+        *,
+        name: str = "score",
+        truth: Any = None,  # noqa: ARG003
+        metric: str = "roc_auc",
+        threshold: float | None = None,
+    ) -> Self:
+        """Make the display from counts and shares, for any metric."""
+        columns = sweep(counts, shares, metric, threshold=threshold)
+        marks = {
+            "taken": shares.unlabeled_prevalence,
+            "largest": largest_share(counts, shares.label_purity),
+        }
+        return cls(columns, marks, name)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the metric, the share taken, and the largest share that the data allow."""
+        axes = drawing_axes(ax)
+        share, metric = self.columns
+        axes.plot(self.columns[share], self.columns[metric], label=self.name)
+        axes.axvline(self.marks["taken"], linestyle="--", label="taken")
+        axes.axvspan(self.marks["largest"], 1, alpha=0.15, label="ruled out")
+        axes.set(xlabel="share of positives among the unlabeled", ylabel=metric, ylim=(0, 1.02))
+        axes.set_xlim(0, min(1.0, 1.1 * self.marks["largest"]) or 1.0)
+        axes.legend()
+        return axes
+
+
+class HistogramDisplay(ColumnsDisplay):
+    """Draw the scores of labelled and unlabeled rows and of the negatives that follow from them.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], unlabeled=0)
+    >>> display = uc.HistogramDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> sorted(display.frame())
+    ['labelled', 'left', 'negative', 'unlabeled']
+    """
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ScoreCounts,
+        shares: Shares,
+        *,
+        name: str = "score",
+        truth: Any = None,  # noqa: ARG003
+    ) -> Self:
+        """Make the display from counts and shares; equal-width bins of the finite scores."""
+        _refuse_merged(counts, "a histogram")
+        finite = np.isfinite(counts.score)
+        edges = np.histogram_bin_edges(counts.score[finite], N_BINS)
+        labelled, unlabeled = (
+            np.histogram(counts.score[finite], edges, weights=column[finite])[0] / column.sum()
+            for column in (counts.positive, counts.unlabeled)
+        )
+        share, purity = shares.unlabeled_prevalence, shares.label_purity
+        columns = {"left": edges[:-1], "labelled": labelled, "unlabeled": unlabeled}
+        columns["negative"] = (purity * unlabeled - share * labelled) / (purity - share)
+        return cls(columns, {"width": float(edges[1] - edges[0])}, name)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the three shares of rows in each bin; negative bars show misfit."""
+        axes = drawing_axes(ax)
+        left, width = self.columns["left"], self.marks["width"]
+        axes.bar(
+            left, self.columns["unlabeled"], width, align="edge", alpha=0.35, label="unlabeled"
+        )
+        for column, style in (("labelled", "-"), ("negative", "--")):
+            label = "implied negatives" if column == "negative" else column
+            axes.step(left, self.columns[column], style, where="post", label=label)
+        axes.set(xlabel=self.name, ylabel="share of rows")
+        axes.legend()
+        return axes
+
+
+class CalibrationDisplay(ColumnsDisplay):
+    """Draw the share of positives among rows of about the same score.
+
+    In each group the positives follow from the labelled and the unlabeled rows (Jain et al. 2017,
+    eq. 1); their share is among all rows of the group in a single sample, and among the unlabeled
+    ones in case-control. Nothing is clipped: a share outside [0, 1] shows misfit or few rows.
+
+    Notes
+    -----
+    Assumes: labelled rows are a random sample of the positives (and, at 1 - purity, negatives).
+    Wrong when: some positives are more likely to be labelled than others, or the shares are wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0], [0.9, 0.8, 0.3, 0.1], unlabeled=0)
+    >>> display = uc.CalibrationDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> sorted(display.frame())
+    ['positive_share', 'score']
+    """
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ScoreCounts,
+        shares: Shares,
+        *,
+        name: str = "score",
+        truth: Any = None,  # noqa: ARG003
+    ) -> Self:
+        """Make the display from counts and shares; groups of about equal numbers of rows."""
+        _refuse_merged(counts, "calibration")
+        counts.require("positive", "unlabeled")
+        rows = counts.positive + counts.negative + counts.unlabeled
+        middle = (np.cumsum(rows) - rows / 2) / rows.sum()
+        group = np.minimum((middle * N_GROUPS).astype(int), N_GROUPS - 1)
+
+        def total(column: FloatArray) -> FloatArray:
+            return np.asarray(np.bincount(group, column, N_GROUPS), dtype=np.float64)
+
+        every, unlabeled = total(rows), total(counts.unlabeled) / counts.n_unlabeled
+        found, _ = recovered_rates(total(counts.positive) / counts.n_positive, unlabeled, shares)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = total(rows * counts.score) / every
+            if shares.sampling == "single-sample":
+                share = shares.positives(counts) * found / every
+            else:
+                share = shares.unlabeled_prevalence * found / unlabeled
+        filled = every > 0
+        return cls({"score": mean[filled], "positive_share": share[filled]}, {}, name)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, unlabeled: float | None = -1, **options: Any
+    ) -> Self:
+        """Make the display from the probabilities of a fitted classifier; -1 in y is unlabeled."""
+        if not hasattr(estimator, "predict_proba"):
+            raise InputError(
+                "calibration needs probabilities, and so an estimator with predict_proba; got "
+                f"{type(estimator).__name__}. Wrap it in scikit-learn's CalibratedClassifierCV"
+            )
+        refuse_unknown(f"{cls.__name__}.from_estimator", options)
+        options = {"name": type(estimator).__name__, "unlabeled": unlabeled} | options
+        return cls.from_predictions(y, positive_chance(estimator, X), **options)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the groups beside the diagonal of perfect calibration."""
+        axes = drawing_axes(ax)
+        axes.plot([0, 1], [0, 1], ":", color="gray", label="perfect")
+        axes.plot(self.columns["score"], self.columns["positive_share"], "o-", label=self.name)
+        axes.set(xlabel="score", ylabel="share of positives")
+        axes.legend()
+        return axes
+
+
+def _refuse_merged(counts: ScoreCounts, what: str) -> None:
+    """Raise if cells stand for several scores, whose places are lost."""
+    if counts.compact:
+        raise InputError(
+            f"{what} needs every score; use from_predictions, or count with compact=False"
+        )

@@ -1,0 +1,115 @@
+"""An evaluation as JSON of a versioned schema (`schema.json` beside this file)."""
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from undercount import __version__
+from undercount.counts import ScoreCounts
+from undercount.estimate import Interval
+from undercount.read.evaluate import Evaluation
+from undercount.show import words
+
+SCHEMA = "undercount/evaluation/1"
+# Points of a curve that a document carries at most; never rows.
+N_POINTS = 512
+
+
+def as_json(evaluations: Sequence[Evaluation]) -> str:
+    """Write evaluations of one or several models; the same input gives the same bytes."""
+    return write_document(as_document(evaluations))
+
+
+def write_document(document: dict[str, Any]) -> str:
+    """Write facts so that the same ones give the same bytes."""
+    return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def as_document(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
+    """Return the facts as plain values; NaN and infinity become null."""
+    models = [_model(evaluation) for evaluation in evaluations]
+    return {"schema": SCHEMA, "version": __version__, "models": models}
+
+
+def _model(evaluation: Evaluation) -> dict[str, Any]:
+    counts, shares = evaluation.counts, evaluation.shares
+    return {
+        "name": evaluation.name,
+        "counts": {
+            "rows": counts.n_rows,
+            "labelled_positive": counts.n_positive,
+            "labelled_negative": counts.n_negative,
+            "unlabeled": counts.n_unlabeled,
+            "cells": len(counts.score),
+            "weighted": counts.weighted,
+            "auc_error": counts.auc_error,
+        },
+        "sampling": shares.sampling,
+        "target": evaluation.target,
+        "confidence_level": evaluation.confidence_level,
+        "threshold": evaluation.threshold,
+        "prevalence": evaluation.prevalence,
+        "hidden_share": {
+            **_share(shares.unlabeled_prevalence, shares.unlabeled_prevalence_interval),
+            "standard_error": shares.unlabeled_prevalence_error,
+            "source": evaluation.source,
+            "interval": evaluation.interval,
+            "largest": evaluation.largest_share,
+            "upper_bound": evaluation.upper_bound,
+            "estimates": {name: plain(e.value) for name, e in evaluation.estimates.items()},
+        },
+        "label_purity": _share(shares.label_purity, shares.label_purity_interval),
+        "metrics": [
+            {
+                "metric": row.metric,
+                "threshold": row.threshold,
+                "naive": plain(row.naive),
+                "estimate": plain(row.estimate.value),
+                "low": plain(row.estimate.low),
+                "high": plain(row.estimate.high),
+                "standard_error": plain(row.estimate.standard_error),
+                "needs": list(row.estimate.needs),
+                "method": row.estimate.method,
+                "lower_bound": None if row.lower_bound is None else plain(row.lower_bound),
+                "lower_bound_certain": row.certain,
+            }
+            for row in evaluation.rows
+        ],
+        "curve": curve_points(counts),
+        "checks": [
+            {"code": c.code, "level": c.level, "message": c.message, "advice": c.advice}
+            for c in evaluation.checks
+        ],
+        "words": {
+            "light": words.light(evaluation),
+            "plain": words.plain_words(evaluation),
+            "change": words.change_words(evaluation),
+            "weakest": words.weakest_link(evaluation),
+        },
+    }
+
+
+def curve_points(counts: ScoreCounts) -> dict[str, list[float | None]]:
+    """Return cumulative counts at no more than `N_POINTS` thresholds."""
+    coarse = counts.coarsened(N_POINTS)
+    positive, negative, unlabeled = coarse.cumulative()
+    return {
+        "threshold": [plain(value) for value in coarse.score],
+        "positive": [plain(value) for value in positive[1:]],
+        "negative": [plain(value) for value in negative[1:]],
+        "unlabeled": [plain(value) for value in unlabeled[1:]],
+    }
+
+
+def _share(value: float, interval: Interval | None) -> dict[str, float]:
+    low, high = (interval.low, interval.high) if interval else (value, value)
+    return {"value": value, "low": low, "high": high}
+
+
+def plain(value: float | np.floating[Any]) -> float | None:
+    """Return a number that JSON can hold; null stands for the others."""
+    number = float(value)
+    return number if math.isfinite(number) else None

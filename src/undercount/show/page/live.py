@@ -1,0 +1,112 @@
+"""What the page's script needs besides the facts: cells of counts, and how intervals are made."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from undercount.counts import ScoreCounts
+from undercount.read.evaluate import Evaluation
+from undercount.read.scorecard import POINT_METRICS, MetricRow
+from undercount.read.sensitivity import AREAS
+from undercount.show.document import N_POINTS, plain
+
+# Digits of thresholds on the page, more only where two scores would become one; and of weights.
+SHORT_DIGITS, WEIGHT_DIGITS = 8, 6
+ALL_DIGITS = 17
+
+
+def start_threshold(evaluation: Evaluation) -> float:
+    """Return the threshold the page opens with: the one asked for, else that of the best F1."""
+    if evaluation.threshold is not None:
+        return evaluation.threshold
+    return evaluation.best_threshold("f1").threshold
+
+
+def page_rows(evaluation: Evaluation, threshold: float) -> list[MetricRow]:
+    """Return the table in the script's order: metrics at a threshold, then areas."""
+    rows = {row.metric: row for row in evaluation.rows}
+    if evaluation.threshold is None:
+        with warnings.catch_warnings():  # the checks say it already
+            warnings.simplefilter("ignore")
+            rows |= {row.metric: row for row in evaluation.at(threshold)}
+    return [rows[metric] for metric in (*POINT_METRICS, *AREAS)]
+
+
+def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
+    """Return what the script needs to repeat the library's intervals."""
+    counts, shares = evaluation.counts, evaluation.shares
+    upper = (1 + evaluation.confidence_level) / 2
+    size = counts.effective_size("positive")
+    pairs = zip(
+        (counts.n_positive, counts.n_unlabeled, counts.n_negative),
+        (counts.squared_weight[kind] for kind in (0, 2, 1)),
+        strict=True,
+    )
+    rows = page_rows(evaluation, threshold)
+    return {
+        "given": shares.given,
+        "errors": [shares.unlabeled_prevalence_error, shares.label_purity_error],
+        "units": [squares / total if total > 0 else 1.0 for total, squares in pairs],
+        "z": float(ndtri(upper)),
+        "t": float(stdtrit(max(size - 1, 1.0), upper)),
+        "start": len(_parts(counts, threshold)[0]),
+        "cut": plain(threshold),
+        "rows": [
+            [plain(v) for v in (r.naive, r.estimate.value, r.estimate.low, r.estimate.high)]
+            for r in rows
+        ],
+    }
+
+
+def page_cells(counts: ScoreCounts, threshold: float) -> dict[str, list[float | None]]:
+    """Return scores and rows of at most `N_POINTS` cells, one of which ends at the threshold."""
+    cells = np.concatenate(_parts(counts, threshold))
+    columns = {"positive": cells[:, 1], "negative": cells[:, 2], "unlabeled": cells[:, 3]}
+    short: dict[str, list[float | None]] = {
+        name: [_short(value) for value in column] for name, column in columns.items()
+    }
+    return {"threshold": _distinct(cells[:, 0]), **short}
+
+
+def _parts(counts: ScoreCounts, threshold: float) -> tuple[Any, Any]:
+    """Return cells at or above the threshold and cells below it."""
+    table = np.stack([counts.score, counts.positive, counts.negative, counts.unlabeled], axis=1)
+    split = int(np.searchsorted(-counts.score, -threshold, side="right"))
+    # About as many cells each as the sides have rows of the labelled and the unlabeled.
+    shares = (
+        counts.positive[:split].sum() / counts.n_positive,
+        counts.unlabeled[:split].sum() / counts.n_unlabeled,
+    )
+    room = min(max(round(N_POINTS * sum(shares) / 2), N_POINTS // 8), N_POINTS - N_POINTS // 8)
+    above, below = _coarse(table[:split], room), _coarse(table[split:], N_POINTS - room)
+    if len(above):
+        above[-1, 0] = threshold  # no row lies between it and the lowest score above
+    return above, below
+
+
+def _coarse(table: Any, n_bins: int) -> Any:
+    """Merge neighbouring cells into at most `n_bins`; an empty table stays empty."""
+    if len(table) == 0:
+        return table
+    if not table[:, 1:].any():
+        return table[-1:]
+    counts = ScoreCounts.from_counts(*table.T).coarsened(n_bins)
+    return np.stack([counts.score, counts.positive, counts.negative, counts.unlabeled], axis=1)
+
+
+def _distinct(scores: Any) -> list[float | None]:
+    """Shorten scores, but never so far that two become one."""
+    finite = scores[np.isfinite(scores)]
+    for digits in range(SHORT_DIGITS, ALL_DIGITS + 1):
+        short = [float(f"{score:.{digits}g}") for score in finite]
+        if len(set(short)) == len(short):
+            break
+    known = dict(zip(finite.tolist(), short, strict=True)) if len(finite) else {}
+    return [known.get(float(score)) for score in scores]
+
+
+def _short(value: float) -> float | int:
+    """Write whole numbers without a point, weights shortened."""
+    return int(value) if float(value).is_integer() else float(f"{value:.{WEIGHT_DIGITS}g}")

@@ -1,0 +1,166 @@
+"""Evaluations as one self-contained HTML page with live sliders."""
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from undercount import __version__
+from undercount.count.arrays import amount, row_words
+from undercount.count.atomic_file import write_text
+from undercount.errors import InputError
+from undercount.read.evaluate import Evaluation
+from undercount.read.scorecard import MetricRow
+from undercount.show import words
+from undercount.show.document import as_document
+from undercount.show.page.live import live_facts, page_cells, page_rows, start_threshold
+
+# The palette has five colours that people with colour blindness tell apart.
+MOST_MODELS = 5
+SCRIPTS = (
+    "arithmetic.js", "intervals.js", "areas.js", "charts.js", "state.js", "figures.js", "script.js"
+)  # fmt: skip
+
+
+def write_page(evaluations: Sequence[Evaluation], path: str | Path) -> None:
+    """Write the report, whole or not at all."""
+    write_text(path, as_page(evaluations))
+
+
+def as_page(evaluations: Sequence[Evaluation]) -> str:
+    """Return the report; everything a user named is escaped."""
+    if not 1 <= len(evaluations) <= MOST_MODELS:
+        raise InputError(f"a report holds 1 to {MOST_MODELS} models; got {len(evaluations)}")
+    style, loader, script = _asset("style.css"), _asset("loader.js"), _script()
+    first = evaluations[0]
+    thresholds = [start_threshold(evaluation) for evaluation in evaluations]
+    tables = [page_rows(*pair) for pair in zip(evaluations, thresholds, strict=True)]
+    return _template().render(
+        names=[evaluation.name for evaluation in evaluations],
+        facts=_facts(first),
+        lead=_lead(first),
+        rows=[_row(row) for row in tables[0]],
+        compared=_compared(evaluations, tables),
+        checks=[(evaluation.name, evaluation.checks) for evaluation in evaluations],
+        estimates=[(name, words.percent(e.value)) for name, e in first.estimates.items()],
+        version=__version__,
+        # Ours, not a user's: style and scripts are constants of the package.
+        style=Markup(style),  # noqa: S704
+        loader=Markup(loader),  # noqa: S704
+        packed=base64.b64encode(zlib.compress(script.encode(), 9)).decode(),
+        hashes={"style": _hash(style), "loader": _hash(loader), "script": _hash(script)},
+        embedded=_embedded(_page_document(evaluations, thresholds)),
+    )
+
+
+def _asset(name: str) -> str:
+    return (resources.files("undercount.show.page") / name).read_text(encoding="utf-8")
+
+
+@cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+    )
+    return environment.from_string(_asset("page.html.jinja"))
+
+
+def _script() -> str:
+    """Return the script's parts as one, whose names stay inside, without comments and indents."""
+    parts = "".join(_asset(name) for name in SCRIPTS)
+    parts = re.sub(r"(?m)(^|\s)//.*$|^ +", "", parts)  # an address has no space before its //
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
+
+
+def _hash(text: str) -> str:
+    """Return what a Content-Security-Policy calls the hash of an inline style or script."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return "sha256-" + base64.b64encode(digest).decode()
+
+
+def _page_document(evaluations: Sequence[Evaluation], thresholds: list[float]) -> dict[str, Any]:
+    """Return the facts with cells in place of curves, and what the script needs besides."""
+    document = as_document(evaluations)
+    live = []
+    for model, evaluation, cut in zip(document["models"], evaluations, thresholds, strict=True):
+        model["curve"] = page_cells(evaluation.counts, cut)
+        live.append(live_facts(evaluation, cut))
+    return {"document": document, "live": live}
+
+
+def _embedded(document: dict[str, Any]) -> Markup:
+    """Write JSON that cannot end its script element or start another."""
+    text = json.dumps(document, separators=(",", ":"), sort_keys=True, allow_nan=False)
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)  # noqa: S704 - escaped in the lines above
+
+
+def _facts(evaluation: Evaluation) -> dict[str, str]:
+    counts = evaluation.counts
+    read = f"{row_words(counts.n_rows, weighted=counts.weighted)}, "
+    read += f"{amount(counts.n_positive)} labelled positive, "
+    read += f"{amount(counts.n_unlabeled)} unlabeled"
+    if counts.n_negative:
+        read += f", {amount(counts.n_negative)} labelled negative"
+    exact = "Counts are exact." if not counts.auc_error else f"AUC within {counts.auc_error:.1e}."
+    return {
+        "read": read,
+        "sampling": words.SAMPLING[evaluation.shares.sampling],
+        "level": f"{100 * evaluation.confidence_level:g}",
+        "target": "this data set" if evaluation.target == "dataset" else "the population",
+        "hidden": words.hidden_words(evaluation),
+        "error": exact,
+    }
+
+
+def _lead(evaluation: Evaluation) -> dict[str, str]:
+    row = words.find(evaluation, "precision") or words.find(evaluation, "roc_auc")
+    assert row is not None  # noqa: S101 - every evaluation has areas
+    return {
+        "light": words.light(evaluation),
+        "text": f"{words.TITLES.get(row.metric, row.metric)} {words.number(row.estimate.value)}",
+        "range": _range(row),
+        "plain": words.plain_words(evaluation),
+        "change": words.change_words(evaluation),
+        "weakest": words.weakest_link(evaluation),
+    }
+
+
+def _row(row: MetricRow) -> dict[str, str]:
+    needs = ", ".join(row.estimate.needs) or "nothing"
+    if row.lower_bound is not None:
+        needs += f"; at least {words.bound_words(row)} whatever it is"
+    return {
+        "title": words.title(row),
+        "naive": words.number(row.naive),
+        "value": words.number(row.estimate.value),
+        "range": _range(row),
+        "needs": needs,
+    }
+
+
+def _compared(evaluations: Sequence[Evaluation], tables: list[list[MetricRow]]) -> dict[str, Any]:
+    titles = [words.TITLES.get(row.metric, row.metric) for row in tables[0]]
+    rows = [
+        {
+            "name": evaluation.name,
+            "cells": [(words.number(row.estimate.value), _range(row)) for row in table],
+            "light": words.light(evaluation),
+        }
+        for evaluation, table in zip(evaluations, tables, strict=True)
+    ]
+    return {"titles": titles, "rows": rows}
+
+
+def _range(row: MetricRow) -> str:
+    return f"{words.number(row.estimate.low)} – {words.number(row.estimate.high)}"

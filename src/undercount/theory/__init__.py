@@ -1,0 +1,1 @@
+"""What the papers prove: moments, tail bounds, inversions, recovery errors, simulations."""

@@ -1,1 +1,0 @@
-"""Intervals and bands: closed forms first, resampling where there is none."""

@@ -1,0 +1,180 @@
+"""Intervals of areas and losses at their edges: labels that are alike, few, or skewed."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.special import stdtrit
+
+import undercount as uc
+from undercount import metrics
+from undercount.read.intervals.areas import cell_rows, mean_loss, recovered
+from undercount.read.intervals.design import design_of
+from undercount.read.intervals.intervals import estimate_metric
+from undercount.read.intervals.skewness import skewed_interval, third_moments
+from undercount.read.intervals.variance import Spread
+
+AREAS = ("roc_auc", "partial_roc_auc", "average_precision", "lift_auc", "log_loss", "brier_score")
+
+
+@pytest.mark.filterwarnings("ignore::undercount.SmallSampleWarning")
+@pytest.mark.parametrize("metric", [m for m in AREAS if m != "lift_auc"])
+@pytest.mark.parametrize("target", ["dataset", "population"])
+def test_two_labels_on_top_of_everything_are_a_misfit_within_chance(metric, target):
+    # Three of four rows are positive but only two stand on top: any metric leaves its range.
+    y, score = [math.nan, 1, 1, math.nan], [0, 1, 1, 0]
+    options = {"max_fpr": 0.2} if metric == "partial_roc_auc" else {}
+    with pytest.warns(uc.MisfitWarning, match="within the chance"):
+        found = getattr(metrics, metric)(y, score, prevalence=0.75, target=target, **options)
+    least, most = (0, math.inf) if metric == "log_loss" else (0, 1)
+    assert least <= found.low <= found.value <= found.high <= most
+    assert found.low < found.high
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "average_precision", "log_loss"])
+def test_many_labels_on_top_of_everything_are_a_misfit_beyond_chance(metric):
+    y = np.repeat([1.0, math.nan], 50)
+    with pytest.raises(uc.InputError, match="do not fit"):
+        getattr(metrics, metric)(y, np.repeat([1.0, 0.0], 50), unlabeled_prevalence=0.5)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("n_labels", [2, 5, 200])
+def test_labels_that_are_all_alike_leave_the_doubt_of_k_of_k(n_labels, tied):
+    # A share p of positives below all others would make the AUC 1 - p; with 0 of n labels there,
+    # Clopper and Pearson's limit of p is 1 - .025^(1/n).
+    y = np.repeat([1.0, math.nan], [n_labels, 1000])
+    lower = np.zeros(1000) if tied else np.linspace(0, 0.9, 1000)
+    shares = uc.Shares(0.0, sampling="case-control")
+    for compact in (False, True):
+        counts = uc.ScoreCounts.from_rows(y, np.append(np.ones(n_labels), lower), compact=compact)
+        found = estimate_metric(counts, shares, "roc_auc", target="population")
+        assert found.value == 1
+        assert found.high == 1
+        assert found.low == pytest.approx(0.025 ** (1 / n_labels), abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::undercount.SmallSampleWarning")
+@pytest.mark.parametrize("target", ["dataset", "population"])
+@pytest.mark.parametrize("sampling", ["single-sample", "case-control"])
+@pytest.mark.parametrize("metric", ["roc_auc", "lift_auc", "average_precision"])
+def test_alike_labels_have_the_same_interval_in_compact_counts(metric, sampling, target):
+    rng = np.random.default_rng(3)
+    score = np.append(np.full(6, 0.6), np.round(rng.random(60), 2))
+    y = np.append(np.ones(6), np.full(60, math.nan))
+    y[10:14] = 0
+    shares = uc.Shares(0.2, sampling=sampling)
+    full, compact = (
+        estimate_metric(
+            uc.ScoreCounts.from_rows(y, score, compact=compact), shares, metric, target=target
+        )
+        for compact in (False, True)
+    )
+    assert full.low < full.value <= full.high
+    assert compact.low == pytest.approx(full.low, abs=1e-12)
+    assert compact.high == pytest.approx(full.high, abs=1e-12)
+
+
+def test_a_single_label_beyond_the_range_is_said():
+    counts = uc.ScoreCounts.from_rows([1, None, None, None], [4, 3, 2, 1])
+    with pytest.warns(uc.MisfitWarning, match="roc_auc would be 1.125"):
+        found = estimate_metric(counts, uc.Shares(0.2), "roc_auc", target="population")
+    assert (found.value, found.low, found.high) == (1, 0, 1)
+
+
+@pytest.mark.filterwarnings("ignore::undercount.SmallSampleWarning")
+def test_recall_gained_above_every_row_of_the_target_has_a_precision_of_1():
+    # Two labels drawn apart lie above all six unlabeled rows. By hand, with a = .1 and κ = .9.
+    y = [1, 1, None, None, 1, None, None, None, 1, None]
+    share, purity = Fraction(1, 10), Fraction(9, 10)
+    recall = flagged = area = Fraction(0)
+    for label in y:
+        gained = (1 - share) / 4 if label == 1 else -(1 - purity) / 6
+        recall += gained / (purity - share)
+        flagged += 0 if label == 1 else Fraction(1, 6)
+        area += gained / (purity - share) * (share * recall / flagged if flagged else 1)
+    counts = uc.ScoreCounts.from_rows(y, range(10, 0, -1))
+    shares = uc.Shares(0.1, 0.9, "case-control")
+    found = estimate_metric(counts, shares, "average_precision")
+    assert found.value == pytest.approx(float(area), abs=1e-12)
+    curve = uc.mixture_curve(counts, shares, clean=False)
+    assert curve.average_precision == pytest.approx(float(area), abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "lift_auc", "brier_score"])
+def test_alike_labels_in_the_middle_give_no_point(metric):
+    y = [math.nan] * 4 + [1, 1, 1] + [math.nan] * 4
+    score = [0.9, 0.8, 0.7, 0.6, 0.5, 0.5, 0.5, 0.4, 0.3, 0.2, 0.1]
+    found = getattr(metrics, metric)(y, score, prevalence=0.5)
+    assert found.low < found.value < found.high
+    # With no positive hidden there is nothing to doubt.
+    known = getattr(metrics, metric)(y, score, prevalence=3 / 11)
+    assert known.low == known.value == known.high
+
+
+def loss_moves(y, score, positives):
+    counts = uc.ScoreCounts.from_rows(y, score)
+    shares = uc.Shares.from_positives(counts, positives)
+    design = design_of(counts, shares, "single-sample", "dataset")
+    rows, mixing = cell_rows(counts), design.mixing()
+    mass = recovered(rows, mixing)
+    return Spread(design, rows, mean_loss(counts, mass, float(mixing.prevalence), "log_loss"))
+
+
+@pytest.mark.parametrize("n_labelled", [3, 4, 6])
+def test_skewness_is_unbiased_over_all_labelings(n_labelled):
+    score = np.array([0.95, 0.9, 0.9, 0.7, 0.6, 0.5, 0.35, 0.2, 0.2, 0.1])
+    positive = np.array([1, 1, 0, 1, 1, 0, 1, 1, 0, 1])
+    values, variances, moments = [], [], []
+    for chosen in itertools.combinations(np.flatnonzero(positive), n_labelled):
+        y = np.full(len(score), np.nan)
+        y[list(chosen)] = 1
+        moves = loss_moves(y, score, positive.sum())
+        values.append(float(moves.influence.value))
+        variances.append(float(moves.variance))
+        moments.append(third_moments(moves))
+    off = values - np.mean(values)
+    third, mixed = np.mean(moments, axis=0)
+    assert third == pytest.approx(np.mean(off**3), rel=1e-9)
+    assert mixed == pytest.approx(np.mean(off * variances), rel=1e-9)
+
+
+def test_without_skewness_the_interval_is_students():
+    assert skewed_interval(3.0, 0.5, (0.0, 0.0), 2.0) == (2.0, 4.0)
+
+
+def test_skewed_rows_are_covered():
+    """Means of ten exponential numbers, which Student's interval holds in .90 of cases."""
+    rng = np.random.default_rng(0)
+    rows = rng.exponential(size=(4000, 10))
+    mean, error = rows.mean(axis=1), rows.std(axis=1, ddof=1) / 10**0.5
+    third = 10 / 72 * ((rows - mean[:, None]) ** 3).sum(axis=1) / 100
+    t = float(stdtrit(9, 0.975))
+    ends = np.array(
+        [skewed_interval(m, e, (k, k), t) for m, e, k in zip(mean, error, third, strict=True)]
+    )
+    assert np.mean(np.abs(mean - 1) <= t * error) < 0.915
+    assert 0.935 < np.mean((ends[:, 0] <= 1) & (ends[:, 1] >= 1)) < 0.965
+
+
+def test_partial_area_of_merged_rows_is_the_same():
+    # The highest row is labelled and drawn apart, so it has no weight among the unlabeled ones.
+    y = [1, math.nan, math.nan, math.nan, *[1] * 8]
+    score = [0.3, 0.2, 0.1, *[0.0] * 9]
+    shares = uc.Shares(0.2, sampling="case-control")
+    found = [
+        estimate_metric(
+            uc.ScoreCounts.from_rows(y, score, compact=compact),
+            shares,
+            "partial_roc_auc",
+            max_fpr=0.4,
+        )
+        for compact in (False, True)
+    ]
+    assert found[0].value == pytest.approx(found[1].value, abs=1e-12)
+    # By hand: recall is 1/9 from a rate of -.2/9/.8 up to .4, above the middle of the first step.
+    start = -0.2 / 9 / 0.8
+    area = start / 18 + (0.4 - start) / 9
+    assert found[0].value == pytest.approx(0.5 * (1 + (area - 0.08) / 0.32), abs=1e-12)

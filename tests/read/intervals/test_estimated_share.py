@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+
+import undercount as uc
+from undercount.read.intervals.estimated_share import carried
+from undercount.read.sensitivity import metric_value
+
+OPTIONS = {"target": "dataset", "confidence_level": 0.95}
+
+
+def counts_of(separation, n_rows=40_000, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n_rows) < 0.3
+    y = np.where(truth & (rng.random(n_rows) < 0.5), 1.0, np.nan)
+    return uc.ScoreCounts.from_rows(y, rng.normal(separation * truth), compact=True, knots=[1.0])
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "precision", "average_precision", "f1"])
+def test_with_many_labels_the_ends_are_those_of_the_share(metric):
+    counts = counts_of(1.5)
+    shares = uc.Shares(uc.Estimate(0.15, 0.02, 0.2, 0.046))
+    threshold = 1.0 if metric in ("precision", "f1") else None
+    found = carried(counts, shares, metric, threshold=threshold, **OPTIONS)
+    at_ends = [metric_value(counts, uc.Shares(share), metric, threshold) for share in (0.02, 0.2)]
+    # The chance of 6,000 labels adds a hundredth of the distance.
+    assert found.low == pytest.approx(at_ends[0], abs=0.01)
+    assert found.high == pytest.approx(at_ends[1], abs=0.02)
+    # The interval is as skew as the share's.
+    assert found.value - found.low > 1.5 * (found.high - found.value)
+
+
+def test_an_area_close_to_one_keeps_a_sensible_interval():
+    counts = counts_of(5.0)
+    shares = uc.Shares(uc.Estimate(0.17, 0.12, 0.19, 0.02))
+    found = carried(counts, shares, "roc_auc", threshold=None, **OPTIONS)
+    lowest = metric_value(counts, uc.Shares(0.12), "roc_auc")
+    assert lowest - 0.02 < found.low < lowest + 0.01 < 1
+
+
+def test_what_needs_no_prevalence_stays():
+    counts = counts_of(1.5)
+    exact = uc.Shares(0.15)
+    shares = uc.Shares(uc.Estimate(0.15, 0.02, 0.2, 0.046))
+    known = carried(counts, exact, "recall", threshold=1.0, **OPTIONS)
+    assert carried(counts, shares, "recall", threshold=1.0, **OPTIONS) == known
+
+
+def test_an_estimator_gives_the_same_intervals_fitted_or_not():
+    rng = np.random.default_rng(3)
+    truth = rng.random(4000) < 0.3
+    y, score = np.where(truth & (rng.random(4000) < 0.4), 1, 0), rng.normal(2.5 * truth)
+    fitted = uc.prevalence.Consensus().fit(y, score, unlabeled=0)
+    ways = [
+        {},
+        {"unlabeled_prevalence": uc.prevalence.Consensus()},
+        {"unlabeled_prevalence": fitted},
+        {"unlabeled_prevalence": fitted.estimate()},
+    ]
+    found = [uc.evaluate(y, score, unlabeled=0, threshold=1.0, **way) for way in ways]
+    assert [e.interval for e in found] == ["calibrated", "calibrated", "own", "own"]
+    for other in found[1:]:
+        for one, two in zip(found[0].rows, other.rows, strict=True):
+            assert two.estimate.low == pytest.approx(one.estimate.low, abs=1e-9)
+            assert two.estimate.high == pytest.approx(one.estimate.high, abs=1e-9)
+    # In a comparison the second model takes the share from the first, interval and all.
+    pair = uc.compare(y, {"a": score, "b": score + 0.0}, unlabeled=0, prevalence_interval=None)
+    ends = [[row.estimate.interval for row in e.rows] for e in pair.evaluations.values()]
+    assert ends[0] == ends[1]

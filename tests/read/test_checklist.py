@@ -1,0 +1,205 @@
+"""One test a check: it is silent on good data and speaks up on the data it is for."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import undercount as uc
+from undercount.read.checks import checklist
+from undercount.read.scorecard import warning_checks
+
+
+def rows(seed=0, n_rows=4000, separation=1.5, prevalence=0.3, frequency=0.5):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n_rows) < prevalence
+    y = np.where(truth & (rng.random(n_rows) < frequency), 1.0, np.nan)
+    return y, rng.normal(separation * truth), truth
+
+
+def level(code, y, score, shares=None, **options):
+    counts = uc.ScoreCounts.from_rows(y, score, compact=True)
+    found = checklist(counts, shares or uc.Shares(0.1), **options)
+    return {check.code: check for check in found}[code].level
+
+
+def test_good_data_pass_every_check():
+    y, score, _ = rows()
+    counts = uc.ScoreCounts.from_rows(y, score)
+    found = checklist(counts, uc.Shares.from_prevalence(counts, 0.3))
+    assert {check.level for check in found} == {"ok", "info"}
+    assert all(check.message for check in found)
+    assert len({check.code for check in found}) == len(found)
+
+
+def test_uc001_prevalence_that_does_not_fit():
+    y, score, _ = rows(separation=4)
+    # 4 apart and 18 % hidden: half of the unlabeled cannot be positive.
+    assert level("UC001", y, score, uc.Shares(0.17)) == "ok"
+    assert level("UC001", y, score, uc.Shares(0.3)) == "fail"
+
+
+def test_uc002_estimators_disagree():
+    y, score, _ = rows()
+    close = {"a": uc.Estimate(0.10, 0.1, 0.1), "b": uc.Estimate(0.12, 0.1, 0.1)}
+    apart = {"a": uc.Estimate(0.10, 0.1, 0.1), "b": uc.Estimate(0.40, 0.4, 0.4)}
+    assert level("UC002", y, score, estimates=close) == "ok"
+    assert level("UC002", y, score, estimates=apart) == "warn"
+
+
+def test_uc002_says_why_the_estimate_lies_outside_the_methods():
+    y, score, _ = rows()
+    counts = uc.ScoreCounts.from_rows(y, score)
+    methods = {"a": uc.Estimate(0.063, 0.06, 0.07), "b": uc.Estimate(0.15, 0.1, 0.2)}
+    found = {c.code: c for c in checklist(counts, uc.Shares(0.026), estimates=methods)}["UC002"]
+    assert found.level == "warn"
+    assert "the estimate, 2.6 %, lies below them all" in found.message
+    assert "from 6.3 % (a) to 15 % (b)" in found.message
+    inside = {c.code: c for c in checklist(counts, uc.Shares(0.1), estimates=methods)}["UC002"]
+    assert "the estimate" not in inside.message.split(". They")[0]
+
+
+def test_uc003_few_labels():
+    y, score, _ = rows(n_rows=200, prevalence=0.1)
+    assert level("UC003", y, score) == "warn"
+
+
+def test_uc004_heavy_ties_and_uc009_saturation():
+    y, score, _ = rows()
+    assert level("UC004", y, np.maximum(score, 0.5)) == "warn"
+    assert level("UC009", y, np.minimum(score, 0.5)) == "warn"
+    assert level("UC009", y, np.maximum(score, 0.5)) == "ok"
+
+
+def test_uc005_constant_and_hard_scores():
+    y, score, _ = rows()
+    assert level("UC005", y, np.zeros(len(y))) == "fail"
+    assert level("UC005", y, (score > 1).astype(float)) == "info"
+
+
+def test_uc006_reversed_score_is_said_and_not_turned_round():
+    y, score, _ = rows()
+    assert level("UC006", y, -score) == "fail"
+    counts = uc.ScoreCounts.from_rows(y, -score)
+    assert uc.naive_curve(counts).roc_auc < 0.5
+
+
+def test_uc007_naive_above_estimate():
+    y, score, _ = rows()
+    good = uc.evaluate(y, score, prevalence=0.3)
+    # Impure labels lower the estimate below the naive value.
+    noisy = uc.evaluate(y, -score, unlabeled_prevalence=0.1)
+    assert {c.code: c.level for c in good.checks}["UC007"] == "ok"
+    assert {c.code: c.level for c in noisy.checks}["UC007"] == "warn"
+
+
+def test_uc010_the_label_in_the_score():
+    y, score, _ = rows()
+    assert level("UC010", y, np.where(np.isnan(y), score, 50 + score)) == "warn"
+
+
+def test_scores_that_give_the_label_away_are_one_check_and_no_warning():
+    y, _, _ = rows()
+    rng = np.random.default_rng(3)
+    leaked = np.where(np.isnan(y), rng.normal(0, 1, len(y)), rng.normal(5, 1, len(y)))
+    evaluation = uc.evaluate(y, leaked, threshold=2.5)  # warnings are errors in these tests
+    bad = [check for check in evaluation.checks if check.level in ("warn", "fail")]
+    assert [check.code for check in bad if check.code != "UC002"] == ["UC010"]
+    assert "trained on these rows" in next(c for c in bad if c.code == "UC010").message
+    with pytest.raises(uc.InputError, match="score other rows"):
+        uc.evaluate(y, leaked, prevalence=0.4)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "words"), [(50.0, "nothing is flagged"), (-50.0, "all are flagged")]
+)
+def test_uc013_nothing_or_everything_flagged(threshold, words):
+    y, score, _ = rows()
+    evaluation = uc.evaluate(y, score, prevalence=0.3, threshold=threshold)
+    bad = [check for check in evaluation.checks if check.level in ("warn", "fail")]
+    assert [check.code for check in bad] == ["UC013"]
+    assert words in bad[0].message
+    assert " nan" not in str(evaluation).lower()
+    fine = uc.evaluate(y, score, prevalence=0.3, threshold=1.0)
+    assert {c.code: c.level for c in fine.checks}["UC013"] == "ok"
+
+
+def test_uc011_prevalence_not_identified():
+    y, score, _ = rows()
+    counts = uc.ScoreCounts.from_rows(y, score)
+    found = checklist(counts, uc.Shares(0.1), identified=False)
+    assert "UC011" in {check.code for check in found}
+
+
+def test_uc012_warnings_become_checks():
+    y, score, _ = rows(n_rows=150, prevalence=0.2, separation=5)
+    evaluation = uc.evaluate(y, score, prevalence=0.2)
+    messages = [check.message for check in evaluation.checks if check.code == "UC012"]
+    assert any("label" in message or "would be" in message for message in messages)
+
+
+def test_a_warning_that_several_metrics_repeat_is_one_check():
+    caught = []
+    for metric in ("f1", "mcc", "f1"):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            message = f"the fpr would be -0.01; {metric} is reported for the nearest value"
+            warnings.warn(message, uc.MisfitWarning, stacklevel=1)
+        caught += found
+    (check,) = warning_checks(caught)
+    assert check.message == "the fpr would be -0.01; f1, mcc are reported for the nearest value"
+
+
+@pytest.mark.parametrize("word", ["UC003", "warn", "What to do"])
+def test_a_check_prints_in_one_line(word):
+    assert word in str(uc.Check("UC003", "warn", "few", "label more"))
+
+
+def rare(seed=0):
+    """20,000 rows, 4 % of them positive, 260 labelled."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(20_000) < 0.04
+    y = np.full(20_000, np.nan)
+    y[rng.choice(np.flatnonzero(truth), 260, replace=False)] = 1.0
+    return y, rng.normal(2.2 * truth)
+
+
+def test_a_misfit_is_either_chance_or_more_and_not_both():
+    y, score = rare()
+    found = {
+        share: uc.evaluate(y, score, prevalence=share, threshold=2.5).checks
+        for share in (0.06, 0.08)
+    }
+    told = {share: str(checks) for share, checks in found.items()}
+    assert "within the chance" in told[0.06]
+    assert "more than chance" not in told[0.06]
+    assert "more than chance" in told[0.08]
+    assert "within the chance" not in told[0.08]
+
+
+def test_uc001_asks_for_another_share_if_it_was_estimated():
+    y, score, _ = rows(separation=4)
+    counts = uc.ScoreCounts.from_rows(y, score)
+    given, made = (
+        {c.code: c for c in checklist(counts, uc.Shares(0.3), estimated=estimated)}["UC001"]
+        for estimated in (False, True)
+    )
+    assert given.level == made.level == "fail"
+    assert "lower the prevalence" in given.advice
+    assert "lower" not in made.advice
+    assert "from elsewhere" in made.advice
+
+
+def test_checks_name_metrics_and_percentages_as_people_do():
+    y, score = rare()
+    told = str(uc.evaluate(y, score, prevalence=0.07).checks)
+    assert "average precision would be" in told
+    methods = {"a": uc.Estimate(0.05, 0.0, 0.1), "b": uc.Estimate(0.999, 0.9, 1.0)}
+    counts = uc.ScoreCounts.from_rows(y, score)
+    found = {c.code: c for c in checklist(counts, uc.Shares(0.1), estimates=methods)}["UC002"]
+    assert "from 5 % (a) to 100 % (b)" in found.message
+
+
+def test_a_reversed_score_takes_the_area_below_0():
+    y, score = rare()
+    assert "the ROC AUC would fall below 0" in " ".join(str(uc.evaluate(y, -score)).split())

@@ -1,0 +1,142 @@
+"""The page as text: its size, policy, embedded facts and escaping; `tests/browser` opens it."""
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import undercount as uc
+from undercount.errors import InputError
+from undercount.read.evaluate import Evaluation
+from undercount.show.page.live import page_cells
+from undercount.show.page.page import as_page, write_page
+
+ONE, FIVE = 60_000, 150_000
+
+
+@cache
+def models(number: int) -> tuple[Evaluation, ...]:
+    """Evaluate scores as long as scores get: every row has its own, with all digits."""
+    rng = np.random.default_rng(0)
+    truth = rng.random(20_000) < 0.05
+    label = (truth & (rng.random(20_000) < 0.5)).astype(float)
+    return tuple(
+        uc.evaluate(
+            label,
+            1 / (1 + np.exp(-rng.normal((1 + k / 4) * truth))),
+            unlabeled=0,
+            unlabeled_prevalence=uc.Estimate(0.025, 0.02, 0.03, 0.002),
+            threshold=0.7,
+            name=f"model {k}",
+        )
+        for k in range(number)
+    )
+
+
+def embedded(page: str) -> dict[str, object]:
+    found = re.search(r'<script type="application/json" id="facts">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    facts: dict[str, object] = json.loads(found[1])
+    return facts
+
+
+@pytest.mark.parametrize(("number", "most"), [(1, ONE), (5, FIVE)])
+def test_page_is_small(number: int, most: int) -> None:
+    assert len(as_page(models(number)).encode()) <= most
+
+
+def test_weighted_page_is_small() -> None:
+    rng = np.random.default_rng(1)
+    label = rng.random(20_000) < 0.05
+    weight = rng.uniform(0.5, 2, len(label))
+    score = rng.normal(2.0 * label)
+    evaluation = uc.evaluate(
+        label, score, unlabeled=0, sample_weight=weight, unlabeled_prevalence=0.01
+    )
+    assert len(as_page([evaluation]).encode()) <= ONE
+
+
+def test_same_input_gives_same_bytes() -> None:
+    assert as_page(models(2)) == as_page(models(2))
+
+
+def test_policy_allows_the_three_hashes_and_nothing_else() -> None:
+    page = as_page(models(1))
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
+    style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
+    loader = re.search(r"<script>(.*?)</script>", page, re.DOTALL)
+    packed = re.search(r'id="packed">(.*?)</script>', page, re.DOTALL)
+    assert policy
+    assert style
+    assert loader
+    assert packed
+    script = zlib.decompress(base64.b64decode(packed[1])).decode()
+    for text in (style[1], loader[1], script):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert policy[1].count(f"'sha256-{digest}'") == 1
+    assert policy[1].count("sha256-") == 3
+    assert "default-src 'none'" in policy[1]
+    assert "unsafe" not in policy[1]
+    # The only address is the name of the SVG dialect, which nothing fetches.
+    addresses = set(re.findall(r"https?://[^\s\"'<>`)]+", page + script))
+    assert addresses == {"http://www.w3.org/2000/svg"}
+
+
+def test_names_are_escaped_everywhere() -> None:
+    name = "</script><script>alert(1)</script><b>&\"'"
+    evaluation = uc.evaluate(
+        [1, 0, 1, 0, 0, 0, 0, 1], range(8, 0, -1), unlabeled=0, unlabeled_prevalence=0.1, name=name
+    )
+    page = as_page([evaluation, evaluation])
+    assert "<script>alert" not in page
+    assert "<b>&" not in page
+    assert page.count("<script") == 3
+    assert "&lt;script&gt;alert(1)" in page
+
+
+def test_embedded_facts_are_the_counts() -> None:
+    evaluation = models(1)[0]
+    facts = embedded(as_page([evaluation]))
+    model = facts["document"]["models"][0]  # type: ignore[index]
+    curve, counts = model["curve"], evaluation.counts
+    assert len(curve["threshold"]) <= 512
+    assert sum(curve["positive"]) == counts.n_positive
+    assert sum(curve["unlabeled"]) == counts.n_unlabeled
+    assert curve["threshold"] == sorted(set(curve["threshold"]), reverse=True)
+    start = facts["live"][0]["start"]  # type: ignore[index]
+    assert curve["threshold"][start - 1] == 0.7
+    head = counts.score >= 0.7
+    assert sum(curve["positive"][:start]) == counts.positive[head].sum()
+    assert sum(curve["unlabeled"][:start]) == counts.unlabeled[head].sum()
+
+
+@pytest.mark.parametrize("threshold", [np.inf, 9.0, 0.5, -np.inf])
+def test_cells_survive_odd_thresholds_and_infinite_scores(threshold: float) -> None:
+    counts = uc.ScoreCounts.from_rows([1, None, 1, None], [np.inf, 0.5, 0.5, -np.inf])
+    cells = page_cells(counts, threshold)
+    assert sum(cells["positive"]) == 2  # type: ignore[arg-type]
+    assert sum(cells["unlabeled"]) == 2  # type: ignore[arg-type]
+
+
+def test_neighbouring_scores_stay_apart() -> None:
+    score = np.array([1 - 2e-16, 1 - 4e-16, 0.3, 0.1 + 1e-15, 0.1])
+    cells = page_cells(uc.ScoreCounts.from_rows([1, None, 1, None, None], score), 0.3)
+    assert len(set(cells["threshold"])) == 5
+
+
+@pytest.mark.parametrize("number", [0, 6])
+def test_page_holds_one_to_five_models(number: int) -> None:
+    with pytest.raises(InputError, match=f"1 to 5 models; got {number}"):
+        as_page(models(1) * number)
+
+
+def test_page_is_written_as_made(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    write_page(models(1), path)
+    assert path.read_text(encoding="utf-8") == as_page(models(1))
