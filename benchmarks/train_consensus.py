@@ -8,7 +8,7 @@
 `worlds` scores simulated features (`train_worlds.py`) by classifiers out of fold
 (`train_scorers.py`); `scores` draws scores from known distributions (`train_shapes.py`); both
 gather the evidence of each problem beside its true share. `train` fits the networks and writes
-src/undercount/prevalence/consensus.json; these commands made the file there. No real data set is
+src/undercount/prevalence/consensus/consensus.json; these commands made the file there. No real data set is
 used. Everything is seeded: the same commands give the same file up to rounding of the linear
 algebra library.
 """
@@ -24,7 +24,14 @@ from train_shapes import scored_shape
 from undercount.prevalence.consensus.evidence import AUC_PLACE, gather
 from undercount.prevalence.consensus.quantile_net import QuantileNet
 
-HOME = pathlib.Path(__file__).parents[1] / "src" / "undercount" / "prevalence" / "consensus.json"
+HOME = (
+    pathlib.Path(__file__).parents[1]
+    / "src"
+    / "undercount"
+    / "prevalence"
+    / "consensus"
+    / "consensus.json"
+)
 LEVELS = np.array([0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975])
 MEDIAN_WEIGHT = 3.0  # the median is the answer; the other quantiles only make the interval
 N_NETWORKS = 4

@@ -26,7 +26,14 @@ from train_worlds import RareClassError, world
 from undercount.prevalence.consensus.noisy import gather_noisy
 from undercount.prevalence.consensus.quantile_net import QuantileNet
 
-HOME = pathlib.Path(__file__).parents[1] / "src" / "undercount" / "prevalence" / "noisy.json"
+HOME = (
+    pathlib.Path(__file__).parents[1]
+    / "src"
+    / "undercount"
+    / "prevalence"
+    / "consensus"
+    / "noisy.json"
+)
 PURE = 0.3  # of the problems have no wrong label
 LEAST_PURITY = 0.55
 HIDDEN = (48, 24)

@@ -36,7 +36,7 @@ def sources(*, besides):
 
 
 @pytest.mark.parametrize(
-    ("phrases", "home"), [(ADVICE, "commands/wording.py"), (OWN_WORDS, "assume/labels.py")]
+    ("phrases", "home"), [(ADVICE, "cli/wording.py"), (OWN_WORDS, "assume/selection/sample.py")]
 )
 def test_every_phrase_that_is_replaced_stands_in_a_message(phrases, home):
     texts = sources(besides=home)

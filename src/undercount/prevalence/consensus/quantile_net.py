@@ -97,5 +97,5 @@ def trained_net(file: str = "consensus.json", place: int = 0) -> QuantileNet:
     place : int
         Which of its answers, if it gives several.
     """
-    text = files("undercount.prevalence").joinpath(file).read_text(encoding="utf-8")
+    text = files("undercount.prevalence.consensus").joinpath(file).read_text(encoding="utf-8")
     return QuantileNet.from_dict(json.loads(text)).answer(place)
