@@ -88,7 +88,7 @@ def everything(y, score):
     recall_precision = curve.recall, curve.precision
     lift = curve.predicted_positive_rate, curve.lift
     best_f1 = curve.f1[1:].max()
-    auc = uc.delong_auc(counts, SHARES)
+    auc = uc.metrics.delong_auc(counts, SHARES)
     return counts, (auc, curve.average_precision, best_f1, recall_precision, lift)
 
 

@@ -36,13 +36,17 @@ def figure1(request: Request) -> Result:
     row = np.arange(len(SCORE))
     complete = uc.ScoreCounts.from_rows(np.isin(row, POSITIVE), SCORE)
     counts = uc.ScoreCounts.from_rows(np.where(np.isin(row, LABELLED), 1, np.nan), SCORE)
-    truth, naive, lift = uc.labelled_curve(complete), uc.naive_curve(counts), uc.lift_curve(counts)
+    truth, naive, lift = (
+        uc.labelled_curve(complete),
+        uc.naive_curve(counts),
+        uc.theory.lift_curve(counts),
+    )
     ours = (truth.roc_auc, naive.roc_auc, truth.lift_auc, lift.area)
     printed: dict[str, Any] = published(PAPER)["figure1"]
     rows = [
         (name, round(value, 12), printed[name]) for name, value in zip(printed, ours, strict=True)
     ]
-    recovered = uc.direct_auc(counts, uc.Shares.from_prevalence(counts, 0.5))
+    recovered = uc.theory.direct_auc(counts, uc.Shares.from_prevalence(counts, 0.5))
     rows.append(("AUC recovered at the true prevalence", recovered, None))
     lines = (
         Line.of("all labels", truth.predicted_positive_rate, truth.recall),
@@ -110,7 +114,7 @@ def _seconds(setting: Setting, rng: np.random.Generator) -> Draw:
     tasks[KM_FEATURES] = partial(fit, whole, y, features)  # one fit makes both
     tasks[OOF] = lambda: out_of_fold_scores(y, features, random_state=0)
     tasks["default"] = partial(fit, partial(default, 0), y, features, score)
-    tasks["AUL"] = lambda: uc.lift_curve(uc.ScoreCounts.from_rows(y, score)).area
+    tasks["AUL"] = lambda: uc.theory.lift_curve(uc.ScoreCounts.from_rows(y, score)).area
     seconds = {}
     for name, task in tasks.items():
         start = time.process_time()

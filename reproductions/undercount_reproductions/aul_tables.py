@@ -216,7 +216,7 @@ def _errors(
     for name, share in shares.items():
         recovered = 0.5 + (naive - 0.5) / max(1 - share, 1e-9)  # Jain et al. 2017, eq. 4
         draw[name] = min(recovered, 1.0) - complete.roc_auc
-    draw["AUL"] = uc.lift_curve(counts).area - complete.lift_auc
+    draw["AUL"] = uc.theory.lift_curve(counts).area - complete.lift_auc
     draw["AUL in AUC units"] = draw["AUL"] / (1 - len(positives) / len(truth))
     return draw
 

@@ -35,7 +35,7 @@ def figure1(request: Request) -> Result:
         counts = uc.ScoreCounts.from_rows(
             [1.0 if row in members else np.nan for row in ranking], -np.arange(len(ranking))
         )
-        heads = uc.lift_curve(counts)
+        heads = uc.theory.lift_curve(counts)
         lines.append(Line.of(name, heads.predicted_positive_rate * 9, heads.recall, "-o"))
         by_hand = [sum(row in members for row in ranking[:rank]) for rank in range(10)]
         for rank in range(10):
@@ -148,7 +148,7 @@ def figure4(request: Request) -> Result:
         printed = published(PAPER)["figure4"][str(beta)]
         for name, counts, value in zip(("model 1", "model 2"), models, printed, strict=True):
             clipped, bounds = _clipped(counts, beta)
-            direct = uc.direct_auc(counts, uc.Shares(beta))
+            direct = uc.theory.direct_auc(counts, uc.Shares(beta))
             rows.append((name, beta, clipped.roc_auc, bounds.clipped, direct, value))
             lines.append(roc_line(f"{name}, β̂ = {beta}", clipped))
     return _figure(

@@ -82,7 +82,7 @@ def _label(setting: Setting, rng: np.random.Generator, score: Any, truth: Any) -
         draw |= {f"{name} low": found.low, f"{name} high": found.high}
     ranks = np.cumsum(hidden.positive) / hidden.n_positive
     for name, options in BANDS.items():
-        band = uc.cdf_band(counts.positive, n_hidden=int(hidden.n_positive), **options)
+        band = uc.theory.cdf_band(counts.positive, n_hidden=int(hidden.n_positive), **options)
         inside = (band.lower <= ranks + 1e-9) & (ranks <= band.upper + 1e-9)
         draw[f"{name} band"] = float(inside.all())
     return draw
@@ -94,7 +94,7 @@ def _panels(request: Request, score: Any, truth: Any) -> tuple[Panel, ...]:
     rank = np.cumsum(counts.positive + counts.unlabeled) / counts.n_rows
     ranks = [Line.of("hidden positives", rank, np.cumsum(hidden.positive) / hidden.n_positive)]
     for name, options in BANDS.items():
-        band = uc.cdf_band(counts.positive, n_hidden=int(hidden.n_positive), **options)
+        band = uc.theory.cdf_band(counts.positive, n_hidden=int(hidden.n_positive), **options)
         style = "--" if name == "paper" else ":"
         ranks.append(Line.of(f"{name} band", rank, band.lower, style))
         ranks.append(Line.of("", rank, band.upper, style))

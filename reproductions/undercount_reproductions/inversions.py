@@ -29,7 +29,7 @@ def figure3(request: Request) -> Result:
     rows = []
     for setting, draws in zip(settings, found, strict=True):
         table = {name: setting[name] for name in IRIS}
-        exact = uc.labelled_moments(**table, labelled=_labelled(setting)).f_beta
+        exact = uc.theory.labelled_moments(**table, labelled=_labelled(setting)).f_beta
         mean, spread = mean_and_sd(draws, "f1")
         spreads = (spread, exact.standard_deviation)
         rows.append((setting["data"], setting["label_frequency"], mean, exact.mean, *spreads))
@@ -173,12 +173,12 @@ def _pairs(setting: Setting, rng: np.random.Generator, given: Any) -> Draw:
     realised = float(labelled.sum() / sample.truth.sum())
     found = paper.estimates(sample, labelled, realised * setting.get("factor", 1.0))
     return {
-        "f1": uc.inversions(found.f1, found.true_f1).share,
-        "lee_liu": uc.inversions(found.lee_liu, found.true_f1).share,
+        "f1": uc.theory.inversions(found.f1, found.true_f1).share,
+        "lee_liu": uc.theory.inversions(found.lee_liu, found.true_f1).share,
     }
 
 
 def _shares(draws: list[Draw]) -> tuple[float, float, float]:
     f1, lee_liu = column(draws, "f1"), column(draws, "lee_liu")
-    test = uc.paired_wilcoxon(f1, lee_liu, alternative="less")
+    test = uc.theory.paired_wilcoxon(f1, lee_liu, alternative="less")
     return float(f1.mean()), float(lee_liu.mean()), test.p_value

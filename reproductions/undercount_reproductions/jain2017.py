@@ -32,7 +32,7 @@ def figure1(request: Request) -> Result:
     rows = (
         ("positive against unlabeled", round(naive.roc_auc, 12), 0.8),
         ("positive against negative", truth.roc_auc, 0.9375),
-        ("recovered directly (eq. 4)", uc.direct_auc(counts, uc.Shares(0.2)), None),
+        ("recovered directly (eq. 4)", uc.theory.direct_auc(counts, uc.Shares(0.2)), None),
         ("recovered by Algorithm 1", indirect.roc_auc, None),
     )
     panels = (
@@ -78,7 +78,7 @@ def figure4(request: Request) -> Result:
     naive = 0.5 + gap * (auc - 0.5)
 
     def error(assumed_alpha: float, assumed_beta: float) -> float:
-        return float(uc.recovery_error((alpha, beta), (assumed_alpha, assumed_beta), auc))
+        return float(uc.theory.recovery_error((alpha, beta), (assumed_alpha, assumed_beta), auc))
 
     rows = (
         ("AUC^pu", auc - error(0.0, 1.0), 0.80),
@@ -105,7 +105,7 @@ def figure4(request: Request) -> Result:
 
 def _surface(alpha: float, beta: float, auc: float) -> tuple[np.ndarray, Panel]:
     middle = (GRID[1:] + GRID[:-1]) / 2  # centres of cells, so that each stands for its area
-    surface = uc.recovery_error((alpha, beta), (middle[None, :], middle[:, None]), auc)
+    surface = uc.theory.recovery_error((alpha, beta), (middle[None, :], middle[:, None]), auc)
     title = f"α={alpha}, β={beta}, AUC={auc}"
     marks = (Line("", [alpha, alpha], [0, 1], ":"), Line("", [0, 1], [beta, beta], ":"))
     return surface, Panel(title, "α̂", "β̂", marks, np.round(surface[::2, ::2], 4).tolist())
@@ -122,7 +122,7 @@ def signtests(request: Request) -> Result:
         indirect, direct = np.array(cells[f"I{kind}"]), np.array(cells[f"D{kind}"])
         found = [int(n.sum()) for n in (indirect < direct, indirect > direct, indirect == direct)]
         *counted, p_value = printed["sign_tests"][kind]
-        ours = uc.sign_test(found[0], found[1], ties=found[2])
+        ours = uc.theory.sign_test(found[0], found[1], ties=found[2])
         rows.append((f"I{kind} against D{kind}", *found, *counted, ours, p_value))
     rows += our_tests(request)
     columns = ("test", "wins", "losses", "ties", "publ. wins", "publ. losses", "publ. ties")

@@ -155,7 +155,7 @@ def _known(score: Any, labelled: Any, real: Any) -> tuple[float, float]:
 def _pr_area(curve: uc.OperatingCurve) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", uc.UndefinedMetricWarning)  # nothing flagged at first
-        area: float = uc.precision_recall_auc(curve)
+        area: float = uc.theory.precision_recall_auc(curve)
     return area
 
 

@@ -137,7 +137,9 @@ def _tests(rows: list[Any]) -> list[str]:
     for first, name in ((0, "Out-of-bag scores"), (4, "Fresh rows")):
         bias, t, mean, predicted = values[:, first : first + 4].T
         high = int((bias > 0).sum())
-        p = min(1.0, 2 * uc.sign_test(max(high, len(bias) - high), min(high, len(bias) - high)))
+        p = min(
+            1.0, 2 * uc.theory.sign_test(max(high, len(bias) - high), min(high, len(bias) - high))
+        )
         notes.append(
             f"{name}: errors {mean.mean():.4f}, predicted {predicted.mean():.4f}, ratio "
             f"{mean.mean() / predicted.mean():.3f} (median over settings "
@@ -199,7 +201,7 @@ def our_tests(request: Request) -> list[tuple[Any, ...]]:
         wins, losses = int((better < 0).sum()), int((better > 0).sum())
         ties = len(settings) - wins - losses
         name = f"ours: I{kind} against D{kind}"
-        p = uc.sign_test(wins, losses, ties=ties)
+        p = uc.theory.sign_test(wins, losses, ties=ties)
         rows.append((name, wins, losses, ties, None, None, None, p, None))
     return rows
 

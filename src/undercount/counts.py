@@ -208,6 +208,19 @@ class ScoreCounts:
             heads(self.unlabeled, self.n_unlabeled),
         )
 
+    def auc(self, upper: str, lower: str) -> float:
+        """Return the share of pairs in which a row of `upper` outscores one of `lower`, ties ½.
+
+        Examples
+        --------
+        >>> import undercount as uc
+        >>> uc.ScoreCounts.from_rows([1, 0, 1, None], [4, 3, 3, 1]).auc("positive", "negative")
+        0.75
+        """
+        above, below = getattr(self, upper), getattr(self, lower)
+        beaten = np.cumsum(below[::-1])[::-1] - below / 2
+        return float(above @ beaten / (above.sum() * below.sum()))
+
     def require(self, *labels: str) -> None:
         """Raise unless there are rows of each named class ("positive", "negative", "unlabeled")."""
         for label in labels:

@@ -250,7 +250,7 @@ class OperatingCurve(Rates[FloatArray]):
         A curve whose recall falls somewhere, as a cleaned one sorted by its rates does, is walked
         by falling threshold. Recall gained where nothing of the target is flagged counts with a
         precision of 1. On recovered rates this is the plug-in value, somewhat high with few labels
-        if the curve is not cleaned; `undercount.average_precision` corrects for that.
+        if the curve is not cleaned; `undercount.metrics.average_precision` corrects for that.
         """
         tpr, flagged = self.tpr, self.predicted_positive_rate
         if np.any(np.diff(tpr) < -ROUNDING):

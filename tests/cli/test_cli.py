@@ -111,7 +111,7 @@ def test_counts_files_are_data(folder, tmp_path, capsys):
     assert document["models"][0]["counts"]["rows"] == 3000
     merged = tmp_path / "merged.parquet"
     again = tmp_path / "again.parquet"
-    uc.write_counts(uc.read_counts_file(counts), again)
+    uc.write_counts(uc.load_counts(counts), again)
     assert main(["merge", str(counts), str(again), "-o", str(merged)]) == 0
     # Any threshold can be asked of the file, and the same rows are not counted twice.
     assert main(["evaluate", str(counts), "--prevalence", "0.3", "--threshold", "0.33"]) == 0

@@ -112,7 +112,7 @@ def test_results_may_stand_beside_their_data_and_be_made_again():
     assert main(["evaluate", "rows.csv", *GIVEN, "--quiet", "--json", "/dev/null"]) == 0
     for _ in range(2):
         assert main(["merge", "a.parquet", "b.parquet", "-o", "total.parquet"]) == 0
-    assert uc.read_counts_file("total.parquet").n_unlabeled == 2
+    assert uc.load_counts("total.parquet").n_unlabeled == 2
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_counts_of_a_pattern_know_their_files(name, folder):
     (folder / "parts" / "two.csv").write_bytes((folder / "rows.csv").read_bytes())
     for output in ("one.parquet", "again.parquet"):
         assert main(["count", name, *COLUMNS, "-o", output, "--quiet"]) == 0
-    counts = uc.read_counts_file("one.parquet")
+    counts = uc.load_counts("one.parquet")
     assert counts.n_positive + counts.n_unlabeled == 800
     # The same rows would count twice; other rows under the same names would not.
     assert main(["merge", "one.parquet", "again.parquet", "-o", "sum.parquet"]) == 2

@@ -124,7 +124,7 @@ def test_counts_of_two_files_know_them(folder):
     path.write_text(path.read_text() + "3,3\n")  # another day's rows under the same name
     assert main(["count", *TWO, "-o", "two.parquet", "--quiet"]) == 0
     assert main(["merge", "one.parquet", "two.parquet", "-o", "sum.parquet"]) == 0
-    assert uc.read_counts_file("sum.parquet").n_positive == 301
+    assert uc.load_counts("sum.parquet").n_positive == 301
 
 
 def test_counts_of_two_samples_stay_two_samples(tmp_path, capsys):

@@ -13,9 +13,9 @@ from undercount.assume.labelled import naive_curve
 from undercount.count.counts_file import (
     fingerprint,
     is_counts_file,
+    load_counts,
     merge_counts,
     open_counts,
-    read_counts_file,
     write_counts,
 )
 from undercount.count.grid import align_counts
@@ -40,7 +40,7 @@ def test_round_trip(tmp_path, kind, columns, same):
     counts = tables(columns)[kind]
     path = tmp_path / "counts.parquet"
     write_counts(counts, path)
-    back = read_counts_file(path)
+    back = load_counts(path)
     same(back, counts)
     assert back.auc_error == counts.auc_error
     assert is_counts_file(path)
@@ -52,7 +52,7 @@ def test_a_threshold_that_was_kept_apart_can_be_asked_of_the_file(tmp_path, same
     counts = ScoreCounts.from_rows(y, score, compact=True, knots=[5.5])
     path = tmp_path / "counts.parquet"
     write_counts(counts, path)
-    back = read_counts_file(path)
+    back = load_counts(path)
     same(back, counts)
     for table in (counts, back):
         point = naive_curve(table).at(5.5)
@@ -65,7 +65,7 @@ def test_empty_rows_of_a_file_without_merged_cells_are_left_out(tmp_path, same):
     names = "score, positive, negative, unlabeled"
     with duckdb.connect() as connection:
         connection.execute(f"COPY (FROM (VALUES {rows}) t({names})) TO '{path}'")
-    same(read_counts_file(path), ScoreCounts.from_counts([0.9, 0.1], [1, 0], [0, 0], [0, 3]))
+    same(load_counts(path), ScoreCounts.from_counts([0.9, 0.1], [1, 0], [0, 0], [0, 3]))
 
 
 def test_schema_and_metadata(tmp_path):
@@ -91,7 +91,7 @@ def test_a_file_made_by_sql(tmp_path, same):
     with duckdb.connect() as connection:
         connection.execute(sql)
     expected = ScoreCounts.from_counts([0.5, 0.25, 0], [1, 0, 0], [0, 1, 0], [1, 0, 2])
-    same(read_counts_file(path), expected)
+    same(load_counts(path), expected)
 
 
 def test_the_sql_of_the_documentation(tmp_path, monkeypatch, columns, same):
@@ -106,7 +106,7 @@ def test_the_sql_of_the_documentation(tmp_path, monkeypatch, columns, same):
         )
         connection.execute(sql[1])
     same(
-        read_counts_file(tmp_path / "counts.parquet"),
+        load_counts(tmp_path / "counts.parquet"),
         ScoreCounts.from_rows(columns["y"], columns["s"]),
     )
 
@@ -118,9 +118,9 @@ def test_what_is_no_counts_file(tmp_path):
     assert not is_counts_file(path)
     assert not is_counts_file(tmp_path / "rows.csv")
     with pytest.raises(InputError, match="lacks positive, negative, unlabeled"):
-        read_counts_file(path)
+        load_counts(path)
     with pytest.raises(InputError, match="there is no counts file"):
-        read_counts_file(tmp_path / "none.parquet")
+        load_counts(tmp_path / "none.parquet")
     (tmp_path / "broken.parquet").write_text("no")
     assert not is_counts_file(tmp_path / "broken.parquet")
 
@@ -131,7 +131,7 @@ def test_a_newer_version_is_refused(tmp_path, monkeypatch):
     write_counts(COUNTS, path)
     monkeypatch.undo()
     with pytest.raises(InputError, match="newer version"):
-        read_counts_file(path)
+        load_counts(path)
 
 
 def test_negative_counts_are_refused(tmp_path):
@@ -140,7 +140,7 @@ def test_negative_counts_are_refused(tmp_path):
         sql = "SELECT 1.0 AS score, -1 AS positive, 0 AS negative, 0 AS unlabeled"
         connection.execute(f"COPY ({sql}) TO '{path}'")
     with pytest.raises(InputError, match=r"counts.parquet: positive"):
-        read_counts_file(path)
+        load_counts(path)
 
 
 def test_an_interrupt_leaves_nothing(tmp_path, monkeypatch):
@@ -185,7 +185,7 @@ def test_merging_is_counting_the_whole(tmp_path, columns, same):
     output = tmp_path / "sum.parquet"
     merged = merge_counts(parts(tmp_path, columns, 7), output)
     same(merged, ScoreCounts.from_rows(columns["y"], columns["t"]))
-    same(read_counts_file(output), merged)
+    same(load_counts(output), merged)
     assert open_counts(output).sources == tuple(f"day {place}" for place in range(7))
     assert not list(tmp_path.glob("*.unfinished"))
 
@@ -202,7 +202,7 @@ def test_mixed_grids_are_refused(tmp_path, columns):
     first = parts(tmp_path, columns, 1, [0.2, 0.4])[0].rename(tmp_path / "first.parquet")
     for edges in ([0.2, 0.5], None):
         second = parts(tmp_path, columns, 1, edges)[0]
-        write_counts(read_counts_file(second), second, source="another day")
+        write_counts(load_counts(second), second, source="another day")
         with pytest.raises(InputError, match=r"part0.parquet cannot be added: .*same grid"):
             merge_counts([first, second])
 
@@ -263,6 +263,6 @@ def test_counts_are_written_through_links_and_to_files_only(tmp_path):
     link.symlink_to("real.parquet")
     write_counts(counts, link)
     assert link.is_symlink()
-    assert read_counts_file(tmp_path / "real.parquet").n_unlabeled == 2
+    assert load_counts(tmp_path / "real.parquet").n_unlabeled == 2
     with pytest.raises(InputError, match="is none"):
         write_counts(counts, tmp_path)

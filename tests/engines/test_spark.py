@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from undercount.count.counts_file import read_counts_file
+from undercount.count.counts_file import load_counts
 from undercount.count.frames import count_scores
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
@@ -121,7 +121,7 @@ def test_the_sql_of_the_documentation(frame, columns, tmp_path, same):
     frame.withColumnsRenamed({"y": "is_fraud", "s": "p_fraud"}).createOrReplaceTempView("scored")
     frame.sparkSession.sql(found[1]).coalesce(1).write.parquet(str(tmp_path / "counts"))
     (path,) = (tmp_path / "counts").glob("*.parquet")
-    same(read_counts_file(path), ScoreCounts.from_rows(columns["y"][:200], columns["s"][:200]))
+    same(load_counts(path), ScoreCounts.from_rows(columns["y"][:200], columns["s"][:200]))
 
 
 def test_errors(frame):

@@ -9,9 +9,9 @@ from scipy.special import log_ndtr
 from scipy.stats import binom
 
 import undercount as uc
-from undercount.assume.bounds.bands import cdf_band
 from undercount.assume.selection.gaussian import gaussian_auc, gaussian_rates
 from undercount.assume.selection.model import SelectionModel
+from undercount.theory.bands import cdf_band
 
 EXACT = {"rel": 1e-12, "abs": 1e-12}
 law = settings(deadline=None, max_examples=40)

@@ -519,7 +519,7 @@ def test_expected_error_of_the_lift_area():
     for _ in range(1500):
         y = np.full(600, np.nan)
         y[rng.choice(240, 48, replace=False)] = 1
-        errors.append(uc.lift_curve(uc.ScoreCounts.from_rows(y, score)).area - truth)
+        errors.append(uc.theory.lift_curve(uc.ScoreCounts.from_rows(y, score)).area - truth)
     # Three times the error of a mean of 1,500 absolute values is 6 %.
     assert aul_tables.expected_error(classes, score, 0.2) == pytest.approx(
         np.abs(errors).mean(), rel=0.06

@@ -122,7 +122,7 @@ def test_a_method_for_pure_labels_is_refused_with_wrong_ones(method):
         with pytest.raises(uc.InputError, match=r"takes every label for right.*NoisyConsensus"):
             evaluated(rows, label_purity=0.8, unlabeled_prevalence=share)
         with pytest.raises(uc.InputError, match="takes every label for right"):
-            uc.roc_auc(y, score, unlabeled=-1, label_purity=0.8, unlabeled_prevalence=share)
+            uc.metrics.roc_auc(y, score, unlabeled=-1, label_purity=0.8, unlabeled_prevalence=share)
     verified = VerifiedSample().fit_counts(30, 100)  # says nothing of the labels
     assert evaluated(rows, label_purity=0.8, unlabeled_prevalence=verified).interval == "own"
 
@@ -133,7 +133,7 @@ def test_what_finds_a_purity_is_refused_with_pure_labels():
         with pytest.raises(uc.InputError, match="finds share and purity together"):
             evaluated(rows, unlabeled_prevalence=share)
         with pytest.raises(uc.InputError, match="finds share and purity together"):
-            uc.roc_auc(y, score, unlabeled=-1, unlabeled_prevalence=share)
+            uc.metrics.roc_auc(y, score, unlabeled=-1, unlabeled_prevalence=share)
 
 
 @pytest.mark.parametrize("name", ["prevalence", "label_frequency"])
@@ -148,9 +148,9 @@ def test_an_estimator_without_interval_does_fitted_or_not():
     expected = ends(evaluated(rows, unlabeled_prevalence=fitted.unlabeled_prevalence_))
     for share in (Dedpul(n_resamples=0), fitted, fitted.estimate()):
         assert ends(evaluated(rows, unlabeled_prevalence=share)) == expected
-        found = uc.roc_auc(*rows, unlabeled=-1, unlabeled_prevalence=share)
+        found = uc.metrics.roc_auc(*rows, unlabeled=-1, unlabeled_prevalence=share)
         exact = fitted.unlabeled_prevalence_
-        assert found == uc.roc_auc(*rows, unlabeled=-1, unlabeled_prevalence=exact)
+        assert found == uc.metrics.roc_auc(*rows, unlabeled=-1, unlabeled_prevalence=exact)
 
 
 def test_a_standard_error_without_interval_still_counts():

@@ -37,7 +37,7 @@ def test_values_are_those_of_the_metric_functions(rows):
     features, y, _ = rows
     model = LogisticRegression().fit(features, y)
     score = model.decision_function(features)
-    expected = uc.precision(y, score, unlabeled=-1, prevalence=0.3, threshold=-1.5).value
+    expected = uc.metrics.precision(y, score, unlabeled=-1, prevalence=0.3, threshold=-1.5).value
     scorer = uc.make_scorer("precision", prevalence=0.3, threshold=-1.5)
     assert scorer(model, features, y) == expected
     forest = RandomForestClassifier(20, random_state=0).fit(features, y)  # has no decision_function

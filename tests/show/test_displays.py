@@ -12,12 +12,12 @@ import undercount as uc
 
 mpl.use("Agg")
 DISPLAYS = [
-    uc.RocDisplay,
-    uc.PrecisionRecallDisplay,
-    uc.LiftDisplay,
-    uc.SensitivityDisplay,
-    uc.HistogramDisplay,
-    uc.CalibrationDisplay,
+    uc.displays.RocDisplay,
+    uc.displays.PrecisionRecallDisplay,
+    uc.displays.LiftDisplay,
+    uc.displays.SensitivityDisplay,
+    uc.displays.HistogramDisplay,
+    uc.displays.CalibrationDisplay,
 ]
 
 
@@ -54,14 +54,14 @@ def test_every_display_is_made_in_three_ways_and_drawn(display, rows):
 def test_plot_draws_on_given_axes(rows):
     _, probability, y, _ = rows
     figure, axes = plt.subplots()
-    display = uc.RocDisplay.from_predictions(y, probability, unlabeled=-1, prevalence=0.3)
+    display = uc.displays.RocDisplay.from_predictions(y, probability, unlabeled=-1, prevalence=0.3)
     assert display.plot(axes) is axes
     plt.close(figure)
 
 
 def test_calibration_of_true_probabilities_is_the_diagonal(rows):
     _, probability, y, truth = rows
-    display = uc.CalibrationDisplay.from_predictions(
+    display = uc.displays.CalibrationDisplay.from_predictions(
         y, probability, unlabeled=-1, prevalence=truth.mean()
     )
     columns = display.frame()
@@ -81,12 +81,12 @@ def test_calibration_of_impure_labels(sampling, expected):
     # 100 labelled rows: 80 positives, of whom 3/4 score high, 20 negatives, of whom 1/4 do;
     # 200 unlabeled rows: 60 positives and 140 negatives alike; 10 known negatives score low.
     counts = uc.ScoreCounts.from_counts([0.8, 0.2], [60 + 5, 20 + 15], [0, 10], [45 + 35, 15 + 105])
-    display = uc.CalibrationDisplay.from_counts(counts, uc.Shares(0.3, 0.8, sampling))
+    display = uc.displays.CalibrationDisplay.from_counts(counts, uc.Shares(0.3, 0.8, sampling))
     assert display.frame()["positive_share"] == pytest.approx(expected, abs=1e-12)
     assert display.frame()["score"] == pytest.approx([0.8, 0.2], abs=1e-12)
 
 
-@pytest.mark.parametrize("display", [uc.HistogramDisplay, uc.CalibrationDisplay])
+@pytest.mark.parametrize("display", [uc.displays.HistogramDisplay, uc.displays.CalibrationDisplay])
 def test_counts_without_the_places_of_the_scores_are_refused(display, rows):
     _, probability, y, _ = rows
     compact = uc.ScoreCounts.from_rows(y, probability, unlabeled=-1, compact=True)
@@ -111,7 +111,7 @@ def test_displays_of_rates_take_the_counts_of_an_evaluation(display, rows):
 
 def test_histogram_of_implied_negatives_is_that_of_the_negatives(rows):
     _, probability, y, truth = rows
-    display = uc.HistogramDisplay.from_predictions(
+    display = uc.displays.HistogramDisplay.from_predictions(
         y, probability, unlabeled=-1, prevalence=truth.mean()
     )
     columns = display.frame()
@@ -125,7 +125,7 @@ def test_precision_is_shown_within_its_range():
     # flagged are 1 to 8, the positives found 2, 2, 2, 4, 4, 4, 4, 4: at first two in one row.
     y = [1, None, None, 1, None, None, None, None]
     score = [8, 7, 6, 5, 4, 3, 2, 1]
-    display = uc.PrecisionRecallDisplay.from_predictions(y, score, prevalence=0.5)
+    display = uc.displays.PrecisionRecallDisplay.from_predictions(y, score, prevalence=0.5)
     columns = display.frame()
     expected = [1, 1, 2 / 3, 1, 4 / 5, 4 / 6, 4 / 7, 4 / 8]
     assert np.isnan(columns["precision"][0])
@@ -145,7 +145,7 @@ def test_precision_and_recall_shown_are_numbers_from_0_to_1(sampling, purity):
     y = np.where(rng.random(400) < np.where(truth, 0.3, 0.02), 1.0, np.nan)
     score = rng.normal(truth)
     score[[*np.flatnonzero(y == 1)[:3], np.flatnonzero(y != 1)[0]]] = 9  # of four, three labelled
-    display = uc.PrecisionRecallDisplay.from_predictions(
+    display = uc.displays.PrecisionRecallDisplay.from_predictions(
         y, score, unlabeled_prevalence=0.15, label_purity=purity, sampling=sampling
     )
     assert np.nanmax(display.curve.precision) > 1.1  # or there would be nothing to pull
@@ -156,14 +156,14 @@ def test_precision_and_recall_shown_are_numbers_from_0_to_1(sampling, purity):
 def test_calibration_of_an_estimator_is_that_of_its_probabilities(rows):
     features, _, y, _ = rows
     model = LogisticRegression().fit(features, y)
-    found = uc.CalibrationDisplay.from_estimator(model, features, y, prevalence=0.3)
+    found = uc.displays.CalibrationDisplay.from_estimator(model, features, y, prevalence=0.3)
     probability = model.predict_proba(features)[:, 1]
     # Ten groups of 600 rows each.
     means = np.sort(probability)[::-1].reshape(10, 600).mean(axis=1)
     assert found.frame()["score"] == pytest.approx(means, abs=1e-12)
     assert found.name == "LogisticRegression"
     with pytest.raises(uc.InputError, match=r"an estimator with predict_proba; got LinearSVC"):
-        uc.CalibrationDisplay.from_estimator(
+        uc.displays.CalibrationDisplay.from_estimator(
             LinearSVC().fit(features, y), features, y, prevalence=0.3
         )
 
@@ -187,7 +187,7 @@ def test_an_unknown_keyword_is_named_with_the_method_and_those_it_has(display, k
 def test_a_short_truth_is_called_truth(rows):
     _, probability, y, truth = rows
     with pytest.raises(uc.InputError, match=r"truth must have one value .*; got 10 for 6000"):
-        uc.RocDisplay.from_predictions(
+        uc.displays.RocDisplay.from_predictions(
             y, probability, unlabeled=-1, prevalence=0.3, truth=truth[:10]
         )
 
@@ -195,7 +195,7 @@ def test_a_short_truth_is_called_truth(rows):
 def test_shares_are_needed(rows):
     _, probability, y, _ = rows
     with pytest.raises(uc.InputError, match="give prevalence"):
-        uc.RocDisplay.from_predictions(y, probability, unlabeled=-1)
+        uc.displays.RocDisplay.from_predictions(y, probability, unlabeled=-1)
 
 
 def test_without_matplotlib_the_message_says_what_to_install():
@@ -203,7 +203,7 @@ def test_without_matplotlib_the_message_says_what_to_install():
         "import sys; sys.modules['matplotlib'] = None; sys.modules['matplotlib.pyplot'] = None\n"
         "import undercount as uc\n"
         "counts = uc.ScoreCounts.from_rows([1, None, None], [3, 2, 1])\n"
-        "display = uc.LiftDisplay.from_counts(counts, uc.Shares(0.1))\n"
+        "display = uc.displays.LiftDisplay.from_counts(counts, uc.Shares(0.1))\n"
         "try:\n    display.plot()\n"
         "except uc.InputError as error:\n    print(error)"
     )
@@ -216,8 +216,8 @@ def test_calibration_takes_the_column_of_class_one():
     X = rng.normal(size=(300, 1))
     y = np.where(X[:, 0] > 0.5, 1, np.where(X[:, 0] < -0.5, -1, 0))
     model = LogisticRegression().fit(X, y)  # classes -1, 0 and 1
-    made = uc.CalibrationDisplay.from_estimator(model, X, y, unlabeled_prevalence=0.01)
-    asked = uc.CalibrationDisplay.from_predictions(
+    made = uc.displays.CalibrationDisplay.from_estimator(model, X, y, unlabeled_prevalence=0.01)
+    asked = uc.displays.CalibrationDisplay.from_predictions(
         y, model.predict_proba(X)[:, 2], unlabeled=-1, unlabeled_prevalence=0.01
     )
     assert made.frame()["score"].tolist() == asked.frame()["score"].tolist()

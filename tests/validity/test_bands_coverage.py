@@ -8,11 +8,11 @@ import warnings
 import numpy as np
 import pytest
 
-from undercount.assume.bounds.bands import cdf_band
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.counts import ScoreCounts
 from undercount.errors import MisfitWarning
 from undercount.shares import Shares
+from undercount.theory.bands import cdf_band
 
 FREQUENCIES = (0.05, 0.2, 0.5, 0.8, 0.95)
 PREVALENCES = (0.05, 0.3, 0.6)

@@ -35,7 +35,7 @@ def covered(setting, target, n_draws):
         known = truth.mean() if mine else prevalence
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # estimates beyond 1 by chance warn
-            found = uc.roc_auc(y, score, unlabeled=0, prevalence=known, target=target)
+            found = uc.metrics.roc_auc(y, score, unlabeled=0, prevalence=known, target=target)
         right = roc_auc_score(truth, score) if mine else ndtr(distance / np.sqrt(2))
         hits += found.low <= right <= found.high
         widths.append(found.high - found.low)

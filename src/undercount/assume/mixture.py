@@ -68,7 +68,7 @@ def mixture_curve(
     positive /= positive[-1]
     unlabeled /= unlabeled[-1]
     tpr, fpr = recovered_rates(positive, unlabeled, shares)
-    if _pools_negatives(counts, shares):
+    if pools_negatives(counts, shares):
         # Known negatives are part of the data set: their own rates join those recovered.
         hidden = counts.n_rows - counts.n_negative - shares.positives(counts)
         fpr = (hidden * fpr + negative) / (hidden + counts.n_negative)
@@ -76,7 +76,7 @@ def mixture_curve(
     merged = np.append(False, counts.merged) if counts.compact else None
     left_out = None
     if clean:
-        _refuse_misfit(counts, shares, unlabeled)
+        _refusemisfit_words(counts, shares, unlabeled)
         tpr, fpr, kept = _cleaned(tpr, fpr)
         if monotone is not None:
             tpr, corners = _monotone(tpr, fpr, monotone)
@@ -103,106 +103,8 @@ def recovered_rates(
     return ((1 - alpha) * labelled_rate - (1 - beta) * unlabeled_rate) / (beta - alpha), fpr
 
 
-def direct_auc(counts: ScoreCounts, shares: Shares) -> float:
-    """Recover the ROC AUC from that of labelled against unlabeled rows, without a curve.
-
-    Parameters
-    ----------
-    counts : ScoreCounts
-        Labels at each score. In a single sample, known negatives count with their own areas.
-    shares : Shares
-        Share of positives among the unlabeled rows, and purity of the labels.
-
-    Returns
-    -------
-    float
-        AUC = 1/2 + (A - 1/2)/(κ - a) (Jain et al. 2017, eq. 4), A the area of labelled against
-        unlabeled rows. A result outside [0, 1] is an error that names the shares that fit.
-
-    Notes
-    -----
-    Assumes: labelled rows are a random sample of the positives (and, at 1 - purity, negatives).
-    Wrong when: some positives are more likely to be labelled than others, or the shares are wrong.
-
-    Examples
-    --------
-    >>> import undercount as uc
-    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 1, 0, 0, 0], range(8, 0, -1), unlabeled=0)
-    >>> round(uc.direct_auc(counts, uc.Shares(0.2)), 4)
-    0.875
-    >>> uc.direct_auc(counts, uc.Shares(0.5))
-    Traceback (most recent call last):
-    ...
-    undercount.errors.InputError: unlabeled_prevalence 0.5 and label_purity 1 do not fit these \
-scores: they make the ROC AUC 1.1. The AUC of labelled against unlabeled rows is 0.8, so \
-label_purity - unlabeled_prevalence must be at least |2 · 0.8 - 1| = 0.6; at this purity \
-unlabeled_prevalence may be at most 0.4
-    """
-    counts.require("positive", "unlabeled")
-    area = _area(counts.positive, counts.unlabeled)
-    gap = shares.label_purity - shares.unlabeled_prevalence
-    auc = 0.5 + (area - 0.5) / gap
-    if not -TOLERANCE <= auc <= 1 + TOLERANCE:
-        raise InputError(_misfit(area, auc, shares))
-    auc = min(max(auc, 0.0), 1.0)
-    if not _pools_negatives(counts, shares):
-        return auc
-    # Eq. 1 inside the area of positives against the known negatives.
-    labelled = _area(counts.positive, counts.negative)
-    unlabeled = _area(counts.unlabeled, counts.negative)
-    known = (1 - shares.unlabeled_prevalence) * labelled - (1 - shares.label_purity) * unlabeled
-    hidden = counts.n_rows - counts.n_negative - shares.positives(counts)
-    return (hidden * auc + counts.n_negative * known / gap) / (hidden + counts.n_negative)
-
-
-def unlabeled_precision(counts: ScoreCounts, shares: Shares) -> FloatArray:
-    """Recover the precision among the unlabeled rows at every threshold: how many flagged are real.
-
-    Parameters
-    ----------
-    counts : ScoreCounts
-        Labels at each score.
-    shares : Shares
-        Share of positives among the unlabeled rows, and purity of the labels.
-
-    Returns
-    -------
-    array
-        α γ/η (Jain et al. 2017, eq. 3), one entry a distinct score, descending; NaN where no
-        unlabeled row is flagged. Nothing is clipped, so a misfit shows as a value above 1.
-
-    Notes
-    -----
-    Assumes: labelled rows are a random sample of the positives (and, at 1 - purity, negatives).
-    Wrong when: some positives are more likely to be labelled than others, or the shares are wrong.
-
-    The precision of a single sample, which counts the labelled rows too, is
-    ``mixture_curve(counts, shares, clean=False).precision``.
-
-    Examples
-    --------
-    >>> import undercount as uc
-    >>> counts = uc.ScoreCounts.from_rows([None, 1, None, 1, None, None], [6, 5, 4, 3, 2, 1])
-    >>> uc.unlabeled_precision(counts, uc.Shares(0.25)).round(3)
-    array([0.   , 0.5  , 0.25 , 0.5  , 0.333, 0.25 ])
-    """
-    counts.require("positive", "unlabeled")
-    positive, _, unlabeled = counts.cumulative()
-    flagged = unlabeled / unlabeled[-1]
-    tpr, _ = recovered_rates(positive / positive[-1], flagged, shares)
-    precision = np.full(len(flagged), np.nan)
-    np.divide(shares.unlabeled_prevalence * tpr, flagged, out=precision, where=flagged > 0)
-    return precision[1:]
-
-
-def _pools_negatives(counts: ScoreCounts, shares: Shares) -> bool:
+def pools_negatives(counts: ScoreCounts, shares: Shares) -> bool:
     return shares.sampling == "single-sample" and counts.n_negative > 0
-
-
-def _area(upper: FloatArray, lower: FloatArray) -> float:
-    """Share of pairs in which the row of `upper` scores higher, ties one half."""
-    below = np.cumsum(lower[::-1])[::-1] - lower / 2
-    return float(upper @ below / (upper.sum() * lower.sum()))
 
 
 def _refuse_misfit(counts: ScoreCounts, shares: Shares, above: FloatArray) -> None:
@@ -216,10 +118,10 @@ def _refuse_misfit(counts: ScoreCounts, shares: Shares, above: FloatArray) -> No
     # No AUC has a larger variance than AUC (1 - AUC)/min(n); at the limit it is (1 ± gap)/2.
     chance = CHANCE * np.sqrt((1 - gap**2) / 4 / fewest)
     if abs(area - 0.5) > gap / 2 + chance + TOLERANCE:
-        raise InputError(_misfit(area, 0.5 + (area - 0.5) / gap, shares))
+        raise InputError(misfit_words(area, 0.5 + (area - 0.5) / gap, shares))
 
 
-def _misfit(area: float, auc: float, shares: Shares) -> str:
+def misfit_words(area: float, auc: float, shares: Shares) -> str:
     least = abs(2 * area - 1)
     share, purity = shares.unlabeled_prevalence, shares.label_purity
     room = (

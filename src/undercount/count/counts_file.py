@@ -88,7 +88,7 @@ def write_counts(
     >>> with tempfile.TemporaryDirectory() as directory:
     ...     path = pathlib.Path(directory, "counts.parquet")
     ...     uc.write_counts(counts, path)
-    ...     uc.read_counts_file(path)
+    ...     uc.load_counts(path)
     ScoreCounts: 3 rows: 1 labelled positive, 0 labelled negative, 2 unlabeled;
     2 distinct scores from 0.2 to 0.9
     """
@@ -127,7 +127,7 @@ def check_name(path: str | os.PathLike[str]) -> None:
         )
 
 
-def read_counts_file(path: str | os.PathLike[str]) -> ScoreCounts:
+def load_counts(path: str | os.PathLike[str]) -> ScoreCounts:
     """Read counts from a file that `write_counts` or a query of any SQL engine has made.
 
     Examples
@@ -138,7 +138,7 @@ def read_counts_file(path: str | os.PathLike[str]) -> ScoreCounts:
     >>> with tempfile.TemporaryDirectory() as directory:
     ...     path = pathlib.Path(directory, "counts.parquet")
     ...     uc.write_counts(counts, path)
-    ...     uc.read_counts_file(path).n_unlabeled
+    ...     uc.load_counts(path).n_unlabeled
     2.0
     """
     return open_counts(path).counts

@@ -186,7 +186,7 @@ class RocDisplay(CurveDisplay):
     --------
     >>> import undercount as uc
     >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], unlabeled=0)
-    >>> display = uc.RocDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> display = uc.displays.RocDisplay.from_counts(counts, uc.Shares(0.1))
     >>> sorted(display.frame())
     ['fpr', 'tpr']
     """
@@ -205,7 +205,7 @@ class PrecisionRecallDisplay(CurveDisplay):
     --------
     >>> import undercount as uc
     >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], unlabeled=0)
-    >>> display = uc.PrecisionRecallDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> display = uc.displays.PrecisionRecallDisplay.from_counts(counts, uc.Shares(0.1))
     >>> sorted(display.frame())
     ['precision', 'recall']
     """
@@ -234,7 +234,7 @@ class LiftDisplay(CurveDisplay):
     --------
     >>> import undercount as uc
     >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], unlabeled=0)
-    >>> display = uc.LiftDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> display = uc.displays.LiftDisplay.from_counts(counts, uc.Shares(0.1))
     >>> sorted(display.frame())
     ['predicted_positive_rate', 'recall']
     """
@@ -249,7 +249,7 @@ class SensitivityDisplay(ColumnsDisplay):
     --------
     >>> import undercount as uc
     >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], unlabeled=0)
-    >>> display = uc.SensitivityDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> display = uc.displays.SensitivityDisplay.from_counts(counts, uc.Shares(0.1))
     >>> sorted(display.frame())
     ['roc_auc', 'unlabeled_prevalence']
     """
@@ -293,7 +293,7 @@ class HistogramDisplay(ColumnsDisplay):
     --------
     >>> import undercount as uc
     >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], unlabeled=0)
-    >>> display = uc.HistogramDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> display = uc.displays.HistogramDisplay.from_counts(counts, uc.Shares(0.1))
     >>> sorted(display.frame())
     ['labelled', 'left', 'negative', 'unlabeled']
     """
@@ -351,7 +351,7 @@ class CalibrationDisplay(ColumnsDisplay):
     --------
     >>> import undercount as uc
     >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0], [0.9, 0.8, 0.3, 0.1], unlabeled=0)
-    >>> display = uc.CalibrationDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> display = uc.displays.CalibrationDisplay.from_counts(counts, uc.Shares(0.1))
     >>> sorted(display.frame())
     ['positive_share', 'score']
     """

@@ -30,7 +30,7 @@ class Moments:
     Examples
     --------
     >>> import undercount as uc
-    >>> moments = uc.Moments(target=0.5, mean=0.6, variance=0.04)
+    >>> moments = uc.theory.Moments(target=0.5, mean=0.6, variance=0.04)
     >>> round(moments.bias, 3), moments.standard_deviation
     (0.1, 0.2)
     """
@@ -67,7 +67,7 @@ class LabelledMoments:
     Examples
     --------
     >>> import undercount as uc
-    >>> moments = uc.labelled_moments(
+    >>> moments = uc.theory.labelled_moments(
     ...     positives=10, true_positives=5, predicted_positive=7, n_rows=40, labelled=3
     ... )
     >>> round(moments.f_beta.mean, 4), round(moments.probability_above_one, 4)
@@ -135,12 +135,12 @@ def labelled_moments(
     --------
     >>> import undercount as uc
     >>> truth = {"positives": 68, "true_positives": 44, "predicted_positive": 161, "n_rows": 200}
-    >>> known_positives = uc.labelled_moments(**truth, labelled=17)
-    >>> known_frequency = uc.labelled_moments(**truth, label_frequency=0.25)
+    >>> known_positives = uc.theory.labelled_moments(**truth, labelled=17)
+    >>> known_frequency = uc.theory.labelled_moments(**truth, label_frequency=0.25)
     >>> round(known_positives.precision.variance, 6), round(known_frequency.precision.variance, 6)
     (0.001824, 0.005092)
     >>> for assumed in ([0.2, 0.3], 0.5):
-    ...     noisy = uc.labelled_moments(**truth, labelled=17, assumed_label_frequency=assumed)
+    ...     noisy = uc.theory.labelled_moments(**truth, labelled=17, assumed_label_frequency=assumed)
     ...     print(round(noisy.precision.bias, 4), round(noisy.f_beta.bias, 4))
     0.0114 0.0078
     -0.1366 -0.1586

@@ -28,7 +28,7 @@ class Inversions:
     Examples
     --------
     >>> import undercount as uc
-    >>> uc.Inversions(inverted=2, undecided=0, pairs=8).share
+    >>> uc.theory.Inversions(inverted=2, undecided=0, pairs=8).share
     0.25
     """
 
@@ -58,7 +58,7 @@ class PairedTest:
     Examples
     --------
     >>> import undercount as uc
-    >>> uc.PairedTest(statistic=0.0, p_value=0.03125, n_pairs=5).p_value < 0.05
+    >>> uc.theory.PairedTest(statistic=0.0, p_value=0.03125, n_pairs=5).p_value < 0.05
     True
     """
 
@@ -82,7 +82,7 @@ def inversions(estimated: Any, true: Any) -> Inversions:
     Examples
     --------
     >>> import undercount as uc
-    >>> uc.inversions([0.3, 0.5, 0.4], [0.2, 0.4, 0.6])
+    >>> uc.theory.inversions([0.3, 0.5, 0.4], [0.2, 0.4, 0.6])
     Inversions(inverted=1, undecided=0, pairs=3)
     """
     first, second = _paired(estimated, true, "estimated", "true")
@@ -121,7 +121,7 @@ def paired_wilcoxon(
     --------
     >>> import undercount as uc
     >>> of_f1, of_lee_liu = [0.10, 0.12, 0.08, 0.11, 0.07], [0.15, 0.13, 0.14, 0.19, 0.10]
-    >>> uc.paired_wilcoxon(of_f1, of_lee_liu, alternative="less").p_value
+    >>> uc.theory.paired_wilcoxon(of_f1, of_lee_liu, alternative="less").p_value
     0.03125
     """
     one, two = _paired(first, second, "first", "second")

@@ -26,7 +26,7 @@ class LiftCurve:
     --------
     >>> import undercount as uc
     >>> counts = uc.ScoreCounts.from_rows([1, None, 1, None], [0.9, 0.7, 0.4, 0.1])
-    >>> curve = uc.lift_curve(counts)
+    >>> curve = uc.theory.lift_curve(counts)
     >>> curve.recall, curve.predicted_positive_rate
     (array([0. , 0.5, 0.5, 1. , 1. ]), array([0.  , 0.25, 0.5 , 0.75, 1.  ]))
     >>> curve.area
@@ -66,7 +66,7 @@ def lift_curve(counts: ScoreCounts) -> LiftCurve:
     --------
     >>> import undercount as uc
     >>> counts = uc.ScoreCounts.from_rows([1, 1, 0, 0], [0.9, 0.7, 0.4, 0.1], unlabeled=0)
-    >>> uc.lift_curve(counts).area
+    >>> uc.theory.lift_curve(counts).area
     0.75
     """
     counts.require("positive")
@@ -93,7 +93,7 @@ def lift_from_auc(auc: float, prevalence: float) -> float:
     Examples
     --------
     >>> import undercount as uc
-    >>> uc.lift_from_auc(0.74, prevalence=0.5)
+    >>> uc.theory.lift_from_auc(0.74, prevalence=0.5)
     0.62
     """
     share = _share("prevalence", prevalence)
@@ -118,7 +118,7 @@ def auc_from_lift(lift_auc: float, prevalence: float) -> float:
     Examples
     --------
     >>> import undercount as uc
-    >>> round(uc.auc_from_lift(0.62, prevalence=0.5), 12)
+    >>> round(uc.theory.auc_from_lift(0.62, prevalence=0.5), 12)
     0.74
     """
     share, area = _share("prevalence", prevalence), _share("lift_auc", lift_auc)
@@ -159,7 +159,7 @@ def expected_labelled_auc(auc: float, *, prevalence: float, label_frequency: flo
     Examples
     --------
     >>> import undercount as uc
-    >>> round(uc.expected_labelled_auc(0.74, prevalence=0.5, label_frequency=0.5), 12)
+    >>> round(uc.theory.expected_labelled_auc(0.74, prevalence=0.5, label_frequency=0.5), 12)
     0.66
     """
     share, frequency = _share("prevalence", prevalence), _share("label_frequency", label_frequency)
@@ -204,7 +204,7 @@ def lift_variance(counts: ScoreCounts, *, labelled: int) -> float:
     --------
     >>> import undercount as uc
     >>> complete = uc.ScoreCounts.from_rows([1, 1, 0, 1], [0.9, 0.7, 0.4, 0.1])
-    >>> round(uc.lift_variance(complete, labelled=2), 6)
+    >>> round(uc.theory.lift_variance(complete, labelled=2), 6)
     0.024306
     """
     counts.require("positive")
@@ -257,9 +257,9 @@ def lift_tail_bound(
     Examples
     --------
     >>> import undercount as uc
-    >>> round(uc.lift_tail_bound(0.1, labelled=200, positives=1000), 4)
+    >>> round(uc.theory.lift_tail_bound(0.1, labelled=200, positives=1000), 4)
     0.0136
-    >>> round(uc.lift_tail_bound(0.1, labelled=200, positives=1000, method="chebyshev"), 4)
+    >>> round(uc.theory.lift_tail_bound(0.1, labelled=200, positives=1000, method="chebyshev"), 4)
     0.1001
     """
     labelled, total = _labels_among(labelled, positives)
@@ -309,7 +309,7 @@ def required_labels(
     Examples
     --------
     >>> import undercount as uc
-    >>> uc.required_labels(0.05, positives=1000), uc.required_labels(0.05)
+    >>> uc.theory.required_labels(0.05, positives=1000), uc.theory.required_labels(0.05)
     (425, 738)
     """
     error = _above_zero(error)

@@ -5,6 +5,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import bdtrc
 
+from undercount.assume.mixture import TOLERANCE, misfit_words, pools_negatives, recovered_rates
+from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve
 from undercount.errors import InputError
 from undercount.shares import Shares
@@ -43,7 +45,7 @@ def recovery_error(true_shares: SharePair, assumed_shares: SharePair, auc: float
     Examples
     --------
     >>> import undercount as uc
-    >>> uc.recovery_error(uc.Shares(0.25, 0.75), ([0.0, 0.25, 0.25, 0.5], [1, 0.75, 0.6, 1]), 0.9)
+    >>> uc.theory.recovery_error(uc.Shares(0.25, 0.75), ([0.0, 0.25, 0.25, 0.5], [1, 0.75, 0.6, 1]), 0.9)
     array([0.2, 0. , nan, 0. ])
     """
     share, purity = _pair(true_shares, "true_shares")
@@ -91,7 +93,7 @@ def precision_from_naive(
     --------
     >>> import undercount as uc
     >>> naive = [0.5, 0.4]
-    >>> uc.precision_from_naive(naive, uc.Shares(0.25), labelled_share=1 / 3).round(3)
+    >>> uc.theory.precision_from_naive(naive, uc.Shares(0.25), labelled_share=1 / 3).round(3)
     array([0.5  , 0.333])
     """
     alpha, beta = shares.unlabeled_prevalence, shares.label_purity
@@ -124,7 +126,7 @@ def precision_recall_auc(curve: OperatingCurve) -> float:
     --------
     >>> import undercount as uc
     >>> curve = uc.labelled_curve(uc.ScoreCounts.from_rows([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1]))
-    >>> round(uc.precision_recall_auc(curve), 4)
+    >>> round(uc.theory.precision_recall_auc(curve), 4)
     0.7917
     """
     flagged = curve.predicted_positive_rate > 0
@@ -156,7 +158,7 @@ def sign_test(wins: int, losses: int, ties: int = 0) -> float:
     Examples
     --------
     >>> import undercount as uc
-    >>> f"{uc.sign_test(28, 1, ties=7):.3g}", f"{uc.sign_test(25, 9, ties=2):.3g}"
+    >>> f"{uc.theory.sign_test(28, 1, ties=7):.3g}", f"{uc.theory.sign_test(25, 9, ties=2):.3g}"
     ('6.46e-06', '0.00567')
     """
     for name, number in (("wins", wins), ("losses", losses), ("ties", ties)):
@@ -184,3 +186,95 @@ def _numbers(values: Any, name: str) -> FloatArray:
     if not np.all((array >= 0) & (array <= 1)):
         raise InputError(f"{name} must lie between 0 and 1; got {values!r}")
     return array
+
+
+def direct_auc(counts: ScoreCounts, shares: Shares) -> float:
+    """Recover the ROC AUC from that of labelled against unlabeled rows, without a curve.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Labels at each score. In a single sample, known negatives count with their own areas.
+    shares : Shares
+        Share of positives among the unlabeled rows, and purity of the labels.
+
+    Returns
+    -------
+    float
+        AUC = 1/2 + (A - 1/2)/(κ - a) (Jain et al. 2017, eq. 4), A the area of labelled against
+        unlabeled rows. A result outside [0, 1] is an error that names the shares that fit.
+
+    Notes
+    -----
+    Assumes: labelled rows are a random sample of the positives (and, at 1 - purity, negatives).
+    Wrong when: some positives are more likely to be labelled than others, or the shares are wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 1, 0, 0, 0], range(8, 0, -1), unlabeled=0)
+    >>> round(uc.theory.direct_auc(counts, uc.Shares(0.2)), 4)
+    0.875
+    >>> uc.theory.direct_auc(counts, uc.Shares(0.5))
+    Traceback (most recent call last):
+    ...
+    undercount.errors.InputError: unlabeled_prevalence 0.5 and label_purity 1 do not fit these \
+scores: they make the ROC AUC 1.1. The AUC of labelled against unlabeled rows is 0.8, so \
+label_purity - unlabeled_prevalence must be at least |2 · 0.8 - 1| = 0.6; at this purity \
+unlabeled_prevalence may be at most 0.4
+    """
+    counts.require("positive", "unlabeled")
+    area = counts.auc("positive", "unlabeled")
+    gap = shares.label_purity - shares.unlabeled_prevalence
+    auc = 0.5 + (area - 0.5) / gap
+    if not -TOLERANCE <= auc <= 1 + TOLERANCE:
+        raise InputError(misfit_words(area, auc, shares))
+    auc = min(max(auc, 0.0), 1.0)
+    if not pools_negatives(counts, shares):
+        return auc
+    # Eq. 1 inside the area of positives against the known negatives.
+    labelled = counts.auc("positive", "negative")
+    unlabeled = counts.auc("unlabeled", "negative")
+    known = (1 - shares.unlabeled_prevalence) * labelled - (1 - shares.label_purity) * unlabeled
+    hidden = counts.n_rows - counts.n_negative - shares.positives(counts)
+    return (hidden * auc + counts.n_negative * known / gap) / (hidden + counts.n_negative)
+
+
+def unlabeled_precision(counts: ScoreCounts, shares: Shares) -> FloatArray:
+    """Recover the precision among the unlabeled rows at every threshold: how many flagged are real.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Labels at each score.
+    shares : Shares
+        Share of positives among the unlabeled rows, and purity of the labels.
+
+    Returns
+    -------
+    array
+        α γ/η (Jain et al. 2017, eq. 3), one entry a distinct score, descending; NaN where no
+        unlabeled row is flagged. Nothing is clipped, so a misfit shows as a value above 1.
+
+    Notes
+    -----
+    Assumes: labelled rows are a random sample of the positives (and, at 1 - purity, negatives).
+    Wrong when: some positives are more likely to be labelled than others, or the shares are wrong.
+
+    The precision of a single sample, which counts the labelled rows too, is
+    ``mixture_curve(counts, shares, clean=False).precision``.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([None, 1, None, 1, None, None], [6, 5, 4, 3, 2, 1])
+    >>> uc.theory.unlabeled_precision(counts, uc.Shares(0.25)).round(3)
+    array([0.   , 0.5  , 0.25 , 0.5  , 0.333, 0.25 ])
+    """
+    counts.require("positive", "unlabeled")
+    positive, _, unlabeled = counts.cumulative()
+    flagged = unlabeled / unlabeled[-1]
+    tpr, _ = recovered_rates(positive / positive[-1], flagged, shares)
+    precision = np.full(len(flagged), np.nan)
+    np.divide(shares.unlabeled_prevalence * tpr, flagged, out=precision, where=flagged > 0)
+    return precision[1:]

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from undercount.assume.bounds.attainable import bound_roc_auc
-from undercount.assume.bounds.bands import cdf_band
 from undercount.assume.bounds.bound_curve import bound_curve, bound_tables
 from undercount.assume.bounds.tables import tables, targets
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, MisfitWarning
 from undercount.estimate import Estimate
 from undercount.shares import Shares
+from undercount.theory.bands import cdf_band
 from undercount.theory.prevalence_slopes import identified_prevalence, prevalence_slopes
 
 

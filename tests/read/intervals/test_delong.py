@@ -30,7 +30,7 @@ def test_value_and_error_equal_the_sum_over_pairs(labelled, unlabeled, share, pu
     for compact in (False, True):
         counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0, compact=compact)
         try:
-            found = uc.delong_auc(counts, uc.Shares(share, purity))
+            found = uc.metrics.delong_auc(counts, uc.Shares(share, purity))
         except uc.InputError:
             # Refused is only what lies far outside.
             assert abs(value - 0.5) - 0.5 > 5 * np.sqrt(variance) / gap
@@ -47,7 +47,7 @@ def test_the_error_is_the_spread_of_repeated_samples():
         hidden = rng.random(300) < 0.3
         score = np.concatenate([rng.normal(1, 1, 60), rng.normal(hidden, 1)])
         y = np.repeat([1, 0], [60, 300])
-        found.append(uc.delong_auc(uc.ScoreCounts.from_rows(y, score, unlabeled=0), shares))
+        found.append(uc.metrics.delong_auc(uc.ScoreCounts.from_rows(y, score, unlabeled=0), shares))
     spread = np.std([each.value for each in found])
     typical = np.sqrt(np.mean([each.standard_error**2 for each in found]))
     # 600 repetitions give a spread its own error of 3 %.
@@ -56,27 +56,27 @@ def test_the_error_is_the_spread_of_repeated_samples():
 
 def test_one_row_has_no_variance_and_bad_levels_are_refused():
     counts = uc.ScoreCounts.from_rows([1, 0, 0], [3, 2, 1], unlabeled=0)
-    found = uc.delong_auc(counts, uc.Shares(0.0))
+    found = uc.metrics.delong_auc(counts, uc.Shares(0.0))
     assert np.isnan(found.standard_error)
     assert (found.value, found.low, found.high) == (1, 0, 1)
     with pytest.raises(uc.InputError, match="confidence_level must lie between 0 and 1; got 95"):
-        uc.delong_auc(counts, uc.Shares(0.1), confidence_level=95)
+        uc.metrics.delong_auc(counts, uc.Shares(0.1), confidence_level=95)
 
 
 def test_shares_that_do_not_fit_are_cut_with_a_warning_or_refused():
     # Labelled rows win 13 of 16 pairs: an area of 0.8125, so 0.5 + 0.3125 / 0.5 = 1.125.
     counts = uc.ScoreCounts.from_rows([1, 1, 0, 1, 0, 1, 0, 0], range(8, 0, -1), unlabeled=0)
     with pytest.warns(uc.MisfitWarning, match=r"1.125 .* largest unlabeled_prevalence .* 0.375"):
-        found = uc.delong_auc(counts, uc.Shares(0.5))
+        found = uc.metrics.delong_auc(counts, uc.Shares(0.5))
     assert found.value == found.interval.high == 1
     assert found.interval.low < 1
     many = uc.ScoreCounts.from_rows(np.repeat([1, 0], 50), np.repeat([1, 0], 50), unlabeled=0)
     with pytest.raises(uc.InputError, match="do not fit"):
-        uc.delong_auc(many, uc.Shares(0.3))
+        uc.metrics.delong_auc(many, uc.Shares(0.3))
 
 
 def test_impure_labels_need_their_purity():
     counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 1, 0, 0, 0], range(8, 0, -1), unlabeled=0)
-    assert uc.delong_auc(counts, uc.Shares(0.1)).needs == ("random labels", "prevalence")
-    impure = uc.delong_auc(counts, uc.Shares(0.1, 0.9))
+    assert uc.metrics.delong_auc(counts, uc.Shares(0.1)).needs == ("random labels", "prevalence")
+    impure = uc.metrics.delong_auc(counts, uc.Shares(0.1, 0.9))
     assert impure.needs == ("random labels", "prevalence", "purity")

@@ -79,8 +79,8 @@ def test_a_label_above_every_row_of_the_target_says_nothing_of_precision(target)
     for share in (0.1, 0.2, 0.3):
         for purity in (1.0, 0.9):
             shares = {"unlabeled_prevalence": share, "label_purity": purity}
-            precision = uc.precision(y, score, **shares, **options)
-            mcc = uc.mcc(y, score, **shares, **options)
+            precision = uc.metrics.precision(y, score, **shares, **options)
+            mcc = uc.metrics.mcc(y, score, **shares, **options)
             assert (precision.low, precision.high) == (0, 1)
             assert (mcc.low, mcc.high) == (-1, 1)
 
@@ -130,8 +130,8 @@ def test_no_positive_among_the_target_leaves_recall_open_and_accuracy_known(puri
     score = [1] * 2 + [0] * 13 + [1] * 5 + [0] * 19
     options = {"unlabeled_prevalence": 0.0, "sampling": "case-control", "target": "dataset"}
     options["label_purity"] = purity
-    recall = uc.recall(y, score, threshold=1, **options)
-    accuracy = uc.accuracy(y, score, threshold=1, **options)
+    recall = uc.metrics.recall(y, score, threshold=1, **options)
+    accuracy = uc.metrics.accuracy(y, score, threshold=1, **options)
     assert (recall.low, recall.high) == (0, 1)
     assert accuracy.value == accuracy.low == accuracy.high == pytest.approx(19 / 24)
 
@@ -139,7 +139,7 @@ def test_no_positive_among_the_target_leaves_recall_open_and_accuracy_known(puri
 def test_all_rows_flagged_at_a_known_label_frequency():
     y = [1] * 12 + [None] * 36
     options = {"threshold": 0, "label_frequency": 0.6, "target": "population"}
-    found = uc.precision(y, [1] * 48, **options)
+    found = uc.metrics.precision(y, [1] * 48, **options)
     # 12 of 48 rows carry a label: Wilson's limits of that share, over .6.
     centre, half = 0.25 + 1.96**2 / 96, 1.96 * math.sqrt(0.1875 / 48 + 1.96**2 / 4 / 48**2)
     scale = 0.6 * (1 + 1.96**2 / 48)

@@ -16,7 +16,7 @@ def rows():
 
 
 def indirect(rows, **options):
-    return uc.roc_auc(*rows, unlabeled=0, method="indirect", **options)
+    return uc.metrics.roc_auc(*rows, unlabeled=0, method="indirect", **options)
 
 
 def by_formula(rows, share, purity=1.0):
@@ -97,11 +97,11 @@ def test_in_case_control_the_population_is_meant(rows):
     asked = uc.evaluate(*rows, unlabeled=0, threshold=1.0, **options)
     known = {row.metric: row.estimate for row in asked.rows}
     assert asked.target == "population"
-    point = uc.precision(*rows, unlabeled=0, threshold=1.0, **options)
-    area = uc.roc_auc(*rows, unlabeled=0, **options)
+    point = uc.metrics.precision(*rows, unlabeled=0, threshold=1.0, **options)
+    area = uc.metrics.roc_auc(*rows, unlabeled=0, **options)
     for one, other in ((point, known["precision"]), (area, known["roc_auc"])):
         assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-12)
-    assert area == uc.roc_auc(*rows, unlabeled=0, target="population", **options)
-    assert area != uc.roc_auc(*rows, unlabeled=0, target="dataset", **options)
+    assert area == uc.metrics.roc_auc(*rows, unlabeled=0, target="population", **options)
+    assert area != uc.metrics.roc_auc(*rows, unlabeled=0, target="dataset", **options)
     population = indirect(rows, target="population", **options)
     assert indirect(rows, **options) == population

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from undercount.assume.bounds.attainable import Side, Walk, all_stops, attainable, walk_tables
-from undercount.assume.bounds.bands import Band, CdfBand, cdf_band
 from undercount.assume.bounds.tables import (
     ContingencyTables,
     Rounding,
@@ -24,6 +23,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, OperatingCurve
 from undercount.errors import InputError
 from undercount.shares import Shares
+from undercount.theory.bands import Band, CdfBand, cdf_band
 
 Basis: TypeAlias = Literal["positive", "negative", "tightest"]
 BASES = get_args(Basis)

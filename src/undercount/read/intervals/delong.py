@@ -49,7 +49,7 @@ def delong_auc(counts: ScoreCounts, shares: Shares, *, confidence_level: float =
     --------
     >>> import undercount as uc
     >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 1, 0, 0, 0], range(8, 0, -1), unlabeled=0)
-    >>> auc = uc.delong_auc(counts, uc.Shares(0.2))
+    >>> auc = uc.metrics.delong_auc(counts, uc.Shares(0.2))
     >>> round(auc.value, 4), round(auc.standard_error, 4)
     (0.875, 0.2205)
     """

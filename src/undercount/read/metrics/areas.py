@@ -47,7 +47,7 @@ def roc_auc(
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> round(uc.roc_auc(y, score, unlabeled=0, prevalence=0.5).value, 4)
+    >>> round(uc.metrics.roc_auc(y, score, unlabeled=0, prevalence=0.5).value, 4)
     0.875
     """
     if method == "direct":
@@ -95,7 +95,7 @@ def partial_roc_auc(
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 0], [5, 4, 3, 2, 1]
-    >>> area = uc.partial_roc_auc(y, score, max_fpr=1, unlabeled=0, label_frequency=1)
+    >>> area = uc.metrics.partial_roc_auc(y, score, max_fpr=1, unlabeled=0, label_frequency=1)
     >>> round(area.value, 4)
     0.8333
     """
@@ -131,7 +131,7 @@ def average_precision(y: Any, score: Any, **options: Unpack[MetricOptions]) -> E
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0] * 40, range(80, 0, -1)
-    >>> round(uc.average_precision(y, score, unlabeled=0, label_frequency=1).value, 4)
+    >>> round(uc.metrics.average_precision(y, score, unlabeled=0, label_frequency=1).value, 4)
     0.5353
     """
     return measured(y, score, "average_precision", **options)
@@ -165,7 +165,7 @@ def lift_auc(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> uc.lift_auc(y, score, unlabeled=0).value
+    >>> uc.metrics.lift_auc(y, score, unlabeled=0).value
     0.6875
     """
     return measured(y, score, "lift_auc", **options)

@@ -33,7 +33,7 @@ def log_loss(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     --------
     >>> import undercount as uc
     >>> y, probability = [1, 1, 0, 0], [0.5, 0.5, 0.5, 0.5]
-    >>> round(uc.log_loss(y, probability, unlabeled=0, prevalence=0.6).value, 4)
+    >>> round(uc.metrics.log_loss(y, probability, unlabeled=0, prevalence=0.6).value, 4)
     0.6931
     """
     return measured(y, score, "log_loss", **options)
@@ -64,7 +64,7 @@ def brier_score(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimat
     --------
     >>> import undercount as uc
     >>> y, probability = [1, 1, 0, 0], [0.5, 0.5, 0.5, 0.5]
-    >>> uc.brier_score(y, probability, unlabeled=0, prevalence=0.6).value
+    >>> uc.metrics.brier_score(y, probability, unlabeled=0, prevalence=0.6).value
     0.25
     """
     return measured(y, score, "brier_score", **options)

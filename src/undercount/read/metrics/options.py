@@ -52,10 +52,10 @@ class MetricOptions(TypedDict, total=False):
     Examples
     --------
     >>> import undercount as uc
-    >>> from undercount import MetricOptions
+    >>> from undercount.read.metrics import MetricOptions
     >>> options: MetricOptions = {"unlabeled": 0, "prevalence": 0.5, "target": "population"}
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> round(uc.recall(y, score, threshold=6, **options).value, 4)
+    >>> round(uc.metrics.recall(y, score, threshold=6, **options).value, 4)
     0.6667
     """
 

@@ -33,7 +33,7 @@ def recall(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOpti
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.recall(y, score, threshold=6, unlabeled=0)
+    >>> estimate = uc.metrics.recall(y, score, threshold=6, unlabeled=0)
     >>> round(estimate.value, 4)
     0.6667
     """
@@ -69,7 +69,7 @@ def precision(
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.precision(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> estimate = uc.metrics.precision(y, score, threshold=6, unlabeled=0, prevalence=0.5)
     >>> round(estimate.value, 4)
     0.8889
     """
@@ -105,7 +105,7 @@ def specificity(
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.specificity(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> estimate = uc.metrics.specificity(y, score, threshold=6, unlabeled=0, prevalence=0.5)
     >>> round(estimate.value, 4)
     0.9167
     """
@@ -139,7 +139,7 @@ def npv(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.npv(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> estimate = uc.metrics.npv(y, score, threshold=6, unlabeled=0, prevalence=0.5)
     >>> round(estimate.value, 4)
     0.7333
     """
@@ -173,7 +173,7 @@ def accuracy(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOp
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.accuracy(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> estimate = uc.metrics.accuracy(y, score, threshold=6, unlabeled=0, prevalence=0.5)
     >>> round(estimate.value, 4)
     0.7917
     """
@@ -209,7 +209,7 @@ def balanced_accuracy(
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.balanced_accuracy(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> estimate = uc.metrics.balanced_accuracy(y, score, threshold=6, unlabeled=0, prevalence=0.5)
     >>> round(estimate.value, 4)
     0.7917
     """
@@ -245,7 +245,7 @@ def predicted_positive_rate(
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.predicted_positive_rate(y, score, threshold=6, unlabeled=0)
+    >>> estimate = uc.metrics.predicted_positive_rate(y, score, threshold=6, unlabeled=0)
     >>> round(estimate.value, 4)
     0.375
     """

@@ -33,7 +33,7 @@ def lift(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOption
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.lift(y, score, threshold=6, unlabeled=0)
+    >>> estimate = uc.metrics.lift(y, score, threshold=6, unlabeled=0)
     >>> round(estimate.value, 4)
     1.7778
     """
@@ -69,7 +69,7 @@ def positive_likelihood_ratio(
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.positive_likelihood_ratio(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> estimate = uc.metrics.positive_likelihood_ratio(y, score, threshold=6, unlabeled=0, prevalence=0.5)
     >>> round(estimate.value, 4)
     8.0
     """
@@ -105,7 +105,7 @@ def negative_likelihood_ratio(
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.negative_likelihood_ratio(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> estimate = uc.metrics.negative_likelihood_ratio(y, score, threshold=6, unlabeled=0, prevalence=0.5)
     >>> round(estimate.value, 4)
     0.3636
     """

@@ -37,7 +37,7 @@ def f_beta(
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.f_beta(y, score, threshold=6, beta=2, unlabeled=0, prevalence=0.5)
+    >>> estimate = uc.metrics.f_beta(y, score, threshold=6, beta=2, unlabeled=0, prevalence=0.5)
     >>> round(estimate.value, 4)
     0.7018
     """
@@ -71,7 +71,7 @@ def f1(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.f1(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> estimate = uc.metrics.f1(y, score, threshold=6, unlabeled=0, prevalence=0.5)
     >>> round(estimate.value, 4)
     0.7619
     """
@@ -105,7 +105,7 @@ def mcc(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.mcc(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> estimate = uc.metrics.mcc(y, score, threshold=6, unlabeled=0, prevalence=0.5)
     >>> round(estimate.value, 4)
     0.6025
     """
@@ -141,7 +141,7 @@ def informedness(
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.informedness(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> estimate = uc.metrics.informedness(y, score, threshold=6, unlabeled=0, prevalence=0.5)
     >>> round(estimate.value, 4)
     0.5833
     """
@@ -175,7 +175,7 @@ def kappa(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptio
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.kappa(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> estimate = uc.metrics.kappa(y, score, threshold=6, unlabeled=0, prevalence=0.5)
     >>> round(estimate.value, 4)
     0.5833
     """
@@ -209,7 +209,7 @@ def lee_liu(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOpt
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.lee_liu(y, score, threshold=6, unlabeled=0)
+    >>> estimate = uc.metrics.lee_liu(y, score, threshold=6, unlabeled=0)
     >>> round(estimate.value, 4)
     1.1852
     """
@@ -245,7 +245,7 @@ def geometric_mean(
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.geometric_mean(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> estimate = uc.metrics.geometric_mean(y, score, threshold=6, unlabeled=0, prevalence=0.5)
     >>> round(estimate.value, 4)
     0.7817
     """

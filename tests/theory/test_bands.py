@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from undercount.assume.bounds.bands import cdf_band, percentile_band
-from undercount.assume.bounds.hidden_heads import hidden_heads, local_level, path_probability
 from undercount.errors import InputError
+from undercount.theory.bands import cdf_band, percentile_band
+from undercount.theory.hidden_heads import hidden_heads, local_level, path_probability
 
-DATA = Path(__file__).parents[2] / "data" / "claesen"
+DATA = Path(__file__).parents[1] / "data" / "claesen"
 sizes = st.integers(1, 30)
 
 

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from undercount.assume.bounds.hidden_heads import IntArray, hidden_heads, local_level
 from undercount.curve import FloatArray
 from undercount.errors import InputError
+from undercount.theory.hidden_heads import IntArray, hidden_heads, local_level
 
 Band: TypeAlias = Literal["hypergeometric", "binomial", "dkw", "bootstrap"]
 BANDS = get_args(Band)
@@ -24,7 +24,7 @@ class CdfBand:
 
     Examples
     --------
-    >>> from undercount.assume.bounds.bands import cdf_band
+    >>> from undercount.theory.bands import cdf_band
     >>> band = cdf_band([1, 0, 1], band="dkw")
     >>> band.lower.round(3), band.upper.round(3)
     (array([0.   , 0.   , 0.04]), array([1., 1., 1.]))
@@ -84,7 +84,7 @@ def cdf_band(
 
     Examples
     --------
-    >>> from undercount.assume.bounds.bands import cdf_band
+    >>> from undercount.theory.bands import cdf_band
     >>> band = cdf_band([1, 1, 0, 1, 0, 1], n_hidden=12)
     >>> (band.lower * 12).round(), (band.upper * 12).round()
     (array([0., 0., 0., 1., 1., 4.]), array([11., 12., 12., 12., 12., 12.]))

@@ -154,7 +154,7 @@ def local_level(n_labelled: int, n_hidden: int, confidence_level: float) -> floa
 
     Examples
     --------
-    >>> from undercount.assume.bounds.hidden_heads import local_level, path_probability
+    >>> from undercount.theory.hidden_heads import local_level, path_probability
     >>> level = local_level(20, 50, 0.95)
     >>> 0.001 < level < 0.02, path_probability(20, 50, level) >= 0.95
     (True, True)

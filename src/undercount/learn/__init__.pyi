@@ -1,0 +1,2 @@
+from .pu_auc import PUAUCClassifier as PUAUCClassifier
+from .pu_aul import PUAULClassifier as PUAULClassifier

@@ -1,0 +1,2 @@
+from . import metrics as metrics
+from . import scorers as scorers
