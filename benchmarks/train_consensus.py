@@ -8,8 +8,8 @@
 `worlds` scores simulated features (`train_worlds.py`) by classifiers out of fold
 (`train_scorers.py`); `scores` draws scores from known distributions (`train_shapes.py`); both
 gather the evidence of each problem beside its true share. `train` fits the networks and writes
-src/undercount/prevalence/consensus/consensus.json; these commands made the file there. No real data set is
-used. Everything is seeded: the same commands give the same file up to rounding of the linear
+src/undercount/prevalence/consensus/consensus.json; these commands made the file there. No real
+data set is used. Everything is seeded: the same commands give the same file up to rounding of the linear
 algebra library.
 """
 

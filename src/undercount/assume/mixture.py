@@ -76,7 +76,7 @@ def mixture_curve(
     merged = np.append(False, counts.merged) if counts.compact else None
     left_out = None
     if clean:
-        _refusemisfit_words(counts, shares, unlabeled)
+        _refuse_misfit(counts, shares, unlabeled)
         tpr, fpr, kept = _cleaned(tpr, fpr)
         if monotone is not None:
             tpr, corners = _monotone(tpr, fpr, monotone)
@@ -104,6 +104,7 @@ def recovered_rates(
 
 
 def pools_negatives(counts: ScoreCounts, shares: Shares) -> bool:
+    """Say whether known negatives are part of the data set that the metrics speak of."""
     return shares.sampling == "single-sample" and counts.n_negative > 0
 
 
@@ -122,6 +123,7 @@ def _refuse_misfit(counts: ScoreCounts, shares: Shares, above: FloatArray) -> No
 
 
 def misfit_words(area: float, auc: float, shares: Shares) -> str:
+    """Say why shares do not fit the scores, and which would."""
     least = abs(2 * area - 1)
     share, purity = shares.unlabeled_prevalence, shares.label_purity
     room = (

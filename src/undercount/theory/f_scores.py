@@ -140,7 +140,9 @@ def labelled_moments(
     >>> round(known_positives.precision.variance, 6), round(known_frequency.precision.variance, 6)
     (0.001824, 0.005092)
     >>> for assumed in ([0.2, 0.3], 0.5):
-    ...     noisy = uc.theory.labelled_moments(**truth, labelled=17, assumed_label_frequency=assumed)
+    ...     noisy = uc.theory.labelled_moments(
+    ...         **truth, labelled=17, assumed_label_frequency=assumed
+    ...     )
     ...     print(round(noisy.precision.bias, 4), round(noisy.f_beta.bias, 4))
     0.0114 0.0078
     -0.1366 -0.1586

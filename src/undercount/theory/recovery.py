@@ -45,7 +45,8 @@ def recovery_error(true_shares: SharePair, assumed_shares: SharePair, auc: float
     Examples
     --------
     >>> import undercount as uc
-    >>> uc.theory.recovery_error(uc.Shares(0.25, 0.75), ([0.0, 0.25, 0.25, 0.5], [1, 0.75, 0.6, 1]), 0.9)
+    >>> assumed = [0.0, 0.25, 0.25, 0.5], [1, 0.75, 0.6, 1]
+    >>> uc.theory.recovery_error(uc.Shares(0.25, 0.75), assumed, 0.9)
     array([0.2, 0. , nan, 0. ])
     """
     share, purity = _pair(true_shares, "true_shares")

@@ -2,6 +2,7 @@ from .areas import average_precision as average_precision
 from .areas import lift_auc as lift_auc
 from .areas import partial_roc_auc as partial_roc_auc
 from .areas import roc_auc as roc_auc
+from .delong import delong_auc as delong_auc
 from .losses import brier_score as brier_score
 from .losses import log_loss as log_loss
 from .options import MetricOptions as MetricOptions

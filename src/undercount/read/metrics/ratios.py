@@ -69,7 +69,9 @@ def positive_likelihood_ratio(
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.metrics.positive_likelihood_ratio(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> estimate = uc.metrics.positive_likelihood_ratio(
+    ...     y, score, threshold=6, unlabeled=0, prevalence=0.5
+    ... )
     >>> round(estimate.value, 4)
     8.0
     """
@@ -105,7 +107,9 @@ def negative_likelihood_ratio(
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.metrics.negative_likelihood_ratio(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> estimate = uc.metrics.negative_likelihood_ratio(
+    ...     y, score, threshold=6, unlabeled=0, prevalence=0.5
+    ... )
     >>> round(estimate.value, 4)
     0.3636
     """
