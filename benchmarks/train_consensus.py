@@ -9,8 +9,8 @@
 (`train_scorers.py`); `scores` draws scores from known distributions (`train_shapes.py`); both
 gather the evidence of each problem beside its true share. `train` fits the networks and writes
 src/undercount/prevalence/consensus/consensus.json; these commands made the file there. No real
-data set is used. Everything is seeded: the same commands give the same file up to rounding of the linear
-algebra library.
+data set is used. Everything is seeded: the same commands give the same file up to rounding of the
+linear algebra library.
 """
 
 import pathlib
