@@ -1,8 +1,14 @@
-"""A number with its interval, what it rests on, and how it was made."""
+"""A number with its interval, what it rests on, and the scales on which intervals are made."""
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from undercount.errors import InputError
+from undercount.metric_facts import SCALE_RANGES, Scale
+
+FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -75,3 +81,59 @@ class Estimate:
     def interval(self) -> Interval:
         """The interval alone."""
         return Interval(self.low, self.high)
+
+
+def to_scale(value: ArrayLike, scale: Scale) -> FloatArray:
+    """Map a metric to the whole line, on which its errors are nearly normal.
+
+    Examples
+    --------
+    >>> from undercount.estimate import from_scale, to_scale
+    >>> to_scale([0.5, 1.0], "logit"), from_scale(0.0, "symmetric")
+    (array([ 0., inf]), array(0.))
+    """
+    x = np.asarray(value, dtype=float)
+    if scale == "plain":
+        return x
+    low, high = SCALE_RANGES[scale]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        x = np.clip(x, low, high)
+        if scale == "log":
+            return np.asarray(np.log(x))
+        share = (x - low) / (high - low)
+        return np.asarray(np.log(share) - np.log1p(-share))
+
+
+def from_scale(value: ArrayLike, scale: Scale) -> FloatArray:
+    """Map back."""
+    x = np.asarray(value, dtype=float)
+    if scale == "plain":
+        return x
+    low, high = SCALE_RANGES[scale]
+    with np.errstate(over="ignore"):
+        if scale == "log":
+            return np.asarray(np.exp(x))
+        return np.asarray(low + (high - low) / (1 + np.exp(-x)))
+
+
+def scale_slope(value: ArrayLike, scale: Scale) -> FloatArray:
+    """Return the derivative of `to_scale`."""
+    x = np.asarray(value, dtype=float)
+    if scale == "plain":
+        return np.ones_like(x)
+    low, high = SCALE_RANGES[scale]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if scale == "log":
+            return np.asarray(1 / x)
+        return np.asarray((high - low) / ((x - low) * (high - x)))
+
+
+def delta_interval(
+    centre: ArrayLike, standard_error: ArrayLike, scale: Scale, z: ArrayLike
+) -> tuple[FloatArray, FloatArray]:
+    """Return the interval that is symmetric on the scale; it never leaves the metric's range."""
+    middle = to_scale(centre, scale)
+    with np.errstate(invalid="ignore"):
+        half = np.asarray(z) * np.asarray(standard_error) * np.abs(scale_slope(centre, scale))
+        half = np.where(np.asarray(standard_error) == 0, 0.0, half)
+        return from_scale(middle - half, scale), from_scale(middle + half, scale)

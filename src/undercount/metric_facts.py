@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 from undercount.errors import InputError
 
 Family: TypeAlias = Literal["area", "loss", "threshold"]
-Scale: TypeAlias = Literal["logit", "symmetric", "log"]
+Scale: TypeAlias = Literal["logit", "symmetric", "log", "plain"]
 Order: TypeAlias = Literal["always", "pure", "no"]
 
 # The values that fit a scale.
@@ -14,6 +14,7 @@ SCALE_RANGES: dict[Scale, tuple[float, float]] = {
     "logit": (0.0, 1.0),
     "symmetric": (-1.0, 1.0),
     "log": (0.0, float("inf")),
+    "plain": (float("-inf"), float("inf")),
 }
 
 
@@ -27,7 +28,7 @@ class MetricFacts:
         The name as people say it.
     family : {"area", "loss", "threshold"}
         Whether it is read from the whole curve, from every score, or at a threshold.
-    scale : {"logit", "symmetric", "log"}
+    scale : {"logit", "symmetric", "log", "plain"}
         Scale on which its errors are nearly normal.
     range : tuple
         Least and largest value.

@@ -8,6 +8,10 @@ from numpy.typing import ArrayLike
 
 from undercount.curve import FloatArray, metric_names
 from undercount.errors import InputError
+from undercount.estimate import delta_interval as delta_interval  # noqa: PLC0414 - they stood here
+from undercount.estimate import from_scale as from_scale  # noqa: PLC0414 - they stood here
+from undercount.estimate import scale_slope as scale_slope  # noqa: PLC0414 - they stood here
+from undercount.estimate import to_scale as to_scale  # noqa: PLC0414 - they stood here
 
 Scale: TypeAlias = Literal["logit", "symmetric", "log"]
 _RANGES: dict[Scale, tuple[float, float]] = {
@@ -63,49 +67,6 @@ def metric_kind(name: str) -> MetricKind:
     return MetricKind(
         name, scale, name not in _NO_PREVALENCE | _NOTHING, needs_labels=name not in _NOTHING
     )
-
-
-def to_scale(value: ArrayLike, scale: Scale) -> FloatArray:
-    """Map a metric to the whole line."""
-    x = np.asarray(value, dtype=float)
-    low, high = _RANGES[scale]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        x = np.clip(x, low, high)
-        if scale == "log":
-            return np.asarray(np.log(x))
-        share = (x - low) / (high - low)
-        return np.asarray(np.log(share) - np.log1p(-share))
-
-
-def from_scale(value: ArrayLike, scale: Scale) -> FloatArray:
-    """Map back."""
-    x = np.asarray(value, dtype=float)
-    low, high = _RANGES[scale]
-    with np.errstate(over="ignore"):
-        if scale == "log":
-            return np.asarray(np.exp(x))
-        return np.asarray(low + (high - low) / (1 + np.exp(-x)))
-
-
-def scale_slope(value: ArrayLike, scale: Scale) -> FloatArray:
-    """Return the derivative of `to_scale`."""
-    x = np.asarray(value, dtype=float)
-    low, high = _RANGES[scale]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if scale == "log":
-            return np.asarray(1 / x)
-        return np.asarray((high - low) / ((x - low) * (high - x)))
-
-
-def delta_interval(
-    centre: ArrayLike, standard_error: ArrayLike, scale: Scale, z: ArrayLike
-) -> tuple[FloatArray, FloatArray]:
-    """Return the interval that is symmetric on the scale; it never leaves the metric's range."""
-    middle = to_scale(centre, scale)
-    with np.errstate(invalid="ignore"):
-        half = np.asarray(z) * np.asarray(standard_error) * np.abs(scale_slope(centre, scale))
-        half = np.where(np.asarray(standard_error) == 0, 0.0, half)
-        return from_scale(middle - half, scale), from_scale(middle + half, scale)
 
 
 def widened(
