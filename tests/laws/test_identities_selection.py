@@ -9,7 +9,7 @@ from scipy.special import log_ndtr
 from scipy.stats import binom
 
 import undercount as uc
-from undercount.assume.selection.gaussian import gaussian_auc, gaussian_rates
+from undercount.assume.selection.gaussian_curve import gaussian_auc, gaussian_rates
 from undercount.assume.selection.model import SelectionModel
 from undercount.theory.bands import cdf_band
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
+from undercount_reproductions.cook2016 import draw_areas
 
-from undercount.assume.selection.gaussian import gaussian_rates
+from undercount.assume.selection.gaussian_curve import gaussian_rates
 from undercount.assume.selection.model import SelectionModel
-from undercount.assume.trial import Design, run_trial
 from undercount.theory.simulation import (
     simulate_observed_score,
     simulate_own_score,
@@ -181,11 +181,11 @@ TABLE_2[0.7] = (0.830, 0.719, 0.830, 0.746)
 @pytest.mark.parametrize("correlation", SHARES)
 def test_table_2_of_the_paper(correlation):
     generator = np.random.default_rng(1)
-    design = Design("own-score", correlation)
+    design = {"method": "own-score", "correlation": correlation}
     # Standard deviations are at most .041, so .005 is nearly four standard errors of the mean.
-    runs = [run_trial(design, generator) for _ in range(1000)]
+    runs = [draw_areas(design, generator) for _ in range(1000)]
     found = [
-        np.mean([getattr(run, name) for run in runs])
+        np.mean([run[name] for run in runs])
         for name in ("random", "standard", "inferred", "portion")
     ]
     assert found == pytest.approx(TABLE_2[correlation], abs=0.005)
@@ -204,17 +204,17 @@ TABLE_4 = {
 @pytest.mark.parametrize("column", range(3))
 def test_table_4_of_the_paper(panel, column):
     generator = np.random.default_rng(2)
-    design = Design(
-        "observed-score",
-        SHARES[column],
-        score_correlation=panel[0],
-        selector_correlation=panel[1],
-    )
+    design = {
+        "method": "observed-score",
+        "correlation": SHARES[column],
+        "score_correlation": panel[0],
+        "selector_correlation": panel[1],
+    }
     # Standard deviations are at most .03: .005 is more than four standard errors of the mean.
-    runs = [run_trial(design, generator) for _ in range(700)]
+    runs = [draw_areas(design, generator) for _ in range(700)]
     standard, inferred = (part[column] for part in TABLE_4[panel])
-    assert np.mean([run.standard for run in runs]) == pytest.approx(standard, abs=0.005)
-    assert np.mean([run.inferred for run in runs]) == pytest.approx(inferred, abs=0.005)
+    assert np.mean([run["standard"] for run in runs]) == pytest.approx(standard, abs=0.005)
+    assert np.mean([run["inferred"] for run in runs]) == pytest.approx(inferred, abs=0.005)
 
 
 # (γ, ρ_εp): .578 is .422 flipped.
@@ -229,13 +229,16 @@ TABLE_3 = {
 @pytest.mark.parametrize("column", range(3))
 def test_table_3_of_the_paper(panel, column):
     generator = np.random.default_rng(3)
-    design = Design(
-        "unobserved", SHARES[column], score_weight=panel[0], hidden_correlation=panel[1]
-    )
-    runs = [run_trial(design, generator) for _ in range(500)]
+    design = {
+        "method": "unobserved",
+        "correlation": SHARES[column],
+        "score_weight": panel[0],
+        "hidden_correlation": panel[1],
+    }
+    runs = [draw_areas(design, generator) for _ in range(500)]
     standard, inferred = (part[column] for part in TABLE_3[panel])
-    found = np.mean([run.inferred for run in runs])
-    assert np.mean([run.standard for run in runs]) == pytest.approx(standard, abs=0.01)
+    found = np.mean([run["inferred"] for run in runs])
+    assert np.mean([run["standard"] for run in runs]) == pytest.approx(standard, abs=0.01)
     if panel == (0.0, 0.7) and SHARES[column] == 0.7:
         # At γ = 0 the likelihood is stationary at r = 0, where the area is the standard one; an
         # optimiser that stays there in some runs averages between the truth and that.

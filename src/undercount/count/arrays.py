@@ -1,7 +1,7 @@
 """Read labels, scores and weights from whatever array, list, series or column a user has."""
 
 from collections import Counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -13,6 +13,17 @@ from undercount.errors import InputError
 # Beyond this, neighbouring 64-bit integers are the same float64.
 LARGEST_EXACT_INTEGER = 2**53
 SHOWN = 5
+
+
+class LabelWords(NamedTuple):
+    """Say in messages what a missing label means, and how to recode labels."""
+
+    missing: str = "unlabeled"
+    recode: str = "numpy.where(y == 'yes', 1, numpy.nan)"
+    other: str = "If {0} means unlabeled pass unlabeled={0}"
+
+
+WORDS = LabelWords()
 
 
 def amount(value: float) -> str:
@@ -63,7 +74,9 @@ def read_scores(score: Any) -> NDArray[np.floating[Any]]:
     return array
 
 
-def read_labels(y: Any, unlabeled: float | None = None) -> NDArray[np.int8]:
+def read_labels(
+    y: Any, unlabeled: float | None = None, words: LabelWords = WORDS
+) -> NDArray[np.int8]:
     """Return labels as 1 positive, 0 negative, -1 unlabeled."""
     if unlabeled is not None and unlabeled == 1:
         raise InputError("unlabeled must not be 1, which always means positive")
@@ -72,8 +85,8 @@ def read_labels(y: Any, unlabeled: float | None = None) -> NDArray[np.int8]:
         array = _numbers(array, "y")
     if array.dtype.kind not in "fiub":
         raise InputError(
-            "labels must be 1 (positive), 0 (negative) or missing (unlabeled); "
-            f"got {_kind_name(array)}; recode, for example numpy.where(y == 'yes', 1, numpy.nan)"
+            f"labels must be 1 (positive), 0 (negative) or missing ({words.missing}); "
+            f"got {_kind_name(array)}; recode, for example {words.recode}"
         )
     positive = array == 1
     if unlabeled == 0:
@@ -89,7 +102,7 @@ def read_labels(y: Any, unlabeled: float | None = None) -> NDArray[np.int8]:
     if known < len(array) and array.dtype.kind == "f":
         known += int(np.count_nonzero(np.isnan(array)))
     if known < len(array):
-        raise InputError(_unknown_labels(array, unlabeled))
+        raise InputError(_unknown_labels(array, unlabeled, words))
     return labels
 
 
@@ -197,15 +210,14 @@ def _listed(positions: NDArray[np.intp]) -> str:
     return shown + (", …" if len(positions) > SHOWN else "")
 
 
-def _unknown_labels(array: NDArray[Any], unlabeled: float | None) -> str:
+def _unknown_labels(array: NDArray[Any], unlabeled: float | None, words: LabelWords) -> str:
     held = array[~np.isnan(array)] if array.dtype.kind == "f" else array
     found = Counter(held.tolist())
     shown = ", ".join(f"{value:g}: {count}" for value, count in found.most_common(SHOWN))
     more = ", …" if len(found) > SHOWN else ""
     others = [value for value in found if value not in (0, 1, unlabeled)]
-    hint = f"If {others[0]:g} means unlabeled pass unlabeled={others[0]:g}; "
-    hint += "if it means verified negative recode it as 0"
+    hint = words.other.format(f"{others[0]:g}")
     return (
-        "labels must be 1 (positive), 0 (negative) or missing (unlabeled); "
-        f"got {{{shown}{more}}}. {hint}"
+        f"labels must be 1 (positive), 0 (negative) or missing ({words.missing}); "
+        f"got {{{shown}{more}}}. {hint}; if it means verified negative recode it as 0"
     )

@@ -10,11 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from undercount.assume.selection.bivariate_normal import (
-    LOG_ROOT_TWO_PI,
-    log_binormal_cdf,
-    log_density,
-)
+from undercount.assume.selection.bivariate_normal import log_binormal_cdf, log_density
 from undercount.assume.selection.probit import TOLERANCE, Expansion, fit_probit, maximise, residual
 from undercount.curve import FloatArray
 from undercount.errors import InputError
@@ -244,7 +240,7 @@ def expand_likelihood(rows: CensoredRows, point: FloatArray, r: float) -> Expans
     terms = _looked_terms(z @ point[:size], x @ point[size:], label, r)
     away = z_away @ point[:size]
     log_away = log_ndtr(-away)
-    slope_away = -np.exp(-0.5 * away**2 - LOG_ROOT_TWO_PI - log_away)
+    slope_away = -np.exp(log_density(away) - log_away)
     value = float(w @ terms.log + w_away @ log_away)
     by_h, by_k, by_r = (w * part for part in terms.first)
     gradient = np.concatenate(

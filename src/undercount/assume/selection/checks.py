@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from undercount.assume.selection.latent import HiddenModel, OutcomeModel
+from undercount.assume.selection.latent_models import HiddenModel, OutcomeModel
 from undercount.assume.selection.probit import fit_probit, reset_p_value
-from undercount.assume.selection.sample import Sample
+from undercount.assume.selection.sample import SelectionSample
 from undercount.assume.selection.verification import VerificationModel, empty_stretch
 from undercount.curve import OperatingCurve
 from undercount.errors import Check, Level
@@ -22,7 +22,7 @@ def _check(code: str, level: Level, message: str, advice: str = "") -> Check:
     return Check(code, level, message.rstrip("."), advice.rstrip("."))
 
 
-def check_sample(sample: Sample, curve: OperatingCurve) -> Iterator[Check]:
+def check_sample(sample: SelectionSample, curve: OperatingCurve) -> Iterator[Check]:
     """Check what needs no model: how much was looked at, and the score's direction."""
     yield _extrapolation(sample)
     counts = sample.counts
@@ -43,7 +43,7 @@ def check_sample(sample: Sample, curve: OperatingCurve) -> Iterator[Check]:
         )
 
 
-def _extrapolation(sample: Sample) -> Check:
+def _extrapolation(sample: SelectionSample) -> Check:
     weight, score, looked = sample.weight, sample.score, sample.looked == 1
     never = float(weight[~looked].sum() / weight.sum())
     seen = score[looked]
@@ -59,7 +59,7 @@ def _extrapolation(sample: Sample) -> Check:
     return _check("extrapolation", "warn" if share <= 0.75 else "fail", message, advice)  # noqa: PLR2004
 
 
-def check_normality(sample: Sample, distribution: str) -> Check:
+def check_normality(sample: SelectionSample, distribution: str) -> Check:
     """Shapiro and Wilk's test on all scores; only ``distribution="normal"`` depends on it."""
     from scipy.stats import shapiro  # noqa: PLC0415 - heavy, and only here
 
@@ -160,7 +160,7 @@ def check_positivity(model: VerificationModel) -> Check:
     )
 
 
-def check_rule(sample: Sample, method: str) -> Check:
+def check_rule(sample: SelectionSample, method: str) -> Check:
     """Whether the rows looked at are simply those with the highest (selecting) score."""
     own = method == "own-score"
     ruler = sample.score if own or sample.selection_score is None else sample.selection_score

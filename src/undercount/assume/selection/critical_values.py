@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from undercount.assume.selection.biprobit import row_expansion
-from undercount.assume.selection.latent import HiddenModel
+from undercount.assume.selection.latent_models import HiddenModel
 from undercount.curve import FloatArray
 
 DRAWS = 1000

@@ -1,4 +1,4 @@
-"""Intervals of a selection model's metrics: delta method, and profile of the error correlation."""
+"""Intervals of a selection model's metrics: delta method, profile likelihood, bootstrap."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,14 +10,21 @@ from scipy.special import ndtri
 
 from undercount.assume.selection.biprobit import LIMIT, BiprobitFit
 from undercount.assume.selection.critical_values import LikelihoodField
-from undercount.assume.selection.latent import HiddenModel
-from undercount.curve import FloatArray, OperatingCurve, metric_names
+from undercount.assume.selection.latent_models import HiddenModel
+from undercount.curve import FloatArray, OperatingCurve
 from undercount.errors import InputError
-from undercount.estimate import Interval
+from undercount.estimate import (
+    Estimate,
+    Interval,
+    delta_interval,
+    from_scale,
+    scale_slope,
+    to_scale,
+)
+from undercount.metric_facts import SCALE_RANGES, Scale, metric_facts
 
-CURVE_METRICS = ("roc_auc", "prevalence", "lift_auc", "average_precision", "correlation")
-SIGNED = {"informedness", "mcc", "kappa", "correlation"}
-POSITIVE = {"lift", "lee_liu", "positive_likelihood_ratio", "negative_likelihood_ratio"}
+# What a selection model tells beside metrics.
+MODEL_SCALES: dict[str, Scale] = {"prevalence": "logit", "correlation": "symmetric"}
 COARSE = 17
 FINE = 25
 HALVINGS = 3
@@ -25,12 +32,15 @@ HALVINGS = 3
 FAR = 16.0
 # In units of log-likelihood: a profile that decides between 0 and 4 needs no more.
 ROUGH = 1e-5
-TRIED, FEWEST = 800, 3
+TRIED, FEWEST_POINTS = 800, 3
 SAME = 1e-6
 STEP = 1e-5
+FEWEST_RESAMPLES = 20
+# So many resamples must have a maximum; else the data are too thin for the model.
+ENOUGH = 0.8
 
 
-class Reader(Protocol):
+class CurveReader(Protocol):
     """Whatever reads metrics with their variance."""
 
     @property
@@ -50,64 +60,22 @@ class Reader(Protocol):
         """Count the labelled positives that the rows beyond each point are worth."""
 
 
-class Span(NamedTuple):
-    """Hold a value, its standard error and its interval."""
-
-    value: float
-    low: float
-    high: float
-    standard_error: float
+def interval_scale(metric: str, *values: float) -> Scale:
+    """Choose the scale of a metric's interval; at the very end of its range, the plain one."""
+    scale = MODEL_SCALES.get(metric) or metric_facts(metric).scale
+    low, high = SCALE_RANGES[scale]
+    return scale if all(low < value < high for value in values) else "plain"
 
 
-class Scale(NamedTuple):
-    """A transformation on which a metric's error is closer to normal."""
-
-    forward: Callable[[float], float]
-    backward: Callable[[float], float]
-    slope: Callable[[float], float]
-
-
-def _logit(value: float) -> float:
-    return float(np.log(value) - np.log1p(-value))
-
-
-LOGIT = Scale(_logit, lambda x: float(1 / (1 + np.exp(-x))), lambda v: 1 / (v * (1 - v)))
-FISHER = Scale(
-    lambda v: float(np.arctanh(v)), lambda x: float(np.tanh(x)), lambda v: 1 / (1 - v * v)
-)
-LOG = Scale(lambda v: float(np.log(v)), lambda x: float(np.exp(x)), lambda v: 1 / v)
-PLAIN = Scale(lambda v: v, lambda x: x, lambda _: 1.0)
-
-
-def read_metric(metric: str, threshold: float | None) -> None:
-    """Refuse a metric that does not exist, or a threshold missing or too much."""
-    known = [*CURVE_METRICS, "tpr", "fpr", *metric_names()]
-    if metric not in known:
-        raise InputError(f"metric must be one of {', '.join(known)}; got {metric!r}")
-    if (threshold is None) != (metric in CURVE_METRICS):
-        rule = "takes no threshold" if metric in CURVE_METRICS else "needs a threshold"
-        raise InputError(f"{metric} {rule}; got threshold={threshold}")
-    if threshold is not None and not np.isfinite(threshold):
-        raise InputError(f"threshold must be a finite number; got {threshold}")
-
-
-def metric_scale(metric: str, value: float) -> Scale:
-    """Choose the scale of a metric; at the very end of its range, none."""
-    if metric in SIGNED:
-        return FISHER if -1 < value < 1 else PLAIN
-    if metric in POSITIVE:
-        return LOG if value > 0 else PLAIN
-    return LOGIT if 0 < value < 1 else PLAIN
-
-
-def delta_span(reader: Reader, metric: str, threshold: float | None, level: float) -> Span:
+def delta_estimate(
+    reader: CurveReader, metric: str, threshold: float | None, level: float
+) -> Estimate:
     """Interval from the delta method on the metric's own scale."""
     value = reader.value(metric, threshold)
     error = float(np.sqrt(reader.variance(metric, threshold)))
-    scale = metric_scale(metric, value)
-    reach = float(ndtri(0.5 + level / 2)) * error * scale.slope(value)
-    centre = scale.forward(value)
-    return Span(value, scale.backward(centre - reach), scale.backward(centre + reach), error)
+    reach = ndtri(0.5 + level / 2)
+    low, high = delta_interval(value, error, interval_scale(metric, value), reach)
+    return Estimate(value, float(low), float(high), error, level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,9 +149,9 @@ def _scanned_ends(
 class ProfileReaders(NamedTuple):
     """Hold what reads metrics: at the maximum, along the profile, and at any other model."""
 
-    best: Reader
-    along: Sequence[Reader]
-    read: Callable[[HiddenModel], Reader]
+    best: CurveReader
+    along: Sequence[CurveReader]
+    read: Callable[[HiddenModel], CurveReader]
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,9 +171,9 @@ class Profile:
         """Twice the log-likelihood that each point loses to the best."""
         return np.array([point.loss for point in self.points])
 
-    def span(
+    def estimate(
         self, readers: "ProfileReaders", metric: str, threshold: float | None, level: float
-    ) -> Span:
+    ) -> Estimate:
         """Interval of a metric that follows the likelihood along the error correlation.
 
         Along r the likelihood is used as it is; across r, where it is close to a parabola, by the
@@ -220,19 +188,16 @@ class Profile:
         """
         value = readers.best.value(metric, threshold)
         values = np.array([reader.value(metric, threshold) for reader in readers.along])
-        scale = metric_scale(metric, float(values.min()))
-        if metric_scale(metric, float(values.max())) is not scale:
-            scale = PLAIN
-        centre = np.array([scale.forward(float(here)) for here in values])
-        slope = np.array([scale.slope(float(here)) for here in values])
+        scale = interval_scale(metric, float(values.min()), float(values.max()))
+        centre, slope = to_scale(values, scale), scale_slope(values, scale)
         error = np.sqrt([reader.variance(metric, threshold) for reader in readers.along]) * slope
         error = np.maximum(error, 1e-9)
         drift = slope[:, None] * self._drift(readers, values, metric, threshold)
         critical = self.field.critical_values(centre, error, drift, level)
-        ends = self._accepted(centre, error, critical, scale.forward(value))
-        low, high = (scale.backward(float(end)) for end in ends)
+        ends = self._accepted(centre, error, critical, float(to_scale(value, scale)))
+        low, high = (float(end) for end in from_scale(ends, scale))
         reach = 2 * float(ndtri(0.5 + level / 2))
-        return Span(value, min(low, value), max(high, value), (high - low) / reach)
+        return Estimate(value, min(low, value), max(high, value), (high - low) / reach, level)
 
     def _drift(
         self, readers: "ProfileReaders", values: FloatArray, metric: str, threshold: float | None
@@ -279,36 +244,28 @@ class Profile:
 
 def interpolate(at: FloatArray, values: FloatArray, wanted: FloatArray) -> FloatArray:
     """Interpolate smoothly without inventing humps."""
-    if len(at) < FEWEST:
+    if len(at) < FEWEST_POINTS:
         return np.interp(wanted, at, values)
     result: FloatArray = PchipInterpolator(at, values)(wanted)
     return result
 
 
-FEWEST = 20
-# So many resamples must have a maximum; else the data are too thin for the model.
-ENOUGH = 0.8
-
-
-def bootstrap_span(
-    refit: Callable[[FloatArray], Reader],
+def bootstrap_estimate(
+    value_at: Callable[[FloatArray], float],
     weight: FloatArray,
-    read: Callable[[Reader], float],
     value: float,
     level: float,
     n_resamples: int,
     random_state: int | np.random.Generator | None,
-) -> Span:
+) -> Estimate:
     """Percentile interval of a metric over refitted resamples.
 
     Parameters
     ----------
-    refit : callable
-        From weights of the rows to a reader.
+    value_at : callable
+        From weights of the rows to the metric of a model fitted to them.
     weight : array
         How many rows each row stands for.
-    read : callable
-        From a reader to the metric.
     value : float
         The metric on the data themselves.
     level : float
@@ -318,15 +275,15 @@ def bootstrap_span(
     random_state : int, generator or None
         Seed.
     """
-    if n_resamples < FEWEST:
-        raise InputError(f"n_resamples must be at least {FEWEST}; got {n_resamples}")
+    if n_resamples < FEWEST_RESAMPLES:
+        raise InputError(f"n_resamples must be at least {FEWEST_RESAMPLES}; got {n_resamples}")
     generator = np.random.default_rng(random_state)
     total = round(float(weight.sum()))
     found = []
     for _ in range(n_resamples):
         drawn = generator.multinomial(total, weight / weight.sum()).astype(float)
         try:
-            found.append(read(refit(drawn)))
+            found.append(value_at(drawn))
         except InputError:  # a resample without one class, or separated
             continue
     if len(found) < ENOUGH * n_resamples:
@@ -336,4 +293,4 @@ def bootstrap_span(
         )
     tail = (1 - level) / 2
     low, high = (float(end) for end in np.quantile(found, [tail, 1 - tail]))
-    return Span(value, min(low, value), max(high, value), float(np.std(found)))
+    return Estimate(value, min(low, value), max(high, value), float(np.std(found)), level)

@@ -1,7 +1,7 @@
-"""What may be asked of a selection model: methods, distributions, and what each rests on."""
+"""The selection model: labels of both classes, but only where somebody looked (Cook 2016)."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -9,25 +9,34 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
+from undercount.assume.labelled import labelled_curve
 from undercount.assume.selection import checks
-from undercount.assume.selection.band import roc_band
 from undercount.assume.selection.critical_values import likelihood_field
-from undercount.assume.selection.empirical import EmpiricalReader
-from undercount.assume.selection.gaussian import GaussianReader
+from undercount.assume.selection.empirical_curve import EmpiricalReader
+from undercount.assume.selection.gaussian_curve import GaussianReader
 from undercount.assume.selection.intervals import (
+    CurveReader,
     Profile,
     ProfileReaders,
-    Reader,
-    Span,
-    bootstrap_span,
-    delta_span,
+    bootstrap_estimate,
+    delta_estimate,
     profile_points,
-    read_metric,
 )
-from undercount.assume.selection.latent import HiddenModel, OutcomeModel, fit_hidden, fit_outcome
-from undercount.assume.selection.sample import Columns, Sample, read_looked, standardise
+from undercount.assume.selection.latent_models import (
+    HiddenModel,
+    OutcomeModel,
+    fit_hidden,
+    fit_outcome,
+)
+from undercount.assume.selection.roc_band import roc_band
+from undercount.assume.selection.sample import (
+    SelectionSample,
+    StandardColumns,
+    read_sample,
+    standardise,
+)
 from undercount.assume.selection.verification import VerificationModel, fit_verification
-from undercount.curve import CurveBounds, FloatArray, OperatingCurve
+from undercount.curve import CurveBounds, FloatArray, OperatingCurve, metric_names
 from undercount.errors import Check, InputError
 from undercount.estimate import Estimate, Interval
 
@@ -35,6 +44,7 @@ LATENT = ("own-score", "observed-score", "unobserved")
 METHODS = (*LATENT, "begg-greenes", "ipw", "doubly-robust")
 DISTRIBUTIONS = ("empirical", "normal", "copula")
 INTERVALS = ("auto", "delta", "profile", "bootstrap")
+CURVE_METRICS = ("roc_auc", "prevalence", "lift_auc", "average_precision", "correlation")
 NEEDS = {
     "own-score": ("chosen by the score alone", "probit shape"),
     "observed-score": ("chosen by the two scores alone", "probit shape"),
@@ -79,6 +89,18 @@ def refuse_columns(method: str, *, covariates: bool, selection_score: bool) -> N
         )
 
 
+def refuse_metric(metric: str, threshold: float | None) -> None:
+    """Raise if a metric does not exist, or a threshold is missing or too much."""
+    every = [*CURVE_METRICS, "tpr", "fpr", *metric_names()]
+    if metric not in every:
+        raise InputError(f"metric must be one of {', '.join(every)}; got {metric!r}")
+    if (threshold is None) != (metric in CURVE_METRICS):
+        rule = "takes no threshold" if metric in CURVE_METRICS else "needs a threshold"
+        raise InputError(f"{metric} {rule}; got threshold={threshold}")
+    if threshold is not None and not np.isfinite(threshold):
+        raise InputError(f"threshold must be a finite number; got {threshold}")
+
+
 def refuse_interval(method: str, interval: str, metric: str) -> None:
     """Raise if a kind of interval does not exist for a method or metric."""
     if interval not in INTERVALS or (interval == "profile" and method != "unobserved"):
@@ -96,59 +118,55 @@ Model = OutcomeModel | HiddenModel | VerificationModel
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
-    """Hold a fitted model with the weights and standardised columns it was fitted to."""
-
-    model: Model
-    weight: FloatArray
-    columns: Columns
-
-
-@dataclass(frozen=True, eq=False)
-class Recipe:
-    """Know how a method is fitted, so that it can be fitted again to resampled rows."""
+class SelectionFit:
+    """Hold a fitted model with all that it was fitted to, to read it or to fit it again."""
 
     method: str
     distribution: str
-    sample: Sample
+    sample: SelectionSample
+    weight: FloatArray
+    columns: StandardColumns
+    model: Model
 
-    def solve(self, weight: FloatArray, near: Model | None = None) -> Solution:
-        """Standardise (step 1) and fit (step 2); a model fitted to similar weights helps."""
-        columns = standardise(self.sample, weight, ranks=self.distribution == "copula")
-        model: Model
-        if self.method == "unobserved":
-            known = near if isinstance(near, HiddenModel) else None
-            model = fit_hidden(self.sample, weight, columns, known)
-        elif self.method in LATENT:
-            other = self.method == "observed-score"
-            start = None if near is None else near.coefficients
-            model = fit_outcome(self.sample, weight, columns, other=other, start=start)
-        else:
-            model = fit_verification(self.sample, weight, columns, self.method)
-        return Solution(model, weight, columns)
+    def refit(self, weight: FloatArray) -> "SelectionFit":
+        """Fit the same model to resampled rows; this fit helps."""
+        return fit_selection(self.method, self.distribution, self.sample, weight, self.model)
 
-    def reader(self, solution: Solution, metric: str = "roc_auc") -> Reader:
-        """Return what draws the curve and reads a metric (step 3)."""
-        latent = metric == "correlation"
-        if not latent and (self.distribution == "empirical" or self.method not in LATENT):
-            return EmpiricalReader(self.sample, solution.weight, solution.model)
-        return self.latent_reader(solution)
+    def reader(self, metric: str = "roc_auc", model: Model | None = None) -> CurveReader:
+        """Return what draws the curve and reads a metric (step 3), of another model if given."""
+        model = self.model if model is None else model
+        empirical = self.distribution == "empirical" or isinstance(model, VerificationModel)
+        if empirical and metric != "correlation":
+            return EmpiricalReader(self.sample, self.weight, model)
+        return self.latent_reader(model)
 
-    def latent_reader(self, solution: Solution) -> GaussianReader:
+    def latent_reader(self, model: Model) -> GaussianReader:
         """Return what knows ρ and p*."""
-        model, ranks = solution.model, self.distribution == "copula"
         if isinstance(model, VerificationModel):
             raise InputError(f"{self.method!r} has no latent propensity")
-        return GaussianReader(self.sample, solution.weight, model, solution.columns, ranks)
+        ranks = self.distribution == "copula"
+        return GaussianReader(self.sample, self.weight, model, self.columns, ranks)
 
-    def readers(
-        self, solution: Solution, models: Sequence[HiddenModel], metric: str
-    ) -> list[Reader]:
-        """Return the same for each model of a profile."""
-        return [
-            self.reader(Solution(model, solution.weight, solution.columns), metric)
-            for model in models
-        ]
+
+def fit_selection(
+    method: str,
+    distribution: str,
+    sample: SelectionSample,
+    weight: FloatArray,
+    near: Model | None = None,
+) -> SelectionFit:
+    """Standardise (step 1) and fit (step 2); a model fitted to similar weights helps."""
+    columns = standardise(sample, weight, ranks=distribution == "copula")
+    model: Model
+    if method == "unobserved":
+        start = near if isinstance(near, HiddenModel) else None
+        model = fit_hidden(sample, weight, columns, start)
+    elif method in LATENT:
+        guess = None if near is None else near.coefficients
+        model = fit_outcome(sample, weight, columns, other=method == "observed-score", start=guess)
+    else:
+        model = fit_verification(sample, weight, columns, method)
+    return SelectionFit(method, distribution, sample, weight, columns, model)
 
 
 class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
@@ -249,25 +267,18 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         refuse_columns(
             self.method, covariates=X is not None, selection_score=selection_score is not None
         )
-        sample = read_looked(score, y, X, selection_score)
-        self._recipe = Recipe(self.method, self.distribution, sample)
-        self._solution = self._recipe.solve(sample.weight)
-        self._reader = self._recipe.reader(self._solution)
+        sample = read_sample(score, y, X, selection_score)
+        self._solution = fit_selection(self.method, self.distribution, sample, sample.weight)
+        self._reader = self._solution.reader()
         self._profile: Profile | None = None
-        self._readers: dict[bool, list[Reader]] = {}
+        self._profile_readers: dict[bool, list[CurveReader]] = {}
         self.model_ = self._solution.model
         self.curve_: OperatingCurve = self._reader.curve
         self.prevalence_: float = self.curve_.prevalence
-        positive, negative, _ = sample.counts.cumulative()
-        self.naive_curve_ = OperatingCurve(
-            np.concatenate([[np.inf], sample.counts.score]),
-            positive / positive[-1],
-            negative / negative[-1],
-            float(positive[-1] / (positive[-1] + negative[-1])),
-        )
+        self.naive_curve_ = labelled_curve(sample.counts)
         self.correlation_ = self.latent_threshold_ = self.error_correlation_ = float("nan")
         if not isinstance(self.model_, VerificationModel):
-            latent = self._recipe.latent_reader(self._solution)
+            latent = self._solution.latent_reader(self.model_)
             self.correlation_, self.latent_threshold_ = latent.latent()
         if isinstance(self.model_, HiddenModel):
             self.error_correlation_ = self.model_.fit.error_correlation
@@ -304,12 +315,12 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         Wrong when: an assumption fails, which no interval knows.
         """
         self._refuse_unfitted()
-        read_metric(metric, threshold)
+        refuse_metric(metric, threshold)
         if method == "auto":
             method = "profile" if self.method == "unobserved" else "delta"
         refuse_interval(self.method, method, metric)
-        span = self._span(metric, threshold, method, n_resamples)
-        return Estimate(*span, self.confidence_level, NEEDS[self.method], method)
+        found = self._estimate(metric, threshold, method, n_resamples)
+        return replace(found, needs=NEEDS[self.method], method=method)
 
     def band(self, *, simultaneous: bool = True) -> CurveBounds:
         """Return a confidence band of the ROC curve, at each false-positive rate.
@@ -320,10 +331,10 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
             Whether the whole curve (default) or only each point is covered with the confidence.
         """
         self._refuse_unfitted()
-        points: list[tuple[float, Reader]] = [(0.0, self._reader)]
+        points: list[tuple[float, CurveReader]] = [(0.0, self._reader)]
         if isinstance(self.model_, HiddenModel):
             limit = float(ndtri(0.5 + self.confidence_level / 2)) ** 2
-            pairs = zip(self._scan().loss, self._scan_readers("roc_auc"), strict=True)
+            pairs = zip(self._scan().loss, self._readers("roc_auc"), strict=True)
             points = [(float(loss), reader) for loss, reader in pairs if loss <= limit]
         return roc_band(
             points,
@@ -346,11 +357,11 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
 
     def _checks(self) -> Iterator[Check]:
         model = self.model_
-        yield from checks.check_sample(self._recipe.sample, self.curve_)
+        yield from checks.check_sample(self._solution.sample, self.curve_)
         if self.method in ("own-score", "observed-score"):
-            yield checks.check_rule(self._recipe.sample, self.method)
+            yield checks.check_rule(self._solution.sample, self.method)
         if not isinstance(model, VerificationModel):
-            yield checks.check_normality(self._recipe.sample, self.distribution)
+            yield checks.check_normality(self._solution.sample, self.distribution)
         yield from checks.check_shape(model)
         if isinstance(model, HiddenModel):
             interval = self.error_correlation_interval()
@@ -358,22 +369,21 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         if isinstance(model, VerificationModel) and model.selection is not None:
             yield checks.check_positivity(model)
 
-    def _span(self, metric: str, threshold: float | None, method: str, n_resamples: int) -> Span:
-        reader, level = self._recipe.reader(self._solution, metric), self.confidence_level
+    def _estimate(
+        self, metric: str, threshold: float | None, method: str, n_resamples: int
+    ) -> Estimate:
+        solution, level = self._solution, self.confidence_level
+        reader = solution.reader(metric)
         if method == "delta":
-            return delta_span(reader, metric, threshold, level)
+            return delta_estimate(reader, metric, threshold, level)
         if method == "profile":
             readers = ProfileReaders(
-                reader,
-                self._scan_readers(metric),
-                lambda model: self._recipe.readers(self._solution, [model], metric)[0],
+                reader, self._readers(metric), lambda model: solution.reader(metric, model)
             )
-            return self._scan().span(readers, metric, threshold, level)
-        recipe, model = self._recipe, self.model_
-        return bootstrap_span(
-            lambda weight: recipe.reader(recipe.solve(weight, model), metric),
-            self._solution.weight,
-            lambda reader: reader.value(metric, threshold),
+            return self._scan().estimate(readers, metric, threshold, level)
+        return bootstrap_estimate(
+            lambda weight: solution.refit(weight).reader(metric).value(metric, threshold),
+            solution.weight,
             reader.value(metric, threshold),
             level,
             n_resamples,
@@ -388,12 +398,14 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
             self._profile = Profile(points, likelihood_field([point.model for point in points]))
         return self._profile
 
-    def _scan_readers(self, metric: str) -> list[Reader]:
+    def _readers(self, metric: str) -> list[CurveReader]:
+        """Return what reads a metric at each point of the profile; kept, for they are costly."""
         latent = metric == "correlation"
-        if latent not in self._readers:
-            models = [point.model for point in self._scan().points]
-            self._readers[latent] = self._recipe.readers(self._solution, models, metric)
-        return self._readers[latent]
+        if latent not in self._profile_readers:
+            self._profile_readers[latent] = [
+                self._solution.reader(metric, point.model) for point in self._scan().points
+            ]
+        return self._profile_readers[latent]
 
     def _coefficients(self) -> dict[str, Estimate]:
         errors = np.sqrt(np.diag(self.model_.covariance))

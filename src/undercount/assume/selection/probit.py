@@ -1,4 +1,4 @@
-"""Newton's method for a smooth log-likelihood, with step halving."""
+"""Probit regression by Newton's method, and a test of its shape."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,6 +1,5 @@
-"""Rows for a selection model: score, label, whether somebody looked, and covariates."""
+"""Read rows for a selection model, and standardise their columns (Cook's step 1)."""
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,16 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from undercount.count.arrays import read_labels, read_scores
+from undercount.count.arrays import LabelWords, read_labels, read_scores
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
 
 MATRIX = 2
+# A missing label means something else here, and no argument tells other codings.
+LABELS = LabelWords(
+    missing="not looked at",
+    recode="numpy.where(y == 'yes', 1.0, 0.0), with NaN where nobody looked",
+    other="If {0} means that nobody looked make it missing: numpy.where(y == {0}, numpy.nan, y)",
+)
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class SelectionSample:
     """Hold validated rows; equal rows without covariates are one row with a weight.
 
     Attributes
@@ -52,9 +57,13 @@ class Sample:
         """Score of each row."""
         return self.counts.score[self.cell]
 
+    def heads(self, mass: FloatArray) -> FloatArray:
+        """Sum a number of each row above each border between distinct scores, from 0 to all."""
+        return np.append(0.0, np.cumsum(np.bincount(self.cell, mass, len(self.counts.score))))
+
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class StandardColumns:
     """Hold standardised columns (step 1 of Cook's procedure: over all rows).
 
     Attributes
@@ -84,10 +93,11 @@ class Columns:
         return np.column_stack(columns)
 
 
-def read_sample(score: Any, y: Any, X: Any, selection_score: Any) -> Sample:
+def read_sample(score: Any, y: Any, X: Any, selection_score: Any) -> SelectionSample:
     """Validate rows by counting them, and keep what the counts cannot hold."""
     try:
-        counts = ScoreCounts.from_rows(y, score)
+        scores, labels = read_scores(score), read_labels(y, words=LABELS)
+        counts = ScoreCounts.from_rows(labels, scores, unlabeled=-1)
     except InputError as error:
         if _holes(score) and not _holes(y):
             raise InputError(
@@ -103,7 +113,6 @@ def read_sample(score: Any, y: Any, X: Any, selection_score: Any) -> Sample:
     _refuse_unusable(counts)
     if X is None and selection_score is None:
         return _from_counts(counts)
-    labels = read_labels(y)
     covariates, names = _read_covariates(X, len(labels))
     other = None
     if selection_score is not None:
@@ -113,10 +122,9 @@ def read_sample(score: Any, y: Any, X: Any, selection_score: Any) -> Sample:
                 f"selection_score must hold one finite number a row; got {len(other)} numbers for "
                 f"{len(labels)} rows"
             )
-    cell = np.searchsorted(-counts.score, -read_scores(score).astype(np.float64))
-    return Sample(
+    return SelectionSample(
         counts,
-        cell,
+        np.searchsorted(-counts.score, -scores.astype(np.float64)),
         (labels == 1).astype(float),
         (labels >= 0).astype(float),
         np.ones(len(labels)),
@@ -134,7 +142,7 @@ def _holes(values: Any) -> bool:
         return False
 
 
-def standardise(sample: Sample, weight: FloatArray, *, ranks: bool) -> Columns:
+def standardise(sample: SelectionSample, weight: FloatArray, *, ranks: bool) -> StandardColumns:
     """Standardise score, selecting score and covariates over all rows, looked at or not."""
     score, moments = _standardised(sample.score, weight, "score")
     other = None
@@ -150,18 +158,23 @@ def standardise(sample: Sample, weight: FloatArray, *, ranks: bool) -> Columns:
         extra = np.column_stack(
             [_standardised(column, weight, f"column {name!r} of X")[0] for column, name in pairs]
         )
-    return Columns(score, other, extra, moments)
+    return StandardColumns(score, other, extra, moments)
 
 
 def normal_scores(values: FloatArray | None, weight: FloatArray) -> FloatArray:
     """Replace values by normal quantiles of their mid-ranks, ties sharing one."""
-    distinct, place = np.unique(np.asarray(values), return_inverse=True)
-    mass = np.bincount(place, weight, len(distinct))
-    middle = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
+    place, middle = mid_ranks(np.asarray(values), weight)
     # A value that a resample left out may stand at the very edge.
-    tiny = 0.25 / mass.sum()
+    tiny = 0.25 / weight.sum()
     result: FloatArray = ndtri(np.clip(middle, tiny, 1 - tiny))[place]
     return result
+
+
+def mid_ranks(values: FloatArray, weight: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return where each row stands among the distinct values, and the share of rows below those."""
+    distinct, place = np.unique(values, return_inverse=True)
+    mass = np.bincount(place, weight, len(distinct))
+    return place, (np.cumsum(mass) - 0.5 * mass) / mass.sum()
 
 
 def _standardised(
@@ -176,7 +189,7 @@ def _standardised(
     return centred / spread, np.array([mean, spread])
 
 
-def _from_counts(counts: ScoreCounts) -> Sample:
+def _from_counts(counts: ScoreCounts) -> SelectionSample:
     columns = (
         (counts.positive, 1.0, 1.0),
         (counts.negative, 0.0, 1.0),
@@ -184,7 +197,7 @@ def _from_counts(counts: ScoreCounts) -> Sample:
     )
     cells = [np.flatnonzero(column) for column, _, _ in columns]
     sizes = [len(cell) for cell in cells]
-    return Sample(
+    return SelectionSample(
         counts,
         np.concatenate(cells),
         np.repeat([label for _, label, _ in columns], sizes),
@@ -226,26 +239,3 @@ def _read_covariates(X: Any, n_rows: int) -> tuple[FloatArray, tuple[str, ...]]:
     columns = getattr(X, "columns", None)
     names = [f"x{i}" for i in range(array.shape[1])] if columns is None else columns
     return array, tuple(str(name) for name in names)
-
-
-# What the counts, which read the labels, say of other codings; here no argument tells them.
-OWN_WORDS = {
-    r"missing \(unlabeled\)": "missing (not looked at)",
-    r"If (\S+) means unlabeled pass unlabeled=\S+;": r"If \1 means that nobody looked make it "
-    r"missing: numpy.where(y == \1, numpy.nan, y);",
-    r"numpy\.where\(y == 'yes', 1, numpy\.nan\)": "numpy.where(y == 'yes', 1.0, 0.0), with NaN "
-    "where nobody looked",
-}
-
-
-def read_looked(score: Any, y: Any, X: Any, selection_score: Any) -> Sample:
-    """Read a sample; where its labels are refused, say how a selection model wants them."""
-    try:
-        return read_sample(score, y, X, selection_score)
-    except InputError as error:
-        told = str(error)
-        for theirs, own in OWN_WORDS.items():
-            told = re.sub(theirs, own, told)
-        if told == str(error):
-            raise
-        raise InputError(told) from error

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.assume.selection.bivariate_normal import log_density
-from undercount.assume.selection.latent import Masses
+from undercount.assume.selection.latent_models import Masses
 from undercount.assume.selection.probit import ProbitFit, fit_probit, residual
-from undercount.assume.selection.sample import Columns, Sample
+from undercount.assume.selection.sample import SelectionSample, StandardColumns
 from undercount.curve import FloatArray
 from undercount.errors import InputError
 
@@ -31,7 +31,7 @@ class VerificationModel:
     Wrong when: whoever chose knew more about the class than the columns say.
     """
 
-    sample: Sample
+    sample: SelectionSample
     weight: FloatArray
     design: FloatArray
     outcome: ProbitFit | None
@@ -108,7 +108,7 @@ class VerificationModel:
 
 
 def fit_verification(
-    sample: Sample, weight: FloatArray, columns: Columns, method: str
+    sample: SelectionSample, weight: FloatArray, columns: StandardColumns, method: str
 ) -> VerificationModel:
     """Fit "begg-greenes", "ipw" or "doubly-robust"."""
     design = columns.design(other=True, extra=True)
@@ -128,7 +128,7 @@ def fit_verification(
 
 
 def _fit_selection(
-    sample: Sample, weight: FloatArray, design: FloatArray, kept: np.ndarray, method: str
+    sample: SelectionSample, weight: FloatArray, design: FloatArray, kept: np.ndarray, method: str
 ) -> ProbitFit:
     what = "which rows were looked at"
     try:

@@ -1,14 +1,9 @@
-"""Bivariate normal CDF, probit and eq. 15 against scipy, statsmodels and direct likelihoods."""
-
-from itertools import pairwise
+"""Eq. 15 against direct likelihoods and optimisers."""
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
-from scipy.integrate import quad
 from scipy.optimize import minimize
-from scipy.special import log_ndtr, ndtr
+from scipy.special import log_ndtr
 from scipy.stats import multivariate_normal
 
 from undercount.assume.selection.biprobit import (
@@ -18,46 +13,7 @@ from undercount.assume.selection.biprobit import (
     fit_given_correlation,
     row_scores,
 )
-from undercount.assume.selection.bivariate_normal import binormal_cdf, log_binormal_cdf
-from undercount.assume.selection.probit import fit_probit, reset_p_value
-from undercount.errors import InputError
 from undercount.theory.simulation import simulate_unobserved
-
-limits = st.one_of(st.just(0.0), st.floats(-6, 6))
-
-
-@settings(deadline=None, max_examples=50)
-@given(limits, limits, st.floats(-0.999, 0.999))
-@example(1e-210, -1e-210, 0.0)
-@example(-1e-300, -1e-300, 0.5)
-def test_binormal_cdf_is_scipys(x, y, r):
-    expected = multivariate_normal.cdf([x, y], cov=[[1, r], [r, 1]])
-    found = binormal_cdf(np.array([x]), np.array([y]), r)[0]
-    assert found == pytest.approx(expected, abs=1e-10)
-
-
-def test_binormal_cdf_with_infinite_limits():
-    infinite = np.array([np.inf, -np.inf, np.inf])
-    found = binormal_cdf(infinite, np.array([1.0, 1.0, np.inf]), 0.5)
-    assert found == pytest.approx([ndtr(1.0), 0.0, 1.0])
-
-
-@pytest.mark.parametrize(
-    ("x", "y", "r"),
-    [(-3, -4, 0.2), (-6, -5, -0.5), (-10, 3, 0.7), (-5.5, 1, -0.95), (-8, -2, 0.999)],
-)
-def test_tiny_probabilities_keep_their_digits(x, y, r):
-    root = np.sqrt(1 - r * r)
-
-    def integrand(t):
-        return np.exp(-t * t / 2) / np.sqrt(2 * np.pi) * ndtr((y - r * t) / root)
-
-    pieces = x - np.concatenate([[0], np.geomspace(0.01, 14, 60)])
-    parts = [
-        quad(integrand, low, high, epsabs=0, epsrel=1e-10)[0] for high, low in pairwise(pieces)
-    ]
-    found = log_binormal_cdf(np.array([float(x)]), np.array([float(y)]), np.array([r]))
-    assert found[0] == pytest.approx(np.log(sum(parts)), abs=1e-6)
 
 
 def censored(n, seed, correlation=0.5, **design):
@@ -153,48 +109,6 @@ def test_each_local_maximum_is_reported_and_the_highest_wins():
     values = [fit_given_correlation(rows, r, fit.coefficients).log_likelihood for r in grid]
     assert fit.log_likelihood >= max(values) - 1e-9
     assert fit.error_correlation in fit.modes
-
-
-def test_probit_is_that_of_statsmodels_with_weights_as_repetitions():
-    sm = pytest.importorskip("statsmodels.api")
-    generator = np.random.default_rng(0)
-    design = np.column_stack([np.ones(200), generator.standard_normal((200, 2))])
-    label = (design @ [0.3, 1.0, -0.5] + generator.standard_normal(200) > 0).astype(float)
-    weight = generator.integers(1, 5, 200)
-    times = np.repeat(np.arange(200), weight)
-    expected = sm.Probit(label[times], design[times]).fit(disp=0, method="newton", tol=1e-12)
-    found = fit_probit(design, label, weight.astype(float))
-    assert found.coefficients == pytest.approx(expected.params, abs=1e-6)
-    assert found.covariance == pytest.approx(expected.cov_params(), abs=1e-6)
-    assert found.log_likelihood == pytest.approx(expected.llf, abs=1e-6)
-
-
-def test_separated_classes_are_refused():
-    design = np.column_stack([np.ones(6), np.arange(6.0)])
-    with pytest.raises(InputError, match="separate the two classes"):
-        fit_probit(design, (np.arange(6) > 2).astype(float), np.ones(6))
-
-
-def test_reset_sees_a_bend_and_not_a_line():
-    generator = np.random.default_rng(1)
-    a = generator.standard_normal(3000)
-    design, weight = np.column_stack([np.ones(3000), a]), np.ones(3000)
-    noise = generator.standard_normal(3000)
-    straight = (0.2 + 0.8 * a + noise > 0).astype(float)
-    bent = (0.2 + 0.8 * a + 0.5 * a**2 + noise > 0).astype(float)
-    assert reset_p_value(fit_probit(design, straight, weight), design, straight, weight) > 0.01
-    assert reset_p_value(fit_probit(design, bent, weight), design, bent, weight) < 1e-6
-
-
-def test_reset_is_quiet_as_often_as_promised():
-    generator = np.random.default_rng(2)
-    small = 0
-    for _ in range(300):
-        a, noise = generator.standard_normal((2, 300))
-        design, weight = np.column_stack([np.ones(300), a]), np.ones(300)
-        label = (0.7 * a + noise > 0).astype(float)
-        small += reset_p_value(fit_probit(design, label, weight), design, label, weight) < 0.05
-    assert 3 <= small <= 32
 
 
 def test_boundary_is_flagged():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from undercount.assume import calibration
+from undercount.assume.selection import critical_values
 from undercount.assume.selection.critical_values import LikelihoodField, likelihood_field
 from undercount.assume.selection.intervals import ProfileReaders
 from undercount.assume.selection.model import SelectionModel
@@ -78,7 +78,7 @@ def scanned():
 def test_the_field_does_not_depend_on_how_rows_are_cut_up(scanned, monkeypatch):
     _, models = scanned
     whole = likelihood_field(models).products
-    monkeypatch.setattr(calibration, "CHUNK", 97)
+    monkeypatch.setattr(critical_values, "CHUNK", 97)
     assert likelihood_field(models).products == pytest.approx(whole, abs=1e-8)
 
 
@@ -107,10 +107,8 @@ def test_a_well_identified_correlation_has_the_usual_interval():
 
 def test_the_drift_of_the_prevalence_is_its_derivative_by_the_coefficients(scanned):
     model, models = scanned
-    profile, along = model._scan(), model._scan_readers("prevalence")
-    readers = ProfileReaders(
-        model._reader, along, lambda moved: model._recipe.readers(model._solution, [moved], "")[0]
-    )
+    profile, along = model._scan(), model._readers("prevalence")
+    readers = ProfileReaders(model._reader, along, lambda moved: model._solution.reader("", moved))
     values = np.array([reader.value("prevalence", None) for reader in along])
     found = (profile._drift(readers, values, "prevalence", None) ** 2).sum(axis=1)
     slopes = [point.slopes().positive.mean(axis=0) for point in models]

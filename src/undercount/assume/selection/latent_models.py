@@ -1,4 +1,4 @@
-"""What every model says of a row: how much positive and how much negative mass it carries."""
+"""Fit the models with a latent propensity (Cook's step 2): eq. 14, appendix B and eq. 15."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +17,7 @@ from undercount.assume.selection.biprobit import (
 )
 from undercount.assume.selection.bivariate_normal import log_density
 from undercount.assume.selection.probit import ProbitFit, fit_probit, inverse, residual
-from undercount.assume.selection.sample import Columns, Sample
+from undercount.assume.selection.sample import SelectionSample, StandardColumns
 from undercount.curve import FloatArray
 
 
@@ -30,18 +30,6 @@ class Masses(NamedTuple):
 
 class MassModel(Protocol):
     """A fitted model whose masses, weighted, are the population."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the coefficients."""
-
-    @property
-    def coefficients(self) -> FloatArray:
-        """Fitted coefficients."""
-
-    @property
-    def covariance(self) -> FloatArray:
-        """Covariance of the coefficients."""
 
     @property
     def propensity(self) -> FloatArray:
@@ -67,7 +55,7 @@ class OutcomeModel:
     Wrong when: whoever chose knew more about the class than the columns say.
     """
 
-    sample: Sample
+    sample: SelectionSample
     weight: FloatArray
     design: FloatArray
     fit: ProbitFit
@@ -119,7 +107,12 @@ class OutcomeModel:
 
 
 def fit_outcome(
-    sample: Sample, weight: FloatArray, columns: Columns, *, other: bool, start: FloatArray | None
+    sample: SelectionSample,
+    weight: FloatArray,
+    columns: StandardColumns,
+    *,
+    other: bool,
+    start: FloatArray | None,
 ) -> OutcomeModel:
     """Fit own-score (``other=False``) or observed-score (``other=True``)."""
     design = columns.design(other=other, extra=False)
@@ -222,7 +215,10 @@ class HiddenModel:
 
 
 def fit_hidden(
-    sample: Sample, weight: FloatArray, columns: Columns, near: "HiddenModel | None"
+    sample: SelectionSample,
+    weight: FloatArray,
+    columns: StandardColumns,
+    near: "HiddenModel | None",
 ) -> HiddenModel:
     """Fit eq. 15; a fit of the same rows under other weights speeds it up."""
     selection = columns.design(other=False, extra=True)

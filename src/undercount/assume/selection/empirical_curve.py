@@ -1,12 +1,12 @@
-"""Read metrics over the observed scores of all rows (the default third step)."""
+"""Read curve and metrics over the observed scores of all rows (the default third step)."""
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from undercount.assume.selection.latent import Masses, MassModel
-from undercount.assume.selection.sample import Sample
+from undercount.assume.selection.latent_models import Masses, MassModel
+from undercount.assume.selection.sample import SelectionSample
 from undercount.curve import FloatArray, OperatingCurve, OperatingPoint
 
 CHUNK = 1 << 15
@@ -25,7 +25,7 @@ class EmpiricalReader:
     Wrong when: rows were left out before anybody scored them.
     """
 
-    sample: Sample
+    sample: SelectionSample
     weight: FloatArray
     model: MassModel
 
@@ -37,18 +37,12 @@ class EmpiricalReader:
     @cached_property
     def _every(self) -> OperatingCurve:
         """Rates at every distinct score; prevalence is the mean mass."""
-        size = len(self.sample.counts.score)
-        heads = []
-        for mass in self.masses:
-            cells = np.bincount(self.sample.cell, self.weight * mass, size)
-            heads.append(np.concatenate([[0.0], np.cumsum(cells)]))
-        positive, negative = heads
-        total = positive[-1] + negative[-1]
+        positive, negative = (self.sample.heads(self.weight * mass) for mass in self.masses)
         return OperatingCurve(
-            np.concatenate([[np.inf], self.sample.counts.score]),
+            np.append(np.inf, self.sample.counts.score),
             positive / positive[-1],
             negative / negative[-1],
-            float(positive[-1] / total),
+            float(positive[-1] / (positive[-1] + negative[-1])),
         )
 
     @cached_property
@@ -58,18 +52,14 @@ class EmpiricalReader:
         moved = (np.diff(every.tpr) != 0) | (np.diff(every.fpr) != 0)
         if moved.all():
             return every
-        kept = np.concatenate([[True], moved])
+        kept = np.append(True, moved)
         return OperatingCurve(
             every.threshold[kept], every.tpr[kept], every.fpr[kept], every.prevalence
         )
 
-    def point(self, threshold: float) -> OperatingPoint:
-        """Rates at a threshold."""
-        return self.curve.at(threshold)
-
     def value(self, metric: str, threshold: float | None) -> float:
         """Value of a metric."""
-        source = self.curve if threshold is None else self.point(threshold)
+        source = self.curve if threshold is None else self.curve.at(threshold)
         return float(getattr(source, metric))
 
     def variance(self, metric: str, threshold: float | None) -> float:
@@ -93,8 +83,7 @@ class EmpiricalReader:
 
     def roc(self, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
         """True-positive rates at given false-positive rates, and their covariance."""
-        curve = self._every
-        place = np.minimum(np.searchsorted(curve.fpr, grid), len(curve.threshold) - 1)
+        curve, place = self._every, self._place(grid)
         reach = np.minimum(REACH, np.minimum(grid, 1 - grid))
         low, high = grid - reach, grid + reach
         rise = np.interp(high, curve.fpr, curve.tpr) - np.interp(low, curve.fpr, curve.tpr)
@@ -113,15 +102,10 @@ class EmpiricalReader:
         A positive that happened not to be looked at would have come with the weight that rows have
         there, so that few of them can hide where weights are small and many where they are large.
         """
-        curve, size = self._every, len(self.sample.counts.score)
-        place = np.minimum(np.searchsorted(curve.fpr, grid), size)
+        curve = self._every
+        place = self._place(grid)
         inverse = self.sample.looked / self.model.propensity
-        first, second = (
-            np.concatenate(
-                [[0.0], np.cumsum(np.bincount(self.sample.cell, self.weight * part, size))]
-            )
-            for part in (inverse, inverse**2)
-        )
+        first, second = (self.sample.heads(self.weight * part) for part in (inverse, inverse**2))
         with np.errstate(invalid="ignore"):
             above = second[place] / first[place]
             below = (second[-1] - second[place]) / (first[-1] - first[place])
@@ -145,17 +129,16 @@ class EmpiricalReader:
     @cached_property
     def _slope_heads(self) -> tuple[FloatArray, FloatArray]:
         """Mean derivative of the mass at or above each distinct score, for both classes."""
-        size = len(self.sample.counts.score)
-        heads = []
-        for slopes in self._slopes:
-            columns = [
-                np.concatenate(
-                    [[0.0], np.cumsum(np.bincount(self.sample.cell, self.weight * slope, size))]
-                )
-                for slope in slopes.T
-            ]
-            heads.append(np.column_stack(columns) / self.weight.sum())
-        return heads[0], heads[1]
+        positive, negative = (
+            np.column_stack([self.sample.heads(self.weight * slope) for slope in slopes.T])
+            for slopes in self._slopes
+        )
+        return positive / self.weight.sum(), negative / self.weight.sum()
+
+    def _place(self, grid: FloatArray) -> np.ndarray:
+        """Find the corner at or beyond each false-positive rate."""
+        curve = self._every
+        return np.minimum(np.searchsorted(curve.fpr, grid), len(curve.threshold) - 1)
 
     def _rate_influence(self, place: np.ndarray, rows: slice) -> tuple[FloatArray, FloatArray]:
         """Shares of some rows in both rates at several corners of the curve."""
@@ -196,10 +179,9 @@ class EmpiricalReader:
         return result
 
     def _point_influence(self, metric: str, threshold: float) -> FloatArray:
-        point = self.point(threshold)
         place = np.array([np.count_nonzero(self.sample.counts.score >= threshold)])
         tpr, fpr = self._rate_influence(place, slice(None))
-        by_tpr, by_fpr, by_prevalence = point_gradient(point, metric)
+        by_tpr, by_fpr, by_prevalence = point_gradient(self.curve.at(threshold), metric)
         result: FloatArray = by_tpr * tpr[:, 0] + by_fpr * fpr[:, 0]
         result += by_prevalence * self._prevalence_influence()
         return result

@@ -1,4 +1,4 @@
-"""Read metrics of a normally distributed score: Cook's third step (eqs 11 and 12) and a copula."""
+"""Read curve and metrics of normal scores: Cook's third step (eqs 11 and 12), and a copula."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,8 +7,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from undercount.assume.selection.bivariate_normal import binormal_cdf, log_density
-from undercount.assume.selection.latent import HiddenModel, OutcomeModel
-from undercount.assume.selection.sample import Columns, Sample
+from undercount.assume.selection.latent_models import HiddenModel, OutcomeModel
+from undercount.assume.selection.sample import SelectionSample, StandardColumns, mid_ranks
 from undercount.curve import FloatArray, OperatingCurve, OperatingPoint
 
 CUTOFFS = np.linspace(8.0, -8.0, 2001)
@@ -55,10 +55,10 @@ class GaussianReader:
     probit may be right.
     """
 
-    sample: Sample
+    sample: SelectionSample
     weight: FloatArray
     model: OutcomeModel | HiddenModel
-    columns: Columns
+    columns: StandardColumns
     ranks: bool
 
     @cached_property
@@ -222,12 +222,10 @@ class GaussianReader:
         """Find what a row adds to the others' log-likelihood gradients by shifting their ranks."""
         bend = (self.model.scores(place, STEP) - self.model.scores(place, -STEP)) / (2 * STEP)
         bend *= (self.weight / np.exp(log_density(column)) / self.weight.sum())[:, None]
-        distinct, cell = np.unique(values, return_inverse=True)
-        mass = np.bincount(cell, self.weight, len(distinct))
-        middle = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
-        shifts = np.empty((len(distinct), bend.shape[1]))
+        cell, middle = mid_ranks(values, self.weight)
+        shifts = np.empty((len(middle), bend.shape[1]))
         for i, part in enumerate(bend.T):
-            level = np.bincount(cell, part, len(distinct))
+            level = np.bincount(cell, part, len(middle))
             # A row moves up the ranks of all rows above it, and by one half those tied with it.
             shifts[:, i] = level.sum() - np.cumsum(level) + 0.5 * level - level @ middle
         return shifts[cell]

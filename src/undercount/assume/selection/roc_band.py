@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.special import expit, logit, ndtri
 
-from undercount.assume.selection.intervals import Reader
+from undercount.assume.selection.intervals import CurveReader
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
 
 # Nearer to the ends hardly a row is left, so the band is flat there.
@@ -17,8 +17,8 @@ NEAR_END = 1e-4
 
 
 def roc_band(
-    points: Sequence[tuple[float, Reader]],
-    best: Reader,
+    points: Sequence[tuple[float, CurveReader]],
+    best: CurveReader,
     level: float,
     random_state: int | np.random.Generator | None,
     *,

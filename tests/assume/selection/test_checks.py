@@ -1,0 +1,82 @@
+"""Checks of a selection model: quiet where all is well, said where it is not."""
+
+import numpy as np
+
+from undercount.assume.selection.model import SelectionModel
+from undercount.theory.simulation import (
+    simulate_own_score,
+    simulate_unobserved,
+)
+
+METHODS = ["own-score", "observed-score", "begg-greenes", "ipw", "doubly-robust"]
+
+
+def levels(model):
+    return {check.code: check.level for check in model.checks()}
+
+
+def test_checks_are_quiet_on_the_papers_design(fitted):
+    found = levels(fitted("own-score", 2000, "normal"))
+    assert found["extrapolation"] == "warn"  # half of the rows were never looked at
+    del found["extrapolation"]
+    assert set(found.values()) == {"ok"}
+    assert set(found) == {"selection-rule", "normality", "outcome-shape"}
+
+
+def test_normality_fails_only_where_it_matters():
+    data = simulate_own_score(2000, 0.6, random_state=0)
+    skewed = np.exp(data.score)
+    assert levels(SelectionModel(distribution="normal").fit(skewed, data.y))["normality"] == "fail"
+    assert levels(SelectionModel().fit(skewed, data.y))["normality"] == "ok"
+
+
+def test_reset_sees_a_bent_class():
+    generator = np.random.default_rng(0)
+    score = generator.standard_normal(3000)
+    truth = (score + 0.8 * score**2 - 1 + generator.standard_normal(3000) > 0).astype(float)
+    model = SelectionModel("own-score").fit(score, np.where(score > -0.8, truth, np.nan))
+    assert levels(model)["outcome-shape"] == "fail"
+
+
+def test_weak_identification_is_said(fitted):
+    model = fitted("unobserved", 1000)
+    found = {check.code: check for check in model.checks()}["weak-identification"]
+    assert found.level in ("warn", "fail")
+    assert "known loosely" in found.message
+    assert "columns X" in found.advice
+
+
+def test_few_labels_direction_and_rule_are_said():
+    generator = np.random.default_rng(1)
+    score = generator.standard_normal(300)
+    truth = (-1.5 * score + generator.standard_normal(300) > 0).astype(float)
+    y = np.where(generator.random(300) < 0.12, truth, np.nan)
+    model = SelectionModel("own-score").fit(score, y)
+    found = levels(model)
+    assert model.curve_.roc_auc < 0.5  # said, never flipped
+    assert found["direction"] == found["few-labels"] == found["selection-rule"] == "warn"
+    assert found["extrapolation"] == "ok"
+
+
+def test_positivity_warns_when_a_few_labels_carry_the_weight():
+    found = []
+    for weight in (0.3, 1.3):
+        data = simulate_unobserved(
+            3000, 0.6, hidden_correlation=0.0, score_weight=weight, random_state=0
+        )
+        found.append(levels(SelectionModel("ipw").fit(data.score, data.y))["positivity"])
+    assert found == ["ok", "warn"]
+
+
+def test_never_looked_at_fails_when_nearly_all_is_extrapolated():
+    data = simulate_own_score(3000, 0.6, looked_share=0.1, random_state=0)
+    found = levels(SelectionModel("own-score").fit(data.score, data.y))
+    assert found["extrapolation"] == "fail"
+
+
+def test_every_check_prints_one_line_of_words(fitted):
+    for method in [*METHODS, "unobserved"]:
+        for check in fitted(method, 300).checks():
+            assert str(check).startswith(f"{check.code} {check.level}: ")
+            assert ".." not in str(check)
+            assert check.level == "ok" or check.advice

@@ -1,0 +1,81 @@
+"""Intervals of the selection models: delta method, profile, bootstrap."""
+
+import numpy as np
+import pytest
+
+from undercount.assume.selection.model import SelectionModel
+from undercount.errors import InputError
+from undercount.theory.simulation import simulate_own_score
+
+METHODS = ["own-score", "observed-score", "begg-greenes", "ipw", "doubly-robust"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("metric", "threshold"),
+    [("roc_auc", None), ("prevalence", None), ("lift_auc", None), ("f1", 0.2), ("mcc", -0.3)],
+)
+def test_delta_and_bootstrap_agree(fitted, method, metric, threshold):
+    model = fitted(method)
+    delta = model.interval(metric, threshold, "delta")
+    boot = model.interval(metric, threshold, "bootstrap", n_resamples=120)
+    # The standard error of 120 resamples is itself known to 6.5 %.
+    assert boot.standard_error == pytest.approx(delta.standard_error, rel=0.3)
+    assert delta.value == boot.value
+    assert delta.low < delta.value < delta.high
+
+
+@pytest.mark.parametrize("distribution", ["normal", "copula"])
+@pytest.mark.parametrize("method", ["own-score", "observed-score"])
+def test_delta_and_bootstrap_agree_for_normal_curves(fitted, method, distribution):
+    model = fitted(method, 500, distribution)
+    for metric, threshold in (("roc_auc", None), ("precision", 0.3), ("correlation", None)):
+        delta = model.interval(metric, threshold, "delta")
+        boot = model.interval(metric, threshold, "bootstrap", n_resamples=120)
+        assert boot.standard_error == pytest.approx(delta.standard_error, rel=0.3)
+
+
+def test_lift_area_is_the_identity_of_area_and_prevalence(fitted):
+    model = fitted("own-score")
+    share, area = model.prevalence_, model.curve_.roc_auc
+    lift = float(model.interval("lift_auc"))
+    assert lift == pytest.approx(share / 2 + (1 - share) * area, abs=1e-12)
+
+
+def test_a_lower_confidence_level_gives_a_narrower_interval():
+    data = simulate_own_score(500, 0.5, random_state=0)
+    widths = [
+        SelectionModel(confidence_level=level).fit(data.score, data.y).interval("roc_auc").interval
+        for level in (0.5, 0.9, 0.99)
+    ]
+    assert widths[0].width < widths[1].width < widths[2].width
+
+
+def test_profile_interval_holds_what_the_likelihood_does_not_reject(fitted):
+    model = fitted("unobserved", 1500)
+    interval, best = model.error_correlation_interval(), model.model_.fit
+    assert interval.low <= model.error_correlation_ <= interval.high
+    inside = np.linspace(interval.low, interval.high, 5)
+    for r in inside[1:-1]:
+        fit = model.model_.at_correlation(float(r), best, 1e-9).fit
+        # Critical values of the designs lie between those of half a χ² and of two degrees.
+        assert 2 * (best.log_likelihood - fit.log_likelihood) < 5.99
+    area = model.interval("roc_auc")
+    assert area.method == "profile"
+    assert 0.5 + 2 / np.pi * np.arcsin(0.6 / np.sqrt(2)) in area.interval
+    assert area.low < model.curve_.roc_auc < area.high
+
+
+def test_unobserved_bootstrap_runs_and_is_of_the_size_of_the_profile(fitted):
+    model = fitted("unobserved", 600)
+    boot = model.interval("roc_auc", method="bootstrap", n_resamples=30)
+    profile = model.interval("roc_auc")
+    assert 0.3 < boot.interval.width / profile.interval.width < 2
+
+
+def test_average_precision_needs_the_bootstrap(fitted):
+    model = fitted("own-score", 400)
+    with pytest.raises(InputError, match="method='bootstrap'"):
+        model.interval("average_precision")
+    found = model.interval("average_precision", method="bootstrap", n_resamples=30)
+    assert found.low < found.value == model.curve_.average_precision < found.high

@@ -1,0 +1,46 @@
+"""Rows for a selection model: what is refused, and in which words."""
+
+import numpy as np
+import pytest
+
+from undercount.assume.selection.model import SelectionModel
+from undercount.errors import InputError
+from undercount.theory.simulation import simulate_own_score
+
+
+@pytest.mark.parametrize(
+    ("score", "y", "words"),
+    [
+        ([0.9, 0.8, 0.1], [1, 1, None], "both classes"),
+        ([0.9, 0.8, 0.1], [1, 0, 1], "every row is labelled"),
+        ([0.9, np.inf, 0.1], [1, 0, None], "finite scores"),
+        ([0.5, 0.5, 0.5], [1, 0, None], "score must vary"),
+        ([0.9, 0.8, 0.1, 0.2], [1, 0, None, None], "separate the two classes"),
+        ([0.9, 0.8, 0.1], [1, 2, None], "labels must be 1"),
+    ],
+)
+def test_wrong_rows_say_what_to_do(score, y, words):
+    with pytest.raises(InputError, match=words):
+        SelectionModel("own-score").fit(score, y)
+
+
+def test_a_value_for_not_looked_at_is_to_be_made_missing(own):
+    coded = np.where(np.isnan(own.y), -1, own.y)
+    with pytest.raises(InputError, match=r"missing \(not looked at\)") as caught:
+        SelectionModel("own-score").fit(own.score, coded)
+    told = str(caught.value)
+    advice = "numpy.where(y == -1, numpy.nan, y)"
+    assert f"If -1 means that nobody looked make it missing: {advice}; if it means" in told
+    assert "unlabeled" not in told
+    y = eval(advice, {"numpy": np, "y": coded})  # noqa: S307 - the advice above
+    followed = SelectionModel("own-score").fit(own.score, y)
+    assert followed.prevalence_ == SelectionModel("own-score").fit(own.score, own.y).prevalence_
+    with pytest.raises(InputError, match=r"'yes', 1\.0, 0\.0\), with NaN where nobody looked"):
+        SelectionModel("own-score").fit([0.9, 0.8, 0.1], np.array(["yes", "no", "?"]))
+
+
+def test_exchanged_columns_are_noticed():
+    data = simulate_own_score(100, 0.5, random_state=0)
+    for y in (data.y, list(data.y), [None if np.isnan(v) else v for v in data.y]):
+        with pytest.raises(InputError, match=r"fit\(score, y\)"):
+            SelectionModel().fit(y, data.score)
