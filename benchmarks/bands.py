@@ -17,7 +17,8 @@ from collections import Counter
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from undercount.assume.bounds.bound_curve import bound_curve, bound_tables
+from undercount.assume.bounds.bound_curve import bound_curve
+from undercount.assume.bounds.tables import bound_tables
 from undercount.counts import ScoreCounts
 from undercount.errors import MisfitWarning
 from undercount.read.intervals.intervals import estimate_metric

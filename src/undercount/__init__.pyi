@@ -3,9 +3,9 @@ from . import prevalence as prevalence
 from . import theory as theory
 from .assume.bounds.attainable import bound_roc_auc as bound_roc_auc
 from .assume.bounds.bound_curve import bound_curve as bound_curve
-from .assume.bounds.bound_curve import bound_tables as bound_tables
 from .assume.bounds.tables import ContingencyTables as ContingencyTables
 from .assume.bounds.tables import TableBounds as TableBounds
+from .assume.bounds.tables import bound_tables as bound_tables
 from .assume.labelled import labelled_curve as labelled_curve
 from .assume.labelled import naive_curve as naive_curve
 from .assume.mixture import mixture_curve as mixture_curve

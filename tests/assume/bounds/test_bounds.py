@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from undercount.assume.bounds.attainable import bound_roc_auc
-from undercount.assume.bounds.bound_curve import bound_curve, bound_tables
-from undercount.assume.bounds.tables import ContingencyTables, tables, targets
+from undercount.assume.bounds.bound_curve import bound_curve
+from undercount.assume.bounds.hidden_limits import hidden_limits
+from undercount.assume.bounds.tables import ContingencyTables, add_hidden, bound_tables
 from undercount.counts import ScoreCounts
 from undercount.errors import MisfitWarning
 from undercount.shares import Shares
@@ -26,7 +27,7 @@ def published(case):
     labels = [case["labels"][i] for i in case["order"]]
     counts = ScoreCounts.from_rows(labels, -np.arange(len(labels)))
     # The share may be 1 in these cases, which Shares refuses, so the parts are called.
-    wanted = targets(
+    wanted = hidden_limits(
         counts,
         case["beta"],
         np.asarray(case["T_lb_by_rank0"], float),
@@ -35,8 +36,8 @@ def published(case):
     )
     anyhow = Shares(0.5)
     return (
-        tables(counts, anyhow, wanted.clip(wanted.low), wanted.n_hidden),
-        tables(counts, anyhow, wanted.clip(wanted.high), wanted.n_hidden),
+        add_hidden(counts, anyhow, wanted.clip(wanted.low), wanted.n_hidden),
+        add_hidden(counts, anyhow, wanted.clip(wanted.high), wanted.n_hidden),
     )
 
 

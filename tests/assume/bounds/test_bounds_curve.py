@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from undercount.assume.bounds.attainable import bound_roc_auc
-from undercount.assume.bounds.bound_curve import bound_curve, bound_tables
-from undercount.assume.bounds.tables import tables, targets
+from undercount.assume.bounds.bound_curve import bound_curve
+from undercount.assume.bounds.hidden_limits import hidden_limits
+from undercount.assume.bounds.tables import add_hidden, bound_tables
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, MisfitWarning
 from undercount.estimate import Estimate
@@ -262,9 +263,9 @@ def test_two_models_keep_their_order_at_every_feasible_prevalence():
         cdf = np.cumsum(counts.positive) / counts.n_positive
         areas.append(
             [
-                tables(counts, Shares(share), wanted.low, wanted.n_hidden).curve.roc_auc
+                add_hidden(counts, Shares(share), wanted.low, wanted.n_hidden).curve.roc_auc
                 for share in (0.0, 0.1, 0.2, 0.3)
-                for wanted in [targets(counts, share, cdf, cdf, "none")]
+                for wanted in [hidden_limits(counts, share, cdf, cdf, "none")]
             ]
         )
     assert (np.array(areas[0]) > np.array(areas[1])).all()

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from undercount.assume.bounds.bound_curve import bound_curve, bound_tables
-from undercount.assume.bounds.tables import tables, targets
+from undercount.assume.bounds.bound_curve import bound_curve
+from undercount.assume.bounds.hidden_limits import hidden_limits
+from undercount.assume.bounds.tables import add_hidden, bound_tables
 from undercount.assume.mixture import mixture_curve
 from undercount.counts import ScoreCounts
 from undercount.errors import MisfitWarning, UndefinedMetricWarning
@@ -56,8 +57,8 @@ def quiet_tables(*arguments, **options):
 def unclipped(counts, share):
     """Claesen's tables with the empirical distribution, neither rounded nor clipped."""
     cdf = np.cumsum(counts.positive) / counts.n_positive
-    wanted = targets(counts, share, cdf, cdf, "none")
-    return tables(counts, Shares(share), wanted.low, wanted.n_hidden)
+    wanted = hidden_limits(counts, share, cdf, cdf, "none")
+    return add_hidden(counts, Shares(share), wanted.low, wanted.n_hidden)
 
 
 @law
@@ -186,7 +187,7 @@ def test_slopes_are_differences_of_the_tables(counts, share):
         np.testing.assert_allclose(getattr(slopes, name), change, atol=1e-5)
     # The rates of the appendix are those of the unlabeled rows alone: drawn apart.
     apart = [
-        tables(
+        add_hidden(
             counts,
             Shares(value, sampling="case-control"),
             value * cdf * counts.n_unlabeled,

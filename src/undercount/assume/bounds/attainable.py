@@ -1,4 +1,8 @@
-"""The way of the hidden rows through the scores, also inside cells that merge several scores."""
+"""Labellings that stay within the limits: their paths through the scores, and the area's bounds.
+
+A path tells how many hidden positives stand above each rank, also inside cells that merge several
+scores.
+"""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
@@ -6,17 +10,13 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from undercount.assume.bounds.tables import (
-    ContingencyTables,
+from undercount.assume.bounds.hidden_limits import (
+    HiddenLimits,
     Rounding,
-    Targets,
-    check_setting,
-    read_cdfs,
-    share_ends,
-    tables,
-    targets,
+    limits_at_ends,
     warn_misfit,
 )
+from undercount.assume.bounds.tables import ContingencyTables, add_hidden
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.estimate import Interval
@@ -27,14 +27,14 @@ Side: TypeAlias = Literal["positive", "negative"]
 POINTS = 50_000
 
 
-class Stops(NamedTuple):
-    """Points to read a walk at: the number of the cell, and unlabeled rows of it passed there."""
+class PathStops(NamedTuple):
+    """Points to read a path at: the number of the cell, and unlabeled rows of it passed there."""
 
     cell: NDArray[np.int64]
     rows: FloatArray
 
 
-class Walk(NamedTuple):
+class HiddenPath(NamedTuple):
     """Hidden positives above each rank.
 
     A merged cell has no labelled row, so the band is flat in it: the hidden rows of the class the
@@ -51,7 +51,7 @@ class Walk(NamedTuple):
     @classmethod
     def along(
         cls, counts: ScoreCounts, path: FloatArray, wanted: FloatArray, side: Side = "positive"
-    ) -> "Walk":
+    ) -> "HiddenPath":
         """Follow `path`, the hidden positives above each score, towards those `wanted`."""
         if side == "negative":
             heads = np.cumsum(counts.unlabeled)
@@ -60,7 +60,7 @@ class Walk(NamedTuple):
         catch_up = np.maximum(np.minimum(wanted, path) - before, 0)
         return cls(counts, side, before, catch_up, path - before - catch_up)
 
-    def hidden(self, stops: Stops) -> FloatArray:
+    def hidden(self, stops: PathStops) -> FloatArray:
         """Return the hidden positives above each stop."""
         cell, rows = stops
         passed = self.counts.unlabeled[cell]
@@ -72,26 +72,26 @@ class Walk(NamedTuple):
         mine = self.before[cell] + taken
         return mine if self.side == "positive" else self.heads(stops) - mine
 
-    def heads(self, stops: Stops) -> FloatArray:
+    def heads(self, stops: PathStops) -> FloatArray:
         """Return the unlabeled rows above each stop."""
         return (np.cumsum(self.counts.unlabeled) - self.counts.unlabeled)[stops.cell] + stops.rows
 
 
-def all_stops(walks: Sequence[Walk], *, row_by_row: bool) -> Stops | None:
-    """Return the stops that show the whole way of the walks, or None if every score is a cell.
+def path_stops(paths: Sequence[HiddenPath], *, row_by_row: bool) -> PathStops:
+    """Return the stops that show the whole of the paths: every score, and more in merged cells.
 
     Merged cells are read at their corners and, between corners, at whole rows as far as they
     are few; or row by row, unless rows are weighted.
     """
-    counts = walks[0].counts
+    counts = paths[0].counts
     if not counts.compact:
-        return None
+        return PathStops(np.arange(len(counts.score)), counts.unlabeled)
     bare = np.flatnonzero(counts.merged & (counts.positive + counts.negative == 0))
     size = counts.unlabeled[bare]
     if row_by_row and not counts.weighted:
         inside = [_every_row(bare, size)]
     else:
-        inside = [part for walk in walks for part in _corners(walk, bare, size)]
+        inside = [part for path in paths for part in _corners(path, bare, size)]
     cells = np.concatenate([np.arange(len(counts.score)), *(part.cell for part in inside)])
     rows = np.concatenate([counts.unlabeled, *(part.rows for part in inside)])
     order = np.lexsort((rows, cells))
@@ -100,20 +100,20 @@ def all_stops(walks: Sequence[Walk], *, row_by_row: bool) -> Stops | None:
     new = np.append(True, (np.diff(cells) > 0) | (np.diff(rows) > 0))
     last = np.append(np.diff(cells) > 0, True)
     kept = new & ((rows > 0) | last)
-    return Stops(cells[kept], rows[kept])
+    return PathStops(cells[kept], rows[kept])
 
 
-def _every_row(bare: NDArray[np.int64], size: FloatArray) -> Stops:
+def _every_row(bare: NDArray[np.int64], size: FloatArray) -> PathStops:
     length = size.astype(np.int64)
     start = np.repeat(np.cumsum(length) - length, length)
-    return Stops(np.repeat(bare, length), 1.0 + np.arange(length.sum()) - start)
+    return PathStops(np.repeat(bare, length), 1.0 + np.arange(length.sum()) - start)
 
 
-def _corners(walk: Walk, bare: NDArray[np.int64], size: FloatArray) -> list[Stops]:
+def _corners(path: HiddenPath, bare: NDArray[np.int64], size: FloatArray) -> list[PathStops]:
     """Return stops along the runs in which hidden positives pass; the ends are the corners."""
-    catch_up, rest = walk.catch_up[bare], walk.rest[bare]
+    catch_up, rest = path.catch_up[bare], path.rest[bare]
     runs = [(np.zeros_like(size), catch_up), (size - rest, rest)]
-    if walk.side == "negative":
+    if path.side == "negative":
         runs = [(catch_up, size - catch_up - rest)]
     longest = max(float(length.max(initial=1)) for _, length in runs)
     pieces = int(min(max(POINTS // max(len(bare), 1), 1), np.ceil(longest)))
@@ -123,7 +123,7 @@ def _corners(walk: Walk, bare: NDArray[np.int64], size: FloatArray) -> list[Stop
         passed = np.ceil(length[:, np.newaxis] * part - 1e-9)
         rows = start[:, np.newaxis] + np.minimum(passed, length[:, np.newaxis])
         found.append(
-            Stops(np.repeat(bare, pieces + 1), np.minimum(rows, size[:, np.newaxis]).ravel())
+            PathStops(np.repeat(bare, pieces + 1), np.minimum(rows, size[:, np.newaxis]).ravel())
         )
     return found
 
@@ -162,24 +162,18 @@ def bound_roc_auc(
     ... )
     Interval(low=0.75, high=1.0)
     """
-    check_setting(counts, shares, rounding)
-    lower, upper = read_cdfs(lower_cdf, upper_cdf, counts)
-    low, high = share_ends(shares)
-    worst = targets(counts, low, lower, upper, rounding)
-    best = worst if low == high else targets(counts, high, lower, upper, rounding)
-    warn_misfit(min(attainable(counts, end)[2] for end in (worst, best)), stacklevel=2)
-    walks = (
-        Walk.along(counts, attainable(counts, worst)[0], worst.low),
-        Walk.along(counts, attainable(counts, best)[1], best.high),
-    )
-    areas = [
-        walk_tables(walk, shares, end.n_hidden, all_stops([walk], row_by_row=False)).curve.roc_auc
-        for walk, end in zip(walks, (worst, best), strict=True)
-    ]
+    ends = limits_at_ends(counts, shares, lower_cdf, upper_cdf, rounding)
+    (least, _, worst_misfit), (_, most, best_misfit) = (tighten(counts, end) for end in ends)
+    warn_misfit(min(worst_misfit, best_misfit), stacklevel=2)
+    areas = []
+    for path, end, wanted in ((least, ends[0], ends[0].low), (most, ends[1], ends[1].high)):
+        way = HiddenPath.along(counts, path, wanted)
+        stops = path_stops([way], row_by_row=False)
+        areas.append(path_tables(way, shares, end.n_hidden, stops).curve.roc_auc)
     return Interval(areas[0], areas[1])
 
 
-def attainable(counts: ScoreCounts, wanted: Targets) -> tuple[FloatArray, FloatArray, float]:
+def tighten(counts: ScoreCounts, wanted: HiddenLimits) -> tuple[FloatArray, FloatArray, float]:
     """Return the fewest and most hidden positives above each score that one labelling can have.
 
     Going down the scores, the most are what was there plus the unlabeled rows of the score, but
@@ -199,18 +193,13 @@ def attainable(counts: ScoreCounts, wanted: Targets) -> tuple[FloatArray, FloatA
     return np.minimum(least, most), np.maximum(least, most), missing
 
 
-def walk_tables(
-    walk: Walk, shares: Shares, n_hidden: float, stops: Stops | None
+def path_tables(
+    path: HiddenPath, shares: Shares, n_hidden: float, stops: PathStops
 ) -> ContingencyTables:
-    """Build the tables at the stops of a walk, by default at every score.
+    """Build the tables at the stops of a path.
 
     Stops inside a merged cell carry its threshold and are marked as merged, so nobody can read a
     threshold there.
     """
-    if stops is None:
-        cells = np.arange(len(walk.counts.score))
-        return tables(
-            walk.counts, shares, walk.hidden(Stops(cells, walk.counts.unlabeled)), n_hidden
-        )
-    hidden, heads = walk.hidden(stops), walk.heads(stops)
-    return tables(walk.counts, shares, hidden, n_hidden, cell=stops.cell, unlabeled=heads)
+    hidden, heads = path.hidden(stops), path.heads(stops)
+    return add_hidden(path.counts, shares, hidden, n_hidden, cell=stops.cell, unlabeled=heads)

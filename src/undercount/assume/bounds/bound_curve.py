@@ -1,24 +1,19 @@
-"""Bounds on tables and curves when only some positives are labelled (Claesen et al. 2015)."""
+"""The worst and the best curve that the labels leave possible (Claesen et al. 2015)."""
 
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from undercount.assume.bounds.attainable import Side, Walk, all_stops, attainable, walk_tables
-from undercount.assume.bounds.tables import (
-    ContingencyTables,
+from undercount.assume.bounds.attainable import HiddenPath, Side, path_stops, path_tables, tighten
+from undercount.assume.bounds.hidden_limits import (
     Rounding,
-    TableBounds,
     check_setting,
+    hidden_limits,
     hidden_rows,
-    read_cdfs,
     share_ends,
-    sorted_curve,
-    tables,
-    targets,
     warn_misfit,
 )
+from undercount.assume.bounds.tables import ContingencyTables, sorted_curve
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, OperatingCurve
 from undercount.errors import InputError
@@ -30,71 +25,7 @@ BASES = get_args(Basis)
 SIDES: tuple[Side, ...] = get_args(Side)
 
 
-def bound_tables(
-    counts: ScoreCounts,
-    shares: Shares,
-    *,
-    lower_cdf: ArrayLike,
-    upper_cdf: ArrayLike,
-    rounding: Rounding = "sharp",
-) -> TableBounds:
-    """Bound the contingency table at each score, given limits of the hidden positives' ranks.
-
-    Claesen et al. (2015), Theorem 1 with eqs 10-13, at each score by itself.
-
-    Parameters
-    ----------
-    counts : ScoreCounts
-        Labels at each score.
-    shares : Shares
-        Share of positives among the unlabeled rows (Claesen's β). Of a range the low end serves
-        the pessimistic and the high end the optimistic tables, which is a bound only where the
-        curve lies above the diagonal; `bound_curve` minds the rest.
-    lower_cdf, upper_cdf : array-like
-        Limits of the share of hidden positives that score at least ``counts.score`` (T_lb, T_ub).
-    rounding : {"sharp", "paper", "none"}
-        Hidden positives are whole rows. "sharp": whole numbers within the band, the tightest
-        bound. "paper": outward to whole numbers (eqs 10 and 13), valid but up to a row wider, with
-        the number of hidden positives cut down to a whole number as in the published code. "none":
-        fractions. Weighted rows are never rounded.
-
-    Returns
-    -------
-    TableBounds
-        The tables, the misfit and the clipping.
-
-    Notes
-    -----
-    Assumes: the given limits hold, labels are right, and the share of hidden positives is right.
-    In case-control sampling the tables count the unlabeled rows alone.
-    Wrong when: the limits come from labelled rows that are not a random sample of the positives.
-
-    Examples
-    --------
-    >>> import undercount as uc
-    >>> counts = uc.ScoreCounts.from_rows([1, None, None, None, None], [5, 4, 3, 2, 1])
-    >>> bounds = uc.bound_tables(
-    ...     counts, uc.Shares(0.5), lower_cdf=[0, 0.5, 0.5, 1, 1], upper_cdf=[0.5, 1, 1, 1, 1]
-    ... )
-    >>> bounds.pessimistic.tp, bounds.optimistic.tp
-    (array([1., 2., 2., 3., 3.]), array([1., 2., 3., 3., 3.]))
-    """
-    check_setting(counts, shares, rounding)
-    lower, upper = read_cdfs(lower_cdf, upper_cdf, counts)
-    low, high = share_ends(shares)
-    worst = targets(counts, low, lower, upper, rounding)
-    best = worst if low == high else targets(counts, high, lower, upper, rounding)
-    misfit = min(worst.misfit, best.misfit)
-    warn_misfit(misfit, stacklevel=2)
-    return TableBounds(
-        tables(counts, shares, worst.clip(worst.low), worst.n_hidden),
-        tables(counts, shares, best.clip(best.high), best.n_hidden),
-        misfit,
-        max(worst.clipped, best.clipped),
-    )
-
-
-class _Options(NamedTuple):
+class _BoundOptions(NamedTuple):
     """What `bound_curve` was asked for."""
 
     confidence_level: float
@@ -173,7 +104,7 @@ def bound_curve(
     check_setting(counts, shares, rounding)
     if basis not in BASES:
         raise InputError(f"basis must be one of {BASES}; got {basis!r}")
-    options = _Options(confidence_level, band, simultaneous, rounding, random_state)
+    options = _BoundOptions(confidence_level, band, simultaneous, rounding, random_state)
     if basis == "tightest":
         bounds, misfit = _tightest(counts, shares, options)
     else:
@@ -182,7 +113,9 @@ def bound_curve(
     return bounds
 
 
-def _tightest(counts: ScoreCounts, shares: Shares, options: _Options) -> tuple[CurveBounds, float]:
+def _tightest(
+    counts: ScoreCounts, shares: Shares, options: _BoundOptions
+) -> tuple[CurveBounds, float]:
     """Return the bounds of the better basis.
 
     Simultaneous bounds choose by the numbers of rows alone, not by the result, so that choosing
@@ -201,17 +134,17 @@ def _tightest(counts: ScoreCounts, shares: Shares, options: _Options) -> tuple[C
     return _bounds(counts, shares, min(SIDES, key=lambda side: width[side]), options)
 
 
-class _End(NamedTuple):
-    """The two walks at one share of positives among the unlabeled rows."""
+class _ShareEnd(NamedTuple):
+    """The two paths at one share of positives among the unlabeled rows."""
 
     n_hidden: float
-    pessimistic: Walk
-    optimistic: Walk
+    pessimistic: HiddenPath
+    optimistic: HiddenPath
     misfit: float
 
 
 def _bounds(
-    counts: ScoreCounts, shares: Shares, basis: Side, options: _Options
+    counts: ScoreCounts, shares: Shares, basis: Side, options: _BoundOptions
 ) -> tuple[CurveBounds, float]:
     """Return the curves and the misfit in rows."""
     counts.require(basis)
@@ -219,20 +152,17 @@ def _bounds(
     if low < high and counts.n_negative == 0:
         high = min(high, 1 - 1 / counts.n_unlabeled)  # a range must leave a negative row
     ends = [_end(counts, share, basis, options) for share in sorted({low, max(low, high)})]
-    row_by_row = not options.simultaneous
-    worst, best = [end.pessimistic for end in ends], [end.optimistic for end in ends]
     curves = []
-    for walks in (worst, best):
-        stops = all_stops(walks, row_by_row=row_by_row)
-        made = [
-            walk_tables(walk, shares, end.n_hidden, stops)
-            for walk, end in zip(walks, ends, strict=True)
-        ]
-        curves.append(_outer(made, worse=walks is worst))
+    for worse in (True, False):
+        paths = [end.pessimistic if worse else end.optimistic for end in ends]
+        stops = path_stops(paths, row_by_row=not options.simultaneous)
+        pairs = zip(paths, ends, strict=True)
+        made = [path_tables(path, shares, end.n_hidden, stops) for path, end in pairs]
+        curves.append(_outer(made, worse=worse))
     return CurveBounds(curves[0], curves[1]), min(end.misfit for end in ends)
 
 
-def _end(counts: ScoreCounts, share: float, basis: Side, options: _Options) -> _End:
+def _end(counts: ScoreCounts, share: float, basis: Side, options: _BoundOptions) -> _ShareEnd:
     n_hidden = hidden_rows(counts, share, options.rounding)
     if n_hidden >= counts.n_unlabeled and counts.n_negative == 0:
         raise InputError(
@@ -240,20 +170,20 @@ def _end(counts: ScoreCounts, share: float, basis: Side, options: _Options) -> _
             f"{counts.n_unlabeled:,.6g} unlabeled rows positive and none is labelled negative"
         )
     limits = _band(counts, n_hidden, basis, options)
-    wanted = targets(counts, share, limits.lower, limits.upper, options.rounding)
+    wanted = hidden_limits(counts, share, limits.lower, limits.upper, options.rounding)
     if options.simultaneous:
-        least, most, misfit = attainable(counts, wanted)
+        least, most, misfit = tighten(counts, wanted)
     else:
         least, most, misfit = wanted.clip(wanted.low), wanted.clip(wanted.high), wanted.misfit
-    return _End(
+    return _ShareEnd(
         n_hidden,
-        Walk.along(counts, least, wanted.low, basis),
-        Walk.along(counts, most, wanted.high, basis),
+        HiddenPath.along(counts, least, wanted.low, basis),
+        HiddenPath.along(counts, most, wanted.high, basis),
         misfit,
     )
 
 
-def _band(counts: ScoreCounts, n_hidden: float, basis: Side, options: _Options) -> CdfBand:
+def _band(counts: ScoreCounts, n_hidden: float, basis: Side, options: _BoundOptions) -> CdfBand:
     """Return the band of the hidden positives, read off either class."""
     same = n_hidden if basis == "positive" else counts.n_unlabeled - n_hidden
     scale = counts.effective_size("unlabeled") / counts.n_unlabeled

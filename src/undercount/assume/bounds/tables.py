@@ -1,21 +1,14 @@
-"""Contingency tables at every score, and how many hidden positives they may hold."""
+"""Contingency tables at every score, and bounds of each by itself (Theorem 1)."""
 
-import warnings
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from undercount.assume.bounds.hidden_limits import Rounding, limits_at_ends, warn_misfit
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve, Rates, ratio
-from undercount.errors import InputError, MisfitWarning
 from undercount.shares import Shares
-
-Rounding: TypeAlias = Literal["sharp", "paper", "none"]
-ROUNDINGS = get_args(Rounding)
-# Rounding of floating-point products, in rows; always given to the wider side.
-TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -119,63 +112,67 @@ class TableBounds:
         return CurveBounds(self.pessimistic.curve, self.optimistic.curve)
 
 
-class Targets(NamedTuple):
-    """Hidden positives wanted above each score by the two ends of a band, and what is possible."""
+def bound_tables(
+    counts: ScoreCounts,
+    shares: Shares,
+    *,
+    lower_cdf: ArrayLike,
+    upper_cdf: ArrayLike,
+    rounding: Rounding = "sharp",
+) -> TableBounds:
+    """Bound the contingency table at each score, given limits of the hidden positives' ranks.
 
-    n_hidden: float
-    low: FloatArray
-    high: FloatArray
-    least: FloatArray
-    most: FloatArray
+    Claesen et al. (2015), Theorem 1 with eqs 10-13, at each score by itself.
 
-    def clip(self, wanted: FloatArray) -> FloatArray:
-        """Move to what is possible: eq. 11."""
-        return np.clip(wanted, self.least, self.most)
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Labels at each score.
+    shares : Shares
+        Share of positives among the unlabeled rows (Claesen's β). Of a range the low end serves
+        the pessimistic and the high end the optimistic tables, which is a bound only where the
+        curve lies above the diagonal; `bound_curve` minds the rest.
+    lower_cdf, upper_cdf : array-like
+        Limits of the share of hidden positives that score at least ``counts.score`` (T_lb, T_ub).
+    rounding : {"sharp", "paper", "none"}
+        Hidden positives are whole rows. "sharp": whole numbers within the band, the tightest
+        bound. "paper": outward to whole numbers (eqs 10 and 13), valid but up to a row wider, with
+        the number of hidden positives cut down to a whole number as in the published code. "none":
+        fractions. Weighted rows are never rounded.
 
-    @property
-    def misfit(self) -> float:
-        """Rows by which the whole band misses what is possible."""
-        too_many, too_few = (self.low - self.most).max(), (self.least - self.high).max()
-        missing = float(max(too_many, too_few))
-        return missing if missing > TOLERANCE else 0.0
+    Returns
+    -------
+    TableBounds
+        The tables, the misfit and the clipping.
 
-    @property
-    def clipped(self) -> float:
-        """Rows by which an end of the band was moved."""
-        over, under = self.high - self.most, self.least - self.low
-        return float(max(over.max(), under.max(), self.misfit, 0))
+    Notes
+    -----
+    Assumes: the given limits hold, labels are right, and the share of hidden positives is right.
+    In case-control sampling the tables count the unlabeled rows alone.
+    Wrong when: the limits come from labelled rows that are not a random sample of the positives.
 
-
-def targets(
-    counts: ScoreCounts, share: float, lower: FloatArray, upper: FloatArray, rounding: Rounding
-) -> Targets:
-    """Turn limits of the hidden positives' distribution into numbers of rows (eqs 10, 11, 13)."""
-    heads = np.cumsum(counts.unlabeled)
-    n_hidden = hidden_rows(counts, share, rounding)
-    low, high = lower * n_hidden, upper * n_hidden
-    if counts.weighted or rounding == "none":
-        pass
-    elif rounding == "paper":
-        low, high = np.floor(low), np.ceil(high)
-    else:
-        inner_low, inner_high = np.ceil(low - TOLERANCE), np.floor(high + TOLERANCE)
-        # A band narrower than a row may hold no whole number; then both neighbours are possible.
-        empty = inner_low > inner_high
-        low = np.where(empty, np.floor(low), inner_low)
-        high = np.where(empty, np.ceil(high), inner_high)
-    tail = counts.n_unlabeled - heads
-    return Targets(n_hidden, low, high, np.maximum(0, n_hidden - tail), np.minimum(heads, n_hidden))
-
-
-def hidden_rows(counts: ScoreCounts, share: float, rounding: Rounding) -> float:
-    """Return the number of hidden positives, |P_U|: whole unless rows are weighted."""
-    hidden = share * counts.n_unlabeled
-    if counts.weighted or rounding == "none":
-        return hidden
-    return float(int(hidden) if rounding == "paper" else int(hidden + 0.5))
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, None, None, None, None], [5, 4, 3, 2, 1])
+    >>> bounds = uc.bound_tables(
+    ...     counts, uc.Shares(0.5), lower_cdf=[0, 0.5, 0.5, 1, 1], upper_cdf=[0.5, 1, 1, 1, 1]
+    ... )
+    >>> bounds.pessimistic.tp, bounds.optimistic.tp
+    (array([1., 2., 2., 3., 3.]), array([1., 2., 3., 3., 3.]))
+    """
+    worst, best = limits_at_ends(counts, shares, lower_cdf, upper_cdf, rounding)
+    misfit = min(worst.misfit, best.misfit)
+    warn_misfit(misfit, stacklevel=2)
+    return TableBounds(
+        add_hidden(counts, shares, worst.clip(worst.low), worst.n_hidden),
+        add_hidden(counts, shares, best.clip(best.high), best.n_hidden),
+        misfit,
+        max(worst.clipped, best.clipped),
+    )
 
 
-def tables(
+def add_hidden(
     counts: ScoreCounts,
     shares: Shares,
     hidden: FloatArray,
@@ -205,65 +202,3 @@ def tables(
         tn=n_negative - fp,
         merged=counts.merged[at] if counts.compact else None,
     )
-
-
-def check_setting(counts: ScoreCounts, shares: Shares, rounding: str) -> None:
-    """Raise unless bounds can be made from these counts and shares."""
-    counts.require("unlabeled")
-    if shares.label_purity != 1:
-        raise InputError(
-            f"bounds need pure labels, label_purity 1; got {shares.label_purity}. "
-            "mixture_curve takes impure ones"
-        )
-    if rounding not in ROUNDINGS:
-        raise InputError(f"rounding must be one of {ROUNDINGS}; got {rounding!r}")
-
-
-def share_ends(shares: Shares) -> tuple[float, float]:
-    """Return the ends of the share of positives among the unlabeled rows, equal if it is known."""
-    interval = shares.unlabeled_prevalence_interval
-    if interval is None:
-        return shares.unlabeled_prevalence, shares.unlabeled_prevalence
-    return interval.low, interval.high
-
-
-def warn_misfit(misfit: float, stacklevel: int) -> None:
-    """Warn if the whole band lies outside what is possible."""
-    if misfit > 0:
-        warnings.warn(
-            f"at some score the band asks for {misfit:.6g} hidden positives more or fewer than "
-            "there can be: the prevalence is wrong, or the labelled positives are not a random "
-            "sample of the positives, or the band is too narrow",
-            MisfitWarning,
-            stacklevel=stacklevel + 1,
-        )
-
-
-def read_cdfs(
-    lower_cdf: ArrayLike, upper_cdf: ArrayLike, counts: ScoreCounts
-) -> tuple[FloatArray, FloatArray]:
-    """Check the two limits of a distribution along the scores."""
-    lower, upper = (
-        _read_cdf(values, name, counts)
-        for values, name in ((lower_cdf, "lower_cdf"), (upper_cdf, "upper_cdf"))
-    )
-    if (lower > upper + TOLERANCE).any():
-        raise InputError("lower_cdf must not exceed upper_cdf; it does at some score")
-    return lower, upper
-
-
-def _read_cdf(values: ArrayLike, name: str, counts: ScoreCounts) -> FloatArray:
-    try:
-        cdf = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must hold numbers; got {values!r}") from None
-    if cdf.shape != counts.score.shape:
-        raise InputError(
-            f"{name} must hold one value a distinct score, {len(counts.score)}; "
-            f"got shape {cdf.shape}"
-        )
-    if not ((cdf >= -TOLERANCE) & (cdf <= 1 + TOLERANCE)).all():
-        raise InputError(f"{name} must be in [0, 1]; got {cdf.min()} to {cdf.max()}")
-    if (np.diff(cdf) < -TOLERANCE).any():
-        raise InputError(f"{name} must not fall from a higher score to a lower one")
-    return np.clip(cdf, 0, 1)
