@@ -14,7 +14,7 @@ from undercount.assume.mixture import mixture_curve
 from undercount.counts import ScoreCounts
 from undercount.errors import MisfitWarning, UndefinedMetricWarning
 from undercount.shares import Shares
-from undercount.theory.prevalence_slopes import identified_prevalence, prevalence_slopes
+from undercount.theory.prevalence_slopes import prevalence_slopes
 
 law = settings(deadline=None, max_examples=40)
 EXACT = {"rtol": 0, "atol": 1e-12}
@@ -202,15 +202,3 @@ def test_slopes_are_differences_of_the_tables(counts, share):
     flagged = [cells.tp[seen] / (cells.tp + cells.fp)[seen] for cells in apart]
     change = (flagged[1] - flagged[0]) / (2 * step)
     np.testing.assert_allclose(slopes.precision[seen], change, rtol=1e-3, atol=1e-4)
-
-
-@law
-@given(counts=samples(weights=False), share=st.integers(1, 9))
-def test_the_prevalence_is_identified_from_both_kinds_of_label(counts, share):
-    positive, negative = counts.positive / counts.n_positive, counts.negative / counts.n_negative
-    mixed = share / 10 * positive + (1 - share / 10) * negative
-    exact = ScoreCounts.from_counts(counts.score, counts.positive, counts.negative, mixed)
-    above = np.cumsum(positive) - positive / 2
-    if abs(np.sum(above * negative) - 0.5) < 1e-6:
-        return
-    assert identified_prevalence(exact) == pytest.approx(share / 10, abs=1e-9)
