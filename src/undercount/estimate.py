@@ -83,6 +83,12 @@ class Estimate:
         return Interval(self.low, self.high)
 
 
+def check_confidence_level(confidence_level: float) -> None:
+    """Raise unless a confidence level is one."""
+    if not 0 < confidence_level < 1:
+        raise InputError(f"confidence_level must be between 0 and 1; got {confidence_level}")
+
+
 def to_scale(value: ArrayLike, scale: Scale) -> FloatArray:
     """Map a metric to the whole line, on which its errors are nearly normal.
 

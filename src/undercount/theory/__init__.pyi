@@ -1,7 +1,7 @@
 from .bands import CdfBand as CdfBand
 from .bands import cdf_band as cdf_band
 from .f_scores import LabelledMoments as LabelledMoments
-from .f_scores import Moments as Moments
+from .f_scores import ScoreMoments as ScoreMoments
 from .f_scores import labelled_moments as labelled_moments
 from .inversions import Inversions as Inversions
 from .inversions import PairedTest as PairedTest

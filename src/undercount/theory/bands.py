@@ -1,4 +1,4 @@
-"""Bands around the rank distribution of the positives nobody has labelled."""
+"""Bands around the rank distribution of the positives that nobody has labelled."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
@@ -9,6 +9,7 @@ from scipy import special
 
 from undercount.curve import FloatArray
 from undercount.errors import InputError
+from undercount.estimate import check_confidence_level
 from undercount.theory.hidden_heads import IntArray, hidden_heads, local_level
 
 Band: TypeAlias = Literal["hypergeometric", "binomial", "dkw", "bootstrap"]
@@ -121,8 +122,7 @@ def _read(labelled: ArrayLike, confidence_level: float, band: str) -> FloatArray
         )
     if rows.sum() == 0:
         raise InputError("a band needs at least one labelled row; got none")
-    if not 0 < confidence_level < 1:
-        raise InputError(f"confidence_level must be between 0 and 1; got {confidence_level}")
+    check_confidence_level(confidence_level)
     if band not in BANDS:
         raise InputError(f"band must be one of {BANDS}; got {band!r}")
     return rows

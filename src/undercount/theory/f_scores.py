@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binom, hypergeom
 
+from undercount.curve import FloatArray
 from undercount.errors import InputError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Moments:
+class ScoreMoments:
     """Hold what an estimator aims at, and its mean and variance over all labellings.
 
     Parameters
@@ -30,9 +28,10 @@ class Moments:
     Examples
     --------
     >>> import undercount as uc
-    >>> moments = uc.theory.Moments(target=0.5, mean=0.6, variance=0.04)
-    >>> round(moments.bias, 3), moments.standard_deviation
-    (0.1, 0.2)
+    >>> truth = {"positives": 10, "true_positives": 5, "predicted_positive": 7, "n_rows": 40}
+    >>> moments = uc.theory.labelled_moments(**truth, labelled=3).lee_liu
+    >>> round(moments.bias, 4), round(moments.standard_deviation, 4)
+    (0.3704, 1.5298)
     """
 
     target: float
@@ -56,9 +55,9 @@ class LabelledMoments:
 
     Parameters
     ----------
-    labelled_flagged : Moments
+    labelled_flagged : ScoreMoments
         Of S1, the number of labelled rows predicted positive; its target is ρ P1.
-    recall, precision, f_beta, lee_liu : Moments
+    recall, precision, f_beta, lee_liu : ScoreMoments
         Of the estimators of Tabatabaei et al. Recall and LL are taken over the labellings that
         give at least one label, where they are defined.
     probability_above_one : float
@@ -74,11 +73,11 @@ class LabelledMoments:
     (0.5882, 0.0833)
     """
 
-    labelled_flagged: Moments
-    recall: Moments
-    precision: Moments
-    f_beta: Moments
-    lee_liu: Moments
+    labelled_flagged: ScoreMoments
+    recall: ScoreMoments
+    precision: ScoreMoments
+    f_beta: ScoreMoments
+    lee_liu: ScoreMoments
     probability_above_one: float
 
 
@@ -147,7 +146,7 @@ def labelled_moments(
     0.0114 0.0078
     -0.1366 -0.1586
     """
-    truth = _Truth.checked(positives, true_positives, predicted_positive, n_rows)
+    truth = _Truth.read(positives, true_positives, predicted_positive, n_rows)
     number, chance, frequency = _label_numbers(truth.positives, labelled, label_frequency)
     assumed = _assumed(frequency if assumed_label_frequency is None else assumed_label_frequency)
     flagged = truth.flagged_given(number)
@@ -155,8 +154,8 @@ def labelled_moments(
     some_chance = chance[some] / chance[some].sum()
     hit_rate = flagged[0][some] / number[some], flagged[1][some] / number[some] ** 2
     return LabelledMoments(
-        Moments(frequency * truth.true_positives, *_total(chance, *flagged)),
-        Moments(truth.recall, *_total(some_chance, *hit_rate)),
+        ScoreMoments(frequency * truth.true_positives, *_total(chance, *flagged)),
+        ScoreMoments(truth.recall, *_total(some_chance, *hit_rate)),
         _precision(truth, _total(chance, *flagged), assumed),
         _f_beta(truth, (number, chance), flagged, assumed, _weight(beta)),
         _lee_liu(truth, number[some], some_chance),
@@ -172,7 +171,7 @@ class _Truth:
     n_rows: int  # M
 
     @classmethod
-    def checked(cls, *numbers: Any) -> "_Truth":
+    def read(cls, *numbers: Any) -> "_Truth":
         names = ("positives", "true_positives", "predicted_positive", "n_rows")
         least = (1, 0, 1, 1)
         truth = cls(*map(_whole, names, numbers, least))
@@ -190,12 +189,12 @@ class _Truth:
     def recall(self) -> float:
         return self.true_positives / self.positives
 
-    def flagged_given(self, number: Floats) -> tuple[Floats, Floats]:
+    def flagged_given(self, number: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of S1 given S, hypergeometric (section 4.1)."""
         left = (self.positives - number) / max(self.positives - 1, 1)
         return number * self.recall, number * self.recall * (1 - self.recall) * left
 
-    def factorial_moment(self, number: Floats, order: int) -> Floats:
+    def factorial_moment(self, number: FloatArray, order: int) -> FloatArray:
         """E of S1 (S1-1) … (S1-order+1) given S."""
         out = np.ones_like(number)
         for k in range(min(order, self.positives)):
@@ -203,22 +202,22 @@ class _Truth:
         return out if order <= self.positives else np.zeros_like(number)
 
 
-def _precision(truth: _Truth, flagged: tuple[float, float], assumed: Floats) -> Moments:
+def _precision(truth: _Truth, flagged: tuple[float, float], assumed: FloatArray) -> ScoreMoments:
     # Section 4.3; at a single assumed value it is section 4.1.
     mean, variance = flagged
     inverse = 1 / assumed / truth.predicted_positive
     spread = variance * np.mean(inverse**2) + mean**2 * np.var(inverse)
     target = truth.true_positives / truth.predicted_positive
-    return Moments(target, float(mean * np.mean(inverse)), float(spread))
+    return ScoreMoments(target, float(mean * np.mean(inverse)), float(spread))
 
 
 def _f_beta(
     truth: _Truth,
-    labels: tuple[Floats, Floats],
-    flagged: tuple[Floats, Floats],
-    assumed: Floats,
+    labels: tuple[FloatArray, FloatArray],
+    flagged: tuple[FloatArray, FloatArray],
+    assumed: FloatArray,
     weight: float,
-) -> Moments:
+) -> ScoreMoments:
     number, chance = labels
     given = []
     for frequency in assumed:  # F = (1+β²) S1/(β² S + ρ M1), the F1 of section 4.1 for any β
@@ -228,20 +227,20 @@ def _f_beta(
     every = np.full(assumed.size, 1 / assumed.size)
     target = (1 + weight) * truth.true_positives
     target /= weight * truth.positives + truth.predicted_positive
-    return Moments(target, *_total(every, means, variances))
+    return ScoreMoments(target, *_total(every, means, variances))
 
 
-def _lee_liu(truth: _Truth, number: Floats, chance: Floats) -> Moments:
+def _lee_liu(truth: _Truth, number: FloatArray, chance: FloatArray) -> ScoreMoments:
     first, second, third, fourth = (truth.factorial_moment(number, k) for k in (1, 2, 3, 4))
     square = second + first  # E S1²
     spread = np.maximum(fourth + 6 * third + 7 * second + first - square**2, 0)
     scale = truth.n_rows / truth.predicted_positive
     moments = _total(chance, scale * square / number**2, scale**2 * spread / number**4)
-    return Moments(scale * truth.recall**2, *moments)
+    return ScoreMoments(scale * truth.recall**2, *moments)
 
 
 def _above_one(
-    truth: _Truth, labels: tuple[Floats, Floats], assumed: Floats, weight: float
+    truth: _Truth, labels: tuple[FloatArray, FloatArray], assumed: FloatArray, weight: float
 ) -> float:
     number, chance = labels
     most = (weight * number[:, None] + assumed * truth.predicted_positive) / (1 + weight)
@@ -252,7 +251,7 @@ def _above_one(
     return float(chance @ np.mean(above, axis=1))
 
 
-def _total(chance: Floats, mean: Floats, variance: Floats) -> tuple[float, float]:
+def _total(chance: FloatArray, mean: FloatArray, variance: FloatArray) -> tuple[float, float]:
     """Mean and variance of a mixture of parts."""
     overall = float(chance @ mean)
     return overall, float(chance @ variance + chance @ (mean - overall) ** 2)
@@ -260,7 +259,7 @@ def _total(chance: Floats, mean: Floats, variance: Floats) -> tuple[float, float
 
 def _label_numbers(
     positives: int, labelled: int | None, label_frequency: float | None
-) -> tuple[Floats, Floats, float]:
+) -> tuple[FloatArray, FloatArray, float]:
     """Return the possible numbers of labels, how likely each is, and ρ."""
     if (labelled is None) == (label_frequency is None):
         raise InputError(
@@ -279,7 +278,7 @@ def _label_numbers(
     return every, binom.pmf(every, positives, frequency[0]), float(frequency[0])
 
 
-def _assumed(value: Any, name: str = "assumed_label_frequency") -> Floats:
+def _assumed(value: Any, name: str = "assumed_label_frequency") -> FloatArray:
     try:
         frequency = np.atleast_1d(np.asarray(value, dtype=float))
     except (TypeError, ValueError):

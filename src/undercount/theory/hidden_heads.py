@@ -107,11 +107,8 @@ def _log_probabilities(
     return log_first + np.log(total), log_first + np.log(head / drawn)
 
 
-def _log_choose(n: float, k: FloatArray) -> FloatArray:
-    result: FloatArray = (
-        special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
-    )
-    return result
+def _log_choose(n: float, k: float | FloatArray) -> FloatArray:
+    return np.asarray(special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1))
 
 
 @lru_cache(maxsize=64)
@@ -135,11 +132,7 @@ def path_probability(n_labelled: int, n_hidden: int, local_level: float) -> floa
         inside = total[low - start :]
         grown[: len(inside)] = inside / scale
         ways, start = grown, low
-    log_all = (
-        special.gammaln(n_labelled + n_hidden + 1)
-        - special.gammaln(n_labelled + 1)
-        - special.gammaln(n_hidden + 1)
-    )
+    log_all = _log_choose(n_labelled + n_hidden, n_labelled)
     return float(np.exp(log_scale + math.log(ways.sum()) - log_all))
 
 

@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import wilcoxon
 
+from undercount.curve import FloatArray
 from undercount.errors import InputError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -28,8 +26,8 @@ class Inversions:
     Examples
     --------
     >>> import undercount as uc
-    >>> uc.theory.Inversions(inverted=2, undecided=0, pairs=8).share
-    0.25
+    >>> uc.theory.inversions([0.1, 0.4, 0.3, 0.2], [0.1, 0.2, 0.3, 0.3]).share
+    0.4
     """
 
     inverted: int
@@ -58,8 +56,8 @@ class PairedTest:
     Examples
     --------
     >>> import undercount as uc
-    >>> uc.theory.PairedTest(statistic=0.0, p_value=0.03125, n_pairs=5).p_value < 0.05
-    True
+    >>> uc.theory.paired_wilcoxon([1, 2, 3, 4], [3, 3, 3, 5])
+    PairedTest(statistic=0.0, p_value=0.25, n_pairs=3)
     """
 
     statistic: float
@@ -141,7 +139,7 @@ def paired_wilcoxon(
     )
 
 
-def _paired(one: Any, two: Any, *names: str) -> tuple[Floats, Floats]:
+def _paired(one: Any, two: Any, *names: str) -> tuple[FloatArray, FloatArray]:
     arrays = []
     for name, values in zip(names, (one, two), strict=True):
         try:
@@ -159,12 +157,12 @@ def _paired(one: Any, two: Any, *names: str) -> tuple[Floats, Floats]:
     return arrays[0], arrays[1]
 
 
-def _equal_pairs(values: Floats) -> int:
+def _equal_pairs(values: FloatArray) -> int:
     size = np.unique(values, return_counts=True)[1]
     return int(np.sum(size * (size - 1) // 2))
 
 
-def _descents(values: Floats) -> int:
+def _descents(values: FloatArray) -> int:
     """Count pairs i < j with values[i] > values[j], by merging sorted halves."""
     if len(values) < 2:  # noqa: PLR2004 - a single value makes no pair
         return 0

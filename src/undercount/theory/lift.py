@@ -1,4 +1,4 @@
-"""The lift curve of labelled positives among all rows, and its area in units of AUC.
+"""The lift curve of labelled positives among all rows: its area, the AUC it means, its error.
 
 The AUL paper (2021). Its letters: α the prevalence, β the label frequency. The area under the lift
 curve (AUL) needs neither.
@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError
+from undercount.estimate import check_confidence_level
 
-Floats = NDArray[np.float64]
+TailBound: TypeAlias = Literal["serfling", "chebyshev"]
 ROUNDING = 1e-9
+LARGEST_VARIANCE = 0.25  # of any numbers between 0 and 1
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,9 @@ class LiftCurve:
     0.625
     """
 
-    threshold: Floats
-    recall: Floats
-    predicted_positive_rate: Floats
+    threshold: FloatArray
+    recall: FloatArray
+    predicted_positive_rate: FloatArray
 
     @property
     def area(self) -> float:
@@ -166,16 +168,6 @@ def expected_labelled_auc(auc: float, *, prevalence: float, label_frequency: flo
     if share * frequency == 1:
         raise InputError("prevalence and label_frequency may not both be 1: no row is unlabeled")
     return 0.5 + (1 - share) / (1 - share * frequency) * (_share("auc", auc) - 0.5)
-
-
-def _share(name: str, value: float) -> float:
-    if isinstance(value, str) or not 0 <= value <= 1:
-        raise InputError(f"{name} must be between 0 and 1; got {value!r}")
-    return float(value)
-
-
-TailBound: TypeAlias = Literal["serfling", "chebyshev"]
-LARGEST_VARIANCE = 0.25  # of any numbers between 0 and 1
 
 
 def lift_variance(counts: ScoreCounts, *, labelled: int) -> float:
@@ -313,8 +305,7 @@ def required_labels(
     (425, 738)
     """
     error = _above_zero(error)
-    if not 0 < confidence_level < 1:
-        raise InputError(f"confidence_level must be between 0 and 1; got {confidence_level!r}")
+    check_confidence_level(confidence_level)
     total = math.inf if positives is None else _labels_among(1, positives)[1]
     risk = 1 - confidence_level
     if _method(method) == "serfling":
@@ -330,6 +321,12 @@ def required_labels(
     return int(min(number, total))
 
 
+def _share(name: str, value: float) -> float:
+    if isinstance(value, str) or not 0 <= value <= 1:
+        raise InputError(f"{name} must be between 0 and 1; got {value!r}")
+    return float(value)
+
+
 def _sampled(spread: float, labelled: int, positives: float) -> float:
     """Variance of the mean of `labelled` of `positives` numbers whose variance is `spread`."""
     if labelled == positives:
@@ -341,9 +338,7 @@ def _sampled(spread: float, labelled: int, positives: float) -> float:
 def _widest(prevalence: float | None) -> float:
     if prevalence is None:
         return LARGEST_VARIANCE
-    if isinstance(prevalence, str) or not 0 <= prevalence <= 1:
-        raise InputError(f"prevalence must be between 0 and 1; got {prevalence!r}")
-    share = float(prevalence)
+    share = _share("prevalence", prevalence)
     return (3 - 3 * share + share**2) / 12  # half of the positives on top, half at the bottom
 
 

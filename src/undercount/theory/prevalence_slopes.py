@@ -22,9 +22,8 @@ class PrevalenceSlopes:
     >>> import undercount as uc
     >>> from undercount.theory.prevalence_slopes import prevalence_slopes
     >>> counts = uc.ScoreCounts.from_rows([1, None, None, 1, None, None], [6, 5, 4, 3, 2, 1])
-    >>> slopes = prevalence_slopes(counts, uc.Shares(0.5), [0.5, 0.5, 0.5, 1, 1, 1])
-    >>> type(slopes).__name__, slopes.tp
-    ('PrevalenceSlopes', array([2., 2., 2., 4., 4., 4.]))
+    >>> prevalence_slopes(counts, uc.Shares(0.5), [0.5, 0.5, 0.5, 1, 1, 1]).tp
+    array([2., 2., 2., 4., 4., 4.])
     """
 
     tp: FloatArray
@@ -121,15 +120,9 @@ def identified_prevalence(counts: ScoreCounts) -> float:
     0.5
     """
     counts.require("positive", "negative", "unlabeled")
-    labelled = _excess(counts.positive, counts.negative)
+    labelled = counts.auc("positive", "negative") - 0.5
     if labelled == 0:
         raise InputError(
             "the prevalence is not identified: labelled positives and negatives have ROC AUC 0.5"
         )
-    return _excess(counts.unlabeled, counts.negative) / labelled
-
-
-def _excess(upper: FloatArray, lower: FloatArray) -> float:
-    """AUC - ½ of one class above another; ties count one half."""
-    above = np.cumsum(upper) - upper / 2
-    return float(np.sum(above * lower) / (upper.sum() * lower.sum()) - 0.5)
+    return (counts.auc("unlabeled", "negative") - 0.5) / labelled

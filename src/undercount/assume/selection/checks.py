@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from undercount.assume.selection.empirical_curve import RowModel
 from undercount.assume.selection.latent_models import HiddenModel, OutcomeModel
 from undercount.assume.selection.probit import fit_probit, reset_p_value
 from undercount.assume.selection.sample import SelectionSample
@@ -97,7 +98,7 @@ def _reset_check(code: str, p_value: float, what: str) -> Check:
     )
 
 
-def check_shape(model: OutcomeModel | HiddenModel | VerificationModel) -> Iterator[Check]:
+def check_shape(model: RowModel) -> Iterator[Check]:
     """Test each probit's shape (RESET): squares and cubes of the predictor should add nothing."""
     labels, choice = "the class among rows looked at", "which rows were looked at"
     if isinstance(model, HiddenModel):

@@ -2,17 +2,20 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
-from undercount.assume.selection.latent_models import Masses, MassModel
+from undercount.assume.selection.latent_models import HiddenModel, Masses, OutcomeModel
 from undercount.assume.selection.sample import SelectionSample
+from undercount.assume.selection.verification import VerificationModel
 from undercount.curve import FloatArray, OperatingCurve, OperatingPoint
 
 CHUNK = 1 << 15
 # Half-width, in false-positive rate, over which the slope of the ROC curve is taken.
 REACH = 0.03
 STEP = 1e-6
+RowModel: TypeAlias = OutcomeModel | HiddenModel | VerificationModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +30,7 @@ class EmpiricalReader:
 
     sample: SelectionSample
     weight: FloatArray
-    model: MassModel
+    model: RowModel
 
     @cached_property
     def masses(self) -> Masses:

@@ -120,16 +120,14 @@ class GaussianReader:
             float(ndtr(-star)),
         )
 
-    def point(self, threshold: float) -> OperatingPoint:
-        """Rates at a threshold."""
-        return self._point(threshold, self._parameters, self._flagged(threshold))
-
     def value(self, metric: str, threshold: float | None) -> float:
         """Value of a metric."""
         if metric == "correlation":
             return self.latent()[0]
-        source = self.curve if threshold is None else self.point(threshold)
-        return float(getattr(source, metric))
+        if threshold is None:
+            return float(getattr(self.curve, metric))
+        point = self._point(threshold, self._parameters, self._flagged(threshold))
+        return float(getattr(point, metric))
 
     def variance(self, metric: str, threshold: float | None) -> float:
         """Delta-method variance of a metric: rows and coefficients vary together."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
@@ -10,8 +10,10 @@ from scipy.special import ndtri
 
 from undercount.assume.selection.biprobit import LIMIT, BiprobitFit
 from undercount.assume.selection.critical_values import LikelihoodField
+from undercount.assume.selection.empirical_curve import EmpiricalReader
+from undercount.assume.selection.gaussian_curve import GaussianReader
 from undercount.assume.selection.latent_models import HiddenModel
-from undercount.curve import FloatArray, OperatingCurve
+from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.estimate import (
     Estimate,
@@ -23,6 +25,7 @@ from undercount.estimate import (
 )
 from undercount.metric_facts import SCALE_RANGES, Scale, metric_facts
 
+CurveReader: TypeAlias = EmpiricalReader | GaussianReader
 # What a selection model tells beside metrics.
 MODEL_SCALES: dict[str, Scale] = {"prevalence": "logit", "correlation": "symmetric"}
 COARSE = 17
@@ -38,26 +41,6 @@ STEP = 1e-5
 FEWEST_RESAMPLES = 20
 # So many resamples must have a maximum; else the data are too thin for the model.
 ENOUGH = 0.8
-
-
-class CurveReader(Protocol):
-    """Whatever reads metrics with their variance."""
-
-    @property
-    def curve(self) -> OperatingCurve:
-        """The whole curve."""
-
-    def value(self, metric: str, threshold: float | None) -> float:
-        """Value of a metric."""
-
-    def variance(self, metric: str, threshold: float | None) -> float:
-        """Variance of a metric."""
-
-    def roc(self, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """True-positive rates at false-positive rates, and their covariance."""
-
-    def effective_labels(self, grid: FloatArray) -> FloatArray:
-        """Count the labelled positives that the rows beyond each point are worth."""
 
 
 def interval_scale(metric: str, *values: float) -> Scale:

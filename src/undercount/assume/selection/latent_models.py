@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -26,23 +26,6 @@ class Masses(NamedTuple):
 
     positive: FloatArray
     negative: FloatArray
-
-
-class MassModel(Protocol):
-    """A fitted model whose masses, weighted, are the population."""
-
-    @property
-    def propensity(self) -> FloatArray:
-        """Probability of being looked at; NaN where the model does not speak of it."""
-
-    def masses(self) -> Masses:
-        """Positive and negative mass a row."""
-
-    def slopes(self) -> Masses:
-        """Differentiate the masses with respect to the coefficients."""
-
-    def influence(self) -> FloatArray:
-        """First-order share of each row in the coefficients."""
 
 
 @dataclass(frozen=True, eq=False)

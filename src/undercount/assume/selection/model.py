@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from undercount.assume.labelled import labelled_curve
 from undercount.assume.selection import checks
 from undercount.assume.selection.critical_values import likelihood_field
-from undercount.assume.selection.empirical_curve import EmpiricalReader
+from undercount.assume.selection.empirical_curve import EmpiricalReader, RowModel
 from undercount.assume.selection.gaussian_curve import GaussianReader
 from undercount.assume.selection.intervals import (
     CurveReader,
@@ -24,7 +24,6 @@ from undercount.assume.selection.intervals import (
 )
 from undercount.assume.selection.latent_models import (
     HiddenModel,
-    OutcomeModel,
     fit_hidden,
     fit_outcome,
 )
@@ -38,7 +37,7 @@ from undercount.assume.selection.sample import (
 from undercount.assume.selection.verification import VerificationModel, fit_verification
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve, metric_names
 from undercount.errors import Check, InputError
-from undercount.estimate import Estimate, Interval
+from undercount.estimate import Estimate, Interval, check_confidence_level
 
 LATENT = ("own-score", "observed-score", "unobserved")
 METHODS = (*LATENT, "begg-greenes", "ipw", "doubly-robust")
@@ -72,8 +71,7 @@ def refuse_parameters(method: str, distribution: str, confidence_level: float) -
             f"{method!r} averages over the rows; got distribution={distribution!r}. "
             "Leave it at 'empirical'"
         )
-    if not 0 < confidence_level < 1:
-        raise InputError(f"confidence_level must be between 0 and 1; got {confidence_level}")
+    check_confidence_level(confidence_level)
 
 
 def refuse_columns(method: str, *, covariates: bool, selection_score: bool) -> None:
@@ -114,9 +112,6 @@ def refuse_interval(method: str, interval: str, metric: str) -> None:
         raise InputError("average_precision has no delta method here; pass method='bootstrap'")
 
 
-Model = OutcomeModel | HiddenModel | VerificationModel
-
-
 @dataclass(frozen=True, eq=False)
 class SelectionFit:
     """Hold a fitted model with all that it was fitted to, to read it or to fit it again."""
@@ -126,13 +121,13 @@ class SelectionFit:
     sample: SelectionSample
     weight: FloatArray
     columns: StandardColumns
-    model: Model
+    model: RowModel
 
     def refit(self, weight: FloatArray) -> "SelectionFit":
         """Fit the same model to resampled rows; this fit helps."""
         return fit_selection(self.method, self.distribution, self.sample, weight, self.model)
 
-    def reader(self, metric: str = "roc_auc", model: Model | None = None) -> CurveReader:
+    def reader(self, metric: str = "roc_auc", model: RowModel | None = None) -> CurveReader:
         """Return what draws the curve and reads a metric (step 3), of another model if given."""
         model = self.model if model is None else model
         empirical = self.distribution == "empirical" or isinstance(model, VerificationModel)
@@ -140,7 +135,7 @@ class SelectionFit:
             return EmpiricalReader(self.sample, self.weight, model)
         return self.latent_reader(model)
 
-    def latent_reader(self, model: Model) -> GaussianReader:
+    def latent_reader(self, model: RowModel) -> GaussianReader:
         """Return what knows ρ and p*."""
         if isinstance(model, VerificationModel):
             raise InputError(f"{self.method!r} has no latent propensity")
@@ -153,11 +148,11 @@ def fit_selection(
     distribution: str,
     sample: SelectionSample,
     weight: FloatArray,
-    near: Model | None = None,
+    near: RowModel | None = None,
 ) -> SelectionFit:
     """Standardise (step 1) and fit (step 2); a model fitted to similar weights helps."""
     columns = standardise(sample, weight, ranks=distribution == "copula")
-    model: Model
+    model: RowModel
     if method == "unobserved":
         start = near if isinstance(near, HiddenModel) else None
         model = fit_hidden(sample, weight, columns, start)

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from scipy.special import expit, logit, ndtri
+from scipy.special import ndtri
 
 from undercount.assume.selection.intervals import CurveReader
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
+from undercount.estimate import delta_interval
 
 # Nearer to the ends hardly a row is left, so the band is flat there.
 GRID = np.linspace(0.02, 0.98, 81)
@@ -88,8 +89,7 @@ def _limits(tpr: FloatArray, reach: FloatArray) -> Iterator[tuple[FloatArray, Fl
 
     Where few rows are left, next to 0 and 1, the logit alone stops short of the nearer end.
     """
-    width = reach / (tpr * (1 - tpr))
-    yield expit(logit(tpr) - width), expit(logit(tpr) + width)
+    yield delta_interval(tpr, reach, "logit", 1.0)
     angle, turn = np.arcsin(np.sqrt(tpr)), reach / (2 * np.sqrt(tpr * (1 - tpr)))
     ends = np.maximum(angle - turn, 0.0), np.minimum(angle + turn, np.pi / 2)
     yield np.sin(ends[0]) ** 2, np.sin(ends[1]) ** 2
