@@ -219,7 +219,7 @@ class OperatingCurve(Rates[FloatArray]):
     @property
     def roc_auc(self) -> float:
         """Area under the ROC curve by trapezoids, so that ties count one half."""
-        return _trapezoid(self.tpr, self.fpr)
+        return trapezoid(self.tpr, self.fpr)
 
     def partial_roc_auc(self, max_fpr: float) -> float:
         """Area under the ROC curve up to a false-positive rate, McClish-standardised to [0.5, 1].
@@ -237,7 +237,7 @@ class OperatingCurve(Rates[FloatArray]):
             )
         stop = int(np.searchsorted(self.fpr, max_fpr, side="right"))
         tpr_at_end = np.interp(max_fpr, self.fpr, self.tpr)
-        area = _trapezoid(
+        area = trapezoid(
             np.append(self.tpr[:stop], tpr_at_end), np.append(self.fpr[:stop], max_fpr)
         )
         chance = max_fpr * max_fpr / 2
@@ -273,7 +273,7 @@ class OperatingCurve(Rates[FloatArray]):
 
         A row against itself counts one half, which the trapezoid does by itself.
         """
-        return _trapezoid(self.tpr, self.predicted_positive_rate)
+        return trapezoid(self.tpr, self.predicted_positive_rate)
 
     def at(self, threshold: float) -> OperatingPoint:
         """Read the point at which rows with ``score >= threshold`` are predicted positive.
@@ -352,5 +352,6 @@ class CurveBounds:
         return Interval(self.pessimistic.average_precision, self.optimistic.average_precision)
 
 
-def _trapezoid(height: FloatArray, position: FloatArray) -> float:
+def trapezoid(height: FloatArray, position: FloatArray) -> float:
+    """Area under straight lines between points."""
     return float(np.sum(np.diff(position) * (height[1:] + height[:-1])) / 2)

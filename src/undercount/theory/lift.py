@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray
+from undercount.curve import FloatArray, trapezoid
 from undercount.errors import InputError
 from undercount.estimate import check_confidence_level
 
@@ -42,8 +42,7 @@ class LiftCurve:
     @property
     def area(self) -> float:
         """Area under the curve (AUL); a row against itself counts one half."""
-        width = np.diff(self.predicted_positive_rate)
-        return float(np.sum(width * (self.recall[1:] + self.recall[:-1])) / 2)
+        return trapezoid(self.recall, self.predicted_positive_rate)
 
 
 def lift_curve(counts: ScoreCounts) -> LiftCurve:

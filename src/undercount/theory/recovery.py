@@ -7,7 +7,7 @@ from scipy.special import bdtrc
 
 from undercount.assume.mixture import TOLERANCE, misfit_words, pools_negatives, recovered_rates
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, OperatingCurve
+from undercount.curve import FloatArray, OperatingCurve, trapezoid
 from undercount.errors import InputError
 from undercount.shares import Shares
 
@@ -132,8 +132,7 @@ def precision_recall_auc(curve: OperatingCurve) -> float:
     """
     flagged = curve.predicted_positive_rate > 0
     precision, recall = curve.precision[flagged], curve.tpr[flagged]
-    precision, recall = np.append(precision[0], precision), np.append(0.0, recall)
-    return float(np.sum(np.diff(recall) * (precision[1:] + precision[:-1])) / 2)
+    return trapezoid(np.append(precision[0], precision), np.append(0.0, recall))
 
 
 def sign_test(wins: int, losses: int, ties: int = 0) -> float:

@@ -11,7 +11,7 @@ from undercount.assume.selection.biprobit import (
     expand_likelihood,
     fit_biprobit,
     fit_given_correlation,
-    row_scores,
+    row_expansion,
 )
 from undercount.theory.simulation import simulate_unobserved
 
@@ -54,7 +54,7 @@ def test_gradient_and_hessian_are_those_of_the_likelihood():
         assert here.gradient[i] == pytest.approx((up.value - down.value) / 2e-5, abs=1e-6)
         expected = (up.gradient - down.gradient) / 2e-5
         assert here.hessian[i] == pytest.approx(expected, abs=1e-6)
-    summed = row_scores(rows, point[:4], point[4]).sum(axis=0)
+    summed = row_expansion(rows, point[:4], point[4])[1].sum(axis=0)
     assert summed == pytest.approx(here.gradient, abs=1e-9)
 
 

@@ -274,8 +274,3 @@ def row_expansion(rows: CensoredRows, point: FloatArray, r: float) -> tuple[Floa
     logs = log_ndtr(-h)
     logs[seen] = terms.log
     return logs, scores
-
-
-def row_scores(rows: CensoredRows, point: FloatArray, r: float) -> FloatArray:
-    """Gradient of each row's log-likelihood (unweighted), one column a coefficient, r last."""
-    return row_expansion(rows, point, r)[1]

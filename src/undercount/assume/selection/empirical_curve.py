@@ -104,10 +104,13 @@ class EmpiricalReader:
 
         A positive that happened not to be looked at would have come with the weight that rows have
         there, so that few of them can hide where weights are small and many where they are large.
+        Infinitely many where a smooth model speaks of every row and shows all the spread it has.
         """
+        if not isinstance(self.model, VerificationModel) or self.model.selection is None:
+            return np.full(len(grid), np.inf)
         curve = self._every
         place = self._place(grid)
-        inverse = self.sample.looked / self.model.propensity
+        inverse = self.model.inverse_chance
         first, second = (self.sample.heads(self.weight * part) for part in (inverse, inverse**2))
         with np.errstate(invalid="ignore"):
             above = second[place] / first[place]

@@ -1,5 +1,6 @@
 """Read curve and metrics of normal scores: Cook's third step (eqs 11 and 12), and a copula."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -133,14 +134,8 @@ class GaussianReader:
         """Delta-method variance of a metric: rows and coefficients vary together."""
         share = 0.5 if threshold is None else self._flagged(threshold)
         centre = np.append(self._parameters, share)
-        gradient = np.empty(len(centre))
-        for i in range(len(centre)):
-            low, high = centre.copy(), centre.copy()
-            step = STEP * min(max(abs(centre[i]), 1e-3), 1.0)
-            low[i] -= step
-            high[i] += step
-            change = self._smooth(metric, threshold, high) - self._smooth(metric, threshold, low)
-            gradient[i] = change / (2 * step)
+        step = STEP * np.clip(np.abs(centre), 1e-3, 1.0)
+        gradient = _gradient(lambda here: self._smooth(metric, threshold, here), centre, step)
         influence = self._influence @ gradient[:-1]
         if threshold is not None and self.ranks:
             influence = influence + gradient[-1] * ((self.sample.score >= threshold) - share)
@@ -149,18 +144,13 @@ class GaussianReader:
     def roc(self, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
         """True-positive rates at given false-positive rates, and their covariance."""
         rho, star = self.latent()
-        by_rho = (_roc(grid, rho + STEP, star) - _roc(grid, rho - STEP, star)) / (2 * STEP)
-        by_star = (_roc(grid, rho, star + STEP) - _roc(grid, rho, star - STEP)) / (2 * STEP)
+        gradient = _gradient(lambda at: _roc(grid, *at), np.array([rho, star]), np.full(2, STEP))
         centre = self._parameters
-        turned = np.empty((2, len(centre)))
-        for i in range(len(centre)):
-            step = np.zeros(len(centre))
-            step[i] = STEP
-            ends = np.array([self.latent(centre + step), self.latent(centre - step)])
-            turned[:, i] = (ends[0] - ends[1]) / (2 * STEP)
+        turned = _gradient(
+            lambda here: np.array(self.latent(here)), centre, np.full(len(centre), STEP)
+        )
         influence = self._influence @ turned.T
         spread = (influence.T * self.weight) @ influence / self.weight.sum() ** 2
-        gradient = np.column_stack([by_rho, by_star])
         return _roc(grid, rho, star), gradient @ spread @ gradient.T
 
     def effective_labels(self, grid: FloatArray) -> FloatArray:
@@ -227,6 +217,14 @@ class GaussianReader:
             # A row moves up the ranks of all rows above it, and by one half those tied with it.
             shifts[:, i] = level.sum() - np.cumsum(level) + 0.5 * level - level @ middle
         return shifts[cell]
+
+
+def _gradient(
+    function: Callable[[FloatArray], float | FloatArray], centre: FloatArray, step: FloatArray
+) -> FloatArray:
+    """Differentiate by central differences; the last axis counts the parameters."""
+    pairs = [(function(centre + move), function(centre - move)) for move in np.diag(step)]
+    return np.stack([np.subtract(*pair) for pair in pairs], axis=-1) / (2 * step)
 
 
 def _roc(grid: FloatArray, rho: float, star: float) -> FloatArray:

@@ -13,7 +13,7 @@ from undercount.assume.selection.biprobit import (
     fit_biprobit,
     fit_given_correlation,
     refit_biprobit,
-    row_scores,
+    row_expansion,
 )
 from undercount.assume.selection.bivariate_normal import log_density
 from undercount.assume.selection.probit import ProbitFit, fit_probit, inverse, residual
@@ -53,11 +53,6 @@ class OutcomeModel:
     def covariance(self) -> FloatArray:
         """Inverse of the observed information."""
         return self.fit.covariance
-
-    @property
-    def propensity(self) -> FloatArray:
-        """Unknown: the model does not speak of the choice."""
-        return np.full(len(self.weight), np.nan)
 
     @property
     def outcome(self) -> slice:
@@ -137,13 +132,6 @@ class HiddenModel:
         return inverse(-self.fit.hessian[:size, :size])
 
     @property
-    def propensity(self) -> FloatArray:
-        """Probability of being looked at, given score and X."""
-        size = self.rows.selection.shape[1]
-        result: FloatArray = ndtr(self.rows.selection @ self.coefficients[:size])
-        return result
-
-    @property
     def outcome(self) -> slice:
         """Which coefficients belong to the outcome."""
         size = self.rows.selection.shape[1]
@@ -169,7 +157,7 @@ class HiddenModel:
             selection[:, column] += shift
             outcome[:, column] += shift
             rows = replace(rows, selection=selection, outcome=outcome)
-        scores = row_scores(rows, self.fit.coefficients, self.fit.error_correlation)
+        _, scores = row_expansion(rows, self.fit.coefficients, self.fit.error_correlation)
         return scores[:, : len(self.coefficients)]
 
     def influence(self, scores: FloatArray | None = None) -> FloatArray:

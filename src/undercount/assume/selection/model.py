@@ -130,15 +130,9 @@ class SelectionFit:
     def reader(self, metric: str = "roc_auc", model: RowModel | None = None) -> CurveReader:
         """Return what draws the curve and reads a metric (step 3), of another model if given."""
         model = self.model if model is None else model
-        empirical = self.distribution == "empirical" or isinstance(model, VerificationModel)
-        if empirical and metric != "correlation":
+        empirical = self.distribution == "empirical" and metric != "correlation"
+        if empirical or isinstance(model, VerificationModel):
             return EmpiricalReader(self.sample, self.weight, model)
-        return self.latent_reader(model)
-
-    def latent_reader(self, model: RowModel) -> GaussianReader:
-        """Return what knows ρ and p*."""
-        if isinstance(model, VerificationModel):
-            raise InputError(f"{self.method!r} has no latent propensity")
         ranks = self.distribution == "copula"
         return GaussianReader(self.sample, self.weight, model, self.columns, ranks)
 
@@ -272,8 +266,7 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         self.prevalence_: float = self.curve_.prevalence
         self.naive_curve_ = labelled_curve(sample.counts)
         self.correlation_ = self.latent_threshold_ = self.error_correlation_ = float("nan")
-        if not isinstance(self.model_, VerificationModel):
-            latent = self._solution.latent_reader(self.model_)
+        if isinstance(latent := self._solution.reader("correlation"), GaussianReader):
             self.correlation_, self.latent_threshold_ = latent.latent()
         if isinstance(self.model_, HiddenModel):
             self.error_correlation_ = self.model_.fit.error_correlation
@@ -337,7 +330,6 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
             self.confidence_level,
             self.random_state,
             simultaneous=simultaneous,
-            rough=self.method in ("ipw", "doubly-robust"),
         )
 
     def error_correlation_interval(self) -> Interval:

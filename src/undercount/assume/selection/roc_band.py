@@ -24,7 +24,6 @@ def roc_band(
     random_state: int | np.random.Generator | None,
     *,
     simultaneous: bool,
-    rough: bool = False,
 ) -> CurveBounds:
     """Band of true-positive rates at each false-positive rate.
 
@@ -40,9 +39,6 @@ def roc_band(
         For the critical value of a simultaneous band.
     simultaneous : bool
         Whether the whole curve or each point is covered with the given confidence.
-    rough : bool
-        Whether the curve is a step function of few labels, which near 0 and 1 shows no spread
-        although it has some.
     """
     tpr, covariance = best.roc(GRID)
     critical = float(ndtri(0.5 + level / 2))
@@ -52,9 +48,10 @@ def roc_band(
     for loss, reader in points:
         here, spread = reader.roc(GRID)
         centre, variance = np.clip(here, NEAR_END, 1 - NEAR_END), np.diag(spread)
-        spans = [(centre, variance)]
-        if rough:
-            spans.append(_smoothed(centre, variance, reader.effective_labels(GRID)))
+        spans, labels = [(centre, variance)], reader.effective_labels(GRID)
+        # A step function of few labels shows no spread near 0 and 1, although it has some.
+        if np.isfinite(labels).all():
+            spans.append(_smoothed(centre, variance, labels))
         reach = float(np.sqrt(max(critical**2 - loss, 0.0)))
         for inside, square in spans:
             for below, above in _limits(inside, reach * np.sqrt(square)):

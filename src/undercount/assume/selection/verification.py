@@ -59,33 +59,34 @@ class VerificationModel:
             return np.full(len(self.weight), np.nan)
         return self.selection.probability(self.design)
 
+    @property
+    def inverse_chance(self) -> FloatArray:
+        """Weight of each row looked at: one over its propensity, or 1 if that is not modelled."""
+        looked = self.sample.looked
+        return looked if self.selection is None else looked / self.propensity
+
     def masses(self) -> Masses:
         """Observed label where looked at, else the model; or weights 1/propensity; or both."""
-        looked, label = self.sample.looked, self.sample.label
+        label, inverse = self.sample.label, self.inverse_chance
         if self.outcome is None:
-            inverse = looked / self.propensity
             return Masses(inverse * label, inverse * (1 - label))
         expected = self.outcome.probability(self.design)
-        inverse = looked if self.selection is None else looked / self.propensity
         positive = expected + inverse * (label - expected)
         return Masses(positive, 1 - positive)
 
     def slopes(self) -> Masses:
         """Differentiate the masses with respect to the coefficients."""
-        looked, label = self.sample.looked, self.sample.label
-        by_outcome, by_selection = [], []
-        gap, inverse = label, looked
+        label, inverse = self.sample.label, self.inverse_chance
+        by_selection = []
         if self.selection is not None:
-            inverse = looked / self.propensity
             density = np.exp(log_density(self.design @ self.selection.coefficients))
             by_selection = [-inverse / self.propensity * density]
         if self.outcome is None:
             slope = by_selection[0][:, None] * self.design
             return Masses(label[:, None] * slope, (1 - label)[:, None] * slope)
         density = np.exp(log_density(self.design @ self.outcome.coefficients))
-        by_outcome = [density * (1 - inverse)]
         gap = label - self.outcome.probability(self.design)
-        parts = by_outcome + [slope * gap for slope in by_selection]
+        parts = [density * (1 - inverse), *(slope * gap for slope in by_selection)]
         slope = np.column_stack([part[:, None] * self.design for part in parts])
         return Masses(slope, -slope)
 
