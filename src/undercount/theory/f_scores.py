@@ -148,7 +148,9 @@ def labelled_moments(
     """
     truth = _Truth.read(positives, true_positives, predicted_positive, n_rows)
     number, chance, frequency = _label_numbers(truth.positives, labelled, label_frequency)
-    assumed = _assumed(frequency if assumed_label_frequency is None else assumed_label_frequency)
+    assumed = _read_frequency(
+        frequency if assumed_label_frequency is None else assumed_label_frequency
+    )
     flagged = truth.flagged_given(number)
     some = number > 0  # without a label, recall and LL are 0/0
     some_chance = chance[some] / chance[some].sum()
@@ -271,14 +273,14 @@ def _label_numbers(
         if number > positives:
             raise InputError(f"labelled must be at most the {positives} positives; got {number}")
         return np.array([float(number)]), np.ones(1), number / positives
-    frequency = _assumed(label_frequency, "label_frequency")
+    frequency = _read_frequency(label_frequency, "label_frequency")
     if frequency.size != 1:
         raise InputError(f"label_frequency must be one number; got {label_frequency!r}")
     every = np.arange(positives + 1.0)
     return every, binom.pmf(every, positives, frequency[0]), float(frequency[0])
 
 
-def _assumed(value: Any, name: str = "assumed_label_frequency") -> FloatArray:
+def _read_frequency(value: Any, name: str = "assumed_label_frequency") -> FloatArray:
     try:
         frequency = np.atleast_1d(np.asarray(value, dtype=float))
     except (TypeError, ValueError):

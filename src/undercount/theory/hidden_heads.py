@@ -155,11 +155,11 @@ def local_level(n_labelled: int, n_hidden: int, confidence_level: float) -> floa
     small, large = sorted((n_labelled, n_hidden))
     if small == 0:
         return 1 - confidence_level
-    counted = min(small, COUNTED)
+    size = min(small, COUNTED)
     # The larger group matters through its ratio to the smaller, and hardly beyond WIDTH.
-    ratio = min(large / small, max(WIDTH, WIDEST / counted))
-    level = _largest_level(counted, round(counted * ratio), confidence_level)
-    return level if small == counted else level * (math.log(counted) / math.log(small)) ** 2
+    ratio = min(large / small, max(WIDTH, WIDEST / size))
+    level = _largest_level(size, round(size * ratio), confidence_level)
+    return level if small == size else level * (math.log(size) / math.log(small)) ** 2
 
 
 def _largest_level(n_small: int, n_large: int, confidence_level: float) -> float:

@@ -83,7 +83,7 @@ def inversions(estimated: Any, true: Any) -> Inversions:
     >>> uc.theory.inversions([0.3, 0.5, 0.4], [0.2, 0.4, 0.6])
     Inversions(inverted=1, undecided=0, pairs=3)
     """
-    first, second = _paired(estimated, true, "estimated", "true")
+    first, second = _read_pair(estimated, true, "estimated", "true")
     # Equal truths in ascending order of the estimate cannot look inverted.
     order = np.lexsort((first, second))
     every = len(first) * (len(first) - 1) // 2
@@ -122,7 +122,7 @@ def paired_wilcoxon(
     >>> uc.theory.paired_wilcoxon(of_f1, of_lee_liu, alternative="less").p_value
     0.03125
     """
-    one, two = _paired(first, second, "first", "second")
+    one, two = _read_pair(first, second, "first", "second")
     if alternative not in ("two-sided", "less", "greater"):
         raise InputError(
             f"alternative must be 'two-sided', 'less' or 'greater'; got {alternative!r}"
@@ -139,7 +139,7 @@ def paired_wilcoxon(
     )
 
 
-def _paired(one: Any, two: Any, *names: str) -> tuple[FloatArray, FloatArray]:
+def _read_pair(one: Any, two: Any, *names: str) -> tuple[FloatArray, FloatArray]:
     arrays = []
     for name, values in zip(names, (one, two), strict=True):
         try:

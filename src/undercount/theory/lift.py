@@ -206,7 +206,7 @@ def lift_variance(counts: ScoreCounts, *, labelled: int) -> float:
     position = (np.cumsum(level[::-1])[::-1] - level / 2) / counts.n_rows
     share = counts.positive / counts.n_positive
     spread = float(share @ (position - share @ position) ** 2)
-    return _sampled(spread, labelled, positives)
+    return _sampling_variance(spread, labelled, positives)
 
 
 def lift_tail_bound(
@@ -260,7 +260,7 @@ def lift_tail_bound(
     if _method(method) == "serfling":
         sampled = 1 - (labelled - 1) / total
         return min(1.0, 2 * math.exp(-2 * labelled * error**2 / sampled))
-    return min(1.0, _sampled(_widest(prevalence), labelled, total) / error**2)
+    return min(1.0, _sampling_variance(_widest(prevalence), labelled, total) / error**2)
 
 
 def required_labels(
@@ -326,7 +326,7 @@ def _share(name: str, value: float) -> float:
     return float(value)
 
 
-def _sampled(spread: float, labelled: int, positives: float) -> float:
+def _sampling_variance(spread: float, labelled: int, positives: float) -> float:
     """Variance of the mean of `labelled` of `positives` numbers whose variance is `spread`."""
     if labelled == positives:
         return 0.0

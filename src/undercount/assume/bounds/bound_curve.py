@@ -106,14 +106,14 @@ def bound_curve(
         raise InputError(f"basis must be one of {BASES}; got {basis!r}")
     options = _BoundOptions(confidence_level, band, simultaneous, rounding, random_state)
     if basis == "tightest":
-        bounds, misfit = _tightest(counts, shares, options)
+        bounds, misfit = _bound_tightest(counts, shares, options)
     else:
-        bounds, misfit = _bounds(counts, shares, basis, options)
+        bounds, misfit = _bound_by(counts, shares, basis, options)
     warn_misfit(misfit, stacklevel=2)
     return bounds
 
 
-def _tightest(
+def _bound_tightest(
     counts: ScoreCounts, shares: Shares, options: _BoundOptions
 ) -> tuple[CurveBounds, float]:
     """Return the bounds of the better basis.
@@ -123,7 +123,7 @@ def _tightest(
     Pointwise ones choose the narrower area, as the paper does (appendix C).
     """
     if not options.simultaneous:
-        found = [_bounds(counts, shares, side, options) for side in SIDES]
+        found = [_bound_by(counts, shares, side, options) for side in SIDES]
         return min(found, key=lambda pair: pair[0].roc_auc.width)
     counts.require(*SIDES)
     hidden = hidden_rows(counts, shares.unlabeled_prevalence, options.rounding)
@@ -131,7 +131,7 @@ def _tightest(
     width = {
         side: missing[side] ** 2 / counts.effective_size(side) + missing[side] for side in SIDES
     }
-    return _bounds(counts, shares, min(SIDES, key=lambda side: width[side]), options)
+    return _bound_by(counts, shares, min(SIDES, key=lambda side: width[side]), options)
 
 
 class _ShareEnd(NamedTuple):
@@ -143,7 +143,7 @@ class _ShareEnd(NamedTuple):
     misfit: float
 
 
-def _bounds(
+def _bound_by(
     counts: ScoreCounts, shares: Shares, basis: Side, options: _BoundOptions
 ) -> tuple[CurveBounds, float]:
     """Return the curves and the misfit in rows."""
@@ -151,25 +151,25 @@ def _bounds(
     low, high = share_ends(shares)
     if low < high and counts.n_negative == 0:
         high = min(high, 1 - 1 / counts.n_unlabeled)  # a range must leave a negative row
-    ends = [_end(counts, share, basis, options) for share in sorted({low, max(low, high)})]
+    ends = [_paths_at(counts, share, basis, options) for share in sorted({low, max(low, high)})]
     curves = []
     for worse in (True, False):
         paths = [end.pessimistic if worse else end.optimistic for end in ends]
         stops = path_stops(paths, row_by_row=not options.simultaneous)
         pairs = zip(paths, ends, strict=True)
         made = [path_tables(path, shares, end.n_hidden, stops) for path, end in pairs]
-        curves.append(_outer(made, worse=worse))
+        curves.append(_outer_curve(made, worse=worse))
     return CurveBounds(curves[0], curves[1]), min(end.misfit for end in ends)
 
 
-def _end(counts: ScoreCounts, share: float, basis: Side, options: _BoundOptions) -> _ShareEnd:
+def _paths_at(counts: ScoreCounts, share: float, basis: Side, options: _BoundOptions) -> _ShareEnd:
     n_hidden = hidden_rows(counts, share, options.rounding)
     if n_hidden >= counts.n_unlabeled and counts.n_negative == 0:
         raise InputError(
             f"no negative row is left: unlabeled_prevalence {share:.6g} makes all "
             f"{counts.n_unlabeled:,.6g} unlabeled rows positive and none is labelled negative"
         )
-    limits = _band(counts, n_hidden, basis, options)
+    limits = _hidden_band(counts, n_hidden, basis, options)
     wanted = hidden_limits(counts, share, limits.lower, limits.upper, options.rounding)
     if options.simultaneous:
         least, most, misfit = tighten(counts, wanted)
@@ -183,7 +183,9 @@ def _end(counts: ScoreCounts, share: float, basis: Side, options: _BoundOptions)
     )
 
 
-def _band(counts: ScoreCounts, n_hidden: float, basis: Side, options: _BoundOptions) -> CdfBand:
+def _hidden_band(
+    counts: ScoreCounts, n_hidden: float, basis: Side, options: _BoundOptions
+) -> CdfBand:
     """Return the band of the hidden positives, read off either class."""
     same = n_hidden if basis == "positive" else counts.n_unlabeled - n_hidden
     scale = counts.effective_size("unlabeled") / counts.n_unlabeled
@@ -204,7 +206,7 @@ def _band(counts: ScoreCounts, n_hidden: float, basis: Side, options: _BoundOpti
     return CdfBand(lower / n_hidden, upper / n_hidden, band.local_level)
 
 
-def _outer(ends: list[ContingencyTables], *, worse: bool) -> OperatingCurve:
+def _outer_curve(ends: list[ContingencyTables], *, worse: bool) -> OperatingCurve:
     """Take at each score the end of the prevalence range with the worse (or better) FPR.
 
     Above the diagonal that is the low (high) one. Where the ends change over, the true-positive

@@ -108,8 +108,8 @@ class LikelihoodField:
         """
         size = len(self.angle)
         scores = self.products[size:, size:].reshape(size, -1, size, drift.shape[1])
-        known = np.einsum("ri,rirj,rj->r", drift, scores, drift)
-        rest = np.sqrt(np.maximum(error**2 - known, 0.0))
+        by_coefficients = np.einsum("ri,rirj,rj->r", drift, scores, drift)
+        rest = np.sqrt(np.maximum(error**2 - by_coefficients, 0.0))
         plain = np.random.default_rng([SEED, 1]).standard_normal(DRAWS)
         result: FloatArray = np.einsum("drk,rk->dr", self._draws[1], drift) + np.outer(plain, rest)
         return result

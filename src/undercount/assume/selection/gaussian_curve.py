@@ -127,12 +127,12 @@ class GaussianReader:
             return self.latent()[0]
         if threshold is None:
             return float(getattr(self.curve, metric))
-        point = self._point(threshold, self._parameters, self._flagged(threshold))
+        point = self._point(threshold, self._parameters, self._flagged_share(threshold))
         return float(getattr(point, metric))
 
     def variance(self, metric: str, threshold: float | None) -> float:
         """Delta-method variance of a metric: rows and coefficients vary together."""
-        share = 0.5 if threshold is None else self._flagged(threshold)
+        share = 0.5 if threshold is None else self._flagged_share(threshold)
         centre = np.append(self._parameters, share)
         step = STEP * np.clip(np.abs(centre), 1e-3, 1.0)
         gradient = _gradient(lambda here: self._smooth(metric, threshold, here), centre, step)
@@ -146,10 +146,10 @@ class GaussianReader:
         rho, star = self.latent()
         gradient = _gradient(lambda at: _roc(grid, *at), np.array([rho, star]), np.full(2, STEP))
         centre = self._parameters
-        turned = _gradient(
+        by_parameter = _gradient(
             lambda here: np.array(self.latent(here)), centre, np.full(len(centre), STEP)
         )
-        influence = self._influence @ turned.T
+        influence = self._influence @ by_parameter.T
         spread = (influence.T * self.weight) @ influence / self.weight.sum() ** 2
         return _roc(grid, rho, star), gradient @ spread @ gradient.T
 
@@ -157,7 +157,7 @@ class GaussianReader:
         """Return infinitely many: a smooth curve shows all the spread it has."""
         return np.full(len(grid), np.inf)
 
-    def _flagged(self, threshold: float) -> float:
+    def _flagged_share(self, threshold: float) -> float:
         """Share of rows at or above a threshold, kept off 0 and 1."""
         total = float(self.weight.sum())
         share = float(self.weight @ (self.sample.score >= threshold) / total)

@@ -177,7 +177,7 @@ class Profile:
         error = np.maximum(error, 1e-9)
         drift = slope[:, None] * self._drift(readers, values, metric, threshold)
         critical = self.field.critical_values(centre, error, drift, level)
-        ends = self._accepted(centre, error, critical, float(to_scale(value, scale)))
+        ends = self._accept(centre, error, critical, float(to_scale(value, scale)))
         low, high = (float(end) for end in from_scale(ends, scale))
         reach = 2 * float(ndtri(0.5 + level / 2))
         return Estimate(value, min(low, value), max(high, value), (high - low) / reach, level)
@@ -191,13 +191,13 @@ class Profile:
             # The coefficients of the choice move no metric.
             places = range(result.shape[1])[point.model.outcome]
             found = [
-                readers.read(point.model.moved(place, STEP)).value(metric, threshold)
+                readers.read(point.model.move(place, STEP)).value(metric, threshold)
                 for place in places
             ]
             result[i] = (np.array(found) - values[i]) / STEP @ point.model.whitening[places]
         return result
 
-    def _accepted(
+    def _accept(
         self, centre: FloatArray, error: FloatArray, critical: FloatArray, value: float
     ) -> tuple[float, float]:
         """Outermost values whose statistic is below its critical value."""

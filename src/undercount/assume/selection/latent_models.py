@@ -173,7 +173,7 @@ class HiddenModel:
         result: FloatArray = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
         return result
 
-    def moved(self, place: int, step: float) -> "HiddenModel":
+    def move(self, place: int, step: float) -> "HiddenModel":
         """Return the model with one coefficient moved."""
         coefficients = self.fit.coefficients.copy()
         coefficients[place] += step

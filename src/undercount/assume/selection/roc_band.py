@@ -51,7 +51,7 @@ def roc_band(
         spans, labels = [(centre, variance)], reader.effective_labels(GRID)
         # A step function of few labels shows no spread near 0 and 1, although it has some.
         if np.isfinite(labels).all():
-            spans.append(_smoothed(centre, variance, labels))
+            spans.append(_smooth(centre, variance, labels))
         reach = float(np.sqrt(max(critical**2 - loss, 0.0)))
         for inside, square in spans:
             for below, above in _limits(inside, reach * np.sqrt(square)):
@@ -92,7 +92,7 @@ def _limits(tpr: FloatArray, reach: FloatArray) -> Iterator[tuple[FloatArray, Fl
     yield np.sin(ends[0]) ** 2, np.sin(ends[1]) ** 2
 
 
-def _smoothed(
+def _smooth(
     tpr: FloatArray, variance: FloatArray, labels: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Add two positives above and two below (Agresti and Coull), each with the weight there."""

@@ -144,10 +144,10 @@ def _holes(values: Any) -> bool:
 
 def standardise(sample: SelectionSample, weight: FloatArray, *, ranks: bool) -> StandardColumns:
     """Standardise score, selecting score and covariates over all rows, looked at or not."""
-    score, moments = _standardised(sample.score, weight, "score")
+    score, moments = _standardise_column(sample.score, weight, "score")
     other = None
     if sample.selection_score is not None:
-        other, more = _standardised(sample.selection_score, weight, "selection_score")
+        other, more = _standardise_column(sample.selection_score, weight, "selection_score")
         moments = np.concatenate([moments, more])
     if ranks:
         score = normal_scores(sample.score, weight)
@@ -156,7 +156,10 @@ def standardise(sample: SelectionSample, weight: FloatArray, *, ranks: bool) -> 
     if extra.shape[1]:
         pairs = zip(extra.T, sample.names, strict=True)
         extra = np.column_stack(
-            [_standardised(column, weight, f"column {name!r} of X")[0] for column, name in pairs]
+            [
+                _standardise_column(column, weight, f"column {name!r} of X")[0]
+                for column, name in pairs
+            ]
         )
     return StandardColumns(score, other, extra, moments)
 
@@ -177,7 +180,7 @@ def mid_ranks(values: FloatArray, weight: FloatArray) -> tuple[NDArray[np.intp],
     return place, (np.cumsum(mass) - 0.5 * mass) / mass.sum()
 
 
-def _standardised(
+def _standardise_column(
     values: FloatArray, weight: FloatArray, name: str
 ) -> tuple[FloatArray, FloatArray]:
     total = weight.sum()
@@ -190,22 +193,18 @@ def _standardised(
 
 
 def _from_counts(counts: ScoreCounts) -> SelectionSample:
-    columns = (
-        (counts.positive, 1.0, 1.0),
-        (counts.negative, 0.0, 1.0),
-        (counts.unlabeled, 0.0, 0.0),
-    )
-    cells = [np.flatnonzero(column) for column, _, _ in columns]
+    columns = (counts.positive, counts.negative, counts.unlabeled)
+    cells = [np.flatnonzero(column) for column in columns]
     sizes = [len(cell) for cell in cells]
     return SelectionSample(
         counts,
-        np.concatenate(cells),
-        np.repeat([label for _, label, _ in columns], sizes),
-        np.repeat([looked for _, _, looked in columns], sizes),
-        np.concatenate([column[cell] for (column, _, _), cell in zip(columns, cells, strict=True)]),
-        None,
-        np.empty((sum(sizes), 0)),
-        (),
+        cell=np.concatenate(cells),
+        label=np.repeat([1.0, 0.0, 0.0], sizes),
+        looked=np.repeat([1.0, 1.0, 0.0], sizes),
+        weight=np.concatenate([column[cell] for column, cell in zip(columns, cells, strict=True)]),
+        selection_score=None,
+        covariates=np.empty((sum(sizes), 0)),
+        names=(),
     )
 
 
