@@ -5,7 +5,6 @@ import pytest
 
 from undercount.assume.selection import critical_values
 from undercount.assume.selection.critical_values import LikelihoodField, likelihood_field
-from undercount.assume.selection.intervals import ProfileReaders
 from undercount.assume.selection.model import SelectionModel
 from undercount.theory.simulation import simulate_unobserved
 
@@ -107,10 +106,9 @@ def test_a_well_identified_correlation_has_the_usual_interval():
 
 def test_the_drift_of_the_prevalence_is_its_derivative_by_the_coefficients(scanned):
     model, models = scanned
-    profile, along = model._scan(), model._readers("prevalence")
-    readers = ProfileReaders(model._reader, along, lambda moved: model._solution.reader("", moved))
-    values = np.array([reader.value("prevalence", None) for reader in along])
-    found = (profile._drift(readers, values, "prevalence", None) ** 2).sum(axis=1)
+    profile = model._scan()
+    values = np.array([r.value("prevalence", None) for r in profile.readers("prevalence")])
+    found = (profile._drift(values, "prevalence", None) ** 2).sum(axis=1)
     slopes = [point.slopes().positive.mean(axis=0) for point in models]
     pairs = zip(slopes, models, strict=True)
     assert found == pytest.approx([g @ point.covariance @ g for g, point in pairs], rel=1e-3)

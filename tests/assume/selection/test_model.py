@@ -93,9 +93,9 @@ def test_equal_rows_count_as_often_as_they_occur(own):
     counted = SelectionModel("begg-greenes").fit(score, y)
     # A second column, even one copied from the index, keeps every row apart.
     apart = SelectionModel("begg-greenes").fit(score, y, X=np.random.default_rng(0).random(600))
-    merged = counted._solution.sample
+    merged = counted._fit.sample
     assert len(merged.cell) < 200
-    assert len(apart._solution.sample.cell) == 600
+    assert len(apart._fit.sample.cell) == 600
     a, seen = standardised(score), own.looked
     fit = probit(np.column_stack([np.ones(seen.sum()), a[seen]]), y[seen])
     assert list(counted.model_.coefficients) == pytest.approx(list(fit.params), abs=1e-6)

@@ -80,7 +80,7 @@ class LikelihoodField:
     def critical_values(
         self, centre: FloatArray, error: FloatArray, drift: FloatArray, level: float
     ) -> FloatArray:
-        """Quantile, for each point taken as true, of the statistic that `Profile.span` uses.
+        """Quantile, for each point taken as true, of the statistic that `Profile.estimate` uses.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
 """The selection model: labels of both classes, but only where somebody looked (Cook 2016)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -11,35 +11,18 @@ from sklearn.base import BaseEstimator
 
 from undercount.assume.labelled import labelled_curve
 from undercount.assume.selection import checks
-from undercount.assume.selection.critical_values import likelihood_field
-from undercount.assume.selection.empirical_curve import EmpiricalReader, RowModel
+from undercount.assume.selection.fit import LATENT, CurveReader, fit_selection
 from undercount.assume.selection.gaussian_curve import GaussianReader
-from undercount.assume.selection.intervals import (
-    CurveReader,
-    Profile,
-    ProfileReaders,
-    bootstrap_estimate,
-    delta_estimate,
-    profile_points,
-)
-from undercount.assume.selection.latent_models import (
-    HiddenModel,
-    fit_hidden,
-    fit_outcome,
-)
+from undercount.assume.selection.intervals import bootstrap_estimate, delta_estimate
+from undercount.assume.selection.latent_models import HiddenModel
+from undercount.assume.selection.profile import Profile, scan_profile
 from undercount.assume.selection.roc_band import roc_band
-from undercount.assume.selection.sample import (
-    SelectionSample,
-    StandardColumns,
-    read_sample,
-    standardise,
-)
-from undercount.assume.selection.verification import VerificationModel, fit_verification
-from undercount.curve import CurveBounds, FloatArray, OperatingCurve, metric_names
+from undercount.assume.selection.sample import read_sample
+from undercount.assume.selection.verification import VerificationModel
+from undercount.curve import CurveBounds, OperatingCurve, metric_names
 from undercount.errors import Check, InputError
 from undercount.estimate import Estimate, Interval, check_confidence_level
 
-LATENT = ("own-score", "observed-score", "unobserved")
 METHODS = (*LATENT, "begg-greenes", "ipw", "doubly-robust")
 DISTRIBUTIONS = ("empirical", "normal", "copula")
 INTERVALS = ("auto", "delta", "profile", "bootstrap")
@@ -110,52 +93,6 @@ def refuse_interval(method: str, interval: str, metric: str) -> None:
         raise InputError(f"{method!r} has no correlation; use one of {', '.join(LATENT)}")
     if metric == "average_precision" and interval != "bootstrap":
         raise InputError("average_precision has no delta method here; pass method='bootstrap'")
-
-
-@dataclass(frozen=True, eq=False)
-class SelectionFit:
-    """Hold a fitted model with all that it was fitted to, to read it or to fit it again."""
-
-    method: str
-    distribution: str
-    sample: SelectionSample
-    weight: FloatArray
-    columns: StandardColumns
-    model: RowModel
-
-    def refit(self, weight: FloatArray) -> "SelectionFit":
-        """Fit the same model to resampled rows; this fit helps."""
-        return fit_selection(self.method, self.distribution, self.sample, weight, self.model)
-
-    def reader(self, metric: str = "roc_auc", model: RowModel | None = None) -> CurveReader:
-        """Return what draws the curve and reads a metric (step 3), of another model if given."""
-        model = self.model if model is None else model
-        empirical = self.distribution == "empirical" and metric != "correlation"
-        if empirical or isinstance(model, VerificationModel):
-            return EmpiricalReader(self.sample, self.weight, model)
-        ranks = self.distribution == "copula"
-        return GaussianReader(self.sample, self.weight, model, self.columns, ranks)
-
-
-def fit_selection(
-    method: str,
-    distribution: str,
-    sample: SelectionSample,
-    weight: FloatArray,
-    near: RowModel | None = None,
-) -> SelectionFit:
-    """Standardise (step 1) and fit (step 2); a model fitted to similar weights helps."""
-    columns = standardise(sample, weight, ranks=distribution == "copula")
-    model: RowModel
-    if method == "unobserved":
-        start = near if isinstance(near, HiddenModel) else None
-        model = fit_hidden(sample, weight, columns, start)
-    elif method in LATENT:
-        guess = None if near is None else near.coefficients
-        model = fit_outcome(sample, weight, columns, other=method == "observed-score", start=guess)
-    else:
-        model = fit_verification(sample, weight, columns, method)
-    return SelectionFit(method, distribution, sample, weight, columns, model)
 
 
 class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is untyped
@@ -257,16 +194,15 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
             self.method, covariates=X is not None, selection_score=selection_score is not None
         )
         sample = read_sample(score, y, X, selection_score)
-        self._solution = fit_selection(self.method, self.distribution, sample, sample.weight)
-        self._reader = self._solution.reader()
+        self._fit = fit_selection(self.method, self.distribution, sample, sample.weight)
+        self._reader = self._fit.reader()
         self._profile: Profile | None = None
-        self._profile_readers: dict[bool, list[CurveReader]] = {}
-        self.model_ = self._solution.model
+        self.model_ = self._fit.model
         self.curve_: OperatingCurve = self._reader.curve
         self.prevalence_: float = self.curve_.prevalence
         self.naive_curve_ = labelled_curve(sample.counts)
         self.correlation_ = self.latent_threshold_ = self.error_correlation_ = float("nan")
-        if isinstance(latent := self._solution.reader("correlation"), GaussianReader):
+        if isinstance(latent := self._fit.reader("correlation"), GaussianReader):
             self.correlation_, self.latent_threshold_ = latent.latent()
         if isinstance(self.model_, HiddenModel):
             self.error_correlation_ = self.model_.fit.error_correlation
@@ -322,7 +258,7 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         points: list[tuple[float, CurveReader]] = [(0.0, self._reader)]
         if isinstance(self.model_, HiddenModel):
             limit = float(ndtri(0.5 + self.confidence_level / 2)) ** 2
-            pairs = zip(self._scan().loss, self._readers("roc_auc"), strict=True)
+            pairs = zip(self._scan().loss, self._scan().readers("roc_auc"), strict=True)
             points = [(float(loss), reader) for loss, reader in pairs if loss <= limit]
         return roc_band(
             points,
@@ -344,11 +280,11 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
 
     def _checks(self) -> Iterator[Check]:
         model = self.model_
-        yield from checks.check_sample(self._solution.sample, self.curve_)
+        yield from checks.check_sample(self._fit.sample, self.curve_)
         if self.method in ("own-score", "observed-score"):
-            yield checks.check_rule(self._solution.sample, self.method)
+            yield checks.check_rule(self._fit.sample, self.method)
         if not isinstance(model, VerificationModel):
-            yield checks.check_normality(self._solution.sample, self.distribution)
+            yield checks.check_normality(self._fit.sample, self.distribution)
         yield from checks.check_shape(model)
         if isinstance(model, HiddenModel):
             interval = self.error_correlation_interval()
@@ -359,40 +295,17 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
     def _estimate(
         self, metric: str, threshold: float | None, method: str, n_resamples: int
     ) -> Estimate:
-        solution, level = self._solution, self.confidence_level
-        reader = solution.reader(metric)
+        question = (metric, threshold, self.confidence_level)
         if method == "delta":
-            return delta_estimate(reader, metric, threshold, level)
+            return delta_estimate(self._fit, *question)
         if method == "profile":
-            readers = ProfileReaders(
-                reader, self._readers(metric), lambda model: solution.reader(metric, model)
-            )
-            return self._scan().estimate(readers, metric, threshold, level)
-        return bootstrap_estimate(
-            lambda weight: solution.refit(weight).reader(metric).value(metric, threshold),
-            solution.weight,
-            reader.value(metric, threshold),
-            level,
-            n_resamples,
-            self.random_state,
-        )
+            return self._scan().estimate(*question)
+        return bootstrap_estimate(self._fit, *question, n_resamples, self.random_state)
 
     def _scan(self) -> Profile:
-        if not isinstance(self.model_, HiddenModel):
-            raise InputError(f"only 'unobserved' has an error correlation; got {self.method!r}")
         if self._profile is None:
-            points = profile_points(self.model_)
-            self._profile = Profile(points, likelihood_field([point.model for point in points]))
+            self._profile = scan_profile(self._fit)
         return self._profile
-
-    def _readers(self, metric: str) -> list[CurveReader]:
-        """Return what reads a metric at each point of the profile; kept, for they are costly."""
-        latent = metric == "correlation"
-        if latent not in self._profile_readers:
-            self._profile_readers[latent] = [
-                self._solution.reader(metric, point.model) for point in self._scan().points
-            ]
-        return self._profile_readers[latent]
 
     def _coefficients(self) -> dict[str, Estimate]:
         errors = np.sqrt(np.diag(self.model_.covariance))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.special import ndtri
 
-from undercount.assume.selection.intervals import CurveReader
+from undercount.assume.selection.fit import CurveReader
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
 from undercount.estimate import delta_interval
 

@@ -1,0 +1,201 @@
+"""Profile likelihood of the error correlation of eq. 15, and the intervals that follow it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.interpolate import PchipInterpolator
+from scipy.special import ndtri
+
+from undercount.assume.selection.biprobit import LIMIT, BiprobitFit
+from undercount.assume.selection.critical_values import LikelihoodField, likelihood_field
+from undercount.assume.selection.fit import CurveReader, SelectionFit
+from undercount.assume.selection.intervals import interval_scale
+from undercount.assume.selection.latent_models import HiddenModel
+from undercount.curve import FloatArray
+from undercount.errors import InputError
+from undercount.estimate import Estimate, Interval, from_scale, scale_slope, to_scale
+
+COARSE = 17
+FINE = 25
+HALVINGS = 3
+# Twice the log-likelihood lost where the scan ends: beyond what any interval needs.
+FAR = 16.0
+# In units of log-likelihood: a profile that decides between 0 and 4 needs no more.
+ROUGH = 1e-5
+TRIED, FEWEST_POINTS = 800, 3
+SAME = 1e-6
+STEP = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class ProfilePoint:
+    """Hold a fit at a given error correlation and twice the log-likelihood it loses."""
+
+    error_correlation: float
+    loss: float
+    model: HiddenModel
+
+
+def scan_profile(fit: SelectionFit) -> "Profile":
+    """Fit the model at error correlations all along, and sum up how their likelihoods vary."""
+    if not isinstance(fit.model, HiddenModel):
+        raise InputError(f"only 'unobserved' has an error correlation; got {fit.method!r}")
+    points = profile_points(fit.model)
+    return Profile(fit, points, likelihood_field([point.model for point in points]))
+
+
+def profile_points(model: HiddenModel) -> list[ProfilePoint]:
+    """Fits at all error correlations that the data do not make absurd.
+
+    The whole range is scanned, because the profile may have several humps.
+    """
+    best = model.fit
+
+    def fit(angle: float, near: BiprobitFit) -> ProfilePoint:
+        fitted = model.at_correlation(float(np.tanh(angle)), near, ROUGH)
+        loss = 2 * (best.log_likelihood - fitted.fit.log_likelihood)
+        return ProfilePoint(float(np.tanh(angle)), max(loss, 0.0), fitted)
+
+    peak = fit(float(np.arctanh(best.error_correlation)), best)
+    coarse = [peak]
+    for side in (-1.0, 1.0):
+        latest = peak
+        for angle in np.linspace(-1, 1, COARSE) * np.arctanh(LIMIT) * side:
+            if side * angle <= side * np.arctanh(peak.error_correlation):
+                continue
+            try:
+                latest = fit(float(angle), latest.model.fit)
+            except InputError:  # no maximum so far out: the range ends here
+                break
+            coarse.append(latest)
+    coarse.sort(key=lambda point: point.error_correlation)
+    ends = _scanned_ends(coarse, fit)
+    inner = np.linspace(np.arctanh(ends[0]), np.arctanh(ends[1]), FINE)
+    points = [peak]
+    for angle in inner:
+        near = min(coarse, key=lambda point: abs(np.arctanh(point.error_correlation) - angle))
+        points.append(fit(float(angle), near.model.fit))
+    points.sort(key=lambda point: point.error_correlation)
+    # The peak may be one of the others.
+    apart = np.diff([np.arctanh(point.error_correlation) for point in points]) > SAME
+    return [points[0], *(point for point, new in zip(points[1:], apart, strict=True) if new)]
+
+
+def _scanned_ends(
+    coarse: Sequence[ProfilePoint],
+    fit: Callable[[float, BiprobitFit], ProfilePoint],
+) -> tuple[float, float]:
+    """Outermost correlations of the scan, refined by halving towards the rejected neighbour."""
+    ends = []
+    for ordered in (list(coarse), list(coarse)[::-1]):
+        place = next(i for i, point in enumerate(ordered) if point.loss <= FAR)
+        inside = ordered[place]
+        if place > 0:
+            outside = float(np.arctanh(ordered[place - 1].error_correlation))
+            for _ in range(HALVINGS):
+                middle = 0.5 * (outside + float(np.arctanh(inside.error_correlation)))
+                point = fit(middle, inside.model.fit)
+                if point.loss <= FAR:
+                    inside = point
+                else:
+                    outside = middle
+        ends.append(inside.error_correlation)
+    return ends[0], ends[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Hold a scan of the error correlation, and how its log-likelihoods vary together."""
+
+    fit: SelectionFit
+    points: Sequence[ProfilePoint]
+    likelihoods: LikelihoodField
+    _readers: dict[bool, list[CurveReader]] = field(default_factory=dict)
+
+    @property
+    def angle(self) -> FloatArray:
+        """Error correlations on the scale on which they are scanned."""
+        return np.arctanh([point.error_correlation for point in self.points])
+
+    @property
+    def loss(self) -> FloatArray:
+        """Twice the log-likelihood that each point loses to the best."""
+        return np.array([point.loss for point in self.points])
+
+    def readers(self, metric: str) -> list[CurveReader]:
+        """Return what reads a metric at each point; kept, for they are costly."""
+        latent = metric == "correlation"
+        if latent not in self._readers:
+            self._readers[latent] = [self.fit.reader(metric, point.model) for point in self.points]
+        return self._readers[latent]
+
+    def estimate(self, metric: str, threshold: float | None, level: float) -> Estimate:
+        """Interval of a metric that follows the likelihood along the error correlation.
+
+        Along r the likelihood is used as it is; across r, where it is close to a parabola, by the
+        delta method: the statistic of a value x is the smallest, over r, of
+        loss(r) + ((x - g(r)) / se(r))². It is compared with its simulated quantile at the r that
+        attains the minimum.
+        """
+        value = self.fit.reader(metric).value(metric, threshold)
+        readers = self.readers(metric)
+        values = np.array([reader.value(metric, threshold) for reader in readers])
+        scale = interval_scale(metric, float(values.min()), float(values.max()))
+        centre, slope = to_scale(values, scale), scale_slope(values, scale)
+        error = np.sqrt([reader.variance(metric, threshold) for reader in readers]) * slope
+        error = np.maximum(error, 1e-9)
+        drift = slope[:, None] * self._drift(values, metric, threshold)
+        critical = self.likelihoods.critical_values(centre, error, drift, level)
+        ends = self._accept(centre, error, critical, float(to_scale(value, scale)))
+        low, high = (float(end) for end in from_scale(ends, scale))
+        reach = 2 * float(ndtri(0.5 + level / 2))
+        return Estimate(value, min(low, value), max(high, value), (high - low) / reach, level)
+
+    def _drift(self, values: FloatArray, metric: str, threshold: float | None) -> FloatArray:
+        """Differentiate the metric by each whitened score, at each point."""
+        result = np.empty((len(values), len(self.points[0].model.fit.coefficients)))
+        for i, point in enumerate(self.points):
+            # The coefficients of the choice move no metric.
+            places = range(result.shape[1])[point.model.outcome]
+            found = [
+                self.fit.reader(metric, point.model.move(place, STEP)).value(metric, threshold)
+                for place in places
+            ]
+            result[i] = (np.array(found) - values[i]) / STEP @ point.model.whitening[places]
+        return result
+
+    def _accept(
+        self, centre: FloatArray, error: FloatArray, critical: FloatArray, value: float
+    ) -> tuple[float, float]:
+        """Outermost values whose statistic is below its critical value."""
+        angle, fine = self.angle, self.likelihoods.fine
+        loss_at, centre_at, error_at, critical_at = (
+            interpolate(angle, column, fine) for column in (self.loss, centre, error, critical)
+        )
+        reach = np.sqrt(FAR) * error_at
+        tried = np.linspace((centre_at - reach).min(), (centre_at + reach).max(), TRIED)
+        statistic = loss_at + ((np.append(tried, value)[:, None] - centre_at) / error_at) ** 2
+        place = statistic.argmin(axis=1)
+        kept = np.append(tried, value)[statistic.min(axis=1) <= critical_at[place]]
+        return float(min(kept.min(), value)), float(max(kept.max(), value))
+
+    def interval(self, level: float) -> Interval:
+        """Error correlations that the likelihood does not reject."""
+        angle, critical = self.angle, self.likelihoods.critical_losses(level)
+        fine = np.unique(np.concatenate([angle, np.linspace(angle[0], angle[-1], TRIED)]))
+        kept = fine[interpolate(angle, self.loss, fine) <= interpolate(angle, critical, fine)]
+        best = float(angle[self.loss.argmin()])
+        low, high = (
+            min(float(kept.min(initial=best)), best),
+            max(float(kept.max(initial=best)), best),
+        )
+        return Interval(float(np.tanh(low)), float(np.tanh(high)))
+
+
+def interpolate(at: FloatArray, values: FloatArray, wanted: FloatArray) -> FloatArray:
+    """Interpolate smoothly without inventing humps."""
+    if len(at) < FEWEST_POINTS:
+        return np.interp(wanted, at, values)
+    result: FloatArray = PchipInterpolator(at, values)(wanted)
+    return result
