@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.learn.labels import check_sizes, read_classes
+from undercount.learn.rows import check_sizes, read_classes
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from undercount.learn.moments import Moments, PairLoss
+from undercount.learn.pairs import Moments, PairLoss
 from undercount.learn.pu_auc import PUAUCClassifier
 from undercount.learn.pu_aul import PUAULClassifier
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from undercount.learn.moments import PairLoss
-from undercount.learn.ridge import RidgePath
+from undercount.learn.pairs import PairLoss
+from undercount.learn.pairs import RidgePath
 
 
 @pytest.fixture

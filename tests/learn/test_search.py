@@ -3,7 +3,7 @@ import pytest
 
 from undercount.learn import rows as rows_module
 from undercount.learn.basis import LinearBasis
-from undercount.learn.moments import Moments, PairLoss
+from undercount.learn.pairs import Moments, PairLoss
 from undercount.learn.rows import TrainingRows, drawn_folds, fitted_scaler
 from undercount.learn.search import lift_area, search
 

@@ -20,7 +20,7 @@ from undercount.prevalence import (
     RocSlope,
     TwoLabels,
 )
-from undercount.prevalence.resampling import resampled_counts
+from undercount.prevalence.base import resampled_counts
 
 SCORE_METHODS = [AlphaMax, BestBin, Consensus, Dedpul, ElkanNoto, PatraSen, RocSlope]
 EVERY_METHOD = [*SCORE_METHODS, AlphaMaxN, NoisyComposition, NoisyConsensus, TwoLabels]

@@ -4,10 +4,10 @@ from scipy.special import logit, ndtr, ndtri
 
 import undercount as uc
 from undercount.prevalence import Consensus
-from undercount.prevalence.binormal import CUTS, DISTANCES, SPREADS, binormal_share
+from undercount.prevalence.consensus.evidence import CUTS, DISTANCES, SPREADS, binormal_share
 from undercount.prevalence.consensus.consensus import _sharpened
 from undercount.prevalence.consensus.evidence import AUC_PLACE, HEADS, LARGEST, gather
-from undercount.prevalence.consensus.quantile_net import QuantileNet, trained_net
+from undercount.prevalence.networks import QuantileNet, trained_net
 from undercount.prevalence.ranks import labelled_auc
 
 

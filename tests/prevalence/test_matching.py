@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from undercount.prevalence.matching import matched_distances, matching_curve
+from undercount.prevalence.distance_curve import matched_distances, matching_curve
 
 DATA = pathlib.Path(__file__).parents[1] / "data" / "prevalence"
 UNTIED = ["gauss1_a30", "gauss2_a50", "gauss4_a30", "tiny_a50", "unif_a30"]

@@ -3,7 +3,7 @@ import pytest
 
 import undercount as uc
 from undercount.prevalence import AlphaMaxN, BestBin, NoisyComposition
-from undercount.prevalence.noisy import swapped
+from undercount.prevalence.noisy_composition import swapped
 
 
 def noisy_rows(rng, share, purity, sizes=(600, 3000), distance=4):

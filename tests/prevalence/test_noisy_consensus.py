@@ -4,8 +4,8 @@ import pytest
 import undercount as uc
 from undercount.prevalence import NoisyComposition, NoisyConsensus
 from undercount.prevalence.consensus.noisy import gather_noisy
-from undercount.prevalence.consensus.quantile_net import trained_net
-from undercount.prevalence.noisy import swapped
+from undercount.prevalence.networks import trained_net
+from undercount.prevalence.noisy_composition import swapped
 
 
 def noisy_counts(rng, share, purity, distance=4.0, sizes=(600, 3000)):

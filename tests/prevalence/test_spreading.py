@@ -2,7 +2,7 @@ import numpy as np
 
 import undercount as uc
 from undercount.prevalence.ranks import ranked_shares
-from undercount.prevalence.spreading import spread
+from undercount.prevalence.ranks import spread
 
 
 def test_ranks_come_back_exactly():
