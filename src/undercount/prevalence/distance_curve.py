@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -94,6 +95,7 @@ def share_of_curve(curve: FloatArray) -> float:
     return float(np.clip(np.mean(answers), 0, 1))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DistCurve(ScoreEstimator):
     """Estimate the share of positives among the unlabeled from a matching curve.
 

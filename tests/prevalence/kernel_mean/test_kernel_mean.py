@@ -11,13 +11,14 @@ from undercount.prevalence.kernel_mean.distance import HullDistance
 from undercount.prevalence.kernel_mean.kernel_mean import (
     cell,
     feature_kernel_means,
-    in_steps,
     point_kernel_means,
+    rank_bins,
     score_kernel_means,
+    widen_by_steps,
 )
 from undercount.prevalence.kernel_mean.width import point_kernel, row_kernel
 
-DATA = pathlib.Path(__file__).parents[1] / "data" / "prevalence"
+DATA = pathlib.Path(__file__).parents[2] / "data" / "prevalence"
 EXPECTED = json.loads((DATA / "expected_features.json").read_text())
 STEP = 7 / 256  # of the extrapolation, in the published bisection
 
@@ -161,6 +162,13 @@ def test_increasing_transform_and_counts_change_nothing(normals):
     assert plain.diagnostics_["km1"] == plain.unlabeled_prevalence_
 
 
+def test_bins_hold_all_shares(normals):
+    centre, labelled, unlabeled = rank_bins(normals, 64)
+    assert labelled.sum() == pytest.approx(1)
+    assert unlabeled.sum() == pytest.approx(1)
+    assert np.all(np.diff(centre) >= 1 / 64 - 1e-12)
+
+
 def test_most_rows_at_one_score():
     counts = uc.ScoreCounts.from_counts([3.0, 2.0, 1.0], [70, 30, 0], [0, 0, 0], [175, 75, 750])
     found = score_kernel_means(counts)
@@ -250,13 +258,13 @@ def test_an_answer_stands_for_the_cell_of_the_search(share):
 
 def test_an_interval_holds_the_steps_of_the_search():
     answer = 1 - 2 / (2 + 7 / 256)  # the lowest one
-    assert in_steps(answer, None, 0.1) == (None, 0.1)
-    interval, error = in_steps(answer, Interval(answer, answer), 0.0)
+    assert widen_by_steps(answer, None, 0.1) == (None, 0.1)
+    interval, error = widen_by_steps(answer, Interval(answer, answer), 0.0)
     assert interval.low == pytest.approx(0, abs=1e-12)
     assert interval.high == pytest.approx(1 - 256 / 263)
     assert error == pytest.approx((1 - 256 / 263) / np.sqrt(12))
     # Resamples that all lie above the estimate, which has one value for 0.497 to 0.504.
-    interval, _ = in_steps(0.5, Interval(0.6, 0.7), 0.01)
+    interval, _ = widen_by_steps(0.5, Interval(0.6, 0.7), 0.01)
     assert interval.low == pytest.approx(1 - 1 / (2 - 3.5 / 256))
     assert interval.high == pytest.approx(1 - 1 / (10 / 3 + 3.5 / 256))
 
