@@ -12,6 +12,7 @@ from undercount.prevalence import (
     BestBin,
     Consensus,
     Dedpul,
+    DistCurve,
     ElkanNoto,
     KernelMean,
     NoisyComposition,
@@ -23,7 +24,8 @@ from undercount.prevalence import (
 from undercount.prevalence.base import resample_counts
 
 SCORE_METHODS = [AlphaMax, BestBin, Consensus, Dedpul, ElkanNoto, PatraSen, RocSlope]
-EVERY_METHOD = [*SCORE_METHODS, AlphaMaxN, NoisyComposition, NoisyConsensus, TwoLabels]
+OTHERS = [AlphaMaxN, DistCurve, KernelMean, NoisyComposition, NoisyConsensus, TwoLabels]
+EVERY_METHOD = [*SCORE_METHODS, *OTHERS]
 # All unlabeled rows together weigh less than one; a power of two, so that nothing is rounded.
 LIGHT = 1 / 2048
 every_score_method = pytest.mark.parametrize("method", SCORE_METHODS)

@@ -101,11 +101,6 @@ def test_no_or_only_hidden_positives(share):
     assert share_of_curve(curve) == pytest.approx(share, abs=0.1)
 
 
-def test_constant_score_is_refused():
-    with pytest.raises(uc.InputError, match="vary"):
-        DistCurve().fit(np.repeat([1, -1], [20, 20]), np.zeros(40), unlabeled=-1)
-
-
 def by_hand(labelled, unlabeled, draws):
     left, found = sorted(unlabeled), []
     for draw in draws:

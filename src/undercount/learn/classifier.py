@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from undercount.errors import InputError
@@ -38,6 +37,17 @@ if TYPE_CHECKING:
     from undercount.curve import FloatArray
     from undercount.learn.pairs import PairLoss, PairMoments
     from undercount.learn.search import BestScore
+    from undercount.prevalence.base import BaseEstimator
+
+    class ClassifierMixin:
+        """What is used of scikit-learn's class; with an untyped base any argument would pass."""
+
+        n_features_in_: int
+
+        def __sklearn_tags__(self) -> Any: ...
+
+else:
+    from sklearn.base import BaseEstimator, ClassifierMixin
 
 BASES = ("gaussian", "linear")
 # Widths in median distances, wide first; penalties in mean eigenvalues, strong first: ties go to
@@ -49,7 +59,7 @@ LEAST_PREVALENCE = 1e-6
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PairwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class PairwiseClassifier(ClassifierMixin, BaseEstimator):
     """Rank positives above other rows by the squared loss of pairs; see its two subclasses."""
 
     basis: str = "gaussian"
@@ -97,7 +107,7 @@ class PairwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         self.scaler_ = fit_scaler(X, weight, standardise=self.standardise)
         rows = TrainingRows(X, labelled, weight, fold, n_folds, self.scaler_)
         self._prepare(rows, rng)
-        self.prevalence_ = self._known_prevalence(float(weight[labelled].sum() / weight.sum()))
+        self.prevalence_ = self._read_prevalence(float(weight[labelled].sum() / weight.sum()))
         self._learn(rows, rng)
         return self
 
@@ -107,7 +117,7 @@ class PairwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
     def _loss(self, labelled: PairMoments, others: PairMoments) -> PairLoss:
         raise NotImplementedError
 
-    def _known_prevalence(self, labelled_share: float) -> float | None:
+    def _read_prevalence(self, labelled_share: float) -> float | None:
         raise NotImplementedError
 
     def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> None:

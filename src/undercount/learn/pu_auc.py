@@ -96,7 +96,7 @@ class PUAUCClassifier(PairwiseClassifier):
         against_all = PairLoss.between(labelled, others)
         return against_all.plus(PairLoss.between(labelled, labelled), -hidden)
 
-    def _known_prevalence(self, labelled_share: float) -> float:
+    def _read_prevalence(self, labelled_share: float) -> float:
         if self.sampling == "case-control":
             return self.unlabeled_prevalence_
         return labelled_share + (1 - labelled_share) * self.unlabeled_prevalence_

@@ -111,7 +111,7 @@ class PUAULClassifier(PairwiseClassifier):
         ranked = labelled + others if self.sampling == "single-sample" else others
         return PairLoss.between(labelled, ranked)
 
-    def _known_prevalence(self, labelled_share: float) -> float | None:
+    def _read_prevalence(self, labelled_share: float) -> float | None:
         if self.prevalence is None:
             return None
         found = read_share("prevalence", self.prevalence)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import ndtri
-from sklearn.base import BaseEstimator
 
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, MisfitWarning, SmallSampleWarning
@@ -25,6 +24,18 @@ if TYPE_CHECKING:
 
     from undercount.counts import BoolArray
     from undercount.curve import FloatArray
+
+    class BaseEstimator:
+        """What is used of scikit-learn's class; with an untyped base any argument would pass."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - as there
+            """Return the parameters by name."""
+
+        def set_params(self, **params: Any) -> Self:
+            """Set parameters by name."""
+
+else:
+    from sklearn.base import BaseEstimator
 
 NEEDS = ("random labels", "scores that only positives reach")
 MIN_LABELS = 10
@@ -54,7 +65,7 @@ class Fitted:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PrevalenceEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class PrevalenceEstimator(BaseEstimator):
     """Parameters and results common to score and feature estimators.
 
     A subclass with parameters of its own is a dataclass too (``eq=False, repr=False`` leave

@@ -9,11 +9,11 @@ from undercount.estimate import Interval
 from undercount.prevalence import KernelMean
 from undercount.prevalence.kernel_mean.distance import HullDistance
 from undercount.prevalence.kernel_mean.kernel_mean import (
-    cell,
     feature_kernel_means,
     point_kernel_means,
     rank_bins,
     score_kernel_means,
+    search_cell,
     widen_by_steps,
 )
 from undercount.prevalence.kernel_mean.width import point_kernel, row_kernel
@@ -215,7 +215,7 @@ def test_no_hidden_positives():
 
 def test_samples_that_are_alike_are_reported():
     rng = np.random.default_rng(0)
-    y, X = np.repeat([1, -1], [150, 450]), rng.normal(size=(600, 2))
+    y, X = np.repeat([1, -1], [50, 150]), rng.normal(size=(200, 2))
     with pytest.warns(uc.MisfitWarning, match="do not tell"):
         KernelMean(n_resamples=0).fit(y, X[:, 0], unlabeled=-1)
     with pytest.warns(uc.MisfitWarning, match="hardly told apart"):
@@ -226,16 +226,15 @@ def test_samples_that_are_alike_are_reported():
 def test_separation_counts_noise():
     rng = np.random.default_rng(1)
     alike = [
-        feature_kernel_means(rng.normal(size=(60, 2)), rng.normal(size=(90, 2))).separation
+        feature_kernel_means(rng.normal(size=(30, 2)), rng.normal(size=(45, 2))).separation
         for _ in range(20)
     ]
     assert np.mean(alike) == pytest.approx(1, abs=0.15)
 
 
-@pytest.mark.parametrize("data", [np.zeros(40), np.zeros((40, 2))])
-def test_constant_input_is_refused(data):
+def test_constant_features_are_refused():
     with pytest.raises(uc.InputError, match="vary"):
-        KernelMean().fit(np.repeat([1, -1], [20, 20]), data, unlabeled=-1)
+        KernelMean().fit(np.repeat([1, -1], [20, 20]), np.zeros((40, 2)), unlabeled=-1)
 
 
 def searched(crossing):
@@ -250,7 +249,7 @@ def searched(crossing):
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.02, 0.05, 0.3, 0.5, 0.8, 0.874, 0.95])
 def test_an_answer_stands_for_the_cell_of_the_search(share):
     low, high = searched(1 / (1 - share))
-    found = cell(1 - 2 / (low + high))
+    found = search_cell(1 - 2 / (low + high))
     assert found.low == pytest.approx(1 - 1 / low, abs=1e-9)
     assert found.high == pytest.approx(1.0 if high == 8 else 1 - 1 / high)
     assert found.low - 1e-9 <= share <= found.high + 1e-9

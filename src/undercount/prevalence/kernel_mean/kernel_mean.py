@@ -274,7 +274,7 @@ class _OnScores(ScoreEstimator):
     n_bins: int
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
-        return _fitted(score_kernel_means(counts, n_bins=self.n_bins), self.variant)
+        return _as_fitted(score_kernel_means(counts, n_bins=self.n_bins), self.variant)
 
     def _resampling_method(self, _counts: ScoreCounts, _rng: np.random.Generator) -> _OnScores:
         return _OnScores(variant=self.variant, n_bins=min(self.n_bins, RESAMPLE_BINS))
@@ -295,13 +295,13 @@ class _OnFeatures(FeatureEstimator):
             else rows[rng.permutation(len(rows))[: max(1, round(share * len(rows)))]]
             for rows in (labelled, unlabeled)
         ]
-        fitted = _fitted(feature_kernel_means(*parts), self.variant)
+        fitted = _as_fitted(feature_kernel_means(*parts), self.variant)
         _warn_about_means(fitted.diagnostics["separation"])
         fitted.diagnostics["n_rows"] = sum(map(len, parts))
         return fitted
 
 
-def _fitted(found: KernelMeans, variant: str) -> Fitted:
+def _as_fitted(found: KernelMeans, variant: str) -> Fitted:
     return Fitted(
         found.km1 if variant == "KM1" else found.km2,
         diagnostics={
@@ -326,13 +326,13 @@ def _warn_about_means(separation: float) -> None:
         )
 
 
-def cell(share: float) -> Interval:
+def search_cell(share: float) -> Interval:
     """Return the shares that the search does not tell from its answer.
 
     Examples
     --------
-    >>> from undercount.prevalence.kernel_mean.kernel_mean import cell
-    >>> lowest, middle = cell(0.0135), cell(0.5)
+    >>> from undercount.prevalence.kernel_mean.kernel_mean import search_cell
+    >>> lowest, middle = search_cell(0.0135), search_cell(0.5)
     >>> round(lowest.low, 3), round(lowest.high, 3)
     (0.0, 0.027)
     >>> round(middle.low, 3), round(middle.high, 3)
@@ -351,17 +351,17 @@ def widen_by_steps(
     """Widen an interval of answers, and their standard error, by the steps between answers."""
     if interval is None:
         return None, error
-    own, low, high = cell(share), cell(interval.low), cell(interval.high)
+    own, low, high = (search_cell(each) for each in (share, interval.low, interval.high))
     step = (own.high - own.low) / math.sqrt(12)  # of a number that was rounded
     return Interval(min(own.low, low.low), max(own.high, high.high)), math.hypot(error, step)
 
 
 def warn_about_steps(name: str, share: float) -> None:
     """Warn of the lowest answer, which stands for every share below it."""
-    if cell(share).low < LEAST:
+    if search_cell(share).low < LEAST:
         warnings.warn(
             f"{share:.1%} is the lowest answer that {name} can give: it stands for every share"
-            f" from 0 to {cell(share).high:.1%}",
+            f" from 0 to {search_cell(share).high:.1%}",
             MisfitWarning,
             stacklevel=3,
         )
