@@ -85,7 +85,7 @@ class PatraSen(ScoreEstimator):
     """
 
     _resample_cells = 256
-    _at_once = 1
+    _at_once = False
 
     n_steps: int | None = None
     rule: str = "elbow"
@@ -136,7 +136,7 @@ class PatraSen(ScoreEstimator):
 
 
 class _QuickPatraSen(PatraSen):
-    _at_once = AT_ONCE
+    _at_once = True
 
 
 def _constant(n_unlabeled: float) -> float:
@@ -145,26 +145,35 @@ def _constant(n_unlabeled: float) -> float:
 
 
 def distances(
-    labelled: FloatArray, unlabeled: FloatArray, negative: FloatArray, *, at_once: int = 1
+    labelled: FloatArray, unlabeled: FloatArray, negative: FloatArray, *, at_once: bool = False
 ) -> FloatArray:
     """Return γ d(F_s^γ, nearest CDF) for each share γ of negatives (Patra, Sen 2016, eq. 6).
 
     Both are scaled by γ before projecting, which saves the division: isotonic projection is
-    homogeneous. Up to ``at_once`` points are projected together, each share's curve lifted above
-    the one before it, so that no block of the isotonic regression reaches from one to the next.
+    homogeneous. ``at_once`` projects many shares in one call, quicker and exact but for rounding.
     """
     rows = unlabeled > 0
     weight = unlabeled[rows]
     f_labelled, f_unlabeled = np.cumsum(labelled)[rows], np.cumsum(unlabeled)[rows]
+    project = _project_at_once if at_once else _project
     found = np.empty(negative.size)
-    together = max(1, at_once // weight.size)
+    together = max(1, AT_ONCE // weight.size)
     for start in range(0, negative.size, together):
         share = negative[start : start + together, None]
         curve = f_unlabeled - (1 - share) * f_labelled  # within (-1, 1]
-        lift = 3.0 * np.arange(len(share))[:, None]
-        weights = np.tile(weight, len(share))
-        nearest = isotonic_regression((curve + lift).ravel(), weights=weights).x
-        nearest = nearest.reshape(curve.shape) - lift
-        gap = curve - np.minimum(np.maximum(nearest, 0), share)
+        gap = curve - np.minimum(np.maximum(project(curve, weight), 0), share)
         found[start : start + together] = np.sqrt((gap * gap) @ weight)
     return found
+
+
+def _project(curves: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return the nearest non-decreasing curve of each row."""
+    return np.array([isotonic_regression(curve, weights=weight).x for curve in curves])
+
+
+def _project_at_once(curves: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return the same, each curve lifted above the one before so that no block joins two."""
+    lift = 3.0 * np.arange(len(curves))[:, None]
+    weights = np.tile(weight, len(curves))
+    nearest = isotonic_regression((curves + lift).ravel(), weights=weights).x
+    return np.asarray(nearest.reshape(curves.shape) - lift)
