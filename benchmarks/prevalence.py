@@ -29,8 +29,8 @@ from sklearn.preprocessing import StandardScaler
 import undercount as uc
 from undercount import prevalence as up
 from undercount.prevalence.alpha_max import GRID, histograms, likelihood_curve
+from undercount.prevalence.distance_curve import matching_curve
 from undercount.prevalence.kernel_mean.kernel_mean import feature_kernel_means
-from undercount.prevalence.matching import matching_curve
 from undercount.prevalence.ranks import on_scale
 
 SCORE_METHODS = {

@@ -22,7 +22,7 @@ from train_scorers import N_OUT_OF_FOLD, scored_world
 from train_shapes import scored_shape
 
 from undercount.prevalence.consensus.evidence import AUC_PLACE, gather
-from undercount.prevalence.consensus.quantile_net import QuantileNet
+from undercount.prevalence.networks import QuantileNet
 
 HOME = (
     pathlib.Path(__file__).parents[1]

@@ -24,7 +24,7 @@ from train_shapes import SHAPES, irreducible
 from train_worlds import RareClassError, world
 
 from undercount.prevalence.consensus.noisy import gather_noisy
-from undercount.prevalence.consensus.quantile_net import QuantileNet
+from undercount.prevalence.networks import QuantileNet
 
 HOME = (
     pathlib.Path(__file__).parents[1]

@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
-from undercount.learn.basis import GaussianBasis, LinearBasis, chosen_rows, median_distance
+from undercount.learn.basis import GaussianBasis, LinearBasis, choose_centres, median_distance
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_half_of_the_centres_are_labelled_if_possible(
     n_labelled, n_centres, labelled_centres, size
 ):
     labelled = np.arange(100) < n_labelled
-    chosen = chosen_rows(labelled, n_centres, np.random.default_rng(0))
+    chosen = choose_centres(labelled, n_centres, np.random.default_rng(0))
     assert np.unique(chosen).size == chosen.size == size
     assert labelled[chosen].sum() == labelled_centres
 

@@ -3,8 +3,8 @@ import pytest
 
 from undercount.learn import rows as rows_module
 from undercount.learn.basis import LinearBasis
-from undercount.learn.moments import Moments, PairLoss
-from undercount.learn.rows import TrainingRows, drawn_folds, fitted_scaler
+from undercount.learn.pairs import PairLoss, PairMoments
+from undercount.learn.rows import TrainingRows, draw_folds, fit_scaler
 from undercount.learn.search import lift_area, search
 
 # AUL paper, Figure 1a: scores in descending order and which rows are labelled.
@@ -27,8 +27,8 @@ def training_rows(n_folds=3):
     X = rng.normal(size=(90, 3))
     labelled = X[:, 0] + rng.normal(size=90) > 0.8
     weight = rng.uniform(0.5, 2, 90)
-    fold = drawn_folds(labelled, n_folds, rng)
-    scaler = fitted_scaler(X, weight, standardise=False)
+    fold = draw_folds(labelled, n_folds, rng)
+    scaler = fit_scaler(X, weight, standardise=False)
     return TrainingRows(X, labelled, weight, fold, n_folds, scaler)
 
 
@@ -40,7 +40,7 @@ def test_held_out_scores_come_from_the_other_folds():
     for fold in range(3):
         out, kept = rows.fold == fold, rows.fold != fold
         parts = [
-            Moments.of(X[kept & side], rows.weight[kept & side])
+            PairMoments.of(X[kept & side], rows.weight[kept & side])
             for side in (rows.labelled, ~rows.labelled)
         ]
         loss = PairLoss.between(*parts)
@@ -63,9 +63,3 @@ def test_blocks_made_again_give_the_same(monkeypatch):
     assert parts.coefficients == pytest.approx(whole.coefficients)
     assert parts.held_out == pytest.approx(whole.held_out)
     assert other == pytest.approx(table)
-
-
-def test_folds_are_even():
-    fold = drawn_folds(np.arange(103) < 23, 5, np.random.default_rng(0))
-    assert np.ptp(np.bincount(fold[:23])) <= 1
-    assert np.ptp(np.bincount(fold[23:])) <= 1

@@ -4,8 +4,12 @@ from scipy.optimize import minimize
 
 import undercount as uc
 from undercount.prevalence import AlphaMax
-from undercount.prevalence.alpha_max import GRID, likelihood_curve, round_width
-from undercount.prevalence.elbow import likelihood_elbow
+from undercount.prevalence.alpha_max import (
+    GRID,
+    likelihood_curve,
+    likelihood_elbow,
+    round_width,
+)
 
 
 def test_published_curve_and_value(published):

@@ -12,6 +12,7 @@ from undercount.prevalence import (
     BestBin,
     Consensus,
     Dedpul,
+    DistCurve,
     ElkanNoto,
     KernelMean,
     NoisyComposition,
@@ -20,10 +21,11 @@ from undercount.prevalence import (
     RocSlope,
     TwoLabels,
 )
-from undercount.prevalence.resampling import resampled_counts
+from undercount.prevalence.base import resample_counts
 
 SCORE_METHODS = [AlphaMax, BestBin, Consensus, Dedpul, ElkanNoto, PatraSen, RocSlope]
-EVERY_METHOD = [*SCORE_METHODS, AlphaMaxN, NoisyComposition, NoisyConsensus, TwoLabels]
+OTHERS = [AlphaMaxN, DistCurve, KernelMean, NoisyComposition, NoisyConsensus, TwoLabels]
+EVERY_METHOD = [*SCORE_METHODS, *OTHERS]
 # All unlabeled rows together weigh less than one; a power of two, so that nothing is rounded.
 LIGHT = 1 / 2048
 every_score_method = pytest.mark.parametrize("method", SCORE_METHODS)
@@ -247,9 +249,9 @@ def test_few_labels_warn():
 
 def test_resampled_counts_keep_sizes_by_design(normals):
     rng = np.random.default_rng(0)
-    fixed = resampled_counts(normals, rng, "case-control")
+    fixed = resample_counts(normals, rng, "case-control")
     assert (fixed.n_positive, fixed.n_unlabeled) == (400, 1000)
-    free = [resampled_counts(normals, rng, "single-sample").n_positive for _ in range(200)]
+    free = [resample_counts(normals, rng, "single-sample").n_positive for _ in range(200)]
     assert np.mean(free) == pytest.approx(400, abs=4)
     # Var of a binomial(1400, 400/1400)
     assert np.std(free) == pytest.approx(np.sqrt(400 * 1000 / 1400), rel=0.2)
@@ -257,7 +259,7 @@ def test_resampled_counts_keep_sizes_by_design(normals):
 
 def test_resampled_counts_have_the_multinomial_variance(normals):
     rng = np.random.default_rng(0)
-    heads = [resampled_counts(normals, rng, "case-control") for _ in range(300)]
+    heads = [resample_counts(normals, rng, "case-control") for _ in range(300)]
     top = [c.positive[c.score >= 4].sum() for c in heads]
     share = normals.positive[normals.score >= 4].sum() / 400
     assert np.mean(top) == pytest.approx(400 * share, abs=2)

@@ -4,8 +4,12 @@ from scipy.stats import gaussian_kde
 
 import undercount as uc
 from undercount.prevalence import Dedpul
-from undercount.prevalence.dedpul import posterior_share
-from undercount.prevalence.density_ratio import kernel_density, monotone_trend, running_median
+from undercount.prevalence.dedpul import (
+    kernel_density,
+    monotone_trend,
+    posterior_share,
+    running_median,
+)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 import undercount as uc
 from undercount.prevalence import PatraSen
 from undercount.prevalence.base import ScoreEstimator
-from undercount.prevalence.patra_sen import distances, distances_at_once
+from undercount.prevalence.patra_sen import distances
 
 
 def test_published_value(published):
@@ -83,7 +83,7 @@ def test_many_shares_at_once_give_the_same_distances(n_cells):
     unlabeled[rng.random(n_cells) < 0.2] *= 0  # cells without unlabeled rows
     unlabeled[0] += 1 - unlabeled.sum()
     negative = np.arange(1, 31) / 30
-    found = distances_at_once(labelled, unlabeled, negative)
+    found = distances(labelled, unlabeled, negative, at_once=True)
     assert found == pytest.approx(distances(labelled, unlabeled, negative), abs=1e-13)
 
 

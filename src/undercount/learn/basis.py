@@ -10,8 +10,8 @@ from scipy.linalg import eigh
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 if TYPE_CHECKING:
+    from undercount.counts import BoolArray
     from undercount.curve import FloatArray
-    from undercount.learn.labels import Mask
 
 # Rows whose distances to the centres set the scale of the widths.
 WIDTH_ROWS = 1000
@@ -77,15 +77,15 @@ def dense(rows: Any) -> FloatArray:
     return np.asarray(full, np.float64)
 
 
-def chosen_rows(labelled: Mask, n_centres: int, rng: np.random.Generator) -> Any:
+def choose_centres(labelled: BoolArray, n_centres: int, rng: np.random.Generator) -> Any:
     """Draw the rows that become centres: half labelled, half not, as far as there are.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from undercount.learn.basis import chosen_rows
+    >>> from undercount.learn.basis import choose_centres
     >>> labelled = np.arange(100) < 3
-    >>> chosen = chosen_rows(labelled, 10, np.random.default_rng(0))
+    >>> chosen = choose_centres(labelled, 10, np.random.default_rng(0))
     >>> chosen.size, int(labelled[chosen].sum())
     (10, 3)
     """

@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 if TYPE_CHECKING:
+    from undercount.counts import BoolArray
     from undercount.curve import FloatArray
-    from undercount.learn.labels import Mask
 
 CELLS = 2048
 # Separable scores would want an infinite slope; a wide normal prior keeps it finite.
@@ -37,8 +37,8 @@ class Calibration:
         return -self.offset / self.slope
 
 
-def calibrated(
-    labelled: Mask, score: FloatArray, weight: FloatArray, *, factor: float, saturation: float
+def fit_calibration(
+    labelled: BoolArray, score: FloatArray, weight: FloatArray, *, factor: float, saturation: float
 ) -> Calibration:
     """Fit a logistic curve p(score) of the hidden label by the likelihood of the seen one.
 
@@ -47,7 +47,7 @@ def calibrated(
     are taken as they are (Platt 2000).
     """
     centre, spread = float(np.mean(score)), float(np.std(score)) or 1.0
-    place, upper, lower = _cells((score - centre) / spread, labelled, weight)
+    place, upper, lower = _group_rows((score - centre) / spread, labelled, weight)
 
     def cost(parameters: FloatArray) -> float:
         slope, offset = parameters
@@ -63,8 +63,8 @@ def calibrated(
     return Calibration(float(slope / spread), float(offset - slope * centre / spread))
 
 
-def _cells(
-    score: FloatArray, labelled: Mask, weight: FloatArray
+def _group_rows(
+    score: FloatArray, labelled: BoolArray, weight: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return mean score, labelled weight and other weight of neighbouring rows put together."""
     order = np.argsort(score)

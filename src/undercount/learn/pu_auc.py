@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from undercount.learn.base import PairwiseClassifier
-from undercount.learn.moments import PairLoss
-from undercount.learn.validation import share
+from undercount.learn.classifier import PairwiseClassifier, read_share
+from undercount.learn.pairs import PairLoss
 
 if TYPE_CHECKING:
-    from undercount.learn.moments import Moments
+    from undercount.learn.pairs import PairMoments
     from undercount.learn.rows import TrainingRows
 
 # Estimates of 1 would leave no negative to rank below.
 LARGEST_SHARE = 0.99
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PUAUCClassifier(PairwiseClassifier):
     """Learn from positive and unlabeled rows by AUC, given the share of positives among the latter.
 
@@ -80,53 +81,28 @@ class PUAUCClassifier(PairwiseClassifier):
     True
     """
 
-    unlabeled_prevalence_: float
-
-    def __init__(
-        self,
-        *,
-        basis: str = "gaussian",
-        n_centres: int = 200,
-        width: float | None = None,
-        penalty: float | None = None,
-        n_folds: int = 5,
-        standardise: bool = True,
-        unlabeled_prevalence: Any = None,
-        sampling: str = "single-sample",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            basis=basis,
-            n_centres=n_centres,
-            width=width,
-            penalty=penalty,
-            n_folds=n_folds,
-            standardise=standardise,
-            sampling=sampling,
-            random_state=random_state,
-        )
-        self.unlabeled_prevalence = unlabeled_prevalence
+    unlabeled_prevalence: Any = None
 
     def _prepare(self, rows: TrainingRows, rng: np.random.Generator) -> None:
         if self.unlabeled_prevalence is not None:
-            found = share("unlabeled_prevalence", self.unlabeled_prevalence)
+            found = read_share("unlabeled_prevalence", self.unlabeled_prevalence)
         else:
-            found = _estimated_share(rows, self.sampling, int(rng.integers(2**31)))
+            found = _estimate_share(rows, self.sampling, int(rng.integers(2**31)))
         self.unlabeled_prevalence_ = found
 
-    def _loss(self, labelled: Moments, others: Moments) -> PairLoss:
+    def _loss(self, labelled: PairMoments, others: PairMoments) -> PairLoss:
         # Sakai et al. 2018, PU-AUC risk, times 1 - a; a row paired with itself counts as a pair.
         hidden = self.unlabeled_prevalence_
         against_all = PairLoss.between(labelled, others)
         return against_all.plus(PairLoss.between(labelled, labelled), -hidden)
 
-    def _known_prevalence(self, labelled_share: float) -> float:
+    def _read_prevalence(self, labelled_share: float) -> float:
         if self.sampling == "case-control":
             return self.unlabeled_prevalence_
         return labelled_share + (1 - labelled_share) * self.unlabeled_prevalence_
 
 
-def _estimated_share(rows: TrainingRows, sampling: str, seed: int) -> float:
+def _estimate_share(rows: TrainingRows, sampling: str, seed: int) -> float:
     # Imported late: a given share needs none of this.
     from undercount.prevalence.consensus.consensus import Consensus  # noqa: PLC0415
     from undercount.prevalence.out_of_fold import out_of_fold_scores  # noqa: PLC0415

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from undercount.errors import InputError
-from undercount.learn.base import PairwiseClassifier
-from undercount.learn.moments import PairLoss
-from undercount.learn.validation import share
+from undercount.learn.classifier import PairwiseClassifier, read_share
+from undercount.learn.pairs import PairLoss
 
 if TYPE_CHECKING:
-    from undercount.learn.moments import Moments
+    from undercount.learn.pairs import PairMoments
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PUAULClassifier(PairwiseClassifier):
     """Learn from positive and unlabeled rows by AUL, the area under the lift curve.
 
@@ -104,39 +105,16 @@ class PUAULClassifier(PairwiseClassifier):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        basis: str = "gaussian",
-        n_centres: int = 200,
-        width: float | None = None,
-        penalty: float | None = None,
-        n_folds: int = 5,
-        standardise: bool = True,
-        prevalence: Any = None,
-        sampling: str = "single-sample",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            basis=basis,
-            n_centres=n_centres,
-            width=width,
-            penalty=penalty,
-            n_folds=n_folds,
-            standardise=standardise,
-            sampling=sampling,
-            random_state=random_state,
-        )
-        self.prevalence = prevalence
+    prevalence: Any = None
 
-    def _loss(self, labelled: Moments, others: Moments) -> PairLoss:
+    def _loss(self, labelled: PairMoments, others: PairMoments) -> PairLoss:
         ranked = labelled + others if self.sampling == "single-sample" else others
         return PairLoss.between(labelled, ranked)
 
-    def _known_prevalence(self, labelled_share: float) -> float | None:
+    def _read_prevalence(self, labelled_share: float) -> float | None:
         if self.prevalence is None:
             return None
-        found = share("prevalence", self.prevalence)
+        found = read_share("prevalence", self.prevalence)
         if self.sampling == "single-sample" and found < labelled_share:
             raise InputError(
                 f"prevalence must be at least the share of labelled positives"

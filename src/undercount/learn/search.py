@@ -8,24 +8,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from undercount.counts import ScoreCounts
-from undercount.learn.moments import Moments, PairLoss
-from undercount.learn.ridge import RidgePath
-from undercount.prevalence.ranks import labelled_auc
+from undercount.learn.pairs import PairLoss, PairMoments, RidgePath
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from undercount.counts import BoolArray
     from undercount.curve import FloatArray
     from undercount.learn.basis import GaussianBasis, LinearBasis
-    from undercount.learn.labels import Mask
     from undercount.learn.rows import TrainingRows
 
-    Loss = Callable[[Moments, Moments], PairLoss]
+    Loss = Callable[[PairMoments, PairMoments], PairLoss]
     Basis = GaussianBasis | LinearBasis
 
 
 @dataclass(frozen=True)
-class Choice:
+class BestScore:
     """The basis and penalty with the highest held-out AUL, and what was learnt with them."""
 
     basis: Basis
@@ -36,7 +34,9 @@ class Choice:
     area: float
 
 
-def lift_area(labelled: Mask, score: FloatArray, weight: FloatArray, *, with_self: bool) -> float:
+def lift_area(
+    labelled: BoolArray, score: FloatArray, weight: FloatArray, *, with_self: bool
+) -> float:
     """Return AUL^PU (AUL paper, eq. 4), or the area against the other rows only.
 
     AUL^PU = λ/2 + (1 - λ) A, with λ the labelled share and A the area of labelled against others.
@@ -52,7 +52,7 @@ def lift_area(labelled: Mask, score: FloatArray, weight: FloatArray, *, with_sel
     y = np.where(labelled, 1, -1)
     counts = ScoreCounts.from_rows(y, score, unlabeled=-1, sample_weight=weight, compact=True)
     share = counts.n_positive / counts.n_rows if with_self else 0.0
-    return share / 2 + (1 - share) * labelled_auc(counts)
+    return share / 2 + (1 - share) * counts.auc("positive", "unlabeled")
 
 
 def search(
@@ -62,28 +62,28 @@ def search(
     loss: Loss,
     *,
     with_self: bool,
-) -> tuple[Choice, FloatArray]:
+) -> tuple[BestScore, FloatArray]:
     """Return the best choice and the table of areas (one row a basis, one column a penalty).
 
     For each basis: one pass for the moments of every fold, one factorisation a fold that serves
     all penalties, one pass for the held-out scores. Ties go to the first basis and penalty.
     """
-    best: Choice | None = None
+    best: BestScore | None = None
     table = np.empty((len(bases), penalties.size))
     for place, basis in enumerate(bases):
         blocks = rows.blocks(basis)
         moments = rows.moments(blocks, basis.n_functions)
         root = basis.root()
         solved = [
-            _solved(_without(moments, fold), root, penalties, loss) for fold in range(rows.n_folds)
+            _solve(_sum_folds(moments, fold), root, penalties, loss) for fold in range(rows.n_folds)
         ]
         scores = rows.held_out_scores(blocks, solved)
         table[place] = [_area(rows, column, with_self=with_self) for column in scores.T]
         first = int(np.argmax(table[place]))
         if best is None or table[place, first] > best.area:
             penalty = float(penalties[first])
-            fitted, shift = _solved(_without(moments, None), root, penalties[[first]], loss)
-            best = Choice(
+            fitted, shift = _solve(_sum_folds(moments, None), root, penalties[[first]], loss)
+            best = BestScore(
                 basis,
                 penalty,
                 fitted[:, 0],
@@ -95,8 +95,11 @@ def search(
     return best, table
 
 
-def _solved(
-    moments: tuple[Moments, Moments], root: FloatArray | None, penalties: FloatArray, loss: Loss
+def _solve(
+    moments: tuple[PairMoments, PairMoments],
+    root: FloatArray | None,
+    penalties: FloatArray,
+    loss: Loss,
 ) -> tuple[FloatArray, FloatArray]:
     """Return coefficients and intercepts, a column for each penalty.
 
@@ -117,11 +120,11 @@ def _area(rows: TrainingRows, score: FloatArray, *, with_self: bool) -> float:
     return float(np.average(areas, weights=weights))
 
 
-def _without(
-    moments: list[tuple[Moments, Moments]], left_out: int | None
-) -> tuple[Moments, Moments]:
+def _sum_folds(
+    moments: list[tuple[PairMoments, PairMoments]], left_out: int | None
+) -> tuple[PairMoments, PairMoments]:
     n_functions = moments[0][0].total.size
-    labelled = others = Moments.none(n_functions)
+    labelled = others = PairMoments.none(n_functions)
     for fold, (upper, lower) in enumerate(moments):
         if fold != left_out:
             labelled, others = labelled + upper, others + lower

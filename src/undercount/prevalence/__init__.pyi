@@ -11,8 +11,8 @@ from .distance_curve import DistCurve as DistCurve
 from .elkan_noto import ElkanNoto as ElkanNoto
 from .elkan_noto import leave_one_out_positives as leave_one_out_positives
 from .kernel_mean.kernel_mean import KernelMean as KernelMean
-from .noisy import AlphaMaxN as AlphaMaxN
-from .noisy import NoisyComposition as NoisyComposition
+from .noisy_composition import AlphaMaxN as AlphaMaxN
+from .noisy_composition import NoisyComposition as NoisyComposition
 from .out_of_fold import out_of_fold_scores as out_of_fold_scores
 from .patra_sen import PatraSen as PatraSen
 from .pen_l1 import PenL1 as PenL1

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from undercount.prevalence.base import Fitted, ScoreEstimator
-from undercount.prevalence.elbow import likelihood_elbow
-from undercount.prevalence.ranks import effective_sizes, on_scale, summed
+from undercount.prevalence.ranks import effective_sizes, on_scale, sum_in_bins
 
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
-    from undercount.prevalence.ranks import Array
+    from undercount.curve import FloatArray
+    from undercount.prevalence.ranks import Places
 
 GRID = np.arange(1, 100) / 100
 FLOOR = 1e-15
@@ -21,8 +22,15 @@ WIDEST = 40.0  # the multiplier is searched up to ± sinh(40) = 1e17
 ALIVE = 1e-9
 # A bend after a quarter of the fall is none: the curve falls from the start, so the share is ~0.
 HIGHEST = 0.25
+# Of the elbow: shares a line is fitted to, shares a median is taken of, a fall that is rounding,
+# and a gain of slope that is.
+WINDOW = 10
+NEIGHBOURS = 5
+FLAT = 1e-9
+NO_GAIN = 1e-6
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class AlphaMax(ScoreEstimator):
     """Estimate the share of positives where the constrained likelihood starts to fall.
 
@@ -71,22 +79,7 @@ class AlphaMax(ScoreEstimator):
     0.3
     """
 
-    def __init__(
-        self,
-        *,
-        scale: str = "rank",
-        sampling: str = "single-sample",
-        confidence_level: float = 0.95,
-        n_resamples: int = 200,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            sampling=sampling,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            random_state=random_state,
-        )
-        self.scale = scale
+    scale: str = "rank"
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
         position, labelled, unlabeled = on_scale(counts, self.scale)
@@ -107,8 +100,8 @@ class AlphaMax(ScoreEstimator):
 
 
 def histograms(
-    position: Array, labelled: Array, unlabeled: Array, n_labelled: float
-) -> tuple[Array, Array, float]:
+    position: FloatArray, labelled: FloatArray, unlabeled: FloatArray, n_labelled: float
+) -> tuple[FloatArray, FloatArray, float]:
     """Return labelled and unlabeled shares in equal bins, and the bins' width."""
     mean = labelled @ position
     variance = float(labelled @ (position - mean) ** 2)
@@ -119,7 +112,7 @@ def histograms(
     width = round_width(3.5 * float(np.sqrt(variance)) * n_labelled ** (-1 / 3))
     bins = ((position - position[0]) / width).astype(int)
     n_bins = int(bins[-1]) + 1
-    return summed(bins, labelled, n_bins), summed(bins, unlabeled, n_bins), width
+    return sum_in_bins(bins, labelled, n_bins), sum_in_bins(bins, unlabeled, n_bins), width
 
 
 def round_width(width: float) -> float:
@@ -129,7 +122,7 @@ def round_width(width: float) -> float:
     return float(power * steps[np.searchsorted([1.5, 2.5, 4.0, 7.5], width / power, "right")])
 
 
-def likelihood_curve(component: Array, mixture: Array, width: float) -> Array:
+def likelihood_curve(component: FloatArray, mixture: FloatArray, width: float) -> FloatArray:
     """Return the maximal log likelihood at each share of GRID (Jain et al. 2016, eq. 6).
 
     Maximise Σ c log(b / a) + Σ w log(w - b + a c) over 0 ≤ b ≤ w with Σ b = a. Given the
@@ -157,12 +150,12 @@ class _OwnedParts:
     With few bins the time is that of making arrays, so three serve all calls.
     """
 
-    def __init__(self, c: Array, w: Array, whole: Array) -> None:
+    def __init__(self, c: FloatArray, w: FloatArray, whole: FloatArray) -> None:
         self.top, self.whole, self.both = w, whole, c + w
         self.product, self.double = c * whole, 2 * c * whole
         self.slope, self.root, self.value = (np.empty_like(whole) for _ in range(3))
 
-    def at(self, multiplier: Array) -> Array:
+    def at(self, multiplier: FloatArray) -> FloatArray:
         """Return b at the multipliers; the next call overwrites it."""
         slope, root, value = self.slope, self.root, self.value
         np.multiply(multiplier, self.whole, out=slope)
@@ -176,3 +169,81 @@ class _OwnedParts:
         root += slope
         np.divide(self.double, root, out=value, where=slope > 0)
         return np.minimum(np.maximum(value, 0, out=value), self.top, out=value)
+
+
+def likelihood_elbow(
+    share: FloatArray, log_likelihood: FloatArray, *, highest: float = np.inf
+) -> float:
+    """Return the share where a non-increasing likelihood starts to fall.
+
+    The curve is turned upside down, smoothed by medians of five and scaled to [0, 1]. A line that
+    stays under the whole curve is fitted to each window of ten; the elbow has the largest gain of
+    slope from the window on its left to the one on its right, relative to the height reached.
+    A bend whose left window lies higher than ``highest`` does not count.
+    A curve that never falls gives 1, one that falls ever more slowly the smallest share.
+    """
+    loss = -np.minimum.accumulate(log_likelihood)
+    loss = np.median(loss[_neighbours(share)], axis=1)
+    span = loss.max() - loss.min()
+    if span <= FLAT:
+        return 1.0
+    loss = (loss - loss.min()) / span
+    slope = _slopes_below(share, loss)
+    height = np.median(np.lib.stride_tricks.sliding_window_view(loss, WINDOW), axis=1)
+    n_places = share.size - 2 * WINDOW + 1
+    gain = (slope[WINDOW : WINDOW + n_places] - slope[:n_places]) / (height[:n_places] + 0.01)
+    # Many places may share the largest gain; the last of them is where the curve leaves its floor.
+    best = int(np.flatnonzero(gain >= gain.max() * (1 - 1e-9) - 1e-12)[-1])
+    # A curve that only flattens has no elbow: it falls from the start. (The published rule picks
+    # rounding noise there.)
+    found = gain[best] > NO_GAIN and height[best] <= highest
+    return float(share[best + WINDOW - 1] if found else share[0])
+
+
+def _neighbours(share: FloatArray) -> Places:
+    distance = np.abs(share[:, None] - share)
+    return np.argsort(distance, axis=1, kind="stable")[:, :NEIGHBOURS]
+
+
+def _slopes_below(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Return the slope of the least-squares line of each window among lines under the curve.
+
+    The slope is also at least a hundredth of the curve's mean slope. Where the plain line
+    crosses the curve the best one touches its lower hull, at a vertex or along an edge.
+    """
+    least = (y[-1] - y[0]) / (x[-1] - x[0]) / 100
+    xs = np.lib.stride_tricks.sliding_window_view(x, WINDOW)
+    ys = np.lib.stride_tricks.sliding_window_view(y, WINDOW)
+    x_mean, y_mean = xs.mean(axis=1), ys.mean(axis=1)
+    x_spread = np.sum((xs - x_mean[:, None]) ** 2, axis=1)
+    shared = np.sum((xs - x_mean[:, None]) * ys, axis=1)
+    free = np.maximum(shared / x_spread, least)
+    is_under = np.min(y - free[:, None] * x, axis=1) >= y_mean - free * x_mean - 1e-12
+    hull = _lower_hull(x, y)
+    edge = np.diff(y[hull]) / np.diff(x[hull])
+    low = np.maximum(np.concatenate([[-np.inf], edge]), least)
+    high = np.concatenate([edge, [np.inf]])
+    right, up = x_mean[:, None] - x[hull], y_mean[:, None] - y[hull]
+    best = (shared[:, None] + WINDOW * right * up) / (x_spread[:, None] + WINDOW * right**2)
+    best = np.clip(best, low, np.maximum(high, low))
+    # Squared error of a line through a hull vertex, up to what all lines of a window share.
+    error = best**2 * (x_spread[:, None] + WINDOW * right**2)
+    error += WINDOW * up**2 - 2 * best * (shared[:, None] + WINDOW * right * up)
+    error[:, high < least] = np.inf  # no allowed line touches the hull there
+    touching = best[np.arange(len(best)), np.argmin(error, axis=1)]
+    return np.asarray(np.where(is_under, free, touching))
+
+
+def _lower_hull(x: FloatArray, y: FloatArray) -> list[int]:
+    """Return the places of the vertices of the lower convex hull of a curve (Andrew's scan)."""
+    hull: list[int] = []
+    for place in range(x.size):
+        while len(hull) > 1 and _turns_right(x, y, hull[-2], hull[-1], place):
+            hull.pop()
+        hull.append(place)
+    return hull
+
+
+def _turns_right(x: FloatArray, y: FloatArray, first: int, second: int, third: int) -> bool:
+    area = (x[second] - x[first]) * (y[third] - y[first])
+    return bool(area <= (y[second] - y[first]) * (x[third] - x[first]))

@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Self
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import ndtri
-from sklearn.base import BaseEstimator
 
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError
+from undercount.errors import InputError, MisfitWarning, SmallSampleWarning
 from undercount.estimate import Estimate, Interval
-from undercount.prevalence.checks import (
-    as_counts,
-    as_matrix,
-    check_counts,
-    check_sizes,
-    warn_about_scores,
-    warn_about_size,
+from undercount.prevalence.ranks import (
+    auc_standard_error,
+    merge_cells,
+    split_merged_cells,
 )
-from undercount.prevalence.ranks import Array, Mask, labelled_auc, merged
-from undercount.prevalence.resampling import holding, resampled_counts
-from undercount.prevalence.spreading import spread
+from undercount.shares import SAMPLINGS
 
-SAMPLINGS = ("single-sample", "case-control")
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undercount.counts import BoolArray
+    from undercount.curve import FloatArray
+
+    class BaseEstimator:
+        """What is used of scikit-learn's class; with an untyped base any argument would pass."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - as there
+            """Return the parameters by name."""
+
+        def set_params(self, **params: Any) -> Self:
+            """Set parameters by name."""
+
+else:
+    from sklearn.base import BaseEstimator
+
 NEEDS = ("random labels", "scores that only positives reach")
+MIN_LABELS = 10
+FEW_LABELS = 30
+IN_SAMPLE_AUC = 0.99
 # A resample only has to show sampling noise, so it may work on coarse cells.
 RESAMPLE_CELLS = 2048
 
@@ -49,8 +64,12 @@ class Fitted:
     standard_error: float | None = None
 
 
-class PrevalenceEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+@dataclass(eq=False, repr=False, kw_only=True)
+class PrevalenceEstimator(BaseEstimator):
     """Parameters and results common to score and feature estimators.
+
+    A subclass with parameters of its own is a dataclass too (``eq=False, repr=False`` leave
+    comparing and printing to scikit-learn); what `fit` finds ends with an underscore.
 
     Parameters
     ----------
@@ -70,33 +89,13 @@ class PrevalenceEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     True
     """
 
-    _needs: tuple[str, ...] = NEEDS
-    _pure_labels = False  # whether every label is taken for right
+    _needs: ClassVar[tuple[str, ...]] = NEEDS
+    _pure_labels: ClassVar[bool] = False  # whether every label is taken for right
 
-    unlabeled_prevalence_: float
-    interval_: Interval | None
-    upper_bound_: float | None
-    standard_error_: float
-    diagnostics_: dict[str, Any]
-    label_purity_: float
-    n_labelled_: float
-    n_unlabeled_: float
-    n_negative_: float
-    prevalence_: float
-    label_frequency_: float
-
-    def __init__(
-        self,
-        *,
-        sampling: str = "single-sample",
-        confidence_level: float = 0.95,
-        n_resamples: int = 200,
-        random_state: Any = None,
-    ) -> None:
-        self.sampling = sampling
-        self.confidence_level = confidence_level
-        self.n_resamples = n_resamples
-        self.random_state = random_state
+    sampling: str = "single-sample"
+    confidence_level: float = 0.95
+    n_resamples: int = 200
+    random_state: Any = None
 
     def estimate(self) -> Estimate:
         """Return the fitted share of positives among the unlabeled as an Estimate."""
@@ -108,8 +107,7 @@ class PrevalenceEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         return Estimate(value, low, high, error, level, self._needs, name)
 
     def _check_parameters(self) -> None:
-        if self.sampling not in SAMPLINGS:
-            raise InputError(f"sampling must be one of {SAMPLINGS}; got {self.sampling!r}")
+        check_choice("sampling", self.sampling, SAMPLINGS)
         if not 0 < self.confidence_level < 1:
             raise InputError(f"confidence_level must lie in (0, 1); got {self.confidence_level}")
         if self.n_resamples < 0:
@@ -118,9 +116,9 @@ class PrevalenceEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(self.random_state)
 
-    def _store(self, fitted: Fitted, resampled: Array, *sizes: float) -> Self:
+    def _store(self, fitted: Fitted, resampled: FloatArray, *sizes: float) -> Self:
         """Keep what was found; sizes are the labelled, unlabeled and (if any) negative rows."""
-        interval, error = self._spread(fitted, resampled)
+        interval, error = self._read_noise(fitted, resampled)
         self.unlabeled_prevalence_ = float(fitted.value)
         self.interval_, self.standard_error_ = interval, error
         self.upper_bound_ = None if fitted.upper_bound is None else float(fitted.upper_bound)
@@ -142,12 +140,15 @@ class PrevalenceEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         # In case-control data the number of labels is the designer's choice.
         self.label_frequency_ = positives / (positives + hidden) if single else float("nan")
 
-    def _spread(self, fitted: Fitted, resampled: Array) -> tuple[Interval | None, float]:
+    def _read_noise(self, fitted: Fitted, resampled: FloatArray) -> tuple[Interval | None, float]:
+        """Return interval and standard error: the method's own, or those of its resamples."""
         tail = (1 - self.confidence_level) / 2
         interval, error = fitted.interval, fitted.standard_error
         if interval is None and resampled.size:
             low, high = np.quantile(resampled, [tail, 1 - tail])
-            interval = holding(Interval(float(low), float(high)), fitted.value)
+            # Resamples have more noise than the sample, and what leans with noise leans further
+            # on them: their quantiles may all lie on one side of the estimate.
+            interval = Interval(float(min(low, fitted.value)), float(max(high, fitted.value)))
             error = float(np.std(resampled, ddof=1)) if error is None else error
         if error is None and interval is not None:
             error = float((interval.high - interval.low) / (2 * ndtri(1 - tail)))
@@ -200,13 +201,13 @@ class ScoreEstimator(PrevalenceEstimator):
         """
         self._check_parameters()
         counts = as_counts(y, score, unlabeled=unlabeled, sample_weight=sample_weight)
-        counts = spread(counts)
+        counts = split_merged_cells(counts)
         check_counts(counts)
-        auc = labelled_auc(counts)
+        auc = counts.auc("positive", "unlabeled")
         if self._judges_scores:
             warn_about_scores(counts, auc)
         fitted = self._estimate(counts)
-        fitted = Fitted(**{**vars(fitted), "diagnostics": {"auc_pu": auc, **fitted.diagnostics}})
+        fitted = replace(fitted, diagnostics={"auc_pu": auc, **fitted.diagnostics})
         resampled = np.empty(0)
         if fitted.interval is None and self.n_resamples:
             resampled = self._resample(counts)
@@ -218,15 +219,23 @@ class ScoreEstimator(PrevalenceEstimator):
     def _estimate(self, counts: ScoreCounts) -> Fitted:
         raise NotImplementedError
 
-    def _resample(self, counts: ScoreCounts) -> Array:
+    def _resample(self, counts: ScoreCounts) -> FloatArray:
         """Return the estimates on resampled counts (documented as sampling noise only)."""
-        rng, cells = self._rng(), merged(counts, self._resample_cells)
-        values = (
-            self._estimate(resampled_counts(cells, rng, self.sampling)).value
-            for _ in range(self.n_resamples)
-        )
+        rng = self._rng()
+        method = self._resampling_method(counts, rng)
+        draws = self._draw_counts(counts, rng)
+        values = (method._estimate(each).value for each in draws)  # noqa: SLF001 - of this family
         found = np.fromiter(values, float)
         return np.asarray(found[np.isfinite(found)])
+
+    def _resampling_method(self, _counts: ScoreCounts, _rng: np.random.Generator) -> ScoreEstimator:
+        """Return the method to run on resamples: this one, unless another setting is quicker."""
+        return self
+
+    def _draw_counts(self, counts: ScoreCounts, rng: np.random.Generator) -> Iterator[ScoreCounts]:
+        cells = merge_cells(counts, self._resample_cells)
+        for _ in range(self.n_resamples):
+            yield resample_counts(cells, rng, self.sampling)
 
 
 class FeatureEstimator(PrevalenceEstimator):
@@ -243,7 +252,6 @@ class FeatureEstimator(PrevalenceEstimator):
     """
 
     _pure_labels = True
-    n_features_in_: int
 
     def fit(self, y: Any, X: Any, *, unlabeled: Any = None) -> Self:
         """Estimate the share of positives among the unlabeled rows of X.
@@ -273,7 +281,7 @@ class FeatureEstimator(PrevalenceEstimator):
         if fitted.interval is None and self.n_resamples:
             resampled = np.array(
                 [
-                    self._estimate(_drawn(labelled, rng), _drawn(rest, rng), rng).value
+                    self._estimate(_draw_rows(labelled, rng), _draw_rows(rest, rng), rng).value
                     for _ in range(self.n_resamples)
                 ]
             )
@@ -281,16 +289,128 @@ class FeatureEstimator(PrevalenceEstimator):
         sizes = len(labelled), len(rest), len(features) - len(labelled) - len(rest)
         return self._store(fitted, resampled, *sizes)
 
-    def _estimate(self, labelled: Array, unlabeled: Array, rng: np.random.Generator) -> Fitted:
+    def _estimate(
+        self, labelled: FloatArray, unlabeled: FloatArray, rng: np.random.Generator
+    ) -> Fitted:
         raise NotImplementedError
 
 
-def label_masks(y: Any, n_rows: int, *, unlabeled: Any = None) -> tuple[Mask, Mask]:
+def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+    """Raise unless the value of a parameter is one of those allowed."""
+    if value not in allowed:
+        raise InputError(f"{name} must be one of {allowed}; got {value!r}")
+
+
+def as_counts(y: Any, score: Any, *, unlabeled: Any, sample_weight: Any) -> ScoreCounts:
+    """Return counts, made from rows where rows are given."""
+    if not isinstance(y, ScoreCounts):
+        if score is None:
+            raise InputError("fit needs labels and scores, or one ScoreCounts; got no scores")
+        return ScoreCounts.from_rows(y, score, unlabeled=unlabeled, sample_weight=sample_weight)
+    if score is not None or unlabeled is not None or sample_weight is not None:
+        raise InputError("fit(counts) takes no scores, unlabeled or weights: counts hold them")
+    return y
+
+
+def check_sizes(n_labelled: float, n_unlabeled: float) -> None:
+    """Raise unless there are enough labels and any unlabeled row."""
+    if n_labelled < MIN_LABELS:
+        raise InputError(
+            f"estimating a prevalence needs at least {MIN_LABELS} labelled positives;"
+            f" got {n_labelled:g}: review some unlabeled rows and use VerifiedSample"
+        )
+    if n_unlabeled < 1:
+        raise InputError("there must be unlabeled rows; got none (is `unlabeled=` missing?)")
+
+
+def check_counts(counts: ScoreCounts) -> None:
+    """Raise unless the counts can carry an estimate."""
+    # Ten rows of weight .1 are still ten labels, also where rounding makes them 9.9999999999999.
+    sizes = [round(counts.effective_size(label), 9) for label in ("positive", "unlabeled")]
+    check_sizes(*sizes)
+    if np.count_nonzero(counts.positive + counts.unlabeled) < 2:  # noqa: PLR2004 - not constant
+        raise InputError("scores must vary; got one constant score, which identifies nothing")
+
+
+def warn_about_scores(counts: ScoreCounts, auc: float) -> None:
+    """Warn of scores that look in-sample or useless."""
+    if auc > IN_SAMPLE_AUC:
+        warnings.warn(
+            f"the scores separate labelled from unlabeled rows almost perfectly (AUC {auc:.3f}):"
+            f" either under {2 * (1 - auc):.1%} of the unlabeled are positive, or the scorer was"
+            " trained on these rows; use out-of-fold scores",
+            MisfitWarning,
+            stacklevel=3,
+        )
+    elif auc - 2 * auc_standard_error(counts, auc) < 0.5:  # noqa: PLR2004 - a coin's AUC
+        warnings.warn(
+            f"the scores do not tell labelled from unlabeled rows (AUC {auc:.3f}): either nearly"
+            " all unlabeled rows are positive, or the scores are useless",
+            MisfitWarning,
+            stacklevel=3,
+        )
+
+
+def warn_about_size(counts: ScoreCounts) -> None:
+    """Warn of an interval that rests on few labels."""
+    n_labelled = round(counts.effective_size("positive"), 9)
+    if n_labelled < FEW_LABELS:
+        warnings.warn(
+            f"only {n_labelled:g} labelled positives: intervals may be too narrow",
+            SmallSampleWarning,
+            stacklevel=3,
+        )
+
+
+def as_matrix(X: Any) -> FloatArray:
+    """Return features as a finite matrix of floats."""
+    features = np.asarray(X, float)
+    if features.ndim != 2:  # noqa: PLR2004 - rows and columns
+        raise InputError(f"X must have two dimensions; got {features.ndim}: use X.reshape(-1, 1)")
+    if not np.all(np.isfinite(features)):
+        raise InputError("X must be finite; got missing or infinite values: impute them first")
+    return features
+
+
+def label_masks(y: Any, n_rows: int, *, unlabeled: Any = None) -> tuple[BoolArray, BoolArray]:
     """Return masks of the labelled positive and of the unlabeled rows, in the rows' order."""
     # Descending positions as scores: the table's cells are then the rows in their order.
     counts = ScoreCounts.from_rows(y, -np.arange(float(n_rows)), unlabeled=unlabeled)
     return counts.positive > 0, counts.unlabeled > 0
 
 
-def _drawn(rows: Array, rng: np.random.Generator) -> Array:
+def resample_counts(counts: ScoreCounts, rng: np.random.Generator, sampling: str) -> ScoreCounts:
+    """Draw a bootstrap sample of the cells.
+
+    In single-sample data the class sizes are random too; in case-control data they are fixed.
+    Weighted counts are drawn at Kish's effective sizes and scaled back.
+    """
+    cells = np.stack([counts.positive, counts.negative, counts.unlabeled])
+    totals = cells.sum(axis=1)
+    sizes = np.array([counts.effective_size(c) for c in ("positive", "negative", "unlabeled")])
+    drawn_sizes = sizes
+    if sampling == "single-sample":
+        drawn_sizes = rng.multinomial(round(sizes.sum()), sizes / sizes.sum()).astype(float)
+    drawn = [
+        _draw_cells(row, size, n_rows, rng)
+        for row, size, n_rows in zip(cells, sizes, drawn_sizes, strict=True)
+    ]
+    weight = np.divide(totals, sizes, out=np.zeros(3), where=sizes > 0)  # of one row
+    squared = np.array([row.sum() for row in drawn]) * weight
+    return ScoreCounts.from_counts(
+        counts.score, *drawn, squared_weight=(squared[0], squared[1], squared[2])
+    )
+
+
+def _draw_cells(
+    cells: FloatArray, size: float, n_rows: float, rng: np.random.Generator
+) -> FloatArray:
+    total = cells.sum()
+    if total == 0:
+        return cells
+    found = rng.multinomial(max(1, round(n_rows)), cells / total)
+    return np.asarray(found * (total / size))
+
+
+def _draw_rows(rows: FloatArray, rng: np.random.Generator) -> FloatArray:
     return rows[rng.integers(len(rows), size=len(rows))]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BestBin(ScoreEstimator):
     """Estimate the share of positives in the head that trades bias against noise best.
 
@@ -58,24 +60,8 @@ class BestBin(ScoreEstimator):
     (0.3, True)
     """
 
-    def __init__(
-        self,
-        *,
-        risk: float = 0.1,
-        slack: float = 0.01,
-        sampling: str = "single-sample",
-        confidence_level: float = 0.95,
-        n_resamples: int = 200,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            sampling=sampling,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            random_state=random_state,
-        )
-        self.risk = risk
-        self.slack = slack
+    risk: float = 0.1
+    slack: float = 0.01
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
         if not 0 < self.risk < 1 or self.slack < 0:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from undercount.prevalence.base import Fitted, ScoreEstimator
-from undercount.prevalence.matching import Array, matching_curve
-from undercount.prevalence.ranks import merged, ranked_shares
-from undercount.prevalence.resampling import resampled_counts
+from undercount.prevalence.networks import TrainedNetworks
+from undercount.prevalence.ranks import effective_sizes, rank_shares
 
 if TYPE_CHECKING:
-    from undercount.counts import ScoreCounts
+    from numpy.typing import NDArray
 
+    from undercount.counts import ScoreCounts
+    from undercount.curve import FloatArray
+
+N_PERCENTILES = 100
 N_RUNS = 10
 # Distances shrink with more rows, so that the regression would have to know their number: from
 # here on evenly spaced quantiles stand for the rows, in training and in use.
@@ -27,7 +29,7 @@ FLOOR = 1e-4
 
 def ranked_curve(
     counts: ScoreCounts, rng: np.random.Generator, *, n_runs: int = N_RUNS, max_rows: int = MAX_ROWS
-) -> Array:
+) -> FloatArray:
     """Return the matching curve of scores on the balanced mid-rank scale.
 
     Parameters
@@ -53,11 +55,9 @@ def ranked_curve(
     >>> bool(curve[30] < curve[45] / 3)  # 40 % of the unlabeled find a near match
     True
     """
-    shares = ranked_shares(counts)
+    shares = rank_shares(counts)
     width = (shares.labelled + shares.unlabeled) / 2
-    sizes = [
-        int(min(max_rows, max(1, round(size)))) for size in (shares.n_labelled, shares.n_unlabeled)
-    ]
+    sizes = [int(min(max_rows, max(1, round(size)))) for size in effective_sizes(counts)]
     labelled, unlabeled = (
         _spread_rows(shares.rank - width / 2, width, share, size)
         for share, size in zip((shares.labelled, shares.unlabeled), sizes, strict=True)
@@ -66,7 +66,7 @@ def ranked_curve(
     return matching_curve(labelled, unlabeled, draws)
 
 
-def _spread_rows(low: Array, width: Array, share: Array, n_rows: int) -> Array:
+def _spread_rows(low: FloatArray, width: FloatArray, share: FloatArray, n_rows: int) -> FloatArray:
     """Return n rows at evenly spaced levels: the sample itself when each row has weight 1/n.
 
     Tied rows are spread over the ranks that their tie covers, so ties and bins leave the curve
@@ -79,44 +79,23 @@ def _spread_rows(low: Array, width: Array, share: Array, n_rows: int) -> Array:
     return np.asarray(low[at] + width[at] * np.clip((level - edge[at]) / share[at], 0, 1))
 
 
-def curve_inputs(curve: Array) -> Array:
+def curve_inputs(curve: FloatArray) -> FloatArray:
     """Return what the regression reads: the curve's logarithm."""
     return np.asarray(np.log(curve + FLOOR))
 
 
-class _Regression(NamedTuple):
-    """What standardises the inputs, and networks (layers of weights and biases) to average."""
-
-    centre: Array
-    spread: Array
-    networks: tuple[tuple[tuple[Array, Array], ...], ...]
-
-
 @cache
-def _trained() -> _Regression:
-    text = files("undercount.prevalence").joinpath("distance_curve.json").read_text("utf-8")
-    values = json.loads(text)
-    networks = tuple(
-        tuple((np.array(weight), np.array(bias)) for weight, bias in network)
-        for network in values["networks"]
-    )
-    return _Regression(np.array(values["centre"]), np.array(values["spread"]), networks)
+def _load_networks() -> TrainedNetworks:
+    return TrainedNetworks.from_file("distance_curve.json")
 
 
-def share_of_curve(curve: Array) -> float:
+def share_of_curve(curve: FloatArray) -> float:
     """Return the share of positives that the trained regression reads off a curve."""
-    trained = _trained()
-    inputs = (curve_inputs(curve) - trained.centre) / trained.spread
-    answers = []
-    for network in trained.networks:
-        values = inputs
-        for weight, bias in network[:-1]:
-            values = np.tanh(values @ weight + bias)
-        weight, bias = network[-1]
-        answers.append(values @ weight + bias)
+    answers = _load_networks().outputs(curve_inputs(curve))
     return float(np.clip(np.mean(answers), 0, 1))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DistCurve(ScoreEstimator):
     """Estimate the share of positives among the unlabeled from a matching curve.
 
@@ -163,34 +142,90 @@ class DistCurve(ScoreEstimator):
     0.3
     """
 
-    def __init__(
-        self,
-        *,
-        n_runs: int = N_RUNS,
-        sampling: str = "single-sample",
-        confidence_level: float = 0.95,
-        n_resamples: int = 100,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            sampling=sampling,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            random_state=random_state,
-        )
-        self.n_runs = n_runs
+    n_runs: int = N_RUNS
+    n_resamples: int = 100
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
         rng = self._rng()
         curve = ranked_curve(counts, rng, n_runs=self.n_runs)
         return Fitted(share_of_curve(curve), diagnostics={"curve": curve})
 
-    def _resample(self, counts: ScoreCounts) -> Array:
-        """Return estimates on resampled counts, the matching drawn anew each time."""
-        rng, cells = self._rng(), merged(counts, self._resample_cells)
-        found = []
-        for _ in range(self.n_resamples):
-            drawn = resampled_counts(cells, rng, self.sampling)
-            curve = ranked_curve(drawn, rng, n_runs=self.n_runs)
-            found.append(share_of_curve(curve))
-        return np.array(found)
+    def _resampling_method(self, _counts: ScoreCounts, rng: np.random.Generator) -> DistCurve:
+        """Return the same method with a running generator: each resample is matched anew."""
+        return DistCurve(n_runs=self.n_runs, random_state=rng)
+
+
+def match_distances(
+    labelled: FloatArray, unlabeled: FloatArray, draws: NDArray[np.integer]
+) -> FloatArray:
+    """Return the distance of each drawn labelled point to the nearest unlabeled one still free.
+
+    Parameters
+    ----------
+    labelled : ndarray
+    unlabeled : ndarray, ascending
+    draws : ndarray of int
+        Which labelled point is drawn; one draw for each unlabeled point.
+
+    Notes
+    -----
+    A union-find forest over the gaps between neighbouring free points: taking a point merges the
+    gaps on both its sides, and a gap knows the free points at its ends, so a curve costs almost
+    constant time a draw. A tie between both sides takes the lower one.
+    """
+    place: list[float] = [-np.inf, *unlabeled.tolist(), np.inf]
+    # Gap g ends below at point g - 1 and above at point g.
+    parent = list(range(len(place) + 1))
+    below, above = [gap - 1 for gap in parent], parent.copy()
+    start = (np.searchsorted(unlabeled, labelled) + 1)[draws].tolist()
+    found = []
+    for point, first in zip(labelled[draws].tolist(), start, strict=True):
+        gap = first
+        while parent[gap] != gap:  # path halving
+            parent[gap] = gap = parent[parent[gap]]
+        lower, upper = point - place[below[gap]], place[above[gap]] - point
+        # The large gap among the taken points stays the root, so paths are short.
+        if lower <= upper:
+            found.append(lower)
+            side = below[gap]
+            while parent[side] != side:
+                side = parent[side]
+            below[gap] = below[side]
+        else:
+            found.append(upper)
+            side = above[gap] + 1
+            while parent[side] != side:
+                side = parent[side]
+            above[gap] = above[side]
+        parent[side] = gap
+    return np.array(found)
+
+
+def matching_curve(
+    labelled: FloatArray, unlabeled: FloatArray, draws: NDArray[np.integer]
+) -> FloatArray:
+    """Return the percentiles of the mean matched distances, scaled to sum 1.
+
+    Parameters
+    ----------
+    labelled, unlabeled : ndarray
+    draws : ndarray of int, shape (n_runs, n_unlabeled)
+
+    Returns
+    -------
+    ndarray of length 100
+        Percentiles 0, 1, … 99; zeros when every labelled point meets an equal one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.prevalence.distance_curve import matching_curve
+    >>> curve = matching_curve(np.array([0.0]), np.array([0.0, 1.0]), np.array([[0, 0]]))
+    >>> bool(curve[0] == 0), round(float(curve.sum()), 6)
+    (True, 1.0)
+    """
+    ordered = np.sort(unlabeled)
+    mean = np.mean([match_distances(labelled, ordered, run) for run in draws], axis=0)
+    curve = np.quantile(mean, np.arange(N_PERCENTILES) / N_PERCENTILES)
+    total = curve.sum()
+    return np.asarray(curve / total if total > 0 else curve)

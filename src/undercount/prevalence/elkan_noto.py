@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
 from undercount.errors import InputError
-from undercount.prevalence.base import Fitted, ScoreEstimator
+from undercount.prevalence.base import Fitted, ScoreEstimator, check_choice
 
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
-    from undercount.prevalence.ranks import Array
+    from undercount.curve import FloatArray
 
 RULES = ("e1", "e2", "e3")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ElkanNoto(ScoreEstimator):
     """Estimate the label frequency c from g = P(labelled | score), and the share from c.
 
@@ -65,26 +67,9 @@ class ElkanNoto(ScoreEstimator):
     0.3
     """
 
-    def __init__(
-        self,
-        *,
-        rule: str = "e2",
-        calibration: str = "isotonic",
-        conversion: str = "frequency",
-        sampling: str = "single-sample",
-        confidence_level: float = 0.95,
-        n_resamples: int = 200,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            sampling=sampling,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            random_state=random_state,
-        )
-        self.rule = rule
-        self.calibration = calibration
-        self.conversion = conversion
+    rule: str = "e2"
+    calibration: str = "isotonic"
+    conversion: str = "frequency"
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
         chance = self._chance(counts)
@@ -94,7 +79,7 @@ class ElkanNoto(ScoreEstimator):
         value = self._share(frequency, chance, counts)
         return Fitted(min(1.0, value), diagnostics={"label_frequency": frequency, "raw": value})
 
-    def _chance(self, counts: ScoreCounts) -> Array:
+    def _chance(self, counts: ScoreCounts) -> FloatArray:
         """Return g = P(labelled | score) at each distinct score."""
         if self.calibration == "isotonic":
             rows = counts.positive + counts.unlabeled
@@ -112,7 +97,7 @@ class ElkanNoto(ScoreEstimator):
             )
         return np.asarray(counts.score)
 
-    def _share(self, frequency: float, chance: Array, counts: ScoreCounts) -> float:
+    def _share(self, frequency: float, chance: FloatArray, counts: ScoreCounts) -> float:
         if self.conversion == "frequency":
             return counts.n_positive * (1 / frequency - 1) / counts.n_unlabeled
         if self.conversion != "posterior":
@@ -120,24 +105,20 @@ class ElkanNoto(ScoreEstimator):
                 f"conversion must be 'frequency' or 'posterior'; got {self.conversion!r}"
             )
         odds = chance / np.maximum(1 - chance, 1e-12)
-        weight = np.minimum((1 - frequency) / frequency * odds, 1.0 if self._calibrated else np.inf)
+        most = 1.0 if self.calibration == "isotonic" else np.inf
+        weight = np.minimum((1 - frequency) / frequency * odds, most)
         return float(counts.unlabeled @ weight / counts.n_unlabeled)
 
-    @property
-    def _calibrated(self) -> bool:
-        return self.calibration == "isotonic"
 
-
-def _frequency(rule: str, chance: Array, counts: ScoreCounts) -> float:
+def _frequency(rule: str, chance: FloatArray, counts: ScoreCounts) -> float:
+    check_choice("rule", rule, RULES)
     rows = counts.positive + counts.unlabeled
     labelled = float(counts.positive @ chance)
     if rule == "e1":
         return labelled / counts.n_positive
     if rule == "e2":
         return labelled / float(rows @ chance)
-    if rule == "e3":
-        return float(chance[rows > 0].max())
-    raise InputError(f"rule must be one of {RULES}; got {rule!r}")
+    return float(chance[rows > 0].max())
 
 
 def leave_one_out_positives(chance_of_labelled: Any) -> float:

@@ -14,10 +14,10 @@ from sklearn.utils import _safe_indexing
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, MisfitWarning
 from undercount.prevalence.base import label_masks
-from undercount.prevalence.ranks import auc_error, labelled_auc
+from undercount.prevalence.ranks import auc_standard_error
 
 if TYPE_CHECKING:
-    from undercount.prevalence.ranks import Array
+    from undercount.curve import FloatArray
 
 N_FOLDS = 5
 # Few labels are soon learnt by heart: larger forests score honest rows worse.
@@ -36,7 +36,7 @@ def out_of_fold_scores(
     n_folds: int = N_FOLDS,
     unlabeled: Any = None,
     random_state: Any = None,
-) -> Array:
+) -> FloatArray:
     """Score each row by a classifier of labelled against unlabeled rows fitted on other rows.
 
     Parameters
@@ -109,7 +109,7 @@ def out_of_fold_scores(
     return scores
 
 
-def _score(fitted: Any, rows: Any) -> Array:
+def _score(fitted: Any, rows: Any) -> FloatArray:
     if hasattr(fitted, "predict_proba"):
         return np.asarray(fitted.predict_proba(rows)[:, 1], float)
     if hasattr(fitted, "decision_function"):
@@ -167,7 +167,7 @@ def warn_if_in_sample(
         y, X, estimator, n_folds=n_folds, unlabeled=unlabeled, random_state=random_state
     )
     counts = [ScoreCounts.from_rows(y, scores, unlabeled=unlabeled) for scores in (score, honest)]
-    given, ceiling = (labelled_auc(each) for each in counts)
+    given, ceiling = (each.auc("positive", "unlabeled") for each in counts)
     if excess_auc(*counts) <= 0:
         return False
     warnings.warn(
@@ -182,6 +182,6 @@ def warn_if_in_sample(
 
 def excess_auc(given: ScoreCounts, honest: ScoreCounts) -> float:
     """Return by how much AUC^pu of given scores exceeds what honest scores allow."""
-    ceiling = labelled_auc(honest)
-    allowed = EXCESS_AUC + EXCESS_ERRORS * auc_error(honest, ceiling)
-    return labelled_auc(given) - ceiling - allowed
+    ceiling = honest.auc("positive", "unlabeled")
+    allowed = EXCESS_AUC + EXCESS_ERRORS * auc_standard_error(honest, ceiling)
+    return given.auc("positive", "unlabeled") - ceiling - allowed

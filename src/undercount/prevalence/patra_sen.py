@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
 from undercount.errors import InputError
-from undercount.prevalence.base import Fitted, ScoreEstimator
-from undercount.prevalence.ranks import effective_sizes, merged, ranked_shares
+from undercount.prevalence.base import Fitted, ScoreEstimator, check_choice
+from undercount.prevalence.ranks import effective_sizes, merge_cells, rank_shares
 
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
-    from undercount.prevalence.ranks import Array
+    from undercount.curve import FloatArray
 
 MAX_CELLS = 10_000
 MAX_STEPS = 1000
@@ -28,6 +29,7 @@ RULES = ("elbow", "constant")
 DISTANCE_95 = 0.6792
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PatraSen(ScoreEstimator):
     """Estimate the share of positives by the distance of the implied negatives from a CDF.
 
@@ -83,34 +85,19 @@ class PatraSen(ScoreEstimator):
     """
 
     _resample_cells = 256
+    _at_once = False
 
-    def __init__(
-        self,
-        *,
-        n_steps: int | None = None,
-        rule: str = "elbow",
-        sampling: str = "single-sample",
-        confidence_level: float = 0.95,
-        n_resamples: int = 100,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            sampling=sampling,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            random_state=random_state,
-        )
-        self.n_steps = n_steps
-        self.rule = rule
+    n_steps: int | None = None
+    rule: str = "elbow"
+    n_resamples: int = 100
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
-        if self.rule not in RULES:
-            raise InputError(f"rule must be one of {RULES}; got {self.rule!r}")
+        check_choice("rule", self.rule, RULES)
         m, n = effective_sizes(counts)
         steps = self._steps(n)
-        shares = ranked_shares(merged(counts, MAX_CELLS))
+        shares = rank_shares(merge_cells(counts, MAX_CELLS))
         negative = np.arange(1, steps + 1) / steps
-        distance = self._distances(shares.labelled, shares.unlabeled, negative)
+        distance = distances(shares.labelled, shares.unlabeled, negative, at_once=self._at_once)
         noise = float(np.sqrt(1 / n + 1 / m))
         feasible = distance <= DISTANCE_95 * noise
         if self.rule == "elbow":
@@ -142,19 +129,14 @@ class PatraSen(ScoreEstimator):
             )
         return int(self.n_steps)
 
-    def _distances(self, labelled: Array, unlabeled: Array, negative: Array) -> Array:
-        return distances(labelled, unlabeled, negative)
-
-    def _resample(self, counts: ScoreCounts) -> Array:
-        """Resample on the grid of the estimate: on another one the elbow is another one too."""
+    def _resampling_method(self, counts: ScoreCounts, _rng: np.random.Generator) -> PatraSen:
+        """Return the method on the grid of the estimate: on another one the elbow is another."""
         steps = self._steps(effective_sizes(counts)[1])
-        quick = _AtOnce(**{**self.get_params(), "n_steps": steps})
-        return ScoreEstimator._resample(quick, counts)  # noqa: SLF001 - of the same family
+        return _QuickPatraSen(n_steps=steps, rule=self.rule)
 
 
-class _AtOnce(PatraSen):
-    def _distances(self, labelled: Array, unlabeled: Array, negative: Array) -> Array:
-        return distances_at_once(labelled, unlabeled, negative)
+class _QuickPatraSen(PatraSen):
+    _at_once = True
 
 
 def _constant(n_unlabeled: float) -> float:
@@ -162,42 +144,36 @@ def _constant(n_unlabeled: float) -> float:
     return 0.1 * float(np.log(np.log(max(n_unlabeled, LEAST_ROWS))))
 
 
-def distances(labelled: Array, unlabeled: Array, negative: Array) -> Array:
+def distances(
+    labelled: FloatArray, unlabeled: FloatArray, negative: FloatArray, *, at_once: bool = False
+) -> FloatArray:
     """Return γ d(F_s^γ, nearest CDF) for each share γ of negatives (Patra, Sen 2016, eq. 6).
 
     Both are scaled by γ before projecting, which saves the division: isotonic projection is
-    homogeneous.
+    homogeneous. ``at_once`` projects many shares in one call, quicker and exact but for rounding.
     """
     rows = unlabeled > 0
     weight = unlabeled[rows]
     f_labelled, f_unlabeled = np.cumsum(labelled)[rows], np.cumsum(unlabeled)[rows]
-    found = np.empty(negative.size)
-    for place, share in enumerate(negative.tolist()):
-        curve = f_unlabeled - (1 - share) * f_labelled
-        nearest = isotonic_regression(curve, weights=weight).x
-        gap = curve - np.minimum(np.maximum(nearest, 0), share)
-        found[place] = np.sqrt(weight @ (gap * gap))
-    return found
-
-
-def distances_at_once(labelled: Array, unlabeled: Array, negative: Array) -> Array:
-    """Return the same distances, many shares in one projection.
-
-    Each share's curve is lifted above the one before it, so that no block of the isotonic
-    regression reaches from one to the next.
-    """
-    rows = unlabeled > 0
-    weight = unlabeled[rows]
-    f_labelled, f_unlabeled = np.cumsum(labelled)[rows], np.cumsum(unlabeled)[rows]
+    project = _project_at_once if at_once else _project
     found = np.empty(negative.size)
     together = max(1, AT_ONCE // weight.size)
     for start in range(0, negative.size, together):
         share = negative[start : start + together, None]
         curve = f_unlabeled - (1 - share) * f_labelled  # within (-1, 1]
-        lift = 3.0 * np.arange(len(share))[:, None]
-        weights = np.tile(weight, len(share))
-        nearest = isotonic_regression((curve + lift).ravel(), weights=weights).x
-        nearest = nearest.reshape(curve.shape) - lift
-        gap = curve - np.minimum(np.maximum(nearest, 0), share)
+        gap = curve - np.minimum(np.maximum(project(curve, weight), 0), share)
         found[start : start + together] = np.sqrt((gap * gap) @ weight)
     return found
+
+
+def _project(curves: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return the nearest non-decreasing curve of each row."""
+    return np.array([isotonic_regression(curve, weights=weight).x for curve in curves])
+
+
+def _project_at_once(curves: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return the same, each curve lifted above the one before so that no block joins two."""
+    lift = 3.0 * np.arange(len(curves))[:, None]
+    weights = np.tile(weight, len(curves))
+    nearest = isotonic_regression((curves + lift).ravel(), weights=weights).x
+    return np.asarray(nearest.reshape(curves.shape) - lift)

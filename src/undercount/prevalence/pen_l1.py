@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import brentq
@@ -12,7 +12,7 @@ from undercount.errors import InputError
 from undercount.prevalence.base import FeatureEstimator, Fitted
 
 if TYPE_CHECKING:
-    from undercount.prevalence.ranks import Array
+    from undercount.curve import FloatArray
 
 MAX_BASES = 200
 # Tuned, once: see the class's Notes.
@@ -27,8 +27,8 @@ MEDIAN_ROWS = 2000
 class BasisMeans:
     """Means of the basis functions over one sample, and the squared errors of these means."""
 
-    mean: Array
-    squared_error: Array
+    mean: FloatArray
+    squared_error: FloatArray
 
 
 def penalised_share(labelled: BasisMeans, unlabeled: BasisMeans, penalty: float) -> float:
@@ -67,12 +67,12 @@ def penalised_share(labelled: BasisMeans, unlabeled: BasisMeans, penalty: float)
     return 1.0 if slope(1.0) <= 0 else float(brentq(slope, 0.0, 1.0))
 
 
-def _squared_distances(rows: Array, centres: Array) -> Array:
+def _squared_distances(rows: FloatArray, centres: FloatArray) -> FloatArray:
     square = np.square(rows).sum(axis=1)[:, None] + np.square(centres).sum(axis=1)
     return np.asarray(np.maximum(square - 2 * rows @ centres.T, 0))
 
 
-def _basis_means(rows: Array, centres: Array, squared_width: float) -> BasisMeans:
+def _basis_means(rows: FloatArray, centres: FloatArray, squared_width: float) -> BasisMeans:
     """Average each Gaussian basis function, a block of rows at a time."""
     total, squares = np.zeros(len(centres)), np.zeros(len(centres))
     for start in range(0, len(rows), BLOCK):
@@ -84,6 +84,7 @@ def _basis_means(rows: Array, centres: Array, squared_width: float) -> BasisMean
     return BasisMeans(mean, np.maximum(squares / len(rows) - mean**2, 0) / len(rows))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PenL1(FeatureEstimator):
     """Estimate the share of positives among the unlabeled by a penalised L1 divergence.
 
@@ -143,28 +144,14 @@ class PenL1(FeatureEstimator):
     0.3
     """
 
-    def __init__(
-        self,
-        *,
-        width: float = WIDTH,
-        penalty: float = PENALTY,
-        max_bases: int = MAX_BASES,
-        sampling: str = "single-sample",
-        confidence_level: float = 0.95,
-        n_resamples: int = 50,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            sampling=sampling,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            random_state=random_state,
-        )
-        self.width = width
-        self.penalty = penalty
-        self.max_bases = max_bases
+    width: float = WIDTH
+    penalty: float = PENALTY
+    max_bases: int = MAX_BASES
+    n_resamples: int = 50
 
-    def _estimate(self, labelled: Array, unlabeled: Array, rng: np.random.Generator) -> Fitted:
+    def _estimate(
+        self, labelled: FloatArray, unlabeled: FloatArray, rng: np.random.Generator
+    ) -> Fitted:
         if not (self.width > 0 and self.penalty > 0):
             raise InputError(
                 f"width and penalty must be positive; got {self.width} and {self.penalty}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,14 @@ from numpy.typing import NDArray
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 
-Array = NDArray[np.float64]
-Places = NDArray[np.intp]
-Mask = NDArray[np.bool_]
+if TYPE_CHECKING:
+    from undercount.curve import FloatArray
+
+Places: TypeAlias = NDArray[np.intp]
+# Cells into which merged ones are split at most.
+MOST_CELLS = 50_000
+# How far above its lowest score the topmost merged cell reaches; ranks do not depend on it.
+TOP_STEP = 1e-6
 
 
 @dataclass(frozen=True)
@@ -26,26 +32,22 @@ class RankedShares:
         (0, 1) and strictly, unless cells are so light that rounding swallows them).
     labelled, unlabeled : ndarray
         Share of each sample's weight in the cell; each sums to 1.
-    n_labelled, n_unlabeled : float
-        Kish's effective sizes (the numbers of rows when unweighted).
     """
 
-    rank: Array
-    labelled: Array
-    unlabeled: Array
-    n_labelled: float
-    n_unlabeled: float
+    rank: FloatArray
+    labelled: FloatArray
+    unlabeled: FloatArray
 
 
-def ranked_shares(counts: ScoreCounts) -> RankedShares:
+def rank_shares(counts: ScoreCounts) -> RankedShares:
     """Put labelled and unlabeled shares on the balanced mid-rank scale.
 
     Examples
     --------
     >>> import undercount as uc
-    >>> from undercount.prevalence.ranks import ranked_shares
+    >>> from undercount.prevalence.ranks import rank_shares
     >>> counts = uc.ScoreCounts.from_rows([1, 1, None, None], [4.0, 2.0, 2.0, 1.0])
-    >>> ranked_shares(counts).rank.tolist()
+    >>> rank_shares(counts).rank.tolist()
     [0.125, 0.5, 0.875]
     """
     keep = (counts.positive + counts.unlabeled) > 0
@@ -53,12 +55,12 @@ def ranked_shares(counts: ScoreCounts) -> RankedShares:
     unlabeled = counts.unlabeled[keep][::-1] / counts.n_unlabeled
     # Sums of shares may pass 1 by rounding.
     rank = np.clip((_mid(labelled) + _mid(unlabeled)) / 2, 0, 1)
-    return RankedShares(rank, labelled, unlabeled, *effective_sizes(counts))
+    return RankedShares(rank, labelled, unlabeled)
 
 
-def on_scale(counts: ScoreCounts, scale: str) -> tuple[Array, Array, Array]:
+def on_scale(counts: ScoreCounts, scale: str) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return ascending positions ("rank" or "score") with labelled and unlabeled shares."""
-    shares = ranked_shares(counts)
+    shares = rank_shares(counts)
     if scale == "rank":
         return shares.rank, shares.labelled, shares.unlabeled
     if scale != "score":
@@ -70,31 +72,26 @@ def on_scale(counts: ScoreCounts, scale: str) -> tuple[Array, Array, Array]:
     return score, shares.labelled, shares.unlabeled
 
 
-def rank_bins(counts: ScoreCounts, n_bins: int) -> tuple[Array, Array, Array]:
-    """Return (centre, labelled, unlabeled): shares in the non-empty equal-width bins of rank."""
-    shares = ranked_shares(counts)
-    bins = np.minimum((shares.rank * n_bins).astype(int), n_bins - 1)
-    labelled = summed(bins, shares.labelled, n_bins)
-    unlabeled = summed(bins, shares.unlabeled, n_bins)
-    keep = (labelled + unlabeled) > 0
-    return (np.flatnonzero(keep) + 0.5) / n_bins, labelled[keep], unlabeled[keep]
-
-
-def summed(place: Places, weight: Array, size: int) -> Array:
-    """Return the sum of the weights at each place."""
-    return np.asarray(np.bincount(place, weight, size), float)
+def sum_in_bins(bins: Places, weight: FloatArray, n_bins: int) -> FloatArray:
+    """Return the sum of the weights in each bin."""
+    return np.asarray(np.bincount(bins, weight, n_bins), float)
 
 
 def effective_sizes(counts: ScoreCounts) -> tuple[float, float]:
     """Return Kish's effective numbers of labelled and unlabeled rows."""
-    labelled, _, unlabeled = counts.squared_weight
-    return counts.n_positive**2 / labelled, counts.n_unlabeled**2 / unlabeled
+    return counts.effective_size("positive"), counts.effective_size("unlabeled")
 
 
-def merged(counts: ScoreCounts, n_cells: int) -> ScoreCounts:
+def auc_standard_error(counts: ScoreCounts, auc: float) -> float:
+    """Return an upper bound of the standard error of AUC^pu (Bamber's, maximal over shapes)."""
+    return float(np.sqrt(auc * (1 - auc) / min(effective_sizes(counts))))
+
+
+def merge_cells(counts: ScoreCounts, n_cells: int) -> ScoreCounts:
     """Merge neighbouring cells into at most n_cells of about equal balanced rank width.
 
-    A cell keeps its highest score; counts with few cells come back unchanged.
+    Unlike in `ScoreCounts.coarsened`, known negatives, which play no part in the estimates, do not
+    weigh, and a cell keeps its highest score. Counts with few cells come back unchanged.
     """
     if counts.score.size <= n_cells:
         return counts
@@ -110,17 +107,33 @@ def merged(counts: ScoreCounts, n_cells: int) -> ScoreCounts:
     )
 
 
-def labelled_auc(counts: ScoreCounts) -> float:
-    """Return AUC^pu: the AUC of labelled against unlabeled rows, ties counting half."""
-    below = counts.n_unlabeled - np.cumsum(counts.unlabeled) + counts.unlabeled / 2
-    return float(counts.positive @ below / (counts.n_positive * counts.n_unlabeled))
+def split_merged_cells(counts: ScoreCounts) -> ScoreCounts:
+    """Split merged cells of unlabeled rows into single rows, evenly spaced.
+
+    Between two labelled scores only the number of unlabeled rows is kept in compact counts. On
+    the scale of ranks that is all there is to know: unless scores were tied, the rows stand one
+    rank apart. So rank methods answer on compact counts as on full ones.
+    """
+    bare = counts.merged & (counts.positive + counts.negative == 0) & (counts.unlabeled > 1)
+    if not bare.any():
+        return counts
+    coarseness = max(1.0, counts.n_unlabeled / MOST_CELLS)
+    parts = np.where(bare, np.maximum(1, np.round(counts.unlabeled / coarseness)), 1).astype(int)
+    cell = np.repeat(np.arange(parts.size), parts)
+    place = np.arange(cell.size) - np.repeat(np.cumsum(parts) - parts, parts)
+    # A cell's score is its lowest; the rows above it lie below the next higher cell.
+    top = np.abs(counts.score[0]) * TOP_STEP + TOP_STEP
+    step = np.append(top, counts.score[:-1] - counts.score[1:])
+    step = np.where(np.isfinite(step), step, 1.0)
+    above = (parts[cell] - 1 - place) / parts[cell]
+    return ScoreCounts.from_counts(
+        counts.score[cell] + above * step[cell],
+        counts.positive[cell] / parts[cell],
+        counts.negative[cell] / parts[cell],
+        counts.unlabeled[cell] / parts[cell],
+        squared_weight=counts.squared_weight,
+    )
 
 
-def auc_error(counts: ScoreCounts, auc: float) -> float:
-    """Return an upper bound of the standard error of AUC^pu (Bamber's, maximal over shapes)."""
-    n_labelled, n_unlabeled = effective_sizes(counts)
-    return float(np.sqrt(auc * (1 - auc) / min(n_labelled, n_unlabeled)))
-
-
-def _mid(share: Array) -> Array:
+def _mid(share: FloatArray) -> FloatArray:
     return np.asarray(np.cumsum(share) - share / 2)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
@@ -14,7 +15,8 @@ from undercount.prevalence.upper_bound import head_shares, limits_ratio, upper_b
 
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
-    from undercount.prevalence.ranks import Array, Places
+    from undercount.curve import FloatArray
+    from undercount.prevalence.ranks import Places
 
 # Small heads are always judged exactly; large ones only if a normal bound says they may win.
 SMALL_HEAD = 50
@@ -22,6 +24,7 @@ MARGIN = 1.15
 MAX_THRESHOLDS = 20_000
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RocSlope(ScoreEstimator):
     """Estimate the share of positives by the slope of the ROC of labelled against unlabeled.
 
@@ -67,22 +70,7 @@ class RocSlope(ScoreEstimator):
     (0.32, True)
     """
 
-    def __init__(
-        self,
-        *,
-        risk: float = 0.1,
-        sampling: str = "single-sample",
-        confidence_level: float = 0.95,
-        n_resamples: int = 200,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            sampling=sampling,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            random_state=random_state,
-        )
-        self.risk = risk
+    risk: float = 0.1
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
         if not 0 < self.risk < 1:
@@ -100,7 +88,7 @@ class RocSlope(ScoreEstimator):
 
 
 def _contenders(
-    labelled: Array, unlabeled: Array, sizes: tuple[float, float], risk: float
+    labelled: FloatArray, unlabeled: FloatArray, sizes: tuple[float, float], risk: float
 ) -> Places:
     """Return places of thresholds that may hold the minimum, so that few need exact limits."""
     last = np.append(np.diff(unlabeled) > 0, [True])  # of equal unlabeled heads the longest wins

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.impute import SimpleImputer
@@ -16,12 +17,15 @@ from undercount.errors import InputError, MisfitWarning
 from undercount.prevalence.base import PrevalenceEstimator
 from undercount.prevalence.consensus.consensus import Consensus
 from undercount.prevalence.out_of_fold import N_FOLDS, excess_auc, out_of_fold_scores
-from undercount.prevalence.ranks import Array, labelled_auc
+
+if TYPE_CHECKING:
+    from undercount.curve import FloatArray
 
 GIVEN = "given score"
 BLEND = "mean rank"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SharpestScorer(PrevalenceEstimator):
     """Estimate the share of positives from features, by the best of several scorers.
 
@@ -73,26 +77,9 @@ class SharpestScorer(PrevalenceEstimator):
     ['boosting', 'given score', 'logistic', 'mean rank']
     """
 
-    score_: Array
-
-    def __init__(
-        self,
-        estimators: Any = None,
-        *,
-        n_folds: int = N_FOLDS,
-        sampling: str = "single-sample",
-        confidence_level: float = 0.95,
-        n_resamples: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            sampling=sampling,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            random_state=random_state,
-        )
-        self.estimators = estimators
-        self.n_folds = n_folds
+    estimators: Any = field(default=None, kw_only=False)
+    n_folds: int = N_FOLDS
+    n_resamples: int = 0
 
     def fit(self, y: Any, X: Any, score: Any = None, *, unlabeled: Any = None) -> Self:
         """Estimate the share of positives among the unlabeled rows of X.
@@ -118,7 +105,7 @@ class SharpestScorer(PrevalenceEstimator):
             given = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
             if not _looks_in_sample(given, counts):
                 scores[GIVEN], counts[GIVEN] = np.asarray(score, float), given
-        aucs = {name: labelled_auc(each) for name, each in counts.items()}
+        aucs = {name: each.auc("positive", "unlabeled") for name, each in counts.items()}
         best = max(aucs, key=aucs.__getitem__)
         found = Consensus(sampling=self.sampling, confidence_level=self.confidence_level)
         shares = {}
@@ -134,7 +121,7 @@ class SharpestScorer(PrevalenceEstimator):
         self.score_ = scores[best]
         return self
 
-    def _scores(self, y: Any, X: Any, unlabeled: Any) -> dict[str, Array]:
+    def _scores(self, y: Any, X: Any, unlabeled: Any) -> dict[str, FloatArray]:
         """Return each scorer's out-of-fold scores, and the mean of their ranks."""
         models = self.estimators
         if models is None:
@@ -165,7 +152,7 @@ class SharpestScorer(PrevalenceEstimator):
         return scores
 
 
-def _ranks(score: Array) -> Array:
+def _ranks(score: FloatArray) -> FloatArray:
     """Return mid-ranks between 0 and 1."""
     ordered = np.sort(score)
     below, upto = (np.searchsorted(ordered, score, side=side) for side in ("left", "right"))
@@ -174,13 +161,14 @@ def _ranks(score: Array) -> Array:
 
 def _looks_in_sample(given: ScoreCounts, others: dict[str, ScoreCounts]) -> bool:
     """Warn of a score too good to be honest."""
-    honest = max(others.values(), key=labelled_auc)
+    auc = given.auc("positive", "unlabeled")
+    honest = max(others.values(), key=lambda each: each.auc("positive", "unlabeled"))
     if excess_auc(given, honest) <= 0:
         return False
     warnings.warn(
-        "the score given tells labelled from unlabeled rows with AUC"
-        f" {labelled_auc(given):.3f}, out-of-fold scores with {labelled_auc(honest):.3f}: it was"
-        " probably trained on these rows and is left out",
+        f"the score given tells labelled from unlabeled rows with AUC {auc:.3f}, out-of-fold scores"
+        f" with {honest.auc('positive', 'unlabeled'):.3f}: it was probably trained on these rows"
+        " and is left out",
         MisfitWarning,
         stacklevel=3,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from undercount.prevalence.ranks import Array
+    from undercount.curve import FloatArray
 
 N_FOLDS = 5
 N_ITERATIONS = 2
@@ -44,10 +44,10 @@ class _Problem(NamedTuple):
     """Part of each row and feature, and whether the row is labelled."""
 
     parts: NDArray[np.intp]
-    labelled: Array
+    labelled: FloatArray
 
 
-def feature_parts(features: Array) -> NDArray[np.intp]:
+def feature_parts(features: FloatArray) -> NDArray[np.intp]:
     """Return in which of the equal parts of its feature's range each value lies."""
     low, high = features.min(axis=0), features.max(axis=0)
     scaled = (features - low) / np.where(high > low, high - low, 1)
@@ -55,7 +55,9 @@ def feature_parts(features: Array) -> NDArray[np.intp]:
     return np.asarray(np.searchsorted(borders, scaled, side="right"))
 
 
-def label_frequency(features: Array, labelled: Array, folds: NDArray[np.integer]) -> float:
+def label_frequency(
+    features: FloatArray, labelled: FloatArray, folds: NDArray[np.integer]
+) -> float:
     """Estimate the share of positives that carry a label (Bekker and Davis 2018).
 
     Parameters
@@ -155,6 +157,7 @@ def _split(problem: _Problem, node: _Domain) -> tuple[int | None, tuple[int, ...
     return chosen, tuple(feature for feature in useful if feature != chosen)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TIcE(FeatureEstimator):
     """Estimate the share of positives among the unlabeled by tree-induced label frequencies.
 
@@ -198,24 +201,12 @@ class TIcE(FeatureEstimator):
     0.3
     """
 
-    def __init__(
-        self,
-        *,
-        n_folds: int = N_FOLDS,
-        sampling: str = "single-sample",
-        confidence_level: float = 0.95,
-        n_resamples: int = 50,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            sampling=sampling,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            random_state=random_state,
-        )
-        self.n_folds = n_folds
+    n_folds: int = N_FOLDS
+    n_resamples: int = 50
 
-    def _estimate(self, labelled: Array, unlabeled: Array, rng: np.random.Generator) -> Fitted:
+    def _estimate(
+        self, labelled: FloatArray, unlabeled: FloatArray, rng: np.random.Generator
+    ) -> Fitted:
         if self.n_folds < 2:  # noqa: PLR2004 - one part grows, another estimates
             raise InputError(f"n_folds must be at least 2; got {self.n_folds}")
         features = np.concatenate([labelled, unlabeled])

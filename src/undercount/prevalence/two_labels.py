@@ -10,12 +10,11 @@ from scipy.special import ndtri
 
 from undercount.errors import InputError, MisfitWarning
 from undercount.estimate import Interval
-from undercount.prevalence.base import Fitted, ScoreEstimator
-from undercount.prevalence.checks import MIN_LABELS
+from undercount.prevalence.base import MIN_LABELS, Fitted, ScoreEstimator
 
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
-    from undercount.prevalence.ranks import Array
+    from undercount.curve import FloatArray
 
 
 class TwoLabels(ScoreEstimator):
@@ -91,12 +90,12 @@ class TwoLabels(ScoreEstimator):
         )
 
 
-def _above(cells: Array) -> Array:
+def _above(cells: FloatArray) -> FloatArray:
     """Return the share of the weight in earlier cells, own cell half."""
     return np.asarray((np.cumsum(cells) - cells / 2) / cells.sum())
 
 
-def _error(counts: ScoreCounts, below: Array, ratio: float) -> float:
+def _error(counts: ScoreCounts, below: FloatArray, ratio: float) -> float:
     """Return the standard error of AUC(U, N) - ratio · AUC(P, N)."""
     lift = _above(counts.unlabeled) - ratio * _above(counts.positive)
     variance = (
@@ -107,6 +106,6 @@ def _error(counts: ScoreCounts, below: Array, ratio: float) -> float:
     return float(np.sqrt(variance))
 
 
-def _variance(values: Array, weights: Array) -> float:
+def _variance(values: FloatArray, weights: FloatArray) -> float:
     mean = weights @ values / weights.sum()
     return float(weights @ (values - mean) ** 2 / weights.sum())

@@ -10,7 +10,7 @@ from scipy.special import betaincinv
 
 from undercount.errors import InputError
 from undercount.estimate import Interval
-from undercount.prevalence.base import Fitted, PrevalenceEstimator
+from undercount.prevalence.base import Fitted, PrevalenceEstimator, check_choice
 
 KINDS = ("equal-tailed", "highest-density")
 
@@ -76,8 +76,7 @@ class VerifiedSample(PrevalenceEstimator):
     def fit_counts(self, n_positive: float, n_verified: float) -> Self:
         """Read the number of positives among the number of verified rows."""
         self._check_parameters()
-        if self.kind not in KINDS:
-            raise InputError(f"kind must be one of {KINDS}; got {self.kind!r}")
+        check_choice("kind", self.kind, KINDS)
         if min(self.prior) <= 0:
             raise InputError(f"both parameters of the prior must be positive; got {self.prior}")
         if not 0 <= n_positive <= n_verified or n_verified <= 0:

@@ -10,13 +10,14 @@ from scipy.special import expit, logit, ndtri
 from undercount.estimate import Interval
 from undercount.prevalence.base import Fitted, ScoreEstimator
 from undercount.prevalence.consensus.evidence import EDGE, LARGEST, gather
-from undercount.prevalence.consensus.quantile_net import trained_net
-from undercount.prevalence.ranks import effective_sizes, labelled_auc
+from undercount.prevalence.networks import load_quantile_net
+from undercount.prevalence.ranks import effective_sizes
 
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
-    from undercount.prevalence.ranks import Array
+    from undercount.curve import FloatArray
 
+FILE = "consensus/consensus.json"
 # Chosen by trial on synthetic problems and five real sets: beyond these limits the mean error of
 # the real ones was .06 to .08, within them .03.
 WIDEST = 0.4
@@ -82,22 +83,22 @@ class Consensus(ScoreEstimator):
     """
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
-        evidence, net = gather(counts), trained_net()
+        evidence, net = gather(counts), load_quantile_net(FILE)
         quantiles = net.quantiles(evidence.inputs)
         tail = (1 - self.confidence_level) / 2
         ends = np.array([net.at(quantiles, level) for level in (tail, 0.5, 1 - tail)])
         width = net.at(quantiles, 0.95) - net.at(quantiles, 0.05)
-        auc = 0.5 + (labelled_auc(counts) - 0.5) / max(1 - ends[1], TINY)
+        auc = 0.5 + (counts.auc("positive", "unlabeled") - 0.5) / max(1 - ends[1], TINY)
         identified = bool(width <= WIDEST and auc >= LEAST_AUC)
         sizes = effective_sizes(counts)
         if identified:
-            ends = _sharpened(ends, evidence.estimates["Dedpul"], sizes)
+            ends = _sharpen(ends, evidence.estimates["Dedpul"], sizes)
         # No share is known better than the unlabeled rows, each looked at, would tell it.
         noise = ndtri(1 - tail) * np.sqrt(ends[1] * (1 - ends[1]) / sizes[1])
         low, high = min(ends[0], ends[1] - noise), max(ends[2], ends[1] + noise)
         bound = 1.0 if evidence.upper_bound is None else evidence.upper_bound
         value = float(min(ends[1], bound))  # with many rows the bound may be the sharper of the two
-        interval = _to_ends(low, high, value, bound)
+        interval = _reach_ends(low, high, value, bound)
         least, most = min(evidence.estimates.values()), max(evidence.estimates.values())
         return Fitted(
             value,
@@ -113,7 +114,7 @@ class Consensus(ScoreEstimator):
         )
 
 
-def _sharpened(ends: Array, other: float, sizes: tuple[float, float]) -> Array:
+def _sharpen(ends: FloatArray, other: float, sizes: tuple[float, float]) -> FloatArray:
     """Move the networks' interval and median towards another share, beyond the simulated sizes.
 
     Up to those they stay as they are; beyond, their weight falls with the root of the rows.
@@ -126,7 +127,7 @@ def _sharpened(ends: Array, other: float, sizes: tuple[float, float]) -> Array:
     return np.asarray(expit(places[:-1] + shift))
 
 
-def _to_ends(low: float, high: float, value: float, bound: float) -> Interval:
+def _reach_ends(low: float, high: float, value: float, bound: float) -> Interval:
     """Let an interval reach to 0 or 1 where it comes close, stop at the bound, hold the value."""
     low = 0.0 if low < LOW_END else low
     high = 1.0 if high > HIGH_END else high

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import logit
+from scipy.special import logit, ndtr, ndtri
 
 from undercount.prevalence.alpha_max import AlphaMax
 from undercount.prevalence.best_bin import BestBin
-from undercount.prevalence.binormal import CUTS, binormal_share
 from undercount.prevalence.dedpul import Dedpul
 from undercount.prevalence.patra_sen import PatraSen
-from undercount.prevalence.ranks import effective_sizes, labelled_auc, merged
+from undercount.prevalence.ranks import effective_sizes, merge_cells
 from undercount.prevalence.roc_slope import RocSlope
 
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
-    from undercount.prevalence.ranks import Array
+    from undercount.curve import FloatArray
 
 # Shares of labelled rows at which the share of unlabeled rows above them is read.
 TOP = (0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3)
@@ -38,6 +38,15 @@ AUC_PLACE = 3 * len(METHODS) - 2  # of AUC^pu among the inputs, behind the metho
 LEAST_LABELS = np.array([3, 6, 12, 25, 50])
 # The largest sizes that benchmarks/train_shapes.py simulates: beyond them the networks would guess.
 LARGEST = (10**3.7, 10**4.3)
+# Of the binormal posterior: shares of labelled rows, from the top, that cut the scores into bins,
+# and the grid of shares, distances and spreads of the negatives.
+HIGH = (0.005, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2)
+LOW = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.96, 0.98, 0.99)
+CUTS = np.array(HIGH + LOW)
+SHARES = np.linspace(0.01, 0.99, 50)
+DISTANCES = np.linspace(0.3, 5.5, 27)
+SPREADS = np.exp(np.linspace(-1.1, 1.1, 12))
+FLOOR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -45,7 +54,7 @@ class Evidence:
     """The methods' answers, and all inputs of the consensus as one vector."""
 
     estimates: dict[str, float]
-    inputs: Array
+    inputs: FloatArray
     upper_bound: float | None
 
 
@@ -53,7 +62,7 @@ def gather(counts: ScoreCounts) -> Evidence:
     """Run the methods on counts and describe the ROC of labelled against unlabeled rows."""
     fitted = {}
     for name, method in METHODS.items():
-        cells = merged(counts, PATRA_SEN_CELLS) if name == "PatraSen" else counts
+        cells = merge_cells(counts, PATRA_SEN_CELLS) if name == "PatraSen" else counts
         fitted[name] = method._estimate(cells)  # noqa: SLF001 - the hook all methods share
     estimates = {name: found.value for name, found in fitted.items()}
     labelled, unlabeled = (
@@ -70,7 +79,7 @@ def gather(counts: ScoreCounts) -> Evidence:
             _logit(answers),
             answers,
             np.sort(answers)[1:-1],
-            _logit(np.array([labelled_auc(counts)])),
+            _logit(np.array([counts.auc("positive", "unlabeled")])),
             np.log10(sizes),
             sizes**-0.5,
             np.minimum(np.interp(HEADS, labelled, unlabeled) / HEADS, 1.5),
@@ -83,7 +92,7 @@ def gather(counts: ScoreCounts) -> Evidence:
     return Evidence(estimates, inputs, fitted["RocSlope"].upper_bound)
 
 
-def _least_ratios(labelled: Array, unlabeled: Array, n_labelled: float) -> Array:
+def _least_ratios(labelled: FloatArray, unlabeled: FloatArray, n_labelled: float) -> FloatArray:
     """Return the least ratio of head shares among heads of at least so many labelled rows."""
     positive = labelled > 0
     ratio = np.minimum(unlabeled[positive] / labelled[positive], 1.5)
@@ -92,5 +101,46 @@ def _least_ratios(labelled: Array, unlabeled: Array, n_labelled: float) -> Array
     return np.asarray(least[np.minimum(place, least.size - 1)])
 
 
-def _logit(share: Array) -> Array:
+def _logit(share: FloatArray) -> FloatArray:
     return np.asarray(logit(np.clip(share, EDGE, 1 - EDGE)))
+
+
+def binormal_share(above: FloatArray, n_effective: float) -> tuple[float, float]:
+    """Return mean and standard deviation of the share under a binormal ROC, on a flat grid.
+
+    On the scale that makes the labelled scores normal, the negatives are taken as normal with
+    unknown mean and spread; the posterior of the share then is a sum over a fixed grid.
+
+    Parameters
+    ----------
+    above : ndarray
+        Shares of the unlabeled rows above each of `CUTS`.
+    n_effective : float
+        Rows the shares count for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.special import ndtr, ndtri
+    >>> from undercount.prevalence.consensus.evidence import CUTS, binormal_share
+    >>> mean, error = binormal_share(0.3 * CUTS + 0.7 * ndtr(ndtri(CUTS) - 2), 1000)
+    >>> round(mean, 1), error < 0.1
+    (0.3, True)
+    """
+    weight = np.maximum(np.diff(above, prepend=0.0, append=1.0), 0)
+    fit = n_effective * (_log_chances() @ weight)
+    posterior = np.exp(fit - fit.max()).reshape(SHARES.size, -1).sum(axis=1)
+    posterior /= posterior.sum()
+    mean = float(posterior @ SHARES)
+    return mean, float(np.sqrt(posterior @ (SHARES - mean) ** 2))
+
+
+@cache
+def _log_chances() -> FloatArray:
+    """Return the log chance of each bin for each share, distance and spread (shares first)."""
+    edge = ndtri(1 - CUTS)
+    distance, spread = (each.ravel()[:, None] for each in np.meshgrid(DISTANCES, SPREADS))
+    negative = ndtr(-(edge + distance) / spread)
+    chance = SHARES[:, None, None] * CUTS + (1 - SHARES[:, None, None]) * negative
+    bins = np.diff(chance, axis=-1, prepend=0.0, append=1.0)
+    return np.asarray(np.log(np.maximum(bins, FLOOR))).reshape(-1, CUTS.size + 1)

@@ -1,4 +1,4 @@
-"""What the noisy consensus looks at: the evidence of both directions."""
+"""NoisyConsensus: share and purity together, from the evidence of both directions."""
 
 from __future__ import annotations
 
@@ -9,28 +9,14 @@ import numpy as np
 from undercount.estimate import Interval
 from undercount.prevalence.base import Fitted, ScoreEstimator
 from undercount.prevalence.consensus.evidence import Evidence, gather
-from undercount.prevalence.consensus.quantile_net import trained_net
-from undercount.prevalence.noisy import check_both_ways, swapped
+from undercount.prevalence.networks import load_quantile_net
+from undercount.prevalence.noisy_composition import check_both_ways, swap_roles
 
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
+    from undercount.curve import FloatArray
 
-if TYPE_CHECKING:
-    from undercount.counts import ScoreCounts
-    from undercount.prevalence.consensus.quantile_net import QuantileNet
-    from undercount.prevalence.ranks import Array
-
-
-def gather_noisy(counts: ScoreCounts) -> Evidence:
-    """Gather the evidence with labelled rows as the component, then with the roles swapped."""
-    check_both_ways(counts)
-    first, second = gather(counts), gather(swapped(counts))
-    estimates = {f"a1 {name}": value for name, value in first.estimates.items()}
-    estimates |= {f"a2 {name}": value for name, value in second.estimates.items()}
-    return Evidence(estimates, np.concatenate([first.inputs, second.inputs]), first.upper_bound)
-
-
-FILE = "noisy.json"
+FILE = "consensus/noisy.json"
 SHARE, PURITY = 0, 1  # places of the two answers in the file
 WIDEST = 0.4
 LEAST_GAP = 0.01  # between purity and share: nothing is recovered without one
@@ -113,12 +99,21 @@ class NoisyConsensus(ScoreEstimator):
             },
         )
 
-    def _read(self, place: int, inputs: Array) -> tuple[float, Interval, float]:
+    def _read(self, place: int, inputs: FloatArray) -> tuple[float, Interval, float]:
         """Return median, interval and the width of the central 90 %."""
-        net: QuantileNet = trained_net(FILE, place)
+        net = load_quantile_net(FILE, place)
         quantiles = net.quantiles(inputs)
         tail = (1 - self.confidence_level) / 2
         low, high = net.at(quantiles, tail), net.at(quantiles, 1 - tail)
         interval = Interval(0.0 if low < LOW_END else low, 1.0 if high > HIGH_END else high)
         width = net.at(quantiles, 0.95) - net.at(quantiles, 0.05)
         return net.at(quantiles, 0.5), interval, width
+
+
+def gather_noisy(counts: ScoreCounts) -> Evidence:
+    """Gather the evidence with labelled rows as the component, then with the roles swapped."""
+    check_both_ways(counts)
+    first, second = gather(counts), gather(swap_roles(counts))
+    estimates = {f"a1 {name}": value for name, value in first.estimates.items()}
+    estimates |= {f"a2 {name}": value for name, value in second.estimates.items()}
+    return Evidence(estimates, np.concatenate([first.inputs, second.inputs]), first.upper_bound)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from undercount.prevalence.kernel_mean.hull import (
     ActiveSet,
-    Nearest,
-    Target,
+    HullTarget,
+    NearestPoint,
     double_product,
     nearest_by_pairs,
 )
 
-Array = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from undercount.curve import FloatArray
 
 # Constants of Ramaswamy, Scott, Tewari 2016 and of their experiments.
 LARGEST = 8.0
@@ -75,7 +78,9 @@ class HullDistance:
         Each sample's share at each point.
     """
 
-    def __init__(self, kernel: NDArray[np.floating], labelled: Array, unlabeled: Array) -> None:
+    def __init__(
+        self, kernel: NDArray[np.floating], labelled: FloatArray, unlabeled: FloatArray
+    ) -> None:
         self.kernel, self._start = kernel, unlabeled
         self._to_labelled = double_product(kernel, labelled)
         self._to_unlabeled = double_product(kernel, unlabeled)
@@ -87,7 +92,7 @@ class HullDistance:
         self.final_slope = mean_distance(*self._squares)
         self.similarity = self._squares[1]  # mean kernel between a labelled and an unlabeled row
         self._known: dict[float, float] = {}
-        self._last: tuple[float, Array] = (np.inf, unlabeled)
+        self._last: tuple[float, FloatArray] = (np.inf, unlabeled)
         self._crowded, self._largest = 0.0, _largest_support(kernel)
         self.n_programmes = 0
 
@@ -102,9 +107,9 @@ class HullDistance:
             self._known[extrapolation] = distance
         return self._known[extrapolation]
 
-    def _nearest(self, extrapolation: float, enough: float) -> Nearest:
+    def _nearest(self, extrapolation: float, enough: float) -> NearestPoint:
         rest, (uu, ul, ll) = 1 - extrapolation, self._squares
-        target = Target(
+        target = HullTarget(
             extrapolation * self._to_unlabeled + rest * self._to_labelled,
             extrapolation**2 * uu + 2 * extrapolation * rest * ul + rest**2 * ll,
         )

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
-Array = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from undercount.curve import FloatArray
 
 # Added to a Gram matrix's diagonal: points of a smooth kernel are nearly dependent.
 JITTER = {"float64": 1e-11, "float32": 1e-6}
+# Duality gaps between which the pair solver stops.
+LEAST_GAP, LARGEST_GAP = 1e-9, 1e-6
 # Pair steps per point before the pair solver gives up on closing its gap.
 PAIR_STEPS = 20
 CHECK_EVERY = 32
@@ -19,7 +24,7 @@ BLOCK = 512
 
 
 @dataclass(frozen=True)
-class Target:
+class HullTarget:
     """A point t of the feature space, known by its inner products.
 
     Attributes
@@ -30,15 +35,15 @@ class Target:
         <t, t>.
     """
 
-    product: Array
+    product: FloatArray
     square: float
 
 
 @dataclass(frozen=True)
-class Nearest:
+class NearestPoint:
     """Weights of the nearest point found, its squared distance, and how far it is from optimal."""
 
-    weight: Array
+    weight: FloatArray
     squared_distance: float
     gap: float
 
@@ -49,12 +54,12 @@ def gap_tolerance(squared_distance: float) -> float:
     A pair solver's true error is hundreds of times below its gap (measured), so half of the
     squared distance leaves about 1e-3 of the distance itself.
     """
-    return min(1e-6, max(0.5 * squared_distance, 1e-9))
+    return min(LARGEST_GAP, max(0.5 * squared_distance, LEAST_GAP))
 
 
 def nearest_by_pairs(
-    kernel: NDArray[np.floating], target: Target, start: Array, *, enough: float = 0.0
-) -> Nearest:
+    kernel: NDArray[np.floating], target: HullTarget, start: FloatArray, *, enough: float = 0.0
+) -> NearestPoint:
     """Shift weight between the best pair of points until the gap closes.
 
     Sequential minimal optimisation with the second-order choice of the pair (Fan, Chen, Lin
@@ -64,7 +69,7 @@ def nearest_by_pairs(
     ----------
     kernel : ndarray of shape (n, n)
         With a unit diagonal.
-    target : Target
+    target : HullTarget
     start : ndarray
         Weights on the simplex.
     enough : float
@@ -72,7 +77,7 @@ def nearest_by_pairs(
 
     Returns
     -------
-    Nearest
+    NearestPoint
     """
     weight = start.copy()
     slope = double_product(kernel, weight) - target.product
@@ -91,10 +96,10 @@ def nearest_by_pairs(
         weight[rising] += moved
         weight[falling] = max(weight[falling] - moved, 0.0)
         slope += moved * (column - kernel[falling])
-    return Nearest(weight, squared, gap)
+    return NearestPoint(weight, squared, gap)
 
 
-def double_product(kernel: NDArray[np.floating], vector: Array) -> Array:
+def double_product(kernel: NDArray[np.floating], vector: FloatArray) -> FloatArray:
     """Return kernel @ vector in double precision, without a double copy of a single kernel."""
     if kernel.dtype == vector.dtype:
         return np.asarray(kernel @ vector)
@@ -113,10 +118,10 @@ class ActiveSet:
     ----------
     kernel : ndarray of shape (n, n)
         With a unit diagonal.
-    target : Target
+    target : HullTarget
     """
 
-    def __init__(self, kernel: NDArray[np.floating], target: Target) -> None:
+    def __init__(self, kernel: NDArray[np.floating], target: HullTarget) -> None:
         self.kernel, self.target = kernel, target
         first = int(np.argmax(target.product))
         self.support = np.array([first])
@@ -125,9 +130,9 @@ class ActiveSet:
         distance = 1 - 2 * target.product[first] + target.square
         self.share = np.array([1 / (1 + max(distance, 0.0))])
         self._jitter = JITTER[kernel.dtype.name]
-        self.factor = self._factored()
+        self.factor = self._factorise()
 
-    def solve(self, *, enough: float = 0.0, largest: int | None = None) -> Nearest | None:
+    def solve(self, *, enough: float = 0.0, largest: int | None = None) -> NearestPoint | None:
         """Return the hull's nearest point, or None when it needs more than ``largest`` points."""
         largest = self.kernel.shape[0] if largest is None else largest
         for _ in range(3 * self.kernel.shape[0]):
@@ -143,11 +148,11 @@ class ActiveSet:
         return found
 
     @property
-    def _rows(self) -> Array:
+    def _rows(self) -> FloatArray:
         """The support's rows of the kernel."""
         return self._buffer[: self.support.size]
 
-    def _state(self) -> tuple[Nearest, Array]:
+    def _state(self) -> tuple[NearestPoint, FloatArray]:
         weight = self.share / self.share.sum()
         slope = weight @ self._rows - self.target.product
         at = slope[self.support]
@@ -155,9 +160,9 @@ class ActiveSet:
         gap = 2 * float(weight @ at - slope.min())
         full = np.zeros(slope.size)
         full[self.support] = weight
-        return Nearest(full, squared, gap), slope
+        return NearestPoint(full, squared, gap), slope
 
-    def _factored(self) -> Array:
+    def _factorise(self) -> FloatArray:
         product = self.target.product[self.support]
         gram = self._rows[:, self.support] - product - product[:, None] + self.target.square + 1
         gram[np.diag_indices_from(gram)] += self._jitter
@@ -196,4 +201,4 @@ class ActiveSet:
             rows = self._rows[keep]
             self.support, self.share = self.support[keep], share[keep]
             self._buffer[: len(rows)] = rows
-            self.factor = self._factored()
+            self.factor = self._factorise()

@@ -1,10 +1,11 @@
-"""The steps in which KM1 and KM2 answer: their search stops at cells of 1 / (1 - share)."""
+"""KM1 and KM2: the share at which an extrapolated kernel mean leaves the hull (2016)."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, Self
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -16,8 +17,8 @@ from undercount.prevalence.base import (
     Fitted,
     PrevalenceEstimator,
     ScoreEstimator,
+    check_choice,
 )
-from undercount.prevalence.checks import warn_about_means
 from undercount.prevalence.kernel_mean.distance import (
     LARGEST,
     RESOLUTION,
@@ -25,56 +26,17 @@ from undercount.prevalence.kernel_mean.distance import (
     KernelMeans,
     kernel_means,
 )
-from undercount.prevalence.kernel_mean.width import Array, point_kernel, row_kernel
-from undercount.prevalence.ranks import effective_sizes, rank_bins
+from undercount.prevalence.kernel_mean.width import point_kernel, row_kernel
+from undercount.prevalence.ranks import effective_sizes, rank_shares, sum_in_bins
+
+if TYPE_CHECKING:
+    from undercount.curve import FloatArray
 
 # What is left of [1, LARGEST] when it has been halved until it is no wider than RESOLUTION.
 CELL = (LARGEST - 1) / 2 ** math.ceil(math.log2((LARGEST - 1) / RESOLUTION))
-
 LEAST = 1e-6  # of a share: rounding
-
-
-def cell(share: float) -> Interval:
-    """Return the shares that the search does not tell from its answer.
-
-    Examples
-    --------
-    >>> from undercount.prevalence.kernel_mean.kernel_mean import cell
-    >>> lowest, middle = cell(0.0135), cell(0.5)
-    >>> round(lowest.low, 3), round(lowest.high, 3)
-    (0.0, 0.027)
-    >>> round(middle.low, 3), round(middle.high, 3)
-    (0.497, 0.503)
-    """
-    middle = 1 / (1 - share)
-    low, high = max(1.0, middle - CELL / 2), middle + CELL / 2
-    # In the last cell the search was stopped by its limit: any larger share would end there too.
-    stopped = middle > LARGEST - CELL
-    return Interval(1 - 1 / low, 1.0 if stopped else 1 - 1 / high)
-
-
-def in_steps(
-    share: float, interval: Interval | None, error: float
-) -> tuple[Interval | None, float]:
-    """Widen an interval of answers, and their standard error, by the steps between answers."""
-    if interval is None:
-        return None, error
-    own, low, high = cell(share), cell(interval.low), cell(interval.high)
-    step = (own.high - own.low) / math.sqrt(12)  # of a number that was rounded
-    return Interval(min(own.low, low.low), max(own.high, high.high)), math.hypot(error, step)
-
-
-def warn_about_steps(name: str, share: float) -> None:
-    """Warn of the lowest answer, which stands for every share below it."""
-    if cell(share).low < LEAST:
-        warnings.warn(
-            f"{share:.1%} is the lowest answer that {name} can give: it stands for every share"
-            f" from 0 to {cell(share).high:.1%}",
-            MisfitWarning,
-            stacklevel=3,
-        )
-
-
+# Kernel means closer than this many times their noise may belong to one distribution.
+ALIKE = 1.3
 VARIANTS = ("KM1", "KM2")
 SCORE_BINS = 512
 # A resample shows noise, not the third digit: fewer bins make it five times cheaper.
@@ -83,7 +45,12 @@ SCORE_RESAMPLES = 100
 
 
 def point_kernel_means(
-    location: Array, labelled: Array, unlabeled: Array, *, n_labelled: float, n_unlabeled: float
+    location: FloatArray,
+    labelled: FloatArray,
+    unlabeled: FloatArray,
+    *,
+    n_labelled: float,
+    n_unlabeled: float,
 ) -> KernelMeans:
     """Run KM1 and KM2 on weighted points of a line (bins of scores, say).
 
@@ -139,13 +106,21 @@ def score_kernel_means(counts: ScoreCounts, *, n_bins: int = SCORE_BINS) -> Kern
     >>> round(score_kernel_means(counts).km1, 1)
     0.3
     """
-    labelled, unlabeled = effective_sizes(counts)
-    return point_kernel_means(
-        *rank_bins(counts, n_bins), n_labelled=labelled, n_unlabeled=unlabeled
-    )
+    m, n = effective_sizes(counts)
+    return point_kernel_means(*rank_bins(counts, n_bins), n_labelled=m, n_unlabeled=n)
 
 
-def feature_kernel_means(labelled: Array, unlabeled: Array) -> KernelMeans:
+def rank_bins(counts: ScoreCounts, n_bins: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return (centre, labelled, unlabeled): shares in the non-empty equal-width bins of rank."""
+    shares = rank_shares(counts)
+    bins = np.minimum((shares.rank * n_bins).astype(int), n_bins - 1)
+    labelled = sum_in_bins(bins, shares.labelled, n_bins)
+    unlabeled = sum_in_bins(bins, shares.unlabeled, n_bins)
+    keep = (labelled + unlabeled) > 0
+    return (np.flatnonzero(keep) + 0.5) / n_bins, labelled[keep], unlabeled[keep]
+
+
+def feature_kernel_means(labelled: FloatArray, unlabeled: FloatArray) -> KernelMeans:
     """Run KM1 and KM2 on the rows of two feature matrices.
 
     Parameters
@@ -174,6 +149,7 @@ def feature_kernel_means(labelled: Array, unlabeled: Array) -> KernelMeans:
     return kernel_means(distance, kernel.width, len(labelled), len(unlabeled))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelMean(PrevalenceEstimator):
     """Estimate the share of positives among the unlabeled by kernel means (KM1, KM2).
 
@@ -230,26 +206,10 @@ class KernelMean(PrevalenceEstimator):
     0.3
     """
 
-    n_features_in_: int
-
-    def __init__(
-        self,
-        variant: str = "KM1",
-        *,
-        n_bins: int = SCORE_BINS,
-        max_rows: int = 4000,
-        sampling: str = "single-sample",
-        confidence_level: float = 0.95,
-        n_resamples: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            sampling=sampling, confidence_level=confidence_level, random_state=random_state
-        )
-        self.variant = variant
-        self.n_bins = n_bins
-        self.max_rows = max_rows
-        self.n_resamples = n_resamples  # type: ignore[assignment]  # None: depends on the input
+    variant: str = field(default="KM1", kw_only=False)
+    n_bins: int = SCORE_BINS
+    max_rows: int = 4000
+    n_resamples: int | None = None  # type: ignore[assignment]  # None: depends on the input
 
     def fit(
         self,
@@ -276,10 +236,9 @@ class KernelMean(PrevalenceEstimator):
         -------
         self
         """
-        if self.variant not in VARIANTS:
-            raise InputError(f"variant must be one of {VARIANTS}; got {self.variant!r}")
+        check_choice("variant", self.variant, VARIANTS)
         on_features = not isinstance(y, ScoreCounts) and np.ndim(X) == 2  # noqa: PLR2004
-        shared = {
+        shared: dict[str, Any] = {
             "sampling": self.sampling,
             "confidence_level": self.confidence_level,
             "random_state": self.random_state,
@@ -290,14 +249,18 @@ class KernelMean(PrevalenceEstimator):
         if on_features:
             if sample_weight is not None:
                 raise InputError("sample_weight needs scores; KernelMean on features takes none")
-            rows = _OnFeatures(self.variant, self.max_rows, n_resamples=n_resamples, **shared)
+            rows = _OnFeatures(
+                variant=self.variant, max_rows=self.max_rows, n_resamples=n_resamples, **shared
+            )
             found = dict(vars(rows.fit(y, X, unlabeled=unlabeled)))
         else:
-            scores = _OnScores(self.variant, self.n_bins, n_resamples=n_resamples, **shared)
+            scores = _OnScores(
+                variant=self.variant, n_bins=self.n_bins, n_resamples=n_resamples, **shared
+            )
             found = dict(vars(scores.fit(y, X, unlabeled=unlabeled, sample_weight=sample_weight)))
         share, interval = found["unlabeled_prevalence_"], found["interval_"]
-        spread = in_steps(share, interval, found["standard_error_"])
-        found["interval_"], found["standard_error_"] = spread
+        widened = widen_by_steps(share, interval, found["standard_error_"])
+        found["interval_"], found["standard_error_"] = widened
         if interval is not None:
             warn_about_steps(self.variant, share)
         self.__dict__.pop("n_features_in_", None)  # of an earlier fit on features
@@ -305,27 +268,26 @@ class KernelMean(PrevalenceEstimator):
         return self
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _OnScores(ScoreEstimator):
-    def __init__(self, variant: str, n_bins: int, **shared: Any) -> None:
-        super().__init__(**shared)
-        self.variant, self.n_bins = variant, n_bins
+    variant: str
+    n_bins: int
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
-        return _fitted(score_kernel_means(counts, n_bins=self.n_bins), self.variant)
+        return _as_fitted(score_kernel_means(counts, n_bins=self.n_bins), self.variant)
 
-    def _resample(self, counts: ScoreCounts) -> Array:
-        coarse = _OnScores(self.variant, min(self.n_bins, RESAMPLE_BINS))
-        coarse.n_resamples, coarse.random_state = self.n_resamples, self.random_state
-        coarse.sampling = self.sampling
-        return ScoreEstimator._resample(coarse, counts)  # noqa: SLF001 - the same class
+    def _resampling_method(self, _counts: ScoreCounts, _rng: np.random.Generator) -> _OnScores:
+        return _OnScores(variant=self.variant, n_bins=min(self.n_bins, RESAMPLE_BINS))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _OnFeatures(FeatureEstimator):
-    def __init__(self, variant: str, max_rows: int, **shared: Any) -> None:
-        super().__init__(**shared)
-        self.variant, self.max_rows = variant, max_rows
+    variant: str
+    max_rows: int
 
-    def _estimate(self, labelled: Array, unlabeled: Array, rng: np.random.Generator) -> Fitted:
+    def _estimate(
+        self, labelled: FloatArray, unlabeled: FloatArray, rng: np.random.Generator
+    ) -> Fitted:
         share = min(1.0, self.max_rows / (len(labelled) + len(unlabeled)))
         parts = [
             rows
@@ -333,13 +295,13 @@ class _OnFeatures(FeatureEstimator):
             else rows[rng.permutation(len(rows))[: max(1, round(share * len(rows)))]]
             for rows in (labelled, unlabeled)
         ]
-        fitted = _fitted(feature_kernel_means(*parts), self.variant)
-        warn_about_means(fitted.diagnostics["separation"])
+        fitted = _as_fitted(feature_kernel_means(*parts), self.variant)
+        _warn_about_means(fitted.diagnostics["separation"])
         fitted.diagnostics["n_rows"] = sum(map(len, parts))
         return fitted
 
 
-def _fitted(found: KernelMeans, variant: str) -> Fitted:
+def _as_fitted(found: KernelMeans, variant: str) -> Fitted:
     return Fitted(
         found.km1 if variant == "KM1" else found.km2,
         diagnostics={
@@ -350,3 +312,56 @@ def _fitted(found: KernelMeans, variant: str) -> Fitted:
             "separation": found.separation,
         },
     )
+
+
+def _warn_about_means(separation: float) -> None:
+    """Warn of kernel means of features that are hardly apart."""
+    if separation < ALIKE:
+        warnings.warn(
+            f"labelled and unlabeled rows are hardly told apart (their kernel means are"
+            f" {separation:.1f} times as far apart as by noise): nearly all unlabeled rows may"
+            " be positive, or the features say nothing, and KernelMean's answer means little",
+            MisfitWarning,
+            stacklevel=5,
+        )
+
+
+def search_cell(share: float) -> Interval:
+    """Return the shares that the search does not tell from its answer.
+
+    Examples
+    --------
+    >>> from undercount.prevalence.kernel_mean.kernel_mean import search_cell
+    >>> lowest, middle = search_cell(0.0135), search_cell(0.5)
+    >>> round(lowest.low, 3), round(lowest.high, 3)
+    (0.0, 0.027)
+    >>> round(middle.low, 3), round(middle.high, 3)
+    (0.497, 0.503)
+    """
+    middle = 1 / (1 - share)
+    low, high = max(1.0, middle - CELL / 2), middle + CELL / 2
+    # In the last cell the search was stopped by its limit: any larger share would end there too.
+    stopped = middle > LARGEST - CELL
+    return Interval(1 - 1 / low, 1.0 if stopped else 1 - 1 / high)
+
+
+def widen_by_steps(
+    share: float, interval: Interval | None, error: float
+) -> tuple[Interval | None, float]:
+    """Widen an interval of answers, and their standard error, by the steps between answers."""
+    if interval is None:
+        return None, error
+    own, low, high = (search_cell(each) for each in (share, interval.low, interval.high))
+    step = (own.high - own.low) / math.sqrt(12)  # of a number that was rounded
+    return Interval(min(own.low, low.low), max(own.high, high.high)), math.hypot(error, step)
+
+
+def warn_about_steps(name: str, share: float) -> None:
+    """Warn of the lowest answer, which stands for every share below it."""
+    if search_cell(share).low < LEAST:
+        warnings.warn(
+            f"{share:.1%} is the lowest answer that {name} can give: it stands for every share"
+            f" from 0 to {search_cell(share).high:.1%}",
+            MisfitWarning,
+            stacklevel=3,
+        )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from undercount.curve import FloatArray
 
 # Widths 10^(1), 10^(1/2), … 10^(-1) medians: each kernel is the tenth power of the one before.
 N_WIDTHS = 5
@@ -26,7 +29,9 @@ class WidthKernel:
     width: float
 
 
-def point_kernel(location: Array, labelled: Array, unlabeled: Array, weight: Array) -> WidthKernel:
+def point_kernel(
+    location: FloatArray, labelled: FloatArray, unlabeled: FloatArray, weight: FloatArray
+) -> WidthKernel:
     """Choose the width for weighted points on a line, given in ascending order.
 
     Parameters
@@ -42,7 +47,7 @@ def point_kernel(location: Array, labelled: Array, unlabeled: Array, weight: Arr
     return _best(np.exp(-squared / (2 * (10 * median) ** 2)), unlabeled - labelled, median)
 
 
-def row_kernel(rows: Array, labelled: Array, unlabeled: Array) -> WidthKernel:
+def row_kernel(rows: FloatArray, labelled: FloatArray, unlabeled: FloatArray) -> WidthKernel:
     """Choose the width for rows of features; shares as in ``point_kernel``."""
     dtype = np.float64 if len(rows) <= DOUBLE_ROWS else np.float32
     rows = np.asarray(rows - rows.mean(axis=0), dtype)
@@ -71,7 +76,7 @@ def row_kernel(rows: Array, labelled: Array, unlabeled: Array) -> WidthKernel:
     return _best(matrix, unlabeled - labelled, median)
 
 
-def _best(widest: NDArray[np.floating], difference: Array, median: float) -> WidthKernel:
+def _best(widest: NDArray[np.floating], difference: FloatArray, median: float) -> WidthKernel:
     """Return the power of the widest kernel that tells the samples apart best (largest MMD)."""
     spread = np.zeros(N_WIDTHS)
     for start in range(0, len(widest), BLOCK):
@@ -94,7 +99,7 @@ def _tenth_power(block: NDArray[np.floating]) -> None:
     block *= square
 
 
-def _median_distance(location: Array, weight: Array) -> float:
+def _median_distance(location: FloatArray, weight: FloatArray) -> float:
     """Return the weighted median of |x_i - x_j| over all ordered pairs, a point with itself too."""
     below = np.concatenate([[0.0], np.cumsum(weight)])
     half = below[-1] ** 2 / 2

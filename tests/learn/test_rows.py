@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.learn.labels import check_sizes, read_classes
+from undercount.learn.rows import check_sizes, draw_folds, read_classes
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,9 @@ def test_bad_weights():
         check_sizes(labelled, np.array([1.0, 1.0, -1.0, 1.0]))
     with pytest.raises(uc.InputError, match="got 2 positive and 1 unlabeled"):
         check_sizes(labelled[:3], np.ones(3))
+
+
+def test_folds_are_even():
+    fold = draw_folds(np.arange(103) < 23, 5, np.random.default_rng(0))
+    assert np.ptp(np.bincount(fold[:23])) <= 1
+    assert np.ptp(np.bincount(fold[23:])) <= 1

@@ -3,7 +3,7 @@ import pytest
 
 import undercount as uc
 from undercount.prevalence import AlphaMaxN, BestBin, NoisyComposition
-from undercount.prevalence.noisy import swapped
+from undercount.prevalence.noisy_composition import swap_roles
 
 
 def noisy_rows(rng, share, purity, sizes=(600, 3000), distance=4):
@@ -54,7 +54,7 @@ def test_intervals_of_share_and_purity():
 
 
 def test_swapping_twice_changes_nothing(normals):
-    again = swapped(swapped(normals))
+    again = swap_roles(swap_roles(normals))
     assert np.array_equal(again.score, normals.score)
     assert np.array_equal(again.positive, normals.positive)
     assert again.squared_weight == normals.squared_weight

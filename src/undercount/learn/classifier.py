@@ -1,11 +1,12 @@
-"""What both learners share: input, basis, search, threshold, probabilities."""
+"""What both learners share: parameters, fit, threshold, probabilities."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from undercount.errors import InputError
@@ -13,65 +14,62 @@ from undercount.learn.basis import (
     WIDTH_ROWS,
     GaussianBasis,
     LinearBasis,
-    chosen_rows,
+    choose_centres,
     median_distance,
 )
-from undercount.learn.calibration import Calibration, calibrated, matching_threshold
-from undercount.learn.labels import check_sizes, read_classes
-from undercount.learn.rows import TrainingRows, basis_blocks, drawn_folds, fitted_scaler
+from undercount.learn.calibration import Calibration, fit_calibration, matching_threshold
+from undercount.learn.rows import (
+    TrainingRows,
+    basis_blocks,
+    check_features,
+    check_sizes,
+    draw_folds,
+    fit_scaler,
+    read_classes,
+)
 from undercount.learn.search import lift_area, search
-from undercount.learn.validation import check_parameters, validated
+from undercount.prevalence.base import check_choice
+from undercount.shares import SAMPLINGS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from undercount.curve import FloatArray
-    from undercount.learn.moments import Moments, PairLoss
-    from undercount.learn.search import Choice
+    from undercount.learn.pairs import PairLoss, PairMoments
+    from undercount.learn.search import BestScore
+    from undercount.prevalence.base import BaseEstimator
 
+    class ClassifierMixin:
+        """What is used of scikit-learn's class; with an untyped base any argument would pass."""
+
+        n_features_in_: int
+
+        def __sklearn_tags__(self) -> Any: ...
+
+else:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
+BASES = ("gaussian", "linear")
 # Widths in median distances, wide first; penalties in mean eigenvalues, strong first: ties go to
 # the smoother score.
 WIDTHS = (2.0, 1.0, 0.5, 0.25)
 PENALTIES = 10.0 ** np.arange(2.0, -5.0, -1.0)
+# Keeps the label frequency finite where no positive is said to be hidden.
+LEAST_PREVALENCE = 1e-6
 
 
-class PairwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+@dataclass(eq=False, repr=False, kw_only=True)
+class PairwiseClassifier(ClassifierMixin, BaseEstimator):
     """Rank positives above other rows by the squared loss of pairs; see its two subclasses."""
 
-    classes_: NDArray[Any]
-    n_features_in_: int
-    basis_: GaussianBasis | LinearBasis
-    scaler_: Any
-    coef_: FloatArray
-    intercept_: float
-    width_: float | None
-    penalty_: float
-    threshold_: float
-    prevalence_: float | None
-    calibration_: Calibration
-    search_: dict[str, FloatArray]
-    held_out_aul_: float
-
-    def __init__(
-        self,
-        *,
-        basis: str = "gaussian",
-        n_centres: int = 200,
-        width: float | None = None,
-        penalty: float | None = None,
-        n_folds: int = 5,
-        standardise: bool = True,
-        sampling: str = "single-sample",
-        random_state: Any = None,
-    ) -> None:
-        self.basis = basis
-        self.n_centres = n_centres
-        self.width = width
-        self.penalty = penalty
-        self.n_folds = n_folds
-        self.standardise = standardise
-        self.sampling = sampling
-        self.random_state = random_state
+    basis: str = "gaussian"
+    n_centres: int = 200
+    width: float | None = None
+    penalty: float | None = None
+    n_folds: int = 5
+    standardise: bool = True
+    sampling: str = "single-sample"
+    random_state: Any = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -96,7 +94,7 @@ class PairwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         self
         """
         check_parameters(self)
-        X = validated(self, X, reset=True)
+        X = check_features(self, X, reset=True)
         self.classes_, labelled = read_classes(y, X.shape[0])
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         used = weight != 0
@@ -105,21 +103,21 @@ class PairwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         check_sizes(labelled, weight)
         rng = _generator(self.random_state)
         n_folds = int(min(self.n_folds, labelled.sum(), (~labelled).sum()))
-        fold = drawn_folds(labelled, n_folds, rng)
-        self.scaler_ = fitted_scaler(X, weight, standardise=self.standardise)
+        fold = draw_folds(labelled, n_folds, rng)
+        self.scaler_ = fit_scaler(X, weight, standardise=self.standardise)
         rows = TrainingRows(X, labelled, weight, fold, n_folds, self.scaler_)
         self._prepare(rows, rng)
-        self.prevalence_ = self._known_prevalence(float(weight[labelled].sum() / weight.sum()))
+        self.prevalence_ = self._read_prevalence(float(weight[labelled].sum() / weight.sum()))
         self._learn(rows, rng)
         return self
 
     def _prepare(self, rows: TrainingRows, rng: np.random.Generator) -> None:
         """Set what the loss needs beyond the moments."""
 
-    def _loss(self, labelled: Moments, others: Moments) -> PairLoss:
+    def _loss(self, labelled: PairMoments, others: PairMoments) -> PairLoss:
         raise NotImplementedError
 
-    def _known_prevalence(self, labelled_share: float) -> float | None:
+    def _read_prevalence(self, labelled_share: float) -> float | None:
         raise NotImplementedError
 
     def _learn(self, rows: TrainingRows, rng: np.random.Generator) -> None:
@@ -144,7 +142,7 @@ class PairwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
     ) -> list[GaussianBasis | LinearBasis]:
         if self.basis == "linear":
             return [LinearBasis(self.n_features_in_)]
-        chosen = chosen_rows(rows.labelled, self.n_centres, rng)
+        chosen = choose_centres(rows.labelled, self.n_centres, rng)
         centres = self.scaler_.transform(rows.X[chosen])
         if self.width is not None:
             return [GaussianBasis(centres, float(self.width))]
@@ -153,21 +151,23 @@ class PairwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         unit = median_distance(self.scaler_.transform(rows.X[some]), centres)
         return [GaussianBasis(centres, unit * times) for times in WIDTHS]
 
-    def _calibrate(self, rows: TrainingRows, best: Choice) -> None:
+    def _calibrate(self, rows: TrainingRows, best: BestScore) -> None:
         """Set threshold and probabilities from held-out scores: others would be too extreme."""
         labelled, weight, score = rows.labelled, rows.weight, best.held_out
         n_labelled, n_others = float(weight[labelled].sum()), float(weight[~labelled].sum())
         share, prevalence = n_labelled / (n_labelled + n_others), self.prevalence_
         if prevalence is None:
             even = np.where(labelled, 0.5 / n_labelled, 0.5 / n_others) * weight * labelled.size
-            curve = calibrated(labelled, score, even, factor=1.0, saturation=0.0)
+            curve = fit_calibration(labelled, score, even, factor=1.0, saturation=0.0)
             self.threshold_ = curve.middle
         elif self.sampling == "single-sample":
-            curve = calibrated(labelled, score, weight, factor=share / prevalence, saturation=0.0)
+            curve = fit_calibration(
+                labelled, score, weight, factor=share / prevalence, saturation=0.0
+            )
             self.threshold_ = matching_threshold(score, weight, prevalence)
         else:
-            factor = n_labelled / (max(prevalence, 1e-6) * n_others)
-            curve = calibrated(labelled, score, weight, factor=factor, saturation=factor)
+            factor = n_labelled / (max(prevalence, LEAST_PREVALENCE) * n_others)
+            curve = fit_calibration(labelled, score, weight, factor=factor, saturation=factor)
             self.threshold_ = matching_threshold(score[~labelled], weight[~labelled], prevalence)
         self.calibration_ = Calibration(curve.slope, curve.offset + curve.slope * self.threshold_)
 
@@ -183,7 +183,7 @@ class PairwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         ndarray of shape (n_rows,)
         """
         check_is_fitted(self)
-        X = validated(self, X, reset=False)
+        X = check_features(self, X, reset=False)
         score = np.empty(X.shape[0])
         for part, values in basis_blocks(X, self.scaler_, self.basis_):
             score[part] = values @ self.coef_
@@ -221,3 +221,33 @@ def _generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
     return np.random.default_rng(random_state)
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise an InputError for the first parameter that breaks its rule."""
+    check_choice("basis", estimator.basis, BASES)
+    check_choice("sampling", estimator.sampling, SAMPLINGS)
+    _check_whole("n_centres", estimator.n_centres, 1)
+    _check_whole("n_folds", estimator.n_folds, 2)
+    for name in ("width", "penalty"):
+        value = getattr(estimator, name)
+        if value is None:
+            continue
+        if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+            raise InputError(f"{name} must be a number above zero, or None; got {value!r}")
+
+
+def read_share(name: str, value: Any) -> float:
+    """Return a share of positives as a float in [0, 1); an Estimate gives its value."""
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        found = float("nan")
+    if not 0 <= found < 1:
+        raise InputError(f"{name} must be a share of at least 0 and below 1; got {value!r}")
+    return found
+
+
+def _check_whole(name: str, value: Any, least: int) -> None:
+    if not isinstance(value, Integral) or int(value) < least:
+        raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}")

@@ -3,9 +3,9 @@ import pytest
 
 import undercount as uc
 from undercount.prevalence import NoisyComposition, NoisyConsensus
-from undercount.prevalence.consensus.noisy import gather_noisy
-from undercount.prevalence.consensus.quantile_net import trained_net
-from undercount.prevalence.noisy import swapped
+from undercount.prevalence.consensus.noisy import FILE, gather_noisy
+from undercount.prevalence.networks import load_quantile_net
+from undercount.prevalence.noisy_composition import swap_roles
 
 
 def noisy_counts(rng, share, purity, distance=4.0, sizes=(600, 3000)):
@@ -57,7 +57,7 @@ def test_a_lower_confidence_level_narrows_both_intervals():
 
 def test_evidence_holds_both_directions():
     counts = noisy_counts(np.random.default_rng(4), 0.3, 0.8)
-    forth, back = gather_noisy(counts), gather_noisy(swapped(counts))
+    forth, back = gather_noisy(counts), gather_noisy(swap_roles(counts))
     half = len(forth.inputs) // 2
     # Reversing twice gives the scores back, so the halves change places.
     assert np.allclose(forth.inputs[:half], back.inputs[half:])
@@ -67,7 +67,7 @@ def test_evidence_holds_both_directions():
 
 
 def test_each_answer_has_outputs_of_its_own():
-    nets = [trained_net("noisy.json", place) for place in (0, 1)]
+    nets = [load_quantile_net(FILE, place) for place in (0, 1)]
     inputs = nets[0].centre
     medians = [net.quantiles(inputs)[len(net.levels) // 2] for net in nets]
     assert all(len(net.quantiles(inputs)) == len(net.levels) for net in nets)

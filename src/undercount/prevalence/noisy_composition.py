@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,19 +11,65 @@ from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.estimate import Interval
 from undercount.prevalence.alpha_max import AlphaMax
-from undercount.prevalence.base import Fitted, ScoreEstimator
-from undercount.prevalence.checks import MIN_LABELS
-from undercount.prevalence.kernel_mean.kernel_mean import score_kernel_means
-from undercount.prevalence.ranks import effective_sizes, merged
-from undercount.prevalence.resampling import resampled_counts
+from undercount.prevalence.base import MIN_LABELS, Fitted, ScoreEstimator
+from undercount.prevalence.kernel_mean.kernel_mean import (
+    RESAMPLE_BINS,
+    SCORE_BINS,
+    score_kernel_means,
+)
+from undercount.prevalence.ranks import effective_sizes
 
 if TYPE_CHECKING:
-    from undercount.prevalence.ranks import Array
-
-RESAMPLE_BINS = 128
+    from undercount.curve import FloatArray
 
 
-class NoisyComposition(ScoreEstimator):
+@dataclass(eq=False, repr=False, kw_only=True)
+class TwoRuns(ScoreEstimator):
+    """Run a method in both directions and compose the two answers; see its two subclasses."""
+
+    _resample_cells = 512
+    _reverse = True
+
+    n_resamples: int = 100
+
+    def _run(self, counts: ScoreCounts, n_bins: int) -> float:
+        raise NotImplementedError
+
+    def _estimate(self, counts: ScoreCounts) -> Fitted:
+        value, purity, runs = self._compose(counts, SCORE_BINS)
+        diagnostics: dict[str, Any] = {"first": runs[0], "second": runs[1]}
+        found = self._resample_pairs(counts)
+        if not found.size:
+            return Fitted(value, label_purity=purity, diagnostics=diagnostics)
+        tail = (1 - self.confidence_level) / 2
+        low, high = np.quantile(found, [tail, 1 - tail], axis=0)
+        diagnostics["label_purity_interval"] = Interval(float(low[1]), float(high[1]))
+        return Fitted(
+            value,
+            interval=Interval(float(low[0]), float(high[0])),
+            standard_error=float(np.std(found[:, 0], ddof=1)),
+            label_purity=purity,
+            diagnostics=diagnostics,
+        )
+
+    def _resample_pairs(self, counts: ScoreCounts) -> FloatArray:
+        """Return (share, purity) on resampled counts."""
+        draws = self._draw_counts(counts, self._rng())
+        return np.array([self._compose(each, RESAMPLE_BINS)[:2] for each in draws], float)
+
+    def _compose(
+        self, counts: ScoreCounts, n_bins: int
+    ) -> tuple[float, float, tuple[float, float]]:
+        check_both_ways(counts)
+        first = self._run(counts, n_bins)
+        second = self._run(swap_roles(counts, reverse=self._reverse), n_bins)
+        # Both runs at 1 mean one distribution for all: nothing tells purity from share.
+        purity = (1 - second) / max(1 - first * second, 1e-12)
+        return first * purity, purity, (first, second)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class NoisyComposition(TwoRuns):
     """Estimate the share of positives among the unlabeled and the purity of the labels.
 
     With U as the mixture and L as the component a method gives a1 = a / κ; with the roles swapped
@@ -64,75 +111,18 @@ class NoisyComposition(ScoreEstimator):
     (0.3, 0.9)
     """
 
-    _resample_cells = 512
-    _reverse = True
-
-    def __init__(
-        self,
-        base: ScoreEstimator | None = None,
-        *,
-        sampling: str = "single-sample",
-        confidence_level: float = 0.95,
-        n_resamples: int = 100,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            sampling=sampling,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            random_state=random_state,
-        )
-        self.base = base
-
-    def _estimate(self, counts: ScoreCounts) -> Fitted:
-        value, purity, runs = self._compose(counts)
-        found = self._resampled_pairs(counts)
-        diagnostics: dict[str, Any] = {"first": runs[0], "second": runs[1]}
-        if not found.size:
-            return Fitted(value, label_purity=purity, diagnostics=diagnostics)
-        tail = (1 - self.confidence_level) / 2
-        low, high = np.quantile(found, [tail, 1 - tail], axis=0)
-        diagnostics["label_purity_interval"] = Interval(float(low[1]), float(high[1]))
-        return Fitted(
-            value,
-            interval=Interval(float(low[0]), float(high[0])),
-            standard_error=float(np.std(found[:, 0], ddof=1)),
-            label_purity=purity,
-            diagnostics=diagnostics,
-        )
-
-    def _resampled_pairs(self, counts: ScoreCounts) -> Array:
-        """Return (share, purity) on resampled counts."""
-        rng, cells = self._rng(), merged(counts, self._resample_cells)
-        pairs = [
-            self._compose(resampled_counts(cells, rng, self.sampling), n_bins=RESAMPLE_BINS)[:2]
-            for _ in range(self.n_resamples)
-        ]
-        return np.array(pairs, float)
-
-    def _compose(
-        self, counts: ScoreCounts, n_bins: int = 512
-    ) -> tuple[float, float, tuple[float, float]]:
-        check_both_ways(counts)
-        first = self._run(counts, n_bins)
-        second = self._run(swapped(counts, reverse=self._reverse), n_bins)
-        # Both runs at 1 mean one distribution for all: nothing tells purity from share.
-        purity = (1 - second) / max(1 - first * second, 1e-12)
-        return first * purity, purity, (first, second)
+    base: ScoreEstimator | None = field(default=None, kw_only=False)
 
     def _run(self, counts: ScoreCounts, n_bins: int) -> float:
-        base = self._base()
-        if base is None:
+        if self.base is None:
             return float(score_kernel_means(counts, n_bins=n_bins).km1)
-        return float(base._estimate(counts).value)  # noqa: SLF001 - the hook all methods share
-
-    def _base(self) -> ScoreEstimator | None:
-        if self.base is not None and not isinstance(self.base, ScoreEstimator):
+        if not isinstance(self.base, ScoreEstimator):
             raise InputError(f"base must be a ScoreEstimator or None; got {self.base!r}")
-        return self.base
+        return float(self.base._estimate(counts).value)  # noqa: SLF001 - the hook all methods share
 
 
-class AlphaMaxN(NoisyComposition):
+@dataclass(eq=False, repr=False, kw_only=True)
+class AlphaMaxN(TwoRuns):
     """Estimate share and purity by AlphaMax-N: the composition with AlphaMax in both runs.
 
     Kept as published for comparison; `NoisyComposition` with its default base is much more
@@ -170,26 +160,10 @@ class AlphaMaxN(NoisyComposition):
 
     _reverse = False  # as published: histograms have no direction, and start at the lowest score
 
-    def __init__(
-        self,
-        *,
-        scale: str = "rank",
-        sampling: str = "single-sample",
-        confidence_level: float = 0.95,
-        n_resamples: int = 100,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            sampling=sampling,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            random_state=random_state,
-        )
-        self.scale = scale
-        del self.base  # its base is part of its name, not a parameter
+    scale: str = "rank"
 
-    def _base(self) -> ScoreEstimator:
-        return AlphaMax(scale=self.scale)
+    def _run(self, counts: ScoreCounts, n_bins: int) -> float:  # noqa: ARG002 - it has its own bins
+        return float(AlphaMax(scale=self.scale)._estimate(counts).value)  # noqa: SLF001 - the hook
 
 
 def check_both_ways(counts: ScoreCounts) -> None:
@@ -202,7 +176,7 @@ def check_both_ways(counts: ScoreCounts) -> None:
         )
 
 
-def swapped(counts: ScoreCounts, *, reverse: bool = True) -> ScoreCounts:
+def swap_roles(counts: ScoreCounts, *, reverse: bool = True) -> ScoreCounts:
     """Return counts with labelled and unlabeled rows in each other's place, order reversed."""
     positive, negative, unlabeled = counts.squared_weight
     return ScoreCounts.from_counts(

@@ -4,11 +4,18 @@ from scipy.special import logit, ndtr, ndtri
 
 import undercount as uc
 from undercount.prevalence import Consensus
-from undercount.prevalence.binormal import CUTS, DISTANCES, SPREADS, binormal_share
-from undercount.prevalence.consensus.consensus import _sharpened
-from undercount.prevalence.consensus.evidence import AUC_PLACE, HEADS, LARGEST, gather
-from undercount.prevalence.consensus.quantile_net import QuantileNet, trained_net
-from undercount.prevalence.ranks import labelled_auc
+from undercount.prevalence.consensus.consensus import FILE, _sharpen
+from undercount.prevalence.consensus.evidence import (
+    AUC_PLACE,
+    CUTS,
+    DISTANCES,
+    HEADS,
+    LARGEST,
+    SPREADS,
+    binormal_share,
+    gather,
+)
+from undercount.prevalence.networks import QuantileNet, load_quantile_net
 
 
 def drawn(rng, distance, share=0.3, sizes=(500, 5000)):
@@ -89,8 +96,9 @@ def test_evidence_reads_the_roc(normals):
     )
     half = np.interp(0.5, labelled, unlabeled) / 0.5
     assert slope[HEADS == 0.5] == pytest.approx(half)
-    assert 1 / (1 + np.exp(-inputs[AUC_PLACE])) == pytest.approx(labelled_auc(normals))
-    assert inputs.size == trained_net().centre.size
+    area = np.trapezoid(np.append(0, labelled), np.append(0, unlabeled))
+    assert 1 / (1 + np.exp(-inputs[AUC_PLACE])) == pytest.approx(area)
+    assert inputs.size == load_quantile_net(FILE).centre.size
 
 
 def test_least_ratios_by_hand():
@@ -151,14 +159,14 @@ def test_many_rows_sharpen_the_answer(share, distance):
 
 def test_answers_move_only_beyond_the_simulated_sizes():
     ends = np.array([0.2, 0.3, 0.4])
-    assert _sharpened(ends, 0.5, LARGEST).tolist() == [0.2, 0.3, 0.4]
+    assert _sharpen(ends, 0.5, LARGEST).tolist() == [0.2, 0.3, 0.4]
     # Four times the rows: half the way to logit(.5) = 0.
-    low, value, high = _sharpened(ends, 0.5, (4 * LARGEST[0], 4 * LARGEST[1]))
+    low, value, high = _sharpen(ends, 0.5, (4 * LARGEST[0], 4 * LARGEST[1]))
     half = logit(0.3) / 2
     assert logit(value) == pytest.approx(half)
     assert logit(low) == pytest.approx(logit(0.2) - half)
     assert logit(high) == pytest.approx(logit(0.4) - half)
-    assert _sharpened(ends, 0.5, (1e12, 1e12))[1] == pytest.approx(0.5, abs=1e-4)
+    assert _sharpen(ends, 0.5, (1e12, 1e12))[1] == pytest.approx(0.5, abs=1e-4)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9])

@@ -4,7 +4,7 @@ from scipy.optimize import minimize
 
 from undercount.prevalence.kernel_mean.hull import (
     ActiveSet,
-    Target,
+    HullTarget,
     double_product,
     nearest_by_pairs,
 )
@@ -18,7 +18,7 @@ def problem():
     kernel = np.exp(-squared / 2)
     weight = rng.normal(size=12)
     weight /= weight.sum()  # outside the hull: some weights are negative
-    return kernel, Target(kernel @ weight, float(weight @ kernel @ weight))
+    return kernel, HullTarget(kernel @ weight, float(weight @ kernel @ weight))
 
 
 def optimum(kernel, target):
@@ -60,14 +60,14 @@ def test_the_gap_bounds_the_error(problem):
 def test_a_point_of_the_hull_has_distance_zero(problem):
     kernel, _ = problem
     inside = np.full(12, 1 / 12)
-    target = Target(kernel @ inside, float(inside @ kernel @ inside))
+    target = HullTarget(kernel @ inside, float(inside @ kernel @ inside))
     assert ActiveSet(kernel, target).solve().squared_distance == pytest.approx(0, abs=1e-9)
 
 
 def test_too_large_a_support_is_given_up(problem):
     kernel, _ = problem
     inside = np.full(12, 1 / 12)
-    target = Target(kernel @ inside, float(inside @ kernel @ inside))
+    target = HullTarget(kernel @ inside, float(inside @ kernel @ inside))
     assert ActiveSet(kernel, target).solve(largest=2) is None
 
 

@@ -1,0 +1,9 @@
+"""What every test runs under."""
+
+import os
+
+# Threads of the linear algebra only wait for each other on tables this small, the more so beside
+# other tests: a test of kernel means then takes a minute instead of a second. The libraries read
+# these when they are loaded, so before NumPy is.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
