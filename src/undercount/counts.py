@@ -218,8 +218,9 @@ class ScoreCounts:
         0.75
         """
         above, below = getattr(self, upper), getattr(self, lower)
-        beaten = np.cumsum(below[::-1])[::-1] - below / 2
-        return float(above @ beaten / (above.sum() * below.sum()))
+        n_below = float(getattr(self, f"n_{lower}"))
+        beaten = n_below - np.cumsum(below) + below / 2
+        return float(above @ beaten / (float(getattr(self, f"n_{upper}")) * n_below))
 
     def require(self, *labels: str) -> None:
         """Raise unless there are rows of each named class ("positive", "negative", "unlabeled")."""
