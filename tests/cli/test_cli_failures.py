@@ -21,7 +21,7 @@ def broken(tmp_path, monkeypatch):
     monkeypatch.setattr("undercount.cli.inputs.read_counted", fail)
     monkeypatch.setattr("undercount.show.terms.explanation", fail)
     monkeypatch.setattr("undercount.count.counts_file.merge_counts", fail)
-    monkeypatch.setattr("undercount.cli.demo.demonstrated", fail)
+    monkeypatch.setattr("undercount.cli.demo.evaluate_fraud", fail)
     return [str(path), "--label", "y", "--score", "s"]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import undercount as uc
 from undercount.cli.main import main
-from undercount.cli.wording import in_options
+from undercount.cli.wording import say
 
 COLUMNS = ["--label", "y", "--score", "s"]
 FEW = "estimating a prevalence needs at least 10 labelled positives; got 2"
@@ -85,7 +85,7 @@ def estimates(arguments, tmp_path):
 
 def test_prevalence_knows_how_rows_were_sampled(rows, drawn, tmp_path, monkeypatch, capsys):
     one = {"DEDPUL": ("Dedpul", {"n_resamples": 20})}  # all methods take seconds
-    monkeypatch.setattr("undercount.show.estimators.METHODS", one)
+    monkeypatch.setattr("undercount.read.estimator_table.METHODS", one)
     counts = uc.ScoreCounts.from_rows(*drawn, unlabeled=0, compact=True)
     expected = {}
     for sampling in ("single-sample", "case-control"):
@@ -131,7 +131,7 @@ def test_methods_that_fail_for_different_reasons_are_named(rows, monkeypatch, ca
     monkeypatch.setattr("undercount.prevalence.Fails", Fails, raising=False)
     names = {"A": "too flat", "B": "too steep", "C": "too flat"}
     methods = {name: ("Fails", {"reason": reason}) for name, reason in names.items()}
-    monkeypatch.setattr("undercount.show.estimators.METHODS", methods)
+    monkeypatch.setattr("undercount.read.estimator_table.METHODS", methods)
     assert main(["prevalence", rows, *COLUMNS]) == 2
     assert capsys.readouterr().err == (
         "undercount: no method could work on these rows; A, C: too flat; B: too steep\n"
@@ -261,11 +261,11 @@ def test_names_in_quotes_and_paths_are_not_options(tmp_path, capsys):
 
 
 def test_what_a_command_has_no_option_for_is_left_alone():
-    from undercount.cli.comparing import select  # noqa: PLC0415 - only this test
+    from undercount.cli.select import select  # noqa: PLC0415 - only this test
 
     for message in ("pass unlabeled=0", "use method='bootstrap'", "give label_frequency"):
-        assert in_options(message, select) == message
-    assert in_options("pass unlabeled=0", None) == "pass unlabeled=0"
+        assert say(message, select) == message
+    assert say("pass unlabeled=0", None) == "pass unlabeled=0"
 
 
 def test_checks_of_select_name_options(tmp_path, capsys):

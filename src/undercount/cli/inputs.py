@@ -1,6 +1,8 @@
-"""What a command reads: files, the coding of their labels, and what had to be dropped."""
+"""Rows and counts out of files, the coding of their labels, and what had to be dropped.
 
-import glob
+This imports DuckDB: `reading` decides what to read, and loads it only when a command runs.
+"""
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,6 +12,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from undercount.cli.command import files_of
 from undercount.count.arrays import row_words
 from undercount.count.counts_file import is_counts_file, open_counts
 from undercount.count.files import read_numbers, refuse_text, relation_of
@@ -22,6 +25,10 @@ from undercount.errors import InputError
 RECODE = (
     "Recode positives as 1 and unlabeled rows as 0 or empty, or name another column of labels "
     "with --label"
+)
+RECODE_LOOKED = (
+    "Recode positives as 1 and negatives as 0 and leave the label empty where nobody looked, or "
+    "name another column of labels with --label"
 )
 # Label values that a message lists at most.
 SHOWN = 5
@@ -37,12 +44,23 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Columns:
+class ScoredRows:
     """Hold rows: labels (1, 0, NaN) and the scores of each column."""
 
     labels: FloatArray
     scores: dict[str, FloatArray]
     notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class LookedRows:
+    """Hold rows of which some were looked at: the score, and what may have chosen them."""
+
+    labels: FloatArray
+    score: FloatArray
+    chooser: FloatArray | None
+    features: FloatArray | None
+    notes: list[str]
 
 
 def read_counted(
@@ -95,7 +113,7 @@ def read_rows(
     *,
     unlabeled: float | None = None,
     negative: float | None = None,
-) -> Columns:
+) -> ScoredRows:
     """Read rows, for what needs several scores of the same row."""
     refuse_repeats(paths)
     columns = read_numbers(list(paths), [label, *scores], {label: RECODE})
@@ -110,7 +128,7 @@ def read_rows(
     notes.insert(0, read_words(len(labels), dropped))
     if coding is not None:
         labels = np.where(labels == coding, np.nan, labels)
-    return Columns(labels[complete], {name: columns[name][complete] for name in scores}, notes)
+    return ScoredRows(labels[complete], {name: columns[name][complete] for name in scores}, notes)
 
 
 def read_words(total: int, dropped: int) -> str:
@@ -140,17 +158,17 @@ def read_case_control(
     return Reading(counted, "case-control", notes)
 
 
-def read_case_control_rows(positives: str, unlabeled: str, scores: Sequence[str]) -> Columns:
+def read_case_control_rows(positives: str, unlabeled: str, scores: Sequence[str]) -> ScoredRows:
     """Read the rows of two files, for what needs several scores of the same row."""
     rows = _two_samples(positives, unlabeled, scores)
     complete = np.all([~np.isnan(score) for score in rows.scores.values()], axis=0)
     dropped = int(np.count_nonzero(~complete))
     notes = [*rows.notes, *([f"{dropped:,} dropped (missing score)"] if dropped else [])]
     kept = {name: score[complete] for name, score in rows.scores.items()}
-    return Columns(rows.labels[complete], kept, notes)
+    return ScoredRows(rows.labels[complete], kept, notes)
 
 
-def _two_samples(positives: str, unlabeled: str, scores: Sequence[str]) -> Columns:
+def _two_samples(positives: str, unlabeled: str, scores: Sequence[str]) -> ScoredRows:
     """Put the rows of two files under each other, those without labels last."""
     parts, notes, sizes = [], [], []
     for kind, path in (("positive", positives), ("unlabeled", unlabeled)):
@@ -158,7 +176,51 @@ def _two_samples(positives: str, unlabeled: str, scores: Sequence[str]) -> Colum
         sizes.append(len(parts[-1][scores[0]]))
         notes.append(f"{sizes[-1]:,} {kind} row{'' if sizes[-1] == 1 else 's'} read")
     columns = {name: np.concatenate([part[name] for part in parts]) for name in scores}
-    return Columns(np.repeat([1.0, np.nan], sizes), columns, notes)
+    return ScoredRows(np.repeat([1.0, np.nan], sizes), columns, notes)
+
+
+def read_looked(
+    paths: Sequence[str],
+    label: str,
+    score: str,
+    *,
+    chooser: str | None = None,
+    features: Sequence[str] = (),
+) -> LookedRows:
+    """Read rows of which some were looked at; those without a score are dropped and said."""
+    refuse_repeats(paths)
+    chosen_by = [chooser] if chooser else []
+    read = read_numbers(list(paths), [label, score, *features, *chosen_by], {label: RECODE_LOOKED})
+    complete = np.all([~np.isnan(read[name]) for name in (score, *chosen_by)], axis=0)
+    if not complete.any():
+        if np.isnan(read[score]).all():
+            raise InputError(f"no row has a score in column {score!r}")
+        raise InputError(f"no row has a score in both columns, {score!r} and {chooser!r}")
+    columns = {name: values[complete] for name, values in read.items()}
+    labels, coding = _uncode_looked(columns[label])
+    for name in features:
+        if not np.isfinite(columns[name]).all():
+            raise InputError(
+                f"column {name!r} of --features must hold a finite number in every row; fill in "
+                "what is missing, or leave these rows out"
+            )
+    dropped = int(np.count_nonzero(~complete))
+    looked = f"{np.count_nonzero(~np.isnan(labels)):,} of {'the others' if dropped else 'them'}"
+    return LookedRows(
+        labels,
+        columns[score],
+        columns[chooser] if chooser else None,
+        np.column_stack([columns[name] for name in features]) if features else None,
+        [f"{read_words(len(complete), dropped)}, {looked} looked at", *coding],
+    )
+
+
+def _uncode_looked(labels: FloatArray) -> tuple[FloatArray, list[str]]:
+    """Read -1 as not looked at where it stands beside 1 and 0, as evaluate does."""
+    if set(np.unique(labels[~np.isnan(labels)])) != {-1.0, 0.0, 1.0}:
+        return labels, []
+    note = "1 = positive, 0 = negative, -1 = not looked at"
+    return np.where(labels == -1, np.nan, labels), [note]
 
 
 def infer_coding(
@@ -211,7 +273,7 @@ def refuse_repeats(paths: Sequence[str]) -> None:
     """Refuse a file that is named twice: its rows would count twice."""
     seen: set[Path] = set()
     for path in paths:
-        for name in sorted(glob.glob(path)) or [path]:  # noqa: PTH207 - may be absolute
+        for name in files_of(path):
             place = Path(name).resolve()
             if place in seen:
                 raise InputError(

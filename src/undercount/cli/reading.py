@@ -1,4 +1,4 @@
-"""Read what the options of a command name: rows, a sample in two files, or counts."""
+"""From options to rows: which files are read, and how; what reads them is loaded only then."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,7 +7,7 @@ from undercount.cli.command import progress
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
-    from undercount.cli.inputs import Columns, Reading
+    from undercount.cli.inputs import Reading, ScoredRows
 
 
 def read(
@@ -55,7 +55,7 @@ def read(
         )
 
 
-def read_models(data: tuple[str, ...], options: dict[str, Any]) -> "tuple[Columns, str]":
+def read_models(data: tuple[str, ...], options: dict[str, Any]) -> "tuple[ScoredRows, str]":
     """Read the rows that have a score of every model, and how they were sampled."""
     from undercount.cli import inputs  # noqa: PLC0415 - DuckDB, only when needed
 

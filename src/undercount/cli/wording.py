@@ -28,7 +28,7 @@ QUOTED = r"(?<!\w)'[^']*'"
 ALONE = r"(?<![\w./\\-]){}(?![\w/\\-]|\.\w)"
 
 
-def in_options(message: str, command: click.Command | None) -> str:
+def say(message: str, command: click.Command | None) -> str:
     """Name the options of a command where a message names arguments; others stay.
 
     What stands in quotes is the user's and stays too.

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from undercount.counts import ScoreCounts
+from undercount.metric_facts import metric_facts
 from undercount.read.evaluate import Evaluation
 from undercount.read.scorecard import POINT_METRICS, MetricRow
 from undercount.read.sensitivity import AREAS
@@ -15,6 +16,8 @@ from undercount.show.document import N_POINTS, plain
 # Digits of thresholds on the page, more only where two scores would become one; and of weights.
 SHORT_DIGITS, WEIGHT_DIGITS = 8, 6
 ALL_DIGITS = 17
+# Rows of the page's table: metrics at a threshold, then areas.
+PAGE_METRICS = (*POINT_METRICS, *AREAS)
 
 
 def start_threshold(evaluation: Evaluation) -> float:
@@ -31,7 +34,21 @@ def page_rows(evaluation: Evaluation, threshold: float) -> list[MetricRow]:
         with warnings.catch_warnings():  # the checks say it already
             warnings.simplefilter("ignore")
             rows |= {row.metric: row for row in evaluation.at(threshold)}
-    return [rows[metric] for metric in (*POINT_METRICS, *AREAS)]
+    return [rows[metric] for metric in PAGE_METRICS]
+
+
+def script_facts() -> dict[str, dict[str, Any]]:
+    """Return what the script must know of each metric, in the order of the page's table."""
+    return {
+        name: {
+            "title": facts.title,
+            "area": facts.family == "area",
+            "least": facts.range[0],
+            "prevalence": facts.needs_prevalence,
+            "grows": facts.grows,
+        }
+        for name, facts in ((name, metric_facts(name)) for name in PAGE_METRICS)
+    }
 
 
 def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
