@@ -80,7 +80,7 @@ def test_no_result_is_written_onto_its_data(arguments, folder, capsys):
 
 
 def test_standard_input_is_not_overwritten_either(folder):
-    command = [sys.executable, "-m", "undercount.cli.main", "evaluate", "-", *GIVEN]
+    command = [sys.executable, "-m", "undercount", "evaluate", "-", *GIVEN]
     before = contents(folder)
     with (folder / "rows.csv").open("rb") as file:
         done = subprocess.run(  # noqa: S603 - our own command

@@ -156,7 +156,7 @@ def test_standard_input_and_no_colour(folder):
         [
             sys.executable,
             "-m",
-            "undercount.cli.main",
+            "undercount",
             "evaluate",
             "-",
             *COLUMNS,

@@ -4,11 +4,17 @@ import os
 import subprocess
 import sys
 import time
+import types
+from importlib.metadata import EntryPoint, EntryPoints
 
+import click
 import pytest
 
 import undercount as uc
+from undercount.cli.command import Command
 from undercount.cli.main import main
+from undercount.cli.options import DEBUG
+from undercount.errors import named
 
 HEAVY = {"sklearn", "pandas", "matplotlib", "scipy", "polars", "pyarrow", "duckdb", "rich", "numpy"}
 
@@ -103,7 +109,7 @@ def test_bad_input_is_one_message_and_exit_code_2(case, folder, tmp_path, capsys
 
 def run(*arguments, **environment):
     return subprocess.run(  # noqa: S603 - our own command
-        [sys.executable, "-m", "undercount.cli.main", *arguments],
+        [sys.executable, "-m", "undercount", *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -134,3 +140,36 @@ def _seconds():
     started = time.perf_counter()
     run("--help")
     return time.perf_counter() - started
+
+
+def test_python_runs_the_program():
+    done = run("--version")
+    assert (done.returncode, done.stdout) == (0, f"undercount {uc.__version__}\n")
+
+
+@click.command(cls=Command)
+@DEBUG
+def twice(**_):
+    """Count everything twice."""
+    raise uc.InputError(f"nothing may be counted twice; give {named('debug')}")
+
+
+def test_another_package_adds_a_command(monkeypatch, capsys):
+    found = EntryPoints([EntryPoint("twice", "added:twice", "undercount.commands")])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: found)
+    monkeypatch.setitem(sys.modules, "added", types.SimpleNamespace(twice=twice))
+    assert main(["--help"]) == 0
+    assert "twice       Count everything twice." in capsys.readouterr().out
+    assert main(["twice"]) == 2
+    said = capsys.readouterr().err
+    assert said == "undercount: nothing may be counted twice; give --debug\n"
+
+
+def test_only_a_name_that_is_not_built_in_is_looked_up(monkeypatch):
+    def fail(**_):
+        raise AssertionError
+
+    monkeypatch.setattr("importlib.metadata.entry_points", fail)
+    assert main(["explain", "recall"]) == 0
+    with pytest.raises(AssertionError):
+        main(["evalute"])

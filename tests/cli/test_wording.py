@@ -94,7 +94,6 @@ SPOKEN = {
         ["select", "{rows}", *COLUMNS],
         "nothing was selected; add the rows that nobody looked at",
     ),
-    "runs": (["reproduce", "cook2016", "table2", "--runs", "0"], "--runs must be at least 1"),
 }
 
 
