@@ -200,7 +200,7 @@ def broken(tmp_path, monkeypatch):
     def fail(*_, **__):
         raise KeyError("deep inside")
 
-    monkeypatch.setattr("undercount.cli.inputs.read_counted", fail)
+    monkeypatch.setattr("undercount.cli.inputs.count_rows", fail)
     monkeypatch.setattr("undercount.show.terms.explanation", fail)
     monkeypatch.setattr("undercount.count.counts_file.merge_counts", fail)
     monkeypatch.setattr("undercount.cli.demo.evaluate_fraud", fail)

@@ -95,6 +95,18 @@ def progress(what: str, options: dict[str, Any]) -> Iterator[Tell | None]:
         yield steps.tell
 
 
+def prints(options: dict[str, Any]) -> bool:
+    """Tell whether text may be printed: a document on standard output must have it for itself."""
+    documents = (options.get(name) for name in ("json_file", "markdown", "html"))
+    return not options["quiet"] and "-" not in documents
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Print what was read and inferred."""
+    for note in notes:
+        click.echo(f" {note}")
+
+
 class Command(click.Command):
     """A command that refuses to write onto its data, and has a code for each kind of failure."""
 
@@ -117,7 +129,7 @@ class Command(click.Command):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return READER_GONE
         except Exception as error:  # noqa: BLE001 - whatever it is, its code must not be a verdict's
-            return _unexpected(error, debug=ctx.params["debug"])
+            return _report_unexpected(error, debug=ctx.params["debug"])
 
     def _outputs(self, ctx: click.Context) -> dict[str, str]:
         """Return the files to be written: options of files are outputs, data are arguments."""
@@ -138,7 +150,7 @@ def _inputs(options: dict[str, Any]) -> list[str]:
     return [path for path in found if path]
 
 
-def _unexpected(error: Exception, *, debug: bool) -> int:
+def _report_unexpected(error: Exception, *, debug: bool) -> int:
     if debug:
         traceback.print_exc()
     what = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]

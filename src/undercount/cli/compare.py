@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from undercount.cli.command import FINE, Command, progress
+from undercount.cli.command import FINE, Command, print_notes, prints, progress
 from undercount.cli.options import (
     DATA,
     HTML,
@@ -52,9 +52,8 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
         comparison.to_html(options["html"])
     if options["json_file"]:
         write_text(options["json_file"], comparison.to_json())
-    if not options["quiet"] and "-" not in (options["json_file"], options["html"]):
-        for note in rows.notes:
-            click.echo(f" {note}")
+    if prints(options):
+        print_notes(rows.notes)
         click.echo(f"\n{comparison}")
     return FINE
 

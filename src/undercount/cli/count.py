@@ -4,7 +4,14 @@ from typing import Any
 
 import click
 
-from undercount.cli.command import FINE, Command, files_of, progress, refuse_overwriting
+from undercount.cli.command import (
+    FINE,
+    Command,
+    files_of,
+    print_notes,
+    progress,
+    refuse_overwriting,
+)
 from undercount.cli.options import DATA, DEBUG, QUIET, reading_options
 from undercount.cli.reading import read
 from undercount.errors import InputError
@@ -44,8 +51,7 @@ def count(data: tuple[str, ...], output: str, **options: Any) -> int:
     apart = reading.sampling if reading.sampling == "case-control" else None
     write_counts(counts, output, source=source, sampling=apart)
     if not options["quiet"]:
-        for note in reading.notes:
-            click.echo(f" {note}")
+        print_notes(reading.notes)
         click.echo(f" {counts!r}\n wrote {output}")
     return FINE
 

@@ -43,13 +43,13 @@ def demo(html: str, **flags: bool) -> int:
 
 def evaluate_fraud() -> "tuple[list[Evaluation], list[str]]":
     """Evaluate the two models of the bundled case, nothing told but the labels."""
-    from undercount.cli.inputs import read_counted  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.cli.inputs import count_rows  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.data.fraud import fraud_path  # noqa: PLC0415
     from undercount.read.evaluate import evaluate  # noqa: PLC0415
 
     evaluations = []
     for name, threshold in THRESHOLDS.items():
-        reading = read_counted([str(fraud_path())], "is_fraud", [name], knots=[threshold])
+        reading = count_rows([str(fraud_path())], "is_fraud", [name], knots=[threshold])
         evaluations.append(evaluate(reading.counts[name], threshold=threshold, name=name))
     return evaluations, reading.notes
 

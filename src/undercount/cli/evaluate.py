@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from undercount.cli.command import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, Command, progress
+from undercount.cli.command import (
+    FINE,
+    INCONCLUSIVE,
+    REQUIREMENT_FAILS,
+    Command,
+    print_notes,
+    prints,
+    progress,
+)
 from undercount.cli.options import (
     DATA,
     interval_options,
@@ -100,9 +108,8 @@ def write_evaluations(
     from undercount.show.tables import as_markdown  # noqa: PLC0415
     from undercount.show.terminal import print_evaluation  # noqa: PLC0415
 
-    if not options["quiet"] and not _to_stdout(options):
-        for note in notes:
-            click.echo(f" {note}")
+    if prints(options):
+        print_notes(notes)
         for evaluation in evaluations:
             print_evaluation(evaluation, heading=len(evaluations) > 1)
     if options["json_file"]:
@@ -117,11 +124,6 @@ def write_evaluations(
             click.echo(f"wrote {options['html']}", err=True)
 
 
-def _to_stdout(options: dict[str, Any]) -> bool:
-    """Tell whether a document takes standard output, which it must have for itself."""
-    return "-" in (options["json_file"], options["markdown"], options["html"])
-
-
 def _judge(
     evaluations: "list[Evaluation]", requirements: "list[Requirement]", options: dict[str, Any]
 ) -> int:
@@ -132,7 +134,7 @@ def _judge(
             verdict, words = _verdict(evaluation, requirement)
             verdicts.append(verdict)
             if not options["quiet"]:
-                click.echo(f" {verdict}: {words}", err=_to_stdout(options))
+                click.echo(f" {verdict}: {words}", err=not prints(options))
     if "failed" in verdicts:
         return REQUIREMENT_FAILS
     return INCONCLUSIVE if "inconclusive" in verdicts else FINE
@@ -147,8 +149,8 @@ def _verdict(evaluation: "Evaluation", requirement: "Requirement") -> tuple[str,
         warnings.simplefilter("always")
         estimate = evaluation.estimate(requirement.metric, requirement.threshold)
     for warning in caught:
-        told = say(getattr(warning.message, "message", str(warning.message)), evaluate)
-        click.echo(f"undercount: {told}", err=True)
+        words = say(getattr(warning.message, "message", str(warning.message)), evaluate)
+        click.echo(f"undercount: {words}", err=True)
     checks = [check for check in evaluation.checks if check.code != "UC013"]
     if requirement.threshold is not None:
         checks.append(flagged_check(evaluation.counts, requirement.threshold))

@@ -43,20 +43,20 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        return sorted({*super().list_commands(ctx), *_added().names})
+        return sorted({*super().list_commands(ctx), *_find_added().names})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Find a command; one that is added takes the place of what stands in for it."""
         found = super().get_command(ctx, cmd_name)
         if found is not None and found is not reproduce:
             return found
-        for point in _added().select(name=cmd_name):
+        for point in _find_added().select(name=cmd_name):
             added: click.Command = point.load()
             return added
         return found
 
 
-def _added() -> "EntryPoints":
+def _find_added() -> "EntryPoints":
     from importlib.metadata import entry_points  # noqa: PLC0415 - looks at all that is installed
 
     return entry_points(group=GROUP)

@@ -10,7 +10,7 @@ NUMBER = r"([0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?)\s*(%?)"
 RANGE = re.compile(rf"\s*{NUMBER}\s*(?:[-:–]\s*{NUMBER}\s*)?", re.IGNORECASE)
 
 
-class Share(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
+class ShareType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
     """A share in [0, 1], or a range of it: 0.03, 3%, 0.02-0.05, 0.02:0.05."""
 
     name = "share"
@@ -73,7 +73,7 @@ JSON = click.option(
 QUIET = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 DEBUG = click.option("--debug", is_flag=True, help="Show tracebacks.")
 
-_share = Share()
+_share = ShareType()
 _columns = (
     click.option("--label", help="Column of labels: 1 positive, 0 negative or unlabeled."),
     click.option("--score", "scores", multiple=True, help="Column of scores; repeat for models."),

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from undercount.cli.command import FINE, Command, progress
+from undercount.cli.command import FINE, Command, print_notes, prints, progress
 from undercount.cli.options import (
     CONFIDENCE_LEVEL,
     DATA,
@@ -45,9 +45,8 @@ def prevalence(data: tuple[str, ...], **options: Any) -> int:
             tables[name] = [replace(row, note=say(row.note, prevalence)) for row in rows]
     if options["json_file"]:
         write_text(options["json_file"], json.dumps(estimators_document(tables), indent=1) + "\n")
-    if not options["quiet"] and options["json_file"] != "-":
-        for note in (*reading.notes, SAMPLINGS[sampling]):
-            click.echo(f" {note}")
+    if prints(options):
+        print_notes([*reading.notes, SAMPLINGS[sampling]])
         for name, rows in tables.items():
             click.echo(f"\n{estimators_text(name, rows)}")
     return FINE

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from undercount.cli.command import FINE, Command, progress
+from undercount.cli.command import FINE, Command, print_notes, prints, progress
 from undercount.cli.options import CONFIDENCE_LEVEL, DATA, DEBUG, JSON, QUIET, SEED
 from undercount.cli.wording import say
 from undercount.errors import InputError
@@ -71,9 +71,8 @@ def select(data: tuple[str, ...], **options: Any) -> int:
     if options["json_file"]:
         document = selection_document(table, checks)
         write_text(options["json_file"], json.dumps(document, indent=1) + "\n")
-    if not options["quiet"] and options["json_file"] != "-":
-        for note in (f"{rows.notes[0]} · method {model.method}", *rows.notes[1:]):
-            click.echo(f" {note}")
+    if prints(options):
+        print_notes([f"{rows.notes[0]} · method {model.method}", *rows.notes[1:]])
         click.echo(selection_text(table, checks, options["confidence_level"]))
     return FINE
 

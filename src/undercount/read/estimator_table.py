@@ -24,7 +24,7 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 # Answers agree if they are this close, and within this factor of each other.
 AGREEMENT, FACTOR = 0.05, 1.5
-Verdict: TypeAlias = Literal["agree", "close", "apart"]
+Closeness: TypeAlias = Literal["agree", "close", "apart"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Agreement:
 
     lowest: EstimatorRow
     highest: EstimatorRow
-    verdict: Verdict
+    verdict: Closeness
 
 
 def estimator_table(
@@ -108,7 +108,7 @@ def judge_agreement(rows: Sequence[EstimatorRow]) -> Agreement:
     """Compare the answers of those that have one."""
     answers = {row.value: row for row in reversed(rows) if row.value is not None}
     least, most = min(answers), max(answers)
-    verdict: Verdict = "apart"
+    verdict: Closeness = "apart"
     if most - least <= AGREEMENT:
         verdict = "agree" if most <= FACTOR * least else "close"
     return Agreement(answers[least], answers[most], verdict)

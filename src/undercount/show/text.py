@@ -78,7 +78,7 @@ def _table(evaluation: Evaluation) -> list[tuple[str, Style]]:
             f" {words.title(row):<{width}}{naive:>22}  {value:<{span}}{least}{needs}",
             "main" if row.metric in ("precision", "roc_auc") else "plain",
         )
-    for text in (*_flagged(evaluation, width), *_bound_note(evaluation)):
+    for text in (*_flagged_lines(evaluation, width), *_bound_note(evaluation)):
         lines += _style(text)
     return lines
 
@@ -93,7 +93,7 @@ def _bound_note(evaluation: Evaluation) -> list[str]:
     return [textwrap.fill(text, WIDTH, initial_indent=" ", subsequent_indent=" ")]
 
 
-def _flagged(evaluation: Evaluation, width: int) -> list[str]:
+def _flagged_lines(evaluation: Evaluation, width: int) -> list[str]:
     precision = words.find(evaluation, "precision")
     if precision is None or precision.threshold is None:
         return []

@@ -121,7 +121,7 @@ def plain_words(evaluation: Evaluation) -> str:
         words = _flagged_words(evaluation, estimate)
         # In case-control data the naive precision is that of another mix of rows.
         single = evaluation.shares.sampling == "single-sample"
-        if single and precision.naive < estimate.value and not _reversed(evaluation):
+        if single and precision.naive < estimate.value and not _is_reversed(evaluation):
             words += (
                 f' "Precision {percent(precision.naive)}" is too low because many "false alarms" '
                 "are positives nobody has labelled yet."
@@ -135,7 +135,7 @@ def plain_words(evaluation: Evaluation) -> str:
         f"A random positive scores above a random negative in {percent(estimate.value)} of the "
         f"cases ({percent(estimate.low)} – {percent(estimate.high)})."
     )
-    if area.naive < estimate.value and not _reversed(evaluation):
+    if area.naive < estimate.value and not _is_reversed(evaluation):
         words += f' "AUC {area.naive:.3f}" is too low because unlabeled positives count as errors.'
     return words
 
@@ -151,7 +151,7 @@ def _flagged_words(evaluation: Evaluation, precision: Estimate) -> str:
     return words + "."
 
 
-def _reversed(evaluation: Evaluation) -> bool:
+def _is_reversed(evaluation: Evaluation) -> bool:
     return any(check.code == "UC006" and check.level == "fail" for check in evaluation.checks)
 
 

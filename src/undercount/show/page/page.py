@@ -55,7 +55,7 @@ def as_page(evaluations: Sequence[Evaluation]) -> str:
         facts=_facts(first),
         lead=_lead(first),
         rows=[_row(row) for row in tables[0]],
-        compared=_compared(evaluations, tables),
+        compared=_compare(evaluations, tables),
         titles={row.metric: words.metric_title(row.metric) for row in tables[0]},
         checks=[(evaluation.name, evaluation.checks) for evaluation in evaluations],
         estimates=[(name, words.percent(e.value)) for name, e in first.estimates.items()],
@@ -65,7 +65,7 @@ def as_page(evaluations: Sequence[Evaluation]) -> str:
         loader=Markup(loader),  # noqa: S704
         packed=base64.b64encode(zlib.compress(script.encode(), 9)).decode(),
         hashes={"style": _hash(style), "loader": _hash(loader), "script": _hash(script)},
-        embedded=_embedded(_page_document(evaluations, thresholds)),
+        embedded=_embed(_page_document(evaluations, thresholds)),
     )
 
 
@@ -105,7 +105,7 @@ def _page_document(evaluations: Sequence[Evaluation], thresholds: list[float]) -
     return {"document": document, "live": live}
 
 
-def _embedded(document: dict[str, Any]) -> Markup:
+def _embed(document: dict[str, Any]) -> Markup:
     """Write JSON that cannot end its script element or start another."""
     text = json.dumps(document, separators=(",", ":"), sort_keys=True, allow_nan=False)
     for character in "<>&":
@@ -157,7 +157,7 @@ def _row(row: MetricRow) -> dict[str, str]:
     }
 
 
-def _compared(
+def _compare(
     evaluations: Sequence[Evaluation], tables: list[list[MetricRow]]
 ) -> list[dict[str, Any]]:
     return [
