@@ -44,6 +44,18 @@ def test_one_file_is_not_both_samples(command, other, capsys):
     assert "each file may be named once" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("names", [["parts", "parts/a.csv"], ["parts/*.csv", "parts/a.csv"]])
+@pytest.mark.parametrize("command", ["evaluate", "prevalence", "compare", "select", "count"])
+def test_a_file_inside_a_folder_or_pattern_is_not_read_twice(command, names, apart, capsys):
+    (apart / "parts").mkdir()
+    for name in ("a", "b"):
+        (apart / "parts" / f"{name}.csv").write_bytes((apart / "rows.csv").read_bytes())
+    more = ["-o", "c.parquet"] if command == "count" else []
+    assert main([command, *names, *COLUMNS, *more]) == 2
+    assert "each file may be named once" in (said := capsys.readouterr().err)
+    assert said.endswith("got parts/a.csv again\n")
+
+
 @pytest.mark.usefixtures("apart")
 def test_text_among_the_scores_is_said(capsys):
     arguments = ["--positives", "words.csv", "--unlabeled", "unlabeled.csv", "--score", "s"]
