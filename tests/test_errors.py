@@ -63,7 +63,7 @@ def test_a_warning_shows_no_mark():
 
 
 def test_what_has_no_other_word_stays():
-    message = Message(f"pass {named('method', repr('own'))} or {named('seed', 0)}")
+    message = Message(f"pass {named('method', repr('own'))} or {named('seed', '0')}")
     assert message == "pass method='own' or seed=0"
     assert message.said(lambda name, _: "--seed" if name == "seed" else None) == (
         "pass method='own' or --seed"

@@ -18,20 +18,20 @@ _MARK = re.compile(f"{_START}([^{_NEXT}]*){_NEXT}([^{_NEXT}]*){_NEXT}([^{_END}]*
 Speaker: TypeAlias = Callable[[str, str], str | None]
 
 
-def named(argument: str, value: object = "") -> str:
+def named(argument: str, value: str | None = None) -> str:
     """Name an argument in a message, perhaps with a value as Python writes it.
 
     Examples
     --------
     >>> from undercount.errors import InputError, named
-    >>> error = InputError(f"pass {named('unlabeled', 0)}")
+    >>> error = InputError(f"pass {named('unlabeled', '0')}")
     >>> print(error)
     pass unlabeled=0
     >>> error.message.said(lambda argument, value: f"--{argument} {value}")
     'pass --unlabeled 0'
     """
-    python = f"{argument}={value}" if value != "" else argument
-    return f"{_START}{python}{_NEXT}{argument}{_NEXT}{value}{_END}"
+    python = argument if value is None else f"{argument}={value}"
+    return f"{_START}{python}{_NEXT}{argument}{_NEXT}{value or ''}{_END}"
 
 
 def wording(python: str, terminal: str) -> str:
@@ -47,6 +47,11 @@ def wording(python: str, terminal: str) -> str:
     'few rows; name more files'
     """
     return f"{_START}{python}{_NEXT}{_NEXT}{terminal}{_END}"
+
+
+def keep_scores(python: str, what: str = "the counts file") -> str:
+    """Write how to count so that every score is kept, which a terminal does by a command."""
+    return wording(python, f"make {what} with undercount count, which keeps every score")
 
 
 class Message(str):

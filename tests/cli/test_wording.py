@@ -3,8 +3,11 @@
 import pytest
 
 import undercount as uc
+from undercount.cli.evaluate import evaluate
 from undercount.cli.main import main
+from undercount.cli.select import select
 from undercount.cli.wording import say
+from undercount.errors import Message, named
 
 COLUMNS = ["--label", "y", "--score", "s"]
 
@@ -131,8 +134,16 @@ def test_names_in_quotes_and_paths_are_not_options(tmp_path, capsys):
 
 
 def test_what_a_command_has_no_option_for_is_left_alone():
-    from undercount.cli.select import select  # noqa: PLC0415 - only this test
+    choice = named("method", "'bootstrap'")
+    for text in (named("unlabeled", "0"), f"use {choice}", f"give {named('label_frequency')}"):
+        assert say(Message(text), select) == Message(text)
+    assert say(Message(f"use {named('method', repr('ipw'))}"), select) == "use --method ipw"
+    # Only what is marked is an argument, not a word that looks like one.
+    assert say("use method='ipw'", select) == "use method='ipw'"
 
-    for message in ("pass unlabeled=0", "use method='bootstrap'", "give label_frequency"):
-        assert say(message, select) == message
-    assert say("pass unlabeled=0", None) == "pass unlabeled=0"
+
+@pytest.mark.parametrize("name", ["random_state", "sample_weight", "X"])
+def test_arguments_whose_options_have_other_names(name):
+    command = {"random_state": evaluate, "sample_weight": evaluate, "X": select}[name]
+    options = {"random_state": "--seed", "sample_weight": "--weight", "X": "--features"}
+    assert say(Message(f"{named(name)} is odd"), command) == f"{options[name]} is odd"
