@@ -10,7 +10,7 @@ from undercount.cli.evaluate import write_evaluations
 from undercount.cli.options import DEBUG, QUIET
 
 if TYPE_CHECKING:
-    from undercount.read.evaluate import Evaluation
+    from undercount.read.evaluation import Evaluation
 
 # Thresholds at which somebody might look at payments; points are whole numbers.
 THRESHOLDS = {"p_fraud": 0.5, "rule_points": 7.0}
@@ -57,12 +57,12 @@ def evaluate_fraud() -> "tuple[list[Evaluation], list[str]]":
 def find_truth(evaluations: "list[Evaluation]") -> tuple[list[list[float]], float]:
     """Return what the hidden truth gives for each row of the tables, and the hidden share."""
     from undercount.assume.labelled import labelled_curve  # noqa: PLC0415 - only when needed
-    from undercount.count.files import read_columns  # noqa: PLC0415
+    from undercount.count.files import read_numbers  # noqa: PLC0415
     from undercount.counts import ScoreCounts  # noqa: PLC0415
     from undercount.data.fraud import fraud_path, fraud_truth_path  # noqa: PLC0415
 
-    scores = read_columns([str(fraud_path())], [evaluation.name for evaluation in evaluations])
-    truth = read_columns([str(fraud_truth_path())], ["truth"])["truth"]
+    scores = read_numbers([str(fraud_path())], [evaluation.name for evaluation in evaluations])
+    truth = read_numbers([str(fraud_truth_path())], ["truth"])["truth"]
     values = []
     for evaluation in evaluations:
         curve = labelled_curve(ScoreCounts.from_rows(truth, scores[evaluation.name]))

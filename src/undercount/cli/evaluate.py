@@ -29,7 +29,7 @@ from undercount.errors import InputError
 
 if TYPE_CHECKING:
     from undercount.cli.inputs import Reading
-    from undercount.read.evaluate import Evaluation
+    from undercount.read.evaluation import Evaluation
     from undercount.read.requirement import Requirement
 
 

@@ -6,7 +6,7 @@ Everything a user named is escaped.
 from markupsafe import Markup
 
 from undercount.errors import Check
-from undercount.read.evaluate import Evaluation
+from undercount.read.evaluation import Evaluation
 from undercount.read.scorecard import MetricRow
 from undercount.show import words
 

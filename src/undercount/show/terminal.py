@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
-from undercount.read.evaluate import Evaluation
+from undercount.read.evaluation import Evaluation
 from undercount.show.text import styled_lines
 
 STYLES = {"plain": "", "main": "bold", "warning": "yellow"}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from undercount.count.arrays import amount, row_words
-from undercount.read.evaluate import Evaluation
+from undercount.read.evaluation import Evaluation
 from undercount.show import words
 
 WIDTH = 100

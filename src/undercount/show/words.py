@@ -6,7 +6,7 @@ from dataclasses import asdict
 from undercount.errors import Check
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
-from undercount.read.evaluate import Evaluation
+from undercount.read.evaluation import Evaluation
 from undercount.read.scorecard import MetricRow
 
 SAMPLING = {

@@ -8,7 +8,7 @@ from scipy.special import ndtri, stdtrit
 
 from undercount.counts import ScoreCounts
 from undercount.metric_facts import metric_facts
-from undercount.read.evaluate import Evaluation
+from undercount.read.evaluation import Evaluation
 from undercount.read.scorecard import POINT_METRICS, MetricRow
 from undercount.read.sensitivity import AREAS
 from undercount.show.document import N_POINTS, plain
