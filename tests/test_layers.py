@@ -20,7 +20,7 @@ LAYERS = [
     {"assume", "prevalence", "learn", "theory", "data"},
     {"read"},
     {"show"},
-    {"cli"},
+    {"cli", "__main__"},
 ]
 
 

@@ -1,10 +1,99 @@
-"""One error and three warnings, so that users can catch what is ours."""
+"""One error and three warnings, so that users can catch what is ours.
 
+Messages are written for Python. Where a command line must say it otherwise they hold marks:
+`named` marks the name of an argument, `wording` advice that a terminal cannot follow. The marks
+are never shown: errors, warnings and checks turn their text into a `Message`, which takes them off
+and remembers them.
+"""
+
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
+
+# Start, middle and end of a mark: control characters, which nobody writes into a message.
+_START, _NEXT, _END = "\x02", "\x1f", "\x03"
+_MARK = re.compile(f"{_START}([^{_NEXT}]*){_NEXT}([^{_NEXT}]*){_NEXT}([^{_END}]*){_END}")
+# Says an argument and its value in other words, or None where there are none for it.
+Speaker: TypeAlias = Callable[[str, str], str | None]
 
 
-class InputError(ValueError):
+def named(argument: str, value: str | None = None) -> str:
+    """Name an argument in a message, perhaps with a value as Python writes it.
+
+    Examples
+    --------
+    >>> from undercount.errors import InputError, named
+    >>> error = InputError(f"pass {named('unlabeled', '0')}")
+    >>> print(error)
+    pass unlabeled=0
+    >>> error.message.said(lambda argument, value: f"--{argument} {value}")
+    'pass --unlabeled 0'
+    """
+    python = argument if value is None else f"{argument}={value}"
+    return f"{_START}{python}{_NEXT}{argument}{_NEXT}{value or ''}{_END}"
+
+
+def wording(python: str, terminal: str) -> str:
+    """Write advice for Python, and what to say instead where there is only a terminal.
+
+    Examples
+    --------
+    >>> from undercount.errors import InputError, wording
+    >>> error = InputError(f"few rows; {wording('use more_rows()', 'name more files')}")
+    >>> print(error)
+    few rows; use more_rows()
+    >>> error.message.said(lambda argument, value: None)
+    'few rows; name more files'
+    """
+    return f"{_START}{python}{_NEXT}{_NEXT}{terminal}{_END}"
+
+
+def keep_scores(python: str, what: str = "the counts file") -> str:
+    """Write how to count so that every score is kept, which a terminal does by a command."""
+    return wording(python, f"make {what} with undercount count, which keeps every score")
+
+
+class Message(str):
+    """Hold a text as Python says it, and with the marks of what a command line says otherwise."""
+
+    __slots__ = ("marked",)
+    marked: str
+
+    def __new__(cls, text: str = "") -> Self:
+        """Take the marks off; of a message they are kept."""
+        marked = text.marked if isinstance(text, Message) else str(text)
+        made = super().__new__(cls, _MARK.sub(r"\1", marked))
+        made.marked = marked
+        return made
+
+    def said(self, speak: Speaker) -> str:
+        """Say the text to a terminal: arguments as `speak` says them, advice that it can follow."""
+
+        def replace(mark: re.Match[str]) -> str:
+            python, argument, other = mark.groups()
+            if not argument:
+                return other
+            spoken = speak(argument, other)
+            return python if spoken is None else spoken
+
+        return _MARK.sub(replace, self.marked)
+
+
+class _Spoken(Exception):  # noqa: N818 - what errors and warnings share
+    """Hold a text as a `Message`."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(Message(text))
+
+    @property
+    def message(self) -> Message:
+        """The text, which knows how a command line says it."""
+        found: Message = self.args[0]
+        return found
+
+
+class InputError(_Spoken, ValueError):
     """Report that an input breaks a rule: the rule, the value got, and a hint.
 
     Examples
@@ -18,7 +107,7 @@ class InputError(ValueError):
     """
 
 
-class UndefinedMetricWarning(UserWarning):
+class UndefinedMetricWarning(_Spoken, UserWarning):
     """Warn that a metric is 0/0 and therefore NaN.
 
     Examples
@@ -29,7 +118,7 @@ class UndefinedMetricWarning(UserWarning):
     """
 
 
-class MisfitWarning(UserWarning):
+class MisfitWarning(_Spoken, UserWarning):
     """Warn that data and assumptions do not fit each other; the message says by how much.
 
     Examples
@@ -40,7 +129,7 @@ class MisfitWarning(UserWarning):
     """
 
 
-class SmallSampleWarning(UserWarning):
+class SmallSampleWarning(_Spoken, UserWarning):
     """Warn that there are too few labels for an interval to keep its promise.
 
     Examples
@@ -69,6 +158,10 @@ class Check:
     level: Level
     message: str
     advice: str = ""
+
+    def __post_init__(self) -> None:
+        for part in ("message", "advice"):
+            object.__setattr__(self, part, Message(getattr(self, part)))
 
     def __str__(self) -> str:
         advice = f". What to do: {self.advice}" if self.advice else ""

@@ -13,9 +13,9 @@ import pytest
 
 import undercount as uc
 from undercount.assume.propensity import biased_auc, biased_points
-from undercount.read.evaluate import Evaluation
+from undercount.read.evaluation import Evaluation
 from undercount.read.scorecard import POINT_METRICS, metric_rows
-from undercount.read.sensitivity import AREAS
+from undercount.read.sensitivity import AREAS, largest_share
 
 pytestmark = pytest.mark.browser
 SLIDERS = ("share", "threshold", "purity", "gamma")
@@ -304,7 +304,7 @@ def test_impossible_shares_are_shaded_and_said_not_drawn(open_page: Any, cases: 
     assert "precision would pass 100 %" in page.text_content("#infeasible")
     assert page.text_content("#light") == "not supported"
     assert table(opened)[1][2:4] == ["–", "–"]
-    largest = uc.sensitivity.largest_share(counts)
+    largest = largest_share(counts)
     page.evaluate(f"undercount.state.share = {largest + 0.01}; undercount.update()")
     assert "more than these scores allow" in page.text_content("#infeasible")
     opened.settle()

@@ -1,20 +1,28 @@
-"""Where commands write: never onto what they read, and each result to a place of its own."""
+"""What every command keeps to: exit codes, one message for bad input, and where results go.
+
+Results are never written onto what they are made from, and each goes to a place of its own.
+"""
 
 import glob
 import os
 import stat
 import sys
 import traceback
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
+from undercount.cli.wording import say
 from undercount.count.atomic_file import STANDARD_OUTPUT
+from undercount.count.progress import Tell, telling
 from undercount.errors import InputError
 
+FINE, REQUIREMENT_FAILS, BAD_INPUT, INCONCLUSIVE = 0, 1, 2, 3
+# As by convention: an error in the program itself, and a pipe whose reader has gone.
+UNEXPECTED, READER_GONE = 70, 141
 # A file that exists is known by device and number, which its links share; others by their path.
 Place = tuple[int, int] | str
 
@@ -80,31 +88,27 @@ def _place(path: str) -> Place | None:
     return (state.st_dev, state.st_ino) if stat.S_ISREG(state.st_mode) else None
 
 
-FINE, REQUIREMENT_FAILS, BAD_INPUT, INCONCLUSIVE = 0, 1, 2, 3
-# As by convention: an error in the program itself, and a pipe whose reader has gone.
-UNEXPECTED, READER_GONE = 70, 141
-
-
-def progress(what: str, options: dict[str, Any]) -> AbstractContextManager[Any]:
+@contextmanager
+def progress(what: str, options: dict[str, Any]) -> Iterator[Tell | None]:
     """Show a bar on stderr if work takes long, unless quiet or not a terminal."""
-    if options.get("quiet") or not sys.stderr.isatty():
-        return nullcontext()
-    from undercount.show.terminal import progress_bar  # noqa: PLC0415 - rich, only when needed
-
-    return progress_bar(what)
+    with telling(not options.get("quiet") and sys.stderr.isatty(), what) as steps:
+        yield steps.tell
 
 
-def working(what: str, options: dict[str, Any]) -> AbstractContextManager[Any]:
-    """Show that something goes on."""
-    if options.get("quiet") or not sys.stderr.isatty():
-        return nullcontext()
-    from undercount.show.terminal import spinner  # noqa: PLC0415 - rich, only when needed
+def prints(options: dict[str, Any]) -> bool:
+    """Tell whether text may be printed: a document on standard output must have it for itself."""
+    documents = (options.get(name) for name in ("json_file", "markdown", "html"))
+    return not options["quiet"] and "-" not in documents
 
-    return spinner(what)
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Print what was read and inferred."""
+    for note in notes:
+        click.echo(f" {note}")
 
 
 class Command(click.Command):
-    """A command that refuses to write onto its data, and has a code for its own failures."""
+    """A command that refuses to write onto its data, and has a code for each kind of failure."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the files, run, and return the exit code."""
@@ -114,17 +118,18 @@ class Command(click.Command):
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
-        except InputError:
-            if not ctx.params["debug"]:
-                raise
-            traceback.print_exc()
+        except InputError as error:
+            if ctx.params["debug"]:
+                traceback.print_exc()
+            else:
+                click.echo(f"undercount: {say(error.message, self)}", err=True)
             return BAD_INPUT
         except BrokenPipeError:
             # What is still to be flushed when Python ends has no reader either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return READER_GONE
         except Exception as error:  # noqa: BLE001 - whatever it is, its code must not be a verdict's
-            return _unexpected(error, debug=ctx.params["debug"])
+            return _report_unexpected(error, debug=ctx.params["debug"])
 
     def _outputs(self, ctx: click.Context) -> dict[str, str]:
         """Return the files to be written: options of files are outputs, data are arguments."""
@@ -145,11 +150,14 @@ def _inputs(options: dict[str, Any]) -> list[str]:
     return [path for path in found if path]
 
 
-def _unexpected(error: Exception, *, debug: bool) -> int:
+def _report_unexpected(error: Exception, *, debug: bool) -> int:
     if debug:
         traceback.print_exc()
     what = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
     hint = "" if debug else "; --debug shows where"
-    told = f"undercount: something went wrong inside the program ({what}). Please report it with "
-    click.echo(f"{told}the command you ran{hint}", err=True)
+    click.echo(
+        f"undercount: something went wrong inside the program ({what}). Please report it with the "
+        f"command you ran{hint}",
+        err=True,
+    )
     return UNEXPECTED

@@ -4,19 +4,32 @@ from typing import Any
 
 import click
 
-from undercount.cli.command import FINE, Command, files_of, progress, refuse_overwriting
-from undercount.cli.options import DATA, DEBUG, reading_options
+from undercount.cli.command import (
+    FINE,
+    Command,
+    files_of,
+    print_notes,
+    progress,
+    refuse_overwriting,
+)
+from undercount.cli.options import DATA, DEBUG, QUIET, reading_options
 from undercount.cli.reading import read
 from undercount.errors import InputError
+
+OUTPUT = click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False),
+    help="File to write; its name ends in .parquet.",
+)
 
 
 @click.command(cls=Command, short_help="Count DATA into a small file to use as DATA.")
 @DATA
 @reading_options
-@click.option(
-    "-o", "--output", required=True, type=click.Path(dir_okay=False), help="Ends in .parquet."
-)
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@OUTPUT
+@QUIET
 def count(data: tuple[str, ...], output: str, **options: Any) -> int:
     """Count DATA into a small file that every other command takes as DATA."""
     from undercount.count.counts_file import (  # noqa: PLC0415 - DuckDB, only when needed
@@ -38,15 +51,14 @@ def count(data: tuple[str, ...], output: str, **options: Any) -> int:
     apart = reading.sampling if reading.sampling == "case-control" else None
     write_counts(counts, output, source=source, sampling=apart)
     if not options["quiet"]:
-        for note in reading.notes:
-            click.echo(f" {note}")
+        print_notes(reading.notes)
         click.echo(f" {counts!r}\n wrote {output}")
     return FINE
 
 
 @click.command(cls=Command, short_help="Add up counts files.")
 @click.argument("parts", nargs=-1, required=True)
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False))
+@OUTPUT
 @DEBUG
 def merge(parts: tuple[str, ...], output: str, **_debug: bool) -> int:
     """Add up counts files; an interrupted merge goes on where it stopped."""

@@ -1,46 +1,73 @@
-"""How close an estimate came, for the bundled case whose truth is known."""
+"""Judge the bundled case, whose truth is known."""
 
-from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
+import click
 
-from undercount.assume.labelled import labelled_curve
-from undercount.cli.inputs import read_counted
-from undercount.count.files import read_columns
-from undercount.counts import ScoreCounts
-from undercount.data.fraud import fraud_path, fraud_truth_path
-from undercount.read.evaluate import Evaluation, evaluate
-from undercount.show import words
+from undercount.cli.command import FINE, Command
+from undercount.cli.evaluate import write_evaluations
+from undercount.cli.options import DEBUG, QUIET
+
+if TYPE_CHECKING:
+    from undercount.read.evaluation import Evaluation
 
 # Thresholds at which somebody might look at payments; points are whole numbers.
 THRESHOLDS = {"p_fraud": 0.5, "rule_points": 7.0}
 
 
-def demonstrated() -> tuple[list[Evaluation], list[str]]:
+@click.command(cls=Command, short_help="Judge the bundled fraud case.")
+@click.option("--open", "open_it", is_flag=True, help="Open the report in a browser.")
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False),
+    default="report.html",
+    show_default=True,
+    help="Write the live report.",
+)
+@QUIET
+@DEBUG
+def demo(html: str, **flags: bool) -> int:
+    """Evaluate a bundled, simulated fraud case and show how close the estimate came."""
+    from undercount.show.text import truth_text  # noqa: PLC0415 - only when needed
+
+    options = {"json_file": None, "markdown": None, "html": html, "quiet": flags["quiet"]}
+    evaluations, notes = evaluate_fraud()
+    write_evaluations(evaluations, notes, options)
+    if not flags["quiet"]:
+        click.echo(truth_text(evaluations, *find_truth(evaluations)))
+    if flags["open_it"]:
+        click.launch(Path(html).resolve().as_uri())
+    return FINE
+
+
+def evaluate_fraud() -> "tuple[list[Evaluation], list[str]]":
     """Evaluate the two models of the bundled case, nothing told but the labels."""
+    from undercount.cli.inputs import count_rows  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.data.fraud import fraud_path  # noqa: PLC0415
+    from undercount.read.evaluate import evaluate  # noqa: PLC0415
+
     evaluations = []
     for name, threshold in THRESHOLDS.items():
-        reading = read_counted([str(fraud_path())], "is_fraud", [name], knots=[threshold])
+        reading = count_rows([str(fraud_path())], "is_fraud", [name], knots=[threshold])
         evaluations.append(evaluate(reading.counts[name], threshold=threshold, name=name))
     return evaluations, reading.notes
 
 
-def truth_words(evaluations: Sequence[Evaluation]) -> str:
-    """Compare each row of the tables with what the hidden truth gives."""
-    names = [evaluation.name for evaluation in evaluations]
-    scores = read_columns([str(fraud_path())], names)
-    truth = read_columns([str(fraud_truth_path())], ["truth"])["truth"]
-    lines = ["", f" {'The hidden truth':<34}{'naive':>8}{'estimate':>10}{'truth':>8}   inside?"]
+def find_truth(evaluations: "list[Evaluation]") -> tuple[list[list[float]], float]:
+    """Return what the hidden truth gives for each row of the tables, and the hidden share."""
+    from undercount.assume.labelled import labelled_curve  # noqa: PLC0415 - only when needed
+    from undercount.count.files import read_numbers  # noqa: PLC0415
+    from undercount.counts import ScoreCounts  # noqa: PLC0415
+    from undercount.data.fraud import fraud_path, fraud_truth_path  # noqa: PLC0415
+
+    scores = read_numbers([str(fraud_path())], [evaluation.name for evaluation in evaluations])
+    truth = read_numbers([str(fraud_truth_path())], ["truth"])["truth"]
+    values = []
     for evaluation in evaluations:
         curve = labelled_curve(ScoreCounts.from_rows(truth, scores[evaluation.name]))
-        for row in evaluation.rows:
-            reading = curve if row.threshold is None else curve.at(row.threshold)
-            value = float(getattr(reading, row.metric))
-            inside = "yes" if value in row.estimate.interval else "no"
-            name = f"{evaluation.name} {words.title(row)}"
-            numbers = f"{row.naive:>8.3f}{row.estimate.value:>10.3f}{value:>8.3f}"
-            lines.append(f" {name:<34}{numbers}   {inside}")
-    hidden = float(np.sum(truth == 1) - evaluations[0].counts.n_positive)
-    share = hidden / evaluations[0].counts.n_unlabeled
-    lines.append(f" hidden positives among the unlabeled: {words.percent(share)} in truth")
-    return "\n".join(lines)
+        places = [curve if r.threshold is None else curve.at(r.threshold) for r in evaluation.rows]
+        pairs = zip(places, evaluation.rows, strict=True)
+        values.append([float(getattr(place, row.metric)) for place, row in pairs])
+    counts = evaluations[0].counts
+    return values, (float((truth == 1).sum()) - counts.n_positive) / counts.n_unlabeled

@@ -1,30 +1,36 @@
-"""Evaluate files of scores and labels, or the bundled case."""
+"""Evaluate files of scores and labels, and judge what is required of them."""
 
 import math
 import warnings
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from undercount.cli.command import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, Command, progress, working
+from undercount.cli.command import (
+    FINE,
+    INCONCLUSIVE,
+    REQUIREMENT_FAILS,
+    Command,
+    print_notes,
+    prints,
+    progress,
+)
 from undercount.cli.options import (
     DATA,
-    DEBUG,
     interval_options,
-    known,
     output_options,
     reading_options,
+    share_arguments,
     share_options,
 )
 from undercount.cli.reading import read
-from undercount.cli.wording import in_options
+from undercount.cli.wording import say
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
     from undercount.cli.inputs import Reading
-    from undercount.read.evaluate import Evaluation
+    from undercount.read.evaluation import Evaluation
+    from undercount.read.requirement import Requirement
 
 
 @click.command(cls=Command, short_help="Judge one or more score columns.")
@@ -57,9 +63,9 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     knots += [options["threshold"]] if options["threshold"] is not None else []
     # With impure labels average precision and intervals need every score.
     reading = read(data, options, knots, compact=options["label_purity"] == 1)
-    evaluations = _evaluated(reading, options)
-    _write(evaluations, reading.notes, options)
-    return _judged(evaluations, requirements, options)
+    evaluations = _evaluate(reading, options)
+    write_evaluations(evaluations, reading.notes, options)
+    return _judge(evaluations, requirements, options)
 
 
 def _one_threshold(given: tuple[float, ...]) -> float | None:
@@ -72,14 +78,13 @@ def _one_threshold(given: tuple[float, ...]) -> float | None:
     return given[0] if given else None
 
 
-def _evaluated(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
+def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
     from undercount.read.evaluate import evaluate as evaluate_counts  # noqa: PLC0415 - only when needed
 
     resampling = options["prevalence_interval"] not in (None, "calibrated")
-    show = progress if resampling else working
     made = []
     for name, counts in reading.counts.items():
-        with show(f"estimating {name}", options) as tell:
+        with progress(f"estimating {name}", options) as tell:
             made.append(
                 evaluate_counts(
                     counts,
@@ -88,21 +93,23 @@ def _evaluated(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]
                     prevalence_interval=options["prevalence_interval"],
                     n_resamples=options["n_resamples"],
                     progress=tell if resampling else None,
-                    **known(options, reading.sampling),
+                    **share_arguments(options, reading.sampling),
                 )
             )
     return made
 
 
-def _write(evaluations: "list[Evaluation]", notes: list[str], options: dict[str, Any]) -> None:
+def write_evaluations(
+    evaluations: "list[Evaluation]", notes: list[str], options: dict[str, Any]
+) -> None:
+    """Print evaluations and write the files that the options name."""
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
     from undercount.show.document import as_json  # noqa: PLC0415 - only when needed
     from undercount.show.tables import as_markdown  # noqa: PLC0415
     from undercount.show.terminal import print_evaluation  # noqa: PLC0415
 
-    if not options["quiet"] and not _to_stdout(options):
-        for note in notes:
-            click.echo(f" {note}")
+    if prints(options):
+        print_notes(notes)
         for evaluation in evaluations:
             print_evaluation(evaluation, heading=len(evaluations) > 1)
     if options["json_file"]:
@@ -117,63 +124,41 @@ def _write(evaluations: "list[Evaluation]", notes: list[str], options: dict[str,
             click.echo(f"wrote {options['html']}", err=True)
 
 
-def _to_stdout(options: dict[str, Any]) -> bool:
-    """Tell whether a document takes standard output, which it must have for itself."""
-    return "-" in (options["json_file"], options["markdown"], options["html"])
-
-
-def _judged(
-    evaluations: "list[Evaluation]", requirements: Sequence[Any], options: dict[str, Any]
+def _judge(
+    evaluations: "list[Evaluation]", requirements: "list[Requirement]", options: dict[str, Any]
 ) -> int:
     """Print each verdict; failing outweighs being inconclusive."""
-    from undercount.read.requirement import judged  # noqa: PLC0415 - only when needed
-    from undercount.read.scorecard import flagged_check  # noqa: PLC0415
-
     verdicts = []
     for evaluation in evaluations:
         for requirement in requirements:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                estimate = evaluation.estimate(requirement.metric, requirement.threshold)
-            for warning in caught:
-                told = in_options(str(warning.message), click.get_current_context().command)
-                click.echo(f"undercount: {told}", err=True)
-            checks = [check for check in evaluation.checks if check.code != "UC013"]
-            if requirement.threshold is not None:
-                checks.append(flagged_check(evaluation.counts, requirement.threshold))
-            verdict, why = judged(requirement, estimate, checks, caught)
+            verdict, words = _verdict(evaluation, requirement)
             verdicts.append(verdict)
             if not options["quiet"]:
-                sign = ">=" if requirement.at_least else "<="
-                at = "" if requirement.threshold is None else f"@{requirement.threshold:g}"
-                what = f"{requirement.metric}{at} {sign} {requirement.value:g}"
-                span = f"{estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
-                known = "no estimate" if math.isnan(estimate.value) else f"estimated {span}"
-                because = f"; because {why}" if why else ""
-                line = f" {verdict}: {evaluation.name}: {what}; {known}{because}"
-                click.echo(line, err=_to_stdout(options))
+                click.echo(f" {verdict}: {words}", err=not prints(options))
     if "failed" in verdicts:
         return REQUIREMENT_FAILS
     return INCONCLUSIVE if "inconclusive" in verdicts else FINE
 
 
-@click.command(cls=Command, short_help="Judge the bundled fraud case.")
-@click.option("--open", "open_it", is_flag=True, help="Open the report in a browser.")
-@click.option("--html", type=click.Path(dir_okay=False), default="report.html", show_default=True)
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-@DEBUG
-def demo(html: str, **flags: bool) -> int:
-    """Evaluate a bundled, simulated fraud case and show how close the estimate came."""
-    from undercount.cli.demo import (  # noqa: PLC0415 - only when needed
-        demonstrated,
-        truth_words,
-    )
+def _verdict(evaluation: "Evaluation", requirement: "Requirement") -> tuple[str, str]:
+    """Return the verdict on one requirement, and what it rests on; warnings go to stderr."""
+    from undercount.read.requirement import judged  # noqa: PLC0415 - only when needed
+    from undercount.read.scorecard import flagged_check  # noqa: PLC0415
 
-    options = {"json_file": None, "markdown": None, "html": html, "quiet": flags["quiet"]}
-    evaluations, notes = demonstrated()
-    _write(evaluations, notes, options)
-    if not flags["quiet"]:
-        click.echo(truth_words(evaluations))
-    if flags["open_it"]:
-        click.launch(Path(html).resolve().as_uri())
-    return FINE
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        estimate = evaluation.estimate(requirement.metric, requirement.threshold)
+    for warning in caught:
+        words = say(getattr(warning.message, "message", str(warning.message)), evaluate)
+        click.echo(f"undercount: {words}", err=True)
+    checks = [check for check in evaluation.checks if check.code != "UC013"]
+    if requirement.threshold is not None:
+        checks.append(flagged_check(evaluation.counts, requirement.threshold))
+    verdict, why = judged(requirement, estimate, checks, caught)
+    sign = ">=" if requirement.at_least else "<="
+    at = "" if requirement.threshold is None else f"@{requirement.threshold:g}"
+    what = f"{requirement.metric}{at} {sign} {requirement.value:g}"
+    found = f"estimated {estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
+    if math.isnan(estimate.value):
+        found = "no estimate"
+    return verdict, f"{evaluation.name}: {what}; {found}" + (f"; because {why}" if why else "")

@@ -1,63 +1,9 @@
-"""Reproduce the papers, explain the words."""
-
-from pathlib import Path
-from typing import Any
+"""Explain metrics, assumptions and checks."""
 
 import click
 
-from undercount.cli.command import FINE, Command, progress
+from undercount.cli.command import FINE, Command
 from undercount.cli.options import DEBUG
-from undercount.errors import InputError
-
-
-@click.command(cls=Command, short_help="Reproduce tables and figures of the papers.")
-@click.argument("paper", required=False)
-@click.argument("item", required=False)
-@click.option("--runs", type=int, help="Draws; by default the number of the paper.")
-@click.option("--bags", type=int, help="Networks in a bag (jain2017); by default the paper's.")
-@click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes.")
-@click.option("--backend", help="A joblib backend by name, dask or ray for a cluster.")
-@click.option("--out", type=click.Path(file_okay=False), help="Folder for tables and figures.")
-@click.option(
-    "--data-dir",
-    type=click.Path(file_okay=False),
-    envvar="UNDERCOUNT_DATA",
-    show_envvar=True,
-    help="Folder of data files.",
-)
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-@DEBUG
-def reproduce(paper: str | None, item: str | None, **options: Any) -> int:
-    """Reproduce a table or figure of a paper, ours beside the published; or list them."""
-    from undercount_reproductions.catalogue import ITEMS, run_item  # noqa: PLC0415 - only when needed
-
-    folder = options["data_dir"]
-    if folder and not Path(folder).is_dir():
-        raise InputError(
-            f"there is no folder {folder!r}; name that of the data files by --data-dir or "
-            "UNDERCOUNT_DATA, or leave both out"
-        )
-    chosen = [known for known in ITEMS if paper in (None, known.paper)]
-    if item is None:
-        if not chosen:
-            papers = ", ".join(sorted({known.paper for known in ITEMS}))
-            raise InputError(f"no paper {paper!r} is reproduced here; there are {papers}")
-        for known in chosen:
-            click.echo(f" {known.paper:<15}{known.item:<10} {known.runs:>5} runs  {known.what}")
-        return FINE
-    given = {
-        name: options[name]
-        for name in ("runs", "bags", "seed", "jobs", "backend", "out", "data_dir")
-    }
-    with progress(f"{paper} {item}", options) as bar:
-        tell = None if bar is None else lambda done, every: bar(done / every)
-        result = run_item(str(paper), item, **given, progress=tell)
-    if options["out"]:
-        result.write(options["out"])
-    if not options["quiet"]:
-        click.echo(result.text())
-    return FINE
 
 
 @click.command(cls=Command, short_help="Explain a metric, assumption or check.")

@@ -1,6 +1,8 @@
-"""What a command reads: files, the coding of their labels, and what had to be dropped."""
+"""Rows and counts out of files, the coding of their labels, and what had to be dropped.
 
-import glob
+This imports DuckDB: `reading` decides what to read, and loads it only when a command runs.
+"""
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,7 +11,9 @@ from typing import Any
 
 import duckdb
 import numpy as np
+from numpy.typing import NDArray
 
+from undercount.cli.command import files_of
 from undercount.count.arrays import row_words
 from undercount.count.counts_file import is_counts_file, open_counts
 from undercount.count.files import read_numbers, refuse_text, relation_of
@@ -22,6 +26,10 @@ from undercount.errors import InputError
 RECODE = (
     "Recode positives as 1 and unlabeled rows as 0 or empty, or name another column of labels "
     "with --label"
+)
+RECODE_LOOKED = (
+    "Recode positives as 1 and negatives as 0 and leave the label empty where nobody looked, or "
+    "name another column of labels with --label"
 )
 # Label values that a message lists at most.
 SHOWN = 5
@@ -37,7 +45,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Columns:
+class ScoredRows:
     """Hold rows: labels (1, 0, NaN) and the scores of each column."""
 
     labels: FloatArray
@@ -45,7 +53,18 @@ class Columns:
     notes: list[str] = field(default_factory=list)
 
 
-def read_counted(
+@dataclass(frozen=True)
+class LookedRows:
+    """Hold rows of which some were looked at: the score, and what may have chosen them."""
+
+    labels: FloatArray
+    score: FloatArray
+    chooser: FloatArray | None
+    features: FloatArray | None
+    notes: list[str]
+
+
+def count_rows(
     paths: Sequence[str],
     label: str,
     scores: Sequence[str],
@@ -95,22 +114,26 @@ def read_rows(
     *,
     unlabeled: float | None = None,
     negative: float | None = None,
-) -> Columns:
+) -> ScoredRows:
     """Read rows, for what needs several scores of the same row."""
     refuse_repeats(paths)
     columns = read_numbers(list(paths), [label, *scores], {label: RECODE})
-    labels = columns[label]
-    complete = np.all([~np.isnan(columns[name]) for name in scores], axis=0)
-    values, numbers = np.unique(labels[complete], return_counts=True)
-    table = {
+    complete = _complete(columns, scores)
+    labels = columns[label][complete]
+    values, numbers = np.unique(labels, return_counts=True)
+    found = {
         None if np.isnan(v) else float(v): int(n) for v, n in zip(values, numbers, strict=True)
     }
-    coding, notes = infer_coding(table, unlabeled, negative)
-    dropped = int(np.count_nonzero(~complete))
-    notes.insert(0, read_words(len(labels), dropped))
+    coding, notes = infer_coding(found, unlabeled, negative)
+    notes.insert(0, read_words(len(complete), len(complete) - len(labels)))
     if coding is not None:
         labels = np.where(labels == coding, np.nan, labels)
-    return Columns(labels[complete], {name: columns[name][complete] for name in scores}, notes)
+    return ScoredRows(labels, {name: columns[name][complete] for name in scores}, notes)
+
+
+def _complete(columns: dict[str, FloatArray], names: Sequence[str]) -> NDArray[np.bool_]:
+    """Tell the rows that have a number in each of some columns."""
+    return np.asarray(np.all([~np.isnan(columns[name]) for name in names], axis=0))
 
 
 def read_words(total: int, dropped: int) -> str:
@@ -119,7 +142,7 @@ def read_words(total: int, dropped: int) -> str:
     return words + (f", {dropped:,} dropped (missing score)" if dropped else "")
 
 
-def read_case_control(
+def count_two_samples(
     positives: str,
     unlabeled: str,
     scores: Sequence[str],
@@ -128,37 +151,84 @@ def read_case_control(
     compact: bool | None = True,
 ) -> Reading:
     """Count two files: rows known to be positive, and rows drawn apart without labels."""
-    rows = _two_samples(positives, unlabeled, scores)
-    counted, notes = {}, list(rows.notes)
-    for name, score in rows.scores.items():
-        known = ~np.isnan(score)
-        if not known.all():
-            notes.append(f"{int((~known).sum()):,} dropped (missing {name})")
+    labels, columns, notes = _read_two_samples(positives, unlabeled, scores)
+    counted = {}
+    for name, score in columns.items():
+        scored = ~np.isnan(score)
+        if not scored.all():
+            notes.append(f"{int((~scored).sum()):,} dropped (missing {name})")
         counted[name] = ScoreCounts.from_rows(
-            rows.labels[known], score[known], compact=bool(compact), knots=knots
+            labels[scored], score[scored], compact=bool(compact), knots=knots
         )
     return Reading(counted, "case-control", notes)
 
 
-def read_case_control_rows(positives: str, unlabeled: str, scores: Sequence[str]) -> Columns:
+def read_two_samples(positives: str, unlabeled: str, scores: Sequence[str]) -> ScoredRows:
     """Read the rows of two files, for what needs several scores of the same row."""
-    rows = _two_samples(positives, unlabeled, scores)
-    complete = np.all([~np.isnan(score) for score in rows.scores.values()], axis=0)
+    labels, columns, notes = _read_two_samples(positives, unlabeled, scores)
+    complete = _complete(columns, scores)
     dropped = int(np.count_nonzero(~complete))
-    notes = [*rows.notes, *([f"{dropped:,} dropped (missing score)"] if dropped else [])]
-    kept = {name: score[complete] for name, score in rows.scores.items()}
-    return Columns(rows.labels[complete], kept, notes)
+    notes += [f"{dropped:,} dropped (missing score)"] if dropped else []
+    kept = {name: score[complete] for name, score in columns.items()}
+    return ScoredRows(labels[complete], kept, notes)
 
 
-def _two_samples(positives: str, unlabeled: str, scores: Sequence[str]) -> Columns:
+def _read_two_samples(
+    positives: str, unlabeled: str, scores: Sequence[str]
+) -> tuple[FloatArray, dict[str, FloatArray], list[str]]:
     """Put the rows of two files under each other, those without labels last."""
-    parts, notes, sizes = [], [], []
-    for kind, path in (("positive", positives), ("unlabeled", unlabeled)):
-        parts.append(read_numbers([path], scores))
-        sizes.append(len(parts[-1][scores[0]]))
-        notes.append(f"{sizes[-1]:,} {kind} row{'' if sizes[-1] == 1 else 's'} read")
+    parts = [read_numbers([path], scores) for path in (positives, unlabeled)]
+    sizes = [len(part[scores[0]]) for part in parts]
+    notes = [
+        f"{size:,} {kind} row{'' if size == 1 else 's'} read"
+        for size, kind in zip(sizes, ("positive", "unlabeled"), strict=True)
+    ]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in scores}
-    return Columns(np.repeat([1.0, np.nan], sizes), columns, notes)
+    return np.repeat([1.0, np.nan], sizes), columns, notes
+
+
+def read_looked(
+    paths: Sequence[str],
+    label: str,
+    score: str,
+    *,
+    chooser: str | None = None,
+    features: Sequence[str] = (),
+) -> LookedRows:
+    """Read rows of which some were looked at; those without a score are dropped and said."""
+    refuse_repeats(paths)
+    chosen_by = [chooser] if chooser else []
+    read = read_numbers(list(paths), [label, score, *features, *chosen_by], {label: RECODE_LOOKED})
+    complete = _complete(read, [score, *chosen_by])
+    if not complete.any():
+        if np.isnan(read[score]).all():
+            raise InputError(f"no row has a score in column {score!r}")
+        raise InputError(f"no row has a score in both columns, {score!r} and {chooser!r}")
+    columns = {name: values[complete] for name, values in read.items()}
+    labels, coding = _uncode_looked(columns[label])
+    for name in features:
+        if not np.isfinite(columns[name]).all():
+            raise InputError(
+                f"column {name!r} of --features must hold a finite number in every row; fill in "
+                "what is missing, or leave these rows out"
+            )
+    dropped = int(np.count_nonzero(~complete))
+    looked = f"{np.count_nonzero(~np.isnan(labels)):,} of {'the others' if dropped else 'them'}"
+    return LookedRows(
+        labels,
+        columns[score],
+        columns[chooser] if chooser else None,
+        np.column_stack([columns[name] for name in features]) if features else None,
+        [f"{read_words(len(complete), dropped)}, {looked} looked at", *coding],
+    )
+
+
+def _uncode_looked(labels: FloatArray) -> tuple[FloatArray, list[str]]:
+    """Read -1 as not looked at where it stands beside 1 and 0, as evaluate does."""
+    if set(np.unique(labels[~np.isnan(labels)])) != {-1.0, 0.0, 1.0}:
+        return labels, []
+    note = "1 = positive, 0 = negative, -1 = not looked at"
+    return np.where(labels == -1, np.nan, labels), [note]
 
 
 def infer_coding(
@@ -188,8 +258,8 @@ def infer_coding(
         if negative != 0:
             raise InputError(f"verified negatives must be coded 0; got --negative {negative:g}")
     if missing and set(others) <= {0.0}:
-        known = ", 0 = verified negative" if others or negative is not None else ""
-        return None, [f"1 = positive{known}, missing = unlabeled"]
+        verified = ", 0 = verified negative" if others or negative is not None else ""
+        return None, [f"1 = positive{verified}, missing = unlabeled"]
     if negative is None and others == [0.0]:
         return 0.0, [
             "1 = positive, 0 = unlabeled (no label is missing; --negative 0 says otherwise)"
@@ -211,7 +281,7 @@ def refuse_repeats(paths: Sequence[str]) -> None:
     """Refuse a file that is named twice: its rows would count twice."""
     seen: set[Path] = set()
     for path in paths:
-        for name in sorted(glob.glob(path)) or [path]:  # noqa: PTH207 - may be absolute
+        for name in files_of(path):
             place = Path(name).resolve()
             if place in seen:
                 raise InputError(
@@ -230,11 +300,6 @@ def unlabeled_value(text: str | None) -> float | None:
         raise InputError(
             f"--unlabeled must be a number (or a file, with --positives); got {text!r}"
         ) from None
-
-
-def all_counts_files(paths: Sequence[str]) -> bool:
-    """Tell whether every path names a counts file."""
-    return all(is_counts_file(path) for path in paths)
 
 
 def read_counts_files(paths: Sequence[str]) -> Reading:
@@ -259,9 +324,3 @@ def refuse_counts(paths: Sequence[str]) -> None:
             "scores do not say which rows they share. Pass the file of rows with --label and a "
             "--score for each model; or judge each counts file by itself with undercount evaluate"
         )
-
-
-def column_names(paths: Sequence[str]) -> list[str]:
-    """Return the names of a file's columns."""
-    with open_source(list(paths), []) as source:
-        return list(source.types)

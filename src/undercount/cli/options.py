@@ -10,7 +10,7 @@ NUMBER = r"([0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?)\s*(%?)"
 RANGE = re.compile(rf"\s*{NUMBER}\s*(?:[-:–]\s*{NUMBER}\s*)?", re.IGNORECASE)
 
 
-class Share(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
+class ShareType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
     """A share in [0, 1], or a range of it: 0.03, 3%, 0.02-0.05, 0.02:0.05."""
 
     name = "share"
@@ -40,15 +40,6 @@ class Share(click.ParamType):  # type: ignore[type-arg]  # generic in newer clic
         return found
 
 
-DATA = click.argument("data", nargs=-1, required=False)
-SAMPLING = click.option(
-    "--sampling",
-    type=click.Choice(["single-sample", "case-control"]),
-    help="Whether the labelled rows are part of the sample or were drawn apart.",
-)
-DEBUG = click.option("--debug", is_flag=True, help="Show tracebacks.")
-
-
 def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def decorate(function: Any) -> Any:
         for option in reversed(options):
@@ -58,7 +49,31 @@ def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return decorate
 
 
-_share = Share()
+DATA = click.argument("data", nargs=-1, required=False)
+SAMPLING = click.option(
+    "--sampling",
+    type=click.Choice(["single-sample", "case-control"]),
+    help="Whether the labelled rows are part of the sample or were drawn apart.",
+)
+CONFIDENCE_LEVEL = click.option(
+    "--confidence-level",
+    type=float,
+    default=0.95,
+    show_default=True,
+    help="Share of intervals that hold the true value.",
+)
+SEED = click.option("--seed", type=int, default=0, show_default=True, help="Seed of resampling.")
+HTML = click.option("--html", type=click.Path(dir_okay=False), help="Write the live report.")
+JSON = click.option(
+    "--json",
+    "json_file",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="Write every fact as JSON; - for stdout.",
+)
+QUIET = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+DEBUG = click.option("--debug", is_flag=True, help="Show tracebacks.")
+
+_share = ShareType()
 _columns = (
     click.option("--label", help="Column of labels: 1 positive, 0 negative or unlabeled."),
     click.option("--score", "scores", multiple=True, help="Column of scores; repeat for models."),
@@ -90,9 +105,13 @@ share_options = _options(
         help="Share of rows labelled positive that really are.",
     ),
     SAMPLING,
-    click.option("--target", type=click.Choice(["dataset", "population"])),
-    click.option("--confidence-level", type=float, default=0.95, show_default=True),
-    click.option("--seed", type=int, default=0, show_default=True, help="Seed of resampling."),
+    click.option(
+        "--target",
+        type=click.Choice(["dataset", "population"]),
+        help="Whether intervals speak of these rows or of where they come from.",
+    ),
+    CONFIDENCE_LEVEL,
+    SEED,
 )
 interval_options = _options(
     click.option(
@@ -102,27 +121,27 @@ interval_options = _options(
         help="How the error of an estimated share reaches the intervals (calibrated).",
     ),
     click.option(
-        "--resamples", "n_resamples", type=int, default=200, show_default=True, help="For those."
+        "--resamples",
+        "n_resamples",
+        type=int,
+        default=200,
+        show_default=True,
+        help="Resamples of --interval bootstrap and combined.",
     ),
 )
 output_options = _options(
-    click.option("--html", type=click.Path(dir_okay=False), help="Write the live report."),
-    click.option(
-        "--json",
-        "json_file",
-        type=click.Path(dir_okay=False, allow_dash=True),
-        help="Write every fact as JSON; - for stdout.",
-    ),
+    HTML,
+    JSON,
     click.option(
         "--markdown",
         type=click.Path(dir_okay=False, allow_dash=True),
         help="Write the table as Markdown; - for stdout.",
     ),
-    click.option("--quiet", is_flag=True, help="Print nothing but errors."),
+    QUIET,
 )
 
 
-def known(options: dict[str, Any], sampling: str) -> dict[str, Any]:
+def share_arguments(options: dict[str, Any], sampling: str) -> dict[str, Any]:
     """Return the keyword arguments of `evaluate` that share options give."""
     names = ("prevalence", "unlabeled_prevalence", "label_frequency", "label_purity", "target")
     return {

@@ -1,4 +1,4 @@
-"""Read what the options of a command name: rows, a sample in two files, or counts."""
+"""From options to rows: which files are read, and how; what reads them is loaded only then."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,7 +7,7 @@ from undercount.cli.command import progress
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
-    from undercount.cli.inputs import Columns, Reading
+    from undercount.cli.inputs import Reading, ScoredRows
 
 
 def read(
@@ -19,16 +19,18 @@ def read(
 ) -> "Reading":
     """Count what the options name, with a bar if it takes long."""
     from undercount.cli import inputs  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.count.counts_file import is_counts_file  # noqa: PLC0415
+    from undercount.count.sources import open_source  # noqa: PLC0415
 
     scores = list(options["scores"])
     with progress("reading", options) as tell:
         if options["positives"]:
             files = _two_files(data, options)
-            return inputs.read_case_control(*files, scores, knots=knots, compact=compact)
+            return inputs.count_two_samples(*files, scores, knots=knots, compact=compact)
         if not data:
             raise InputError("name a file of scores and labels, or - for standard input")
         inputs.refuse_repeats(data)
-        if options["label"] is None and not scores and inputs.all_counts_files(data):
+        if options["label"] is None and not scores and all(map(is_counts_file, data)):
             _refuse(
                 options,
                 ("weight", "unlabeled", "negative"),
@@ -37,12 +39,13 @@ def read(
             )
             return inputs.read_counts_files(data)
         if options["label"] is None or not scores:
-            names = ", ".join(map(repr, inputs.column_names(data)))
+            with open_source(list(data), []) as source:
+                names = ", ".join(map(repr, source.types))
             raise InputError(
                 "name the columns: --label COLUMN --score COLUMN. "
                 f"{data[0]} has the columns {names}"
             )
-        return inputs.read_counted(
+        return inputs.count_rows(
             data,
             options["label"],
             scores,
@@ -55,13 +58,13 @@ def read(
         )
 
 
-def read_models(data: tuple[str, ...], options: dict[str, Any]) -> "tuple[Columns, str]":
+def read_models(data: tuple[str, ...], options: dict[str, Any]) -> "tuple[ScoredRows, str]":
     """Read the rows that have a score of every model, and how they were sampled."""
     from undercount.cli import inputs  # noqa: PLC0415 - DuckDB, only when needed
 
     if options["positives"]:
         files = _two_files(data, options)
-        return inputs.read_case_control_rows(*files, options["scores"]), "case-control"
+        return inputs.read_two_samples(*files, options["scores"]), "case-control"
     inputs.refuse_counts(data)
     if options["label"] is None or not options["scores"]:
         raise InputError("name the columns: --label COLUMN --score COLUMN --score COLUMN")

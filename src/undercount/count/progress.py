@@ -110,18 +110,21 @@ def telling(progress: Tell | bool | None, what: str) -> Iterator[Progress]:  # n
 
 @contextmanager
 def _bar(what: str) -> Iterator[Tell]:
-    """Draw a bar on stderr, which vanishes at the end and is not drawn for short work."""
+    """Draw a bar on stderr, which vanishes at the end and is not drawn for short work.
+
+    It pulses until it is told how far the work has come.
+    """
     from rich.console import Console  # noqa: PLC0415 - only when a bar is wanted
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     bar = Progress(*columns, console=Console(file=sys.stderr), transient=True)
-    task = bar.add_task(what, total=1.0)
+    task = bar.add_task(what, total=None)
     begin = threading.Timer(PATIENCE, bar.start)
     begin.daemon = True
     begin.start()
     try:
-        yield lambda share: bar.update(task, completed=share)
+        yield lambda share: bar.update(task, total=1.0, completed=share)
     finally:
         begin.cancel()
         begin.join()

@@ -41,24 +41,10 @@ def simulate_fraud(random_state: int = SEED) -> dict[str, np.ndarray]:
 
 
 def fraud_path() -> Path:
-    """Return the bundled payments: payment, amount, p_fraud, rule_points, is_fraud.
-
-    Examples
-    --------
-    >>> from undercount.data.fraud import fraud_path
-    >>> fraud_path().name
-    'fraud.parquet'
-    """
+    """Return the bundled payments: payment, amount, p_fraud, rule_points, is_fraud."""
     return Path(str(resources.files("undercount.data") / "fraud.parquet"))
 
 
 def fraud_truth_path() -> Path:
-    """Return the bundled truth: payment, truth.
-
-    Examples
-    --------
-    >>> from undercount.data.fraud import fraud_truth_path
-    >>> fraud_truth_path().name
-    'fraud_truth.parquet'
-    """
+    """Return the bundled truth: payment, truth."""
     return Path(str(resources.files("undercount.data") / "fraud_truth.parquet"))

@@ -16,15 +16,16 @@ def as_text(comparison: Comparison) -> str:
     """Write each model's numbers, then the paired differences."""
     evaluations = list(comparison.evaluations.values())
     first = evaluations[0]
-    told = words.hidden_words(first)
-    if first.source.startswith("estimated"):
-        told += f" · by the scores of {first.name}, for all models"
+    hidden = words.hidden_words(first)
+    if first.interval not in ("", "own"):  # estimated here, not given
+        hidden += f" · by the scores of {first.name}, for all models"
     head = "".join(f"{name:>{_width(name)}}" for name in comparison.evaluations)
-    lines = [line("Hidden positives", told), "", f" {'':<20}{head}"]
+    lines = [line("Hidden positives", hidden), "", f" {'':<20}{head}"]
     for i, row in enumerate(first.rows):
         cells = [(e.name, words.value_words(e.rows[i].estimate)) for e in evaluations]
         lines.append(
-            f" {_title(row.metric):<20}" + "".join(f"{cell:>{_width(n)}}" for n, cell in cells)
+            f" {words.metric_title(row.metric):<20}"
+            + "".join(f"{cell:>{_width(n)}}" for n, cell in cells)
         )
     lines += _thresholds(comparison)
     pairs = list(dict.fromkeys((d.one, d.other) for d in comparison.differences))
@@ -66,12 +67,12 @@ def difference_words(found: Difference) -> str:
     """
     gap = found.difference
     if math.isnan(gap.value):
-        return f"{_title(found.metric):<20}{words.value_words(gap)}"
+        return f"{words.metric_title(found.metric):<20}{words.value_words(gap)}"
     span, better = f"{gap.value:+.3f} (no interval)", "–"
     if not math.isnan(gap.standard_error):  # with few rows flagged some resamples have none
         span = f"{gap.value:+.3f} ({gap.low:+.3f} – {gap.high:+.3f})"
         better = f"{_chance(found.better_probability)}, p {_p_value(found.adjusted_p_value)}"
-    return f"{_title(found.metric):<20}{span:<28}{better:<24}{_order(found)}"
+    return f"{words.metric_title(found.metric):<20}{span:<28}{better:<24}{_order(found)}"
 
 
 def _order(found: Difference) -> str:
@@ -104,7 +105,3 @@ def _thresholds(comparison: Comparison) -> list[str]:
 
 def _width(name: str) -> int:
     return max(WIDTH, len(name) + 2)
-
-
-def _title(metric: str) -> str:
-    return words.TITLES.get(metric, metric.replace("_", " "))

@@ -1,7 +1,10 @@
-"""What all displays share: three ways to make one, and how two rates are drawn."""
+"""Curves, sensitivity, scores and calibration as displays: columns, and a drawing of them.
+
+A display is made from counts and shares, from labels and scores, or from a fitted classifier.
+"""
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -17,50 +20,12 @@ from undercount.read.sensitivity import largest_share, sweep
 from undercount.shares import Shares, read_shares
 
 KEYWORDS = ("unlabeled", "name", "truth", *list(inspect.signature(read_shares).parameters)[1:])
-
-
-def drawing_axes(ax: Any) -> Any:
-    """Return the axes given, or new ones; matplotlib is imported only now."""
-    if ax is not None:
-        return ax
-    try:
-        import matplotlib.pyplot as plt  # noqa: PLC0415 - optional
-    except ImportError:
-        raise InputError(
-            "plots need matplotlib, which is not installed; pip install 'undercount[plot]'"
-        ) from None
-    return plt.subplots()[1]
-
-
-def _known_shares(counts: ScoreCounts, options: Mapping[str, Any]) -> Shares:
-    shares = read_shares(counts, **options)
-    if shares is None:
-        raise InputError("give prevalence, unlabeled_prevalence or label_frequency")
-    return shares
-
-
-def _scores(estimator: Any, X: Any) -> Any:
-    if hasattr(estimator, "decision_function"):
-        return estimator.decision_function(X)
-    return positive_chance(estimator, X)
-
-
-def positive_chance(estimator: Any, X: Any) -> Any:
-    """Return the probabilities of class 1, whichever other classes there are."""
-    classes = list(getattr(estimator, "classes_", (0, 1)))
-    return estimator.predict_proba(X)[:, classes.index(1) if 1 in classes else -1]
-
-
-def refuse_unknown(method: str, names: Iterable[str]) -> None:
-    """Raise if a keyword is none of those that displays of rows take."""
-    for name in sorted(set(names) - set(KEYWORDS)):
-        hint = "plot() takes it; " if name == "ax" else ""
-        hint += f"has {', '.join(KEYWORDS)}"
-        raise TypeError(f"{method}() got an unexpected keyword argument {name!r}; {hint}")
+N_BINS = 40
+N_GROUPS = 10
 
 
 class Display:
-    """Base of the displays: three ways to make one."""
+    """Base of the displays: three ways to make one, and where it is drawn."""
 
     @classmethod
     def from_counts(
@@ -81,36 +46,72 @@ class Display:
         **shares: Any,
     ) -> Self:
         """Make the display from labels and scores; shares as in `evaluate`, truth if known."""
-        refuse_unknown(f"{cls.__name__}.from_predictions", shares)
+        _refuse_unknown(f"{cls.__name__}.from_predictions", shares)
         if truth is not None and len(truth) != len(score):
             raise InputError(
                 f"truth must have one value for each score; got {len(truth)} for {len(score)}"
             )
         counts = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
-        known = None if truth is None else labelled_curve(ScoreCounts.from_rows(truth, score))
-        return cls.from_counts(counts, _known_shares(counts, shares), name=name, truth=known)
+        given = read_shares(counts, **shares)
+        if given is None:
+            raise InputError("give prevalence, unlabeled_prevalence or label_frequency")
+        if truth is not None:
+            truth = labelled_curve(ScoreCounts.from_rows(truth, score))
+        return cls.from_counts(counts, given, name=name, truth=truth)
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        unlabeled: float | None = -1,
-        **options: Any,
+        cls, estimator: Any, X: Any, y: Any, *, unlabeled: float | None = -1, **options: Any
     ) -> Self:
         """Make the display from a fitted classifier; -1 in y means unlabeled."""
-        refuse_unknown(f"{cls.__name__}.from_estimator", options)
-        name = options.pop("name", type(estimator).__name__)
-        return cls.from_predictions(
-            y, _scores(estimator, X), unlabeled=unlabeled, name=name, **options
-        )
+        _refuse_unknown(f"{cls.__name__}.from_estimator", options)
+        options = {"name": type(estimator).__name__, "unlabeled": unlabeled} | options
+        return cls.from_predictions(y, cls._scores(estimator, X), **options)
+
+    @classmethod
+    def _scores(cls, estimator: Any, X: Any) -> Any:
+        if hasattr(estimator, "decision_function"):
+            return estimator.decision_function(X)
+        return _positive_chance(estimator, X)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw on the axes given, or on new ones; matplotlib is imported only now."""
+        if ax is None:
+            try:
+                import matplotlib.pyplot as plt  # noqa: PLC0415 - optional
+            except ImportError:
+                raise InputError(
+                    "plots need matplotlib, which is not installed; pip install 'undercount[plot]'"
+                ) from None
+            ax = plt.subplots()[1]
+        self._draw(ax)
+        ax.legend()
+        return ax
+
+    def _draw(self, axes: Any) -> None:
+        raise NotImplementedError
+
+
+def _positive_chance(estimator: Any, X: Any) -> Any:
+    """Return the probabilities of class 1, whichever other classes there are."""
+    classes = list(getattr(estimator, "classes_", (0, 1)))
+    return estimator.predict_proba(X)[:, classes.index(1) if 1 in classes else -1]
+
+
+def _refuse_unknown(method: str, names: Iterable[str]) -> None:
+    """Raise if a keyword is none of those that displays of rows take."""
+    for name in sorted(set(names) - set(KEYWORDS)):
+        hint = "plot() takes it; " if name == "ax" else ""
+        hint += f"has {', '.join(KEYWORDS)}"
+        raise TypeError(f"{method}() got an unexpected keyword argument {name!r}; {hint}")
 
 
 @dataclass(frozen=True)
 class CurveDisplay(Display):
-    """Base of the displays of two rates against each other."""
+    """Base of the displays of two rates against each other.
+
+    Drawn are the recovered curve solid, the naive one dashed, bounds as a band, truth dotted.
+    """
 
     curve: OperatingCurve
     naive: OperatingCurve
@@ -136,30 +137,22 @@ class CurveDisplay(Display):
         """Return the columns that are drawn."""
         return {self.x: getattr(self.curve, self.x), self.y: getattr(self.curve, self.y)}
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw: recovered solid, naive dashed, bounds as a band, truth dotted if known."""
-        axes = drawing_axes(ax)
+    def _draw(self, axes: Any) -> None:
         if self.bounds is not None:
             grid = np.linspace(0, 1, 201)
-            ends = [
-                _step(curve, grid) for curve in (self.bounds.pessimistic, self.bounds.optimistic)
-            ]
+            ends = []
+            for curve in (self.bounds.pessimistic, self.bounds.optimistic):
+                order = np.lexsort((curve.tpr, curve.fpr))
+                ends.append(np.interp(grid, curve.fpr[order], curve.tpr[order]))
             axes.fill_between(grid, *ends, alpha=0.2, label="95 % bounds")
-        for curve, style, label in (
-            (self.curve, "-", self.name),
+        axes.plot(*self.frame().values(), "-", label=self.name)
+        for other, style, label in (
             (self.naive, "--", "unlabeled = negative"),
             (self.truth, ":", "truth"),
         ):
-            if curve is not None:
-                axes.plot(getattr(curve, self.x), getattr(curve, self.y), style, label=label)
+            if other is not None:
+                axes.plot(getattr(other, self.x), getattr(other, self.y), style, label=label)
         axes.set(xlabel=self.labels[0], ylabel=self.labels[1], xlim=(0, 1), ylim=(0, 1.02))
-        axes.legend()
-        return axes
-
-
-def _step(curve: OperatingCurve, grid: FloatArray) -> FloatArray:
-    order = np.lexsort((curve.tpr, curve.fpr))
-    return np.asarray(np.interp(grid, curve.fpr[order], curve.tpr[order]), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -170,13 +163,28 @@ class ColumnsDisplay(Display):
     marks: dict[str, float] = field(default_factory=dict)
     name: str = "score"
 
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ScoreCounts,
+        shares: Shares,
+        *,
+        name: str = "score",
+        truth: Any = None,  # noqa: ARG003 - none of them draws it
+    ) -> Self:
+        """Make the display from counts and shares."""
+        return cls(*cls._columns(counts, shares), name)
+
+    @classmethod
+    def _columns(
+        cls, counts: ScoreCounts, shares: Shares
+    ) -> tuple[dict[str, FloatArray], dict[str, float]]:
+        """Return the columns to draw, and single numbers to mark."""
+        raise NotImplementedError
+
     def frame(self) -> dict[str, FloatArray]:
         """Return the columns that are drawn."""
         return self.columns
-
-
-N_BINS = 40
-N_GROUPS = 10
 
 
 class RocDisplay(CurveDisplay):
@@ -214,17 +222,11 @@ class PrecisionRecallDisplay(CurveDisplay):
 
     def frame(self) -> dict[str, FloatArray]:
         """Return the columns that are drawn, within [0, 1]."""
-        return CurveDisplay.frame(self._shown())
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw: recovered solid, within [0, 1]; naive dashed, truth dotted if known."""
-        return CurveDisplay.plot(self._shown(), ax)
-
-    def _shown(self) -> Self:
         # Both rates are pulled to the nearest that exist; a false-positive rate above 1 stays, so
         # that precision remains the positives among the rows flagged.
         tpr, fpr = np.clip(self.curve.tpr, 0, 1), np.maximum(self.curve.fpr, 0)
-        return replace(self, curve=replace(self.curve, tpr=tpr, fpr=fpr))
+        shown = replace(self.curve, tpr=tpr, fpr=fpr)
+        return {self.x: shown.recall, self.y: shown.precision}
 
 
 class LiftDisplay(CurveDisplay):
@@ -261,29 +263,23 @@ class SensitivityDisplay(ColumnsDisplay):
         shares: Shares,
         *,
         name: str = "score",
-        truth: Any = None,  # noqa: ARG003
+        truth: Any = None,  # noqa: ARG003 - not drawn
         metric: str = "roc_auc",
         threshold: float | None = None,
     ) -> Self:
         """Make the display from counts and shares, for any metric."""
-        columns = sweep(counts, shares, metric, threshold=threshold)
-        marks = {
-            "taken": shares.unlabeled_prevalence,
-            "largest": largest_share(counts, shares.label_purity),
-        }
-        return cls(columns, marks, name)
+        largest = largest_share(counts, shares.label_purity)
+        marks = {"taken": shares.unlabeled_prevalence, "largest": largest}
+        return cls(sweep(counts, shares, metric, threshold=threshold), marks, name)
 
-    def plot(self, ax: Any = None) -> Any:
+    def _draw(self, axes: Any) -> None:
         """Draw the metric, the share taken, and the largest share that the data allow."""
-        axes = drawing_axes(ax)
         share, metric = self.columns
         axes.plot(self.columns[share], self.columns[metric], label=self.name)
         axes.axvline(self.marks["taken"], linestyle="--", label="taken")
         axes.axvspan(self.marks["largest"], 1, alpha=0.15, label="ruled out")
         axes.set(xlabel="share of positives among the unlabeled", ylabel=metric, ylim=(0, 1.02))
         axes.set_xlim(0, min(1.0, 1.1 * self.marks["largest"]) or 1.0)
-        axes.legend()
-        return axes
 
 
 class HistogramDisplay(ColumnsDisplay):
@@ -299,15 +295,10 @@ class HistogramDisplay(ColumnsDisplay):
     """
 
     @classmethod
-    def from_counts(
-        cls,
-        counts: ScoreCounts,
-        shares: Shares,
-        *,
-        name: str = "score",
-        truth: Any = None,  # noqa: ARG003
-    ) -> Self:
-        """Make the display from counts and shares; equal-width bins of the finite scores."""
+    def _columns(
+        cls, counts: ScoreCounts, shares: Shares
+    ) -> tuple[dict[str, FloatArray], dict[str, float]]:
+        """Count in equal-width bins of the finite scores."""
         _refuse_merged(counts, "a histogram")
         finite = np.isfinite(counts.score)
         edges = np.histogram_bin_edges(counts.score[finite], N_BINS)
@@ -315,14 +306,12 @@ class HistogramDisplay(ColumnsDisplay):
             np.histogram(counts.score[finite], edges, weights=column[finite])[0] / column.sum()
             for column in (counts.positive, counts.unlabeled)
         )
-        share, purity = shares.unlabeled_prevalence, shares.label_purity
         columns = {"left": edges[:-1], "labelled": labelled, "unlabeled": unlabeled}
-        columns["negative"] = (purity * unlabeled - share * labelled) / (purity - share)
-        return cls(columns, {"width": float(edges[1] - edges[0])}, name)
+        _, columns["negative"] = recovered_rates(labelled, unlabeled, shares)
+        return columns, {"width": float(edges[1] - edges[0])}
 
-    def plot(self, ax: Any = None) -> Any:
+    def _draw(self, axes: Any) -> None:
         """Draw the three shares of rows in each bin; negative bars show misfit."""
-        axes = drawing_axes(ax)
         left, width = self.columns["left"], self.marks["width"]
         axes.bar(
             left, self.columns["unlabeled"], width, align="edge", alpha=0.35, label="unlabeled"
@@ -331,8 +320,6 @@ class HistogramDisplay(ColumnsDisplay):
             label = "implied negatives" if column == "negative" else column
             axes.step(left, self.columns[column], style, where="post", label=label)
         axes.set(xlabel=self.name, ylabel="share of rows")
-        axes.legend()
-        return axes
 
 
 class CalibrationDisplay(ColumnsDisplay):
@@ -357,15 +344,10 @@ class CalibrationDisplay(ColumnsDisplay):
     """
 
     @classmethod
-    def from_counts(
-        cls,
-        counts: ScoreCounts,
-        shares: Shares,
-        *,
-        name: str = "score",
-        truth: Any = None,  # noqa: ARG003
-    ) -> Self:
-        """Make the display from counts and shares; groups of about equal numbers of rows."""
+    def _columns(
+        cls, counts: ScoreCounts, shares: Shares
+    ) -> tuple[dict[str, FloatArray], dict[str, float]]:
+        """Count in groups of about equal numbers of rows."""
         _refuse_merged(counts, "calibration")
         counts.require("positive", "unlabeled")
         rows = counts.positive + counts.negative + counts.unlabeled
@@ -384,30 +366,22 @@ class CalibrationDisplay(ColumnsDisplay):
             else:
                 share = shares.unlabeled_prevalence * found / unlabeled
         filled = every > 0
-        return cls({"score": mean[filled], "positive_share": share[filled]}, {}, name)
+        return {"score": mean[filled], "positive_share": share[filled]}, {}
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, unlabeled: float | None = -1, **options: Any
-    ) -> Self:
-        """Make the display from the probabilities of a fitted classifier; -1 in y is unlabeled."""
+    def _scores(cls, estimator: Any, X: Any) -> Any:
         if not hasattr(estimator, "predict_proba"):
             raise InputError(
                 "calibration needs probabilities, and so an estimator with predict_proba; got "
                 f"{type(estimator).__name__}. Wrap it in scikit-learn's CalibratedClassifierCV"
             )
-        refuse_unknown(f"{cls.__name__}.from_estimator", options)
-        options = {"name": type(estimator).__name__, "unlabeled": unlabeled} | options
-        return cls.from_predictions(y, positive_chance(estimator, X), **options)
+        return _positive_chance(estimator, X)
 
-    def plot(self, ax: Any = None) -> Any:
+    def _draw(self, axes: Any) -> None:
         """Draw the groups beside the diagonal of perfect calibration."""
-        axes = drawing_axes(ax)
         axes.plot([0, 1], [0, 1], ":", color="gray", label="perfect")
         axes.plot(self.columns["score"], self.columns["positive_share"], "o-", label=self.name)
         axes.set(xlabel="score", ylabel="share of positives")
-        axes.legend()
-        return axes
 
 
 def _refuse_merged(counts: ScoreCounts, what: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from undercount import __version__
 from undercount.counts import ScoreCounts
 from undercount.estimate import Interval
-from undercount.read.evaluate import Evaluation
+from undercount.read.evaluation import Evaluation
 from undercount.show import words
 
 SCHEMA = "undercount/evaluation/1"
@@ -79,10 +79,7 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
             for row in evaluation.rows
         ],
         "curve": curve_points(counts),
-        "checks": [
-            {"code": c.code, "level": c.level, "message": c.message, "advice": c.advice}
-            for c in evaluation.checks
-        ],
+        "checks": [words.check_facts(check) for check in evaluation.checks],
         "words": {
             "light": words.light(evaluation),
             "plain": words.plain_words(evaluation),

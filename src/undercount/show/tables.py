@@ -1,112 +1,91 @@
-"""An evaluation as a Markdown table."""
+"""An evaluation's table in markup: Markdown, LaTeX and an HTML snippet.
 
-from markupsafe import Markup, escape
+Everything a user named is escaped.
+"""
 
-from undercount.read.evaluate import Evaluation
+from markupsafe import Markup
+
+from undercount.errors import Check
+from undercount.read.evaluation import Evaluation
+from undercount.read.scorecard import MetricRow
 from undercount.show import words
 
-
-def as_markdown(evaluation: Evaluation) -> str:
-    """Write the table and what it means."""
-    level = f"{100 * evaluation.confidence_level:g} %"
-    lines = [
-        f"**{_escaped(evaluation.name)}**: hidden positives {words.hidden_words(evaluation)}",
-        "",
-        f"| metric | unlabeled = negative | true value ({level}) | needs |",
-        "|---|---:|---:|---|",
-    ]
-    for row in evaluation.rows:
-        value, naive = words.value_words(row.estimate), words.number(row.naive)
-        needs = ", ".join(row.estimate.needs) or "nothing"
-        lines.append(f"| {words.title(row)} | {naive} | {value} | {needs} |")
-    lines += ["", words.plain_words(evaluation), "", words.change_words(evaluation) + ".", ""]
-    lines += [
-        f"- **{check.code}** ({check.level}): {check.message}"
-        for check in evaluation.checks
-        if check.level in ("warn", "fail")
-    ]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _escaped(name: str) -> str:
-    """Keep a name from breaking the page."""
-    kept = "".join(character if character.isprintable() else " " for character in name)
-    for character in "\\`*_{}[]<>()#|!":
-        kept = kept.replace(character, "\\" + character)
-    return kept
-
-
-SPECIAL = {
+MARKDOWN_SPECIAL = {character: "\\" + character for character in "\\`*_{}[]<>()#|!"}
+LATEX_SPECIAL = {
+    **{character: "\\" + character for character in "&%$#_{}"},
     "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
 }
-
-
-def as_latex(evaluation: Evaluation) -> str:
-    """Write a tabular of metric, naive value, estimate and what it needs."""
-    level = rf"{100 * evaluation.confidence_level:g}\,\%"
-    lines = [
-        r"\begin{tabular}{lrrl}",
-        r"\hline",
-        rf"metric & unlabeled = negative & true value ({level}) & needs \\",
-        r"\hline",
-    ]
-    for row in evaluation.rows:
-        estimate = row.estimate
-        ends = f"{words.number(estimate.low)}--{words.number(estimate.high)}"
-        value = f"{words.number(estimate.value)} ({ends})"
-        needs = escaped(", ".join(estimate.needs) or "nothing")
-        lines.append(
-            rf"{escaped(words.title(row))} & {words.number(row.naive)} & {value} & {needs} \\"
-        )
-    return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
-
-
-def escaped(text: str) -> str:
-    """Write text so that LaTeX prints it."""
-    return "".join(SPECIAL.get(character, character) for character in text)
-
-
-ROW = Markup("<tr><td>{}</td><td>{}</td><td><b>{}</b> {} – {}</td><td>{}</td></tr>")
-PAGE = Markup(
+HTML_ROW = Markup("<tr><td>{}</td><td>{}</td><td><b>{}</b> {} – {}</td><td>{}</td></tr>")
+HTML_TABLE = Markup(
     "<div><p><b>{}</b> · hidden positives {}</p><table><thead><tr><th>metric</th>"
     "<th>unlabeled = negative</th><th>true value ({} %)</th><th>needs</th></tr></thead>"
     "<tbody>{}</tbody></table><p>{}</p>{}</div>"
 )
 
 
+def as_markdown(evaluation: Evaluation) -> str:
+    """Write the table and what it means."""
+    name = "".join(letter if letter.isprintable() else " " for letter in evaluation.name)
+    lines = [
+        f"**{_escape(name, MARKDOWN_SPECIAL)}**: hidden positives {words.hidden_words(evaluation)}",
+        "",
+        f"| metric | unlabeled = negative | true value ({_level(evaluation)} %) | needs |",
+        "|---|---:|---:|---|",
+    ]
+    for row in evaluation.rows:
+        title, naive, *_, needs = _cells(row)
+        lines.append(f"| {title} | {naive} | {words.value_words(row.estimate)} | {needs} |")
+    lines += ["", words.plain_words(evaluation), "", words.change_words(evaluation) + ".", ""]
+    lines += [f"- **{found.code}** ({found.level}): {found.message}" for found in _bad(evaluation)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def as_latex(evaluation: Evaluation) -> str:
+    """Write a tabular of metric, naive value, estimate and what it needs."""
+    lines = [
+        r"\begin{tabular}{lrrl}",
+        r"\hline",
+        rf"metric & unlabeled = negative & true value ({_level(evaluation)}\,\%) & needs \\",
+        r"\hline",
+    ]
+    for row in evaluation.rows:
+        title, naive, value, low, high, needs = (_escape(c, LATEX_SPECIAL) for c in _cells(row))
+        lines.append(rf"{title} & {naive} & {value} ({low}--{high}) & {needs} \\")
+    return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
+
+
 def as_snippet(evaluation: Evaluation) -> str:
-    """Write the table and the findings; everything a user named is escaped."""
-    rows = Markup("").join(
-        ROW.format(
-            words.title(row),
-            words.number(row.naive),
-            *(words.number(v) for v in (row.estimate.value, row.estimate.low, row.estimate.high)),
-            ", ".join(row.estimate.needs) or "nothing",
-        )
-        for row in evaluation.rows
-    )
-    bad = Markup("").join(
-        Markup("<p>{}</p>").format(str(check))
-        for check in evaluation.checks
-        if check.level in ("warn", "fail")
-    )
-    level = f"{100 * evaluation.confidence_level:g}"
+    """Write the table and the findings as HTML for a notebook."""
+    rows = Markup("").join(HTML_ROW.format(*_cells(row)) for row in evaluation.rows)
+    bad = Markup("").join(Markup("<p>{}</p>").format(str(found)) for found in _bad(evaluation))
     return str(
-        PAGE.format(
-            escape(evaluation.name),
+        HTML_TABLE.format(
+            evaluation.name,
             words.hidden_words(evaluation),
-            level,
+            _level(evaluation),
             rows,
             words.plain_words(evaluation),
             bad,
         )
     )
+
+
+def _cells(row: MetricRow) -> tuple[str, ...]:
+    """Return title, naive value, estimate, its ends, and what it needs."""
+    estimate = row.estimate
+    values = (row.naive, estimate.value, estimate.low, estimate.high)
+    return words.title(row), *map(words.number, values), words.needs_words(row)
+
+
+def _level(evaluation: Evaluation) -> str:
+    return f"{100 * evaluation.confidence_level:g}"
+
+
+def _bad(evaluation: Evaluation) -> list[Check]:
+    return [check for check in evaluation.checks if check.level in ("warn", "fail")]
+
+
+def _escape(text: str, special: dict[str, str]) -> str:
+    return "".join(special.get(character, character) for character in text)

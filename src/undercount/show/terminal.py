@@ -1,18 +1,12 @@
-"""Colours, bars and spinners on the terminal."""
-
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+"""An evaluation on the terminal, with colours."""
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from undercount.read.evaluate import Evaluation
-from undercount.show.text import as_text
+from undercount.read.evaluation import Evaluation
+from undercount.show.text import styled_lines
 
-# Seconds of work before a bar is drawn.
-PATIENCE = 2.0
+STYLES = {"plain": "", "main": "bold", "warning": "yellow"}
 
 
 def print_evaluation(evaluation: Evaluation, *, heading: bool = False) -> None:
@@ -21,37 +15,5 @@ def print_evaluation(evaluation: Evaluation, *, heading: bool = False) -> None:
     console.print()
     if heading:
         console.print(Text(f" {evaluation.name}", style="bold underline"))
-    for line in as_text(evaluation).split("\n"):
-        style = "bold" if line.lstrip().startswith(("precision@", "ROC AUC", "In plain")) else ""
-        if line[:7].strip().startswith("UC0"):
-            style = "yellow"
-        console.print(Text(line, style=style))
-
-
-@contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[float], None]]:
-    """Show a bar on stderr if the work takes longer than two seconds.
-
-    The function takes the share done.
-    """
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    progress = Progress(*columns, console=console, transient=True)
-    task, started = progress.add_task(what, total=1.0), time.monotonic()
-
-    def tell(done: float) -> None:
-        if not progress.live.is_started and time.monotonic() - started > PATIENCE:
-            progress.start()
-        progress.update(task, completed=done)
-
-    try:
-        yield tell
-    finally:
-        progress.stop()
-
-
-@contextmanager
-def spinner(what: str) -> Iterator[None]:
-    """Show on stderr that something goes on."""
-    with Console(stderr=True).status(what):
-        yield
+    for line, style in styled_lines(evaluation):
+        console.print(Text(line, style=STYLES[style]))

@@ -4,6 +4,7 @@ import difflib
 import textwrap
 
 from undercount.errors import InputError
+from undercount.metric_facts import metric_facts
 
 JAIN = "Jain, White and Radivojac 2017, Recovering true classifier performance"
 CLAESEN = "Claesen et al. 2015, Assessing binary classifiers using only positive and unlabeled data"
@@ -13,79 +14,122 @@ TABATABAEI = (
 AUL = "AUL is a better optimization metric in PU learning, 2021"
 COOK = "Cook 2016, ROC curves and nonrandom data"
 
+# metric → (what it is, formula, reference); what it needs is a fact of the metric
+METRICS: dict[str, tuple[str, str, str]] = {
+    "recall": (
+        "The share of the positives that is flagged. Labelled rows alone give it.",
+        "recall = flagged labelled / labelled",
+        TABATABAEI,
+    ),
+    "precision": (
+        "The share of the flagged rows that are positive.",
+        "precision = prevalence · recall / flagged share",
+        f"{TABATABAEI}; {JAIN} (eq. 3)",
+    ),
+    "f1": (
+        "The harmonic mean of precision and recall.",
+        "F1 = 2 · prevalence · recall / (prevalence + flagged share)",
+        TABATABAEI,
+    ),
+    "average precision": (
+        "Precision averaged over the positives, each at its own score.",
+        "mean over labelled rows of [1 + (S - 1)(P - 1)/(L - 1)] / M at their scores",
+        "unbiased form derived in this project's documentation",
+    ),
+    "lift auc": (
+        "The area under recall against the flagged share. Needs no prevalence.",
+        "AUL = prevalence/2 + (1 - prevalence) · AUC",
+        AUL,
+    ),
+    "mcc": (
+        "Matthews correlation of prediction and class.",
+        "√(π(1-π)) (TPR - FPR) / √(flagged (1 - flagged))",
+        "Matthews 1975",
+    ),
+    "lee liu": (
+        "A score that ranks classifiers without a prevalence.",
+        "recall² / flagged share = precision · recall / prevalence",
+        f"Lee and Liu 2003; {TABATABAEI}",
+    ),
+    "specificity": (
+        "The share of the negatives that is not flagged.",
+        "1 - FPR, FPR = (flagged unlabeled - a · recall) / (1 - a) for pure labels",
+        f"{JAIN} (eq. 2)",
+    ),
+    "accuracy": (
+        "The share of all rows predicted right.",
+        "prevalence · recall + (1 - prevalence) · specificity",
+        JAIN,
+    ),
+    "fnr": (
+        "The share of the positives that is not flagged. Labelled rows alone give it.",
+        "fnr = 1 - recall",
+        TABATABAEI,
+    ),
+    "npv": (
+        "Negative predictive value: the share of the rows not flagged that are negative.",
+        "npv = (1 - prevalence) · specificity / (1 - flagged share)",
+        JAIN,
+    ),
+    "balanced accuracy": (
+        "The mean of recall and specificity: accuracy if both classes were equally frequent.",
+        "(recall + specificity) / 2",
+        JAIN,
+    ),
+    "informedness": ("Youden's J.", "recall + specificity - 1 = TPR - FPR", "Youden 1950"),
+    "kappa": (
+        "Cohen's kappa: agreement of prediction and class beyond that of chance.",
+        "(accuracy - e) / (1 - e), e = π · flagged + (1 - π)(1 - flagged)",
+        "Cohen 1960",
+    ),
+    "lift": (
+        "How many times more positives the flagged rows hold than all rows. Needs no prevalence.",
+        "lift = precision / prevalence = recall / flagged share",
+        TABATABAEI,
+    ),
+    "geometric mean": ("As named.", "√(recall · specificity)", JAIN),
+    "positive likelihood ratio": (
+        "By what factor a flag raises the odds of being positive.",
+        "recall / FPR",
+        JAIN,
+    ),
+    "negative likelihood ratio": (
+        "By what factor no flag lowers the odds of being positive.",
+        "(1 - recall) / specificity",
+        JAIN,
+    ),
+}
 # term → (what it is, formula, what it needs, reference)
 TERMS: dict[str, tuple[str, str, str, str]] = {
     "unlabeled prevalence": (
         "The share of positives among the unlabeled rows: the hidden positives.",
         "a = (prevalence - labelled share) / (1 - labelled share) in a single sample",
         "is given, or estimated from the scores",
-        JAIN + " (their α); " + CLAESEN + " (their β)",
+        f"{JAIN} (their α); {CLAESEN} (their β)",
     ),
     "prevalence": (
         "The share of positives among all rows of the target.",
         "prevalence = (purity · labelled + a · unlabeled) / rows; in case-control it is a",
         "is given, or follows from the unlabeled prevalence",
-        AUL + " (their α)",
+        f"{AUL} (their α)",
     ),
     "label frequency": (
         "The share of all positives that carry a label. Undefined in case-control samples.",
         "c = labelled positives / all positives",
         "is given, or follows from the prevalence",
-        TABATABAEI + " (their ρ); Elkan and Noto 2008 (their c)",
+        f"{TABATABAEI} (their ρ); Elkan and Noto 2008 (their c)",
     ),
     "label purity": (
         "The share of the rows labelled positive that really are.",
         "κ; 1 for clean labels",
         "is given, or estimated by the two-run composition",
-        JAIN + " (their β)",
-    ),
-    "recall": (
-        "The share of the positives that is flagged. Labelled rows alone give it.",
-        "recall = flagged labelled / labelled",
-        "random labels",
-        TABATABAEI,
-    ),
-    "precision": (
-        "The share of the flagged rows that are positive.",
-        "precision = prevalence · recall / flagged share",
-        "random labels, prevalence",
-        TABATABAEI + "; " + JAIN + " (eq. 3)",
-    ),
-    "f1": (
-        "The harmonic mean of precision and recall.",
-        "F1 = 2 · prevalence · recall / (prevalence + flagged share)",
-        "random labels, prevalence",
-        TABATABAEI,
+        f"{JAIN} (their β)",
     ),
     "roc auc": (
         "The probability that a random positive scores above a random negative; ties count ½.",
         "AUC = ½ + (A - ½) / (purity - a), A that of labelled against unlabeled rows",
         "random labels, prevalence; at least A whatever it is",
-        JAIN + " (eq. 4)",
-    ),
-    "average precision": (
-        "Precision averaged over the positives, each at its own score.",
-        "mean over labelled rows of [1 + (S - 1)(P - 1)/(L - 1)] / M at their scores",
-        "random labels, prevalence",
-        "unbiased form derived in this project's documentation",
-    ),
-    "lift auc": (
-        "The area under recall against the flagged share. Needs no prevalence.",
-        "AUL = prevalence/2 + (1 - prevalence) · AUC",
-        "random labels",
-        AUL,
-    ),
-    "mcc": (
-        "Matthews correlation of prediction and class.",
-        "√(π(1-π)) (TPR - FPR) / √(flagged (1 - flagged))",
-        "random labels, prevalence",
-        "Matthews 1975",
-    ),
-    "lee liu": (
-        "A score that ranks classifiers without a prevalence.",
-        "recall² / flagged share = precision · recall / prevalence",
-        "random labels",
-        "Lee and Liu 2003; " + TABATABAEI,
+        f"{JAIN} (eq. 4)",
     ),
     "random labels": (
         "Every positive is equally likely to carry a label (selected completely at random).",
@@ -115,77 +159,18 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "The worst and the best curve of this data set that the labels leave possible.",
         "tables at each score from a band around the labelled rows' rank distribution",
         "random labels, prevalence",
-        CLAESEN + " (Theorem 1)",
+        f"{CLAESEN} (Theorem 1)",
     ),
     "selection": (
         "Labels of both classes, but only where somebody looked.",
         "probit models of outcome and selection; imputation; inverse probability weights",
         "how rows were chosen for a look",
-        COOK + "; Begg and Greenes 1983",
-    ),
-}
-TERMS["specificity"] = (
-    "The share of the negatives that is not flagged.",
-    "1 - FPR, FPR = (flagged unlabeled - a · recall) / (1 - a) for pure labels",
-    "random labels, prevalence",
-    JAIN + " (eq. 2)",
-)
-TERMS["accuracy"] = (
-    "The share of all rows predicted right.",
-    "prevalence · recall + (1 - prevalence) · specificity",
-    "random labels, prevalence",
-    JAIN,
-)
-NEEDS = "random labels, prevalence"
-TERMS |= {
-    "fnr": (
-        "The share of the positives that is not flagged. Labelled rows alone give it.",
-        "fnr = 1 - recall",
-        "random labels",
-        TABATABAEI,
+        f"{COOK}; Begg and Greenes 1983",
     ),
     "predicted positive rate": (
         "The share of all rows that is flagged. It is counted, not estimated.",
         "flagged share = prevalence · recall + (1 - prevalence) · FPR",
         "the prevalence, if labelled and unlabeled rows were drawn apart",
-        JAIN,
-    ),
-    "npv": (
-        "Negative predictive value: the share of the rows not flagged that are negative.",
-        "npv = (1 - prevalence) · specificity / (1 - flagged share)",
-        NEEDS,
-        JAIN,
-    ),
-    "balanced accuracy": (
-        "The mean of recall and specificity: accuracy if both classes were equally frequent.",
-        "(recall + specificity) / 2",
-        NEEDS,
-        JAIN,
-    ),
-    "informedness": ("Youden's J.", "recall + specificity - 1 = TPR - FPR", NEEDS, "Youden 1950"),
-    "kappa": (
-        "Cohen's kappa: agreement of prediction and class beyond that of chance.",
-        "(accuracy - e) / (1 - e), e = π · flagged + (1 - π)(1 - flagged)",
-        NEEDS,
-        "Cohen 1960",
-    ),
-    "lift": (
-        "How many times more positives the flagged rows hold than all rows. Needs no prevalence.",
-        "lift = precision / prevalence = recall / flagged share",
-        "random labels",
-        TABATABAEI,
-    ),
-    "geometric mean": ("As named.", "√(recall · specificity)", NEEDS, JAIN),
-    "positive likelihood ratio": (
-        "By what factor a flag raises the odds of being positive.",
-        "recall / FPR",
-        NEEDS,
-        JAIN,
-    ),
-    "negative likelihood ratio": (
-        "By what factor no flag lowers the odds of being positive.",
-        "(1 - recall) / specificity",
-        NEEDS,
         JAIN,
     ),
 }
@@ -237,6 +222,9 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     ),
     "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
 }
+for _metric, (_what, _formula, _source) in METRICS.items():
+    _needs = metric_facts(_metric.replace(" ", "_")).needs(pure=True)
+    TERMS[_metric] = (_what, _formula, ", ".join(_needs), _source)
 TERMS |= {code: (*rule, "the checks of an evaluation") for code, rule in CHECKS.items()}
 ALIASES = {
     "auc": "roc auc",
@@ -267,16 +255,8 @@ def explanation(term: str | None) -> str:
         )
         raise InputError(f"no explanation of {term!r}; {hint}")
     what, formula, needs, reference = TERMS[key]
-    lines = [("", what), ("Formula", formula), ("Needs", needs), ("Reference", reference)]
-    return "\n".join(
-        [key]
-        + [
-            textwrap.fill(
-                text,
-                100,
-                initial_indent=f"  {name:<10} " if name else "  ",
-                subsequent_indent=" " * 13 if name else "  ",
-            )
-            for name, text in lines
-        ]
-    )
+    lines = [key, textwrap.fill(what, 100, initial_indent="  ", subsequent_indent="  ")]
+    for name, text in (("Formula", formula), ("Needs", needs), ("Reference", reference)):
+        head = f"  {name:<10} "
+        lines.append(textwrap.fill(text, 100, initial_indent=head, subsequent_indent=" " * 13))
+    return "\n".join(lines)

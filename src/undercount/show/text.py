@@ -1,18 +1,30 @@
 """An evaluation as plain text for the terminal."""
 
 import textwrap
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 from undercount.count.arrays import amount, row_words
-from undercount.read.evaluate import Evaluation
+from undercount.read.evaluation import Evaluation
 from undercount.show import words
 
 WIDTH = 100
+Style: TypeAlias = Literal["plain", "main", "warning"]
 
 
 def as_text(evaluation: Evaluation) -> str:
     """Write what was read and inferred, the table, and what it means."""
-    parts = [_facts(evaluation), _table(evaluation), _meaning(evaluation), _checks(evaluation)]
-    return "\n\n".join(part for part in parts if part)
+    return "\n".join(text for text, _ in styled_lines(evaluation))
+
+
+def styled_lines(evaluation: Evaluation) -> list[tuple[str, Style]]:
+    """Write the same line by line, with what each is."""
+    blocks = [_facts(evaluation), _table(evaluation), _meaning(evaluation), _checks(evaluation)]
+    lines: list[tuple[str, Style]] = []
+    for block in blocks:
+        lines += [("", "plain")] if lines and block else []
+        lines += block
+    return lines
 
 
 def line(name: str, text: str, indent: int = 19) -> str:
@@ -23,7 +35,13 @@ def line(name: str, text: str, indent: int = 19) -> str:
     )
 
 
-def _facts(evaluation: Evaluation) -> str:
+def _style(text: str, style: Style = "plain") -> list[tuple[str, Style]]:
+    """Give a style to the first line of a text; what it is wrapped into is plain."""
+    first, *more = text.split("\n")
+    return [(first, style), *((text, "plain") for text in more)]
+
+
+def _facts(evaluation: Evaluation) -> list[tuple[str, Style]]:
     counts = evaluation.counts
     read = (
         f"{row_words(counts.n_rows, weighted=counts.weighted)} · labelled positive "
@@ -35,32 +53,34 @@ def _facts(evaluation: Evaluation) -> str:
     taken += "data set" if evaluation.target == "dataset" else "population"
     if evaluation.shares.label_purity < 1:
         taken += f" · label purity {words.percent(evaluation.shares.label_purity)}"
-    return "\n".join(
-        [
-            line("Read", read),
-            line("Taken", taken),
-            line("Hidden positives", words.hidden_words(evaluation)),
-        ]
-    )
+    return [
+        *_style(line("Read", read)),
+        *_style(line("Taken", taken)),
+        *_style(line("Hidden positives", words.hidden_words(evaluation))),
+    ]
 
 
-def _table(evaluation: Evaluation) -> str:
+def _table(evaluation: Evaluation) -> list[tuple[str, Style]]:
     level = f"{100 * evaluation.confidence_level:g} %"
     width = max(18, *(len(words.title(row)) for row in evaluation.rows))
     # Negative values are longer; two spaces keep the columns apart.
     span = max(24, *(len(words.value_words(row.estimate)) + 2 for row in evaluation.rows))
     bounded = any(row.lower_bound is not None for row in evaluation.rows)
     least = f"{'at least':<10}" if bounded else ""
-    lines = [
+    lines = _style(
         f" {'':<{width}}{'unlabeled = negative':>22}  {f'true value ({level})':<{span}}{least}needs"
-    ]
+    )
     for row in evaluation.rows:
-        value, bound = words.value_words(row.estimate), words.bound_words(row)
-        needs = ", ".join(row.estimate.needs) or "nothing"
-        least = f"{bound:<10}" if bounded else ""
+        value, needs = words.value_words(row.estimate), words.needs_words(row)
+        least = f"{words.bound_words(row):<10}" if bounded else ""
         naive = words.number(row.naive)
-        lines.append(f" {words.title(row):<{width}}{naive:>22}  {value:<{span}}{least}{needs}")
-    return "\n".join(lines + _flagged(evaluation, width) + _bound_note(evaluation))
+        lines += _style(
+            f" {words.title(row):<{width}}{naive:>22}  {value:<{span}}{least}{needs}",
+            "main" if row.metric in ("precision", "roc_auc") else "plain",
+        )
+    for text in (*_flagged_lines(evaluation, width), *_bound_note(evaluation)):
+        lines += _style(text)
+    return lines
 
 
 def _bound_note(evaluation: Evaluation) -> list[str]:
@@ -73,7 +93,7 @@ def _bound_note(evaluation: Evaluation) -> list[str]:
     return [textwrap.fill(text, WIDTH, initial_indent=" ", subsequent_indent=" ")]
 
 
-def _flagged(evaluation: Evaluation, width: int) -> list[str]:
+def _flagged_lines(evaluation: Evaluation, width: int) -> list[str]:
     precision = words.find(evaluation, "precision")
     if precision is None or precision.threshold is None:
         return []
@@ -98,20 +118,32 @@ def _flagged(evaluation: Evaluation, width: int) -> list[str]:
     )
 
 
-def _meaning(evaluation: Evaluation) -> str:
-    return "\n".join(
-        [
-            line("In plain words", words.plain_words(evaluation)),
-            line("What would change", words.change_words(evaluation)),
-            line("Weakest link", words.weakest_link(evaluation)),
-        ]
-    )
+def _meaning(evaluation: Evaluation) -> list[tuple[str, Style]]:
+    return [
+        *_style(line("In plain words", words.plain_words(evaluation)), "main"),
+        *_style(line("What would change", words.change_words(evaluation))),
+        *_style(line("Weakest link", words.weakest_link(evaluation))),
+    ]
 
 
-def _checks(evaluation: Evaluation) -> str:
+def _checks(evaluation: Evaluation) -> list[tuple[str, Style]]:
     """List what was found, but for the first, which is the weakest link."""
-    bad = [check for check in evaluation.checks if check.level in ("fail", "warn")]
-    bad.sort(key=lambda check: check.level != "fail")
-    return "\n".join(
-        line(f"{check.code} {check.level}", words.check_words(check)) for check in bad[1:]
-    )
+    lines = []
+    for check in words.findings(evaluation)[1:]:
+        lines += _style(line(f"{check.code} {check.level}", words.check_words(check)), "warning")
+    return lines
+
+
+def truth_text(
+    evaluations: Sequence[Evaluation], truths: Sequence[Sequence[float]], hidden: float
+) -> str:
+    """Compare each row of the tables with its true value, for data whose truth is known."""
+    lines = ["", f" {'The hidden truth':<34}{'naive':>8}{'estimate':>10}{'truth':>8}   inside?"]
+    for evaluation, values in zip(evaluations, truths, strict=True):
+        for row, value in zip(evaluation.rows, values, strict=True):
+            inside = "yes" if value in row.estimate.interval else "no"
+            name = f"{evaluation.name} {words.title(row)}"
+            numbers = f"{row.naive:>8.3f}{row.estimate.value:>10.3f}{value:>8.3f}"
+            lines.append(f" {name:<34}{numbers}   {inside}")
+    lines.append(f" hidden positives among the unlabeled: {words.percent(hidden)} in truth")
+    return "\n".join(lines)

@@ -1,19 +1,14 @@
 """What the numbers mean, in plain words."""
 
 import math
+from dataclasses import asdict
 
 from undercount.errors import Check
 from undercount.estimate import Estimate
-from undercount.read.evaluate import Evaluation
+from undercount.metric_facts import FACTS
+from undercount.read.evaluation import Evaluation
 from undercount.read.scorecard import MetricRow
 
-TITLES = {
-    "roc_auc": "ROC AUC",
-    "average_precision": "average precision",
-    "lift_auc": "lift AUC",
-    "f1": "F1",
-    "mcc": "MCC",
-}
 SAMPLING = {
     "single-sample": "single-sample (labelled rows are part of the sample)",
     "case-control": "case-control (labelled rows were drawn apart)",
@@ -31,9 +26,14 @@ ROBUST_WIDTH = 0.1
 ROUNDING = 1e-9
 
 
+def metric_title(metric: str) -> str:
+    """Name a metric, or a share that stands among them, as people say it."""
+    return FACTS[metric].title if metric in FACTS else metric.replace("_", " ")
+
+
 def title(row: MetricRow) -> str:
     """Name a row as people say it."""
-    name = TITLES.get(row.metric, row.metric.replace("_", " "))
+    name = metric_title(row.metric)
     return name if row.threshold is None else f"{name}@{row.threshold:g}"
 
 
@@ -60,6 +60,11 @@ def bound_words(row: MetricRow) -> str:
     if row.lower_bound is None:
         return ""
     return number(row.lower_bound) if row.certain else f"~{number(row.lower_bound)}"
+
+
+def needs_words(row: MetricRow) -> str:
+    """Say what a row rests on."""
+    return ", ".join(row.estimate.needs) or "nothing"
 
 
 def hidden_words(evaluation: Evaluation) -> str:
@@ -116,7 +121,7 @@ def plain_words(evaluation: Evaluation) -> str:
         words = _flagged_words(evaluation, estimate)
         # In case-control data the naive precision is that of another mix of rows.
         single = evaluation.shares.sampling == "single-sample"
-        if single and precision.naive < estimate.value and not _reversed(evaluation):
+        if single and precision.naive < estimate.value and not _is_reversed(evaluation):
             words += (
                 f' "Precision {percent(precision.naive)}" is too low because many "false alarms" '
                 "are positives nobody has labelled yet."
@@ -130,7 +135,7 @@ def plain_words(evaluation: Evaluation) -> str:
         f"A random positive scores above a random negative in {percent(estimate.value)} of the "
         f"cases ({percent(estimate.low)} – {percent(estimate.high)})."
     )
-    if area.naive < estimate.value and not _reversed(evaluation):
+    if area.naive < estimate.value and not _is_reversed(evaluation):
         words += f' "AUC {area.naive:.3f}" is too low because unlabeled positives count as errors.'
     return words
 
@@ -146,7 +151,7 @@ def _flagged_words(evaluation: Evaluation, precision: Estimate) -> str:
     return words + "."
 
 
-def _reversed(evaluation: Evaluation) -> bool:
+def _is_reversed(evaluation: Evaluation) -> bool:
     return any(check.code == "UC006" and check.level == "fail" for check in evaluation.checks)
 
 
@@ -181,10 +186,15 @@ def change_words(evaluation: Evaluation) -> str:
     return f"{name} holds whatever the prevalence"
 
 
+def findings(evaluation: Evaluation) -> list[Check]:
+    """Return the checks that failed or warn, the worst first."""
+    bad = [check for check in evaluation.checks if check.level in ("fail", "warn")]
+    return sorted(bad, key=lambda check: check.level != "fail")
+
+
 def weakest_link(evaluation: Evaluation) -> str:
     """Name the assumption to worry about first."""
-    bad = [check for check in evaluation.checks if check.level in ("fail", "warn")]
-    bad.sort(key=lambda check: check.level != "fail")
+    bad = findings(evaluation)
     if bad:
         return f"{check_words(bad[0])} ({bad[0].code} {bad[0].level})"
     if evaluation.source == "estimated":
@@ -193,6 +203,11 @@ def weakest_link(evaluation: Evaluation) -> str:
             "labelled positives a fair sample of all positives?"
         )
     return "Are the labelled positives a fair sample of all positives?"
+
+
+def check_facts(check: Check) -> dict[str, str]:
+    """Return a check as plain values."""
+    return {name: str(value) for name, value in asdict(check).items()}
 
 
 def check_words(check: Check) -> str:

@@ -175,10 +175,10 @@ def check_rule(sample: SelectionSample, method: str) -> Check:
     share = float(sample.weight[empty].sum() / sample.weight.sum())
     words = f"Rows were not chosen by a cutoff on the {name} alone"
     words += f" ({share:.0%} lie beyond every row looked at)."
+    others = "" if method == "observed-score" else "'observed-score', "
     return _check(
         "selection-rule",
         "warn",
         f"{words} The method still holds if only that score and chance decided.",
-        "If a person or another model chose, use 'observed-score', 'begg-greenes' with X, or "
-        "'unobserved'.",
+        f"If a person or another model chose, use {others}'begg-greenes' with X, or 'unobserved'.",
     )

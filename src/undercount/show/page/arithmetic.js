@@ -1,7 +1,8 @@
 // The library's arithmetic on a few hundred cells a model: nothing here knows the page.
 // Kinds of rows, everywhere in this order: labelled positive, unlabeled, labelled negative.
-const POINT = ["recall", "precision", "f1", "specificity", "accuracy", "mcc"];
-const AREAS = ["roc_auc", "average_precision", "lift_auc"];
+// FACTS stands before this script, made of the library's table: of each metric its title, whether it is an area, its
+// least value, whether it needs the prevalence, and in which samplings it grows with the hidden share.
+const AREAS = Object.keys(FACTS).filter((name) => FACTS[name].area), POINT = Object.keys(FACTS).filter((name) => !FACTS[name].area);
 const KINDS = [0, 1, 2];
 const clip = (x, low = 0, high = 1) => Math.min(high, Math.max(low, x));
 const METRICS = { // of true-positive rate, false-positive rate, prevalence

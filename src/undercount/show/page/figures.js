@@ -99,7 +99,7 @@ const DRAW = {
     tidy(f);
   },
   sweep() {
-    const name = $("sweep-metric").value, isArea = AREAS.includes(name), least = name === "mcc" ? -1 : 0;
+    const name = $("sweep-metric").value, { area: isArea, least } = FACTS[name];
     const model = models[state.model], purity = purityOf(model), share = shareOf(model);
     const most = (m) => Math.min(largestShare(m, purityOf(m)), purityOf(m) - 1e-6, isArea ? 1 : largestAt(m, indexOf(m), purityOf(m)));
     const value = (m, s) => valueAt(m, name, indexOf(m), s, purityOf(m)), limit = most(model), end = Math.min(top, purity);

@@ -120,7 +120,7 @@ function sharePairs(d, i) {
 }
 // Distances to each source's limits add in squares, side by side (Zou and Donner's MOVER).
 function combined(base, pairs, name) {
-  const read = METRICS[name], middle = read(...base), least = name === "mcc" ? -1 : 0;
+  const read = METRICS[name], middle = read(...base), { least } = FACTS[name];
   let below = 0, above = 0; // where the estimate or a limit divides by 0, nothing is known
   for (const pair of pairs) {
     const ends = pair.map((rates) => read(...rates));
@@ -145,7 +145,7 @@ function possible(d, i, name, ends) {
     return read(hits / all, (flagged - hits) / (model.total - all), all / model.total);
   };
   const corners = [corner(heads[0], tails[0] + tails[1]), corner(heads[0] + heads[1], tails[0])];
-  const either = (v) => corners.map((c) => Number.isNaN(c) ? v : c), least = Math.min(...either(name === "mcc" ? -1 : 0)), most = Math.max(...either(1));
+  const either = (v) => corners.map((c) => Number.isNaN(c) ? v : c), least = Math.min(...either(FACTS[name].least)), most = Math.max(...either(1));
   return ends.map((end) => clip(end, least, most));
 }
 function pointEstimate(d, i, name) {
@@ -156,6 +156,6 @@ function pointEstimate(d, i, name) {
   // Rates outside [0, 1], where that matters for the metric, mean that the shares do not fit.
   const fits = (name === "recall" && d.pure) || Math.abs(raw - value) <= 1e-9 * Math.max(1, Math.abs(value)) || Math.max(-t, t - 1, -f, f - 1) <= 1e-9;
   const zero = divides(d, i, name);
-  if (Number.isNaN(value) || zero.by0) return { value: zero.undefined ? NaN : value, low: name === "mcc" ? -1 : 0, high: 1, fits: fits || zero.undefined };
+  if (Number.isNaN(value) || zero.by0) return { value: zero.undefined ? NaN : value, low: FACTS[name].least, high: 1, fits: fits || zero.undefined };
   return { value, low: Math.min(low, value), high: Math.max(high, value), fits };
 }

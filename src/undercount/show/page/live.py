@@ -7,7 +7,8 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from undercount.counts import ScoreCounts
-from undercount.read.evaluate import Evaluation
+from undercount.metric_facts import metric_facts
+from undercount.read.evaluation import Evaluation
 from undercount.read.scorecard import POINT_METRICS, MetricRow
 from undercount.read.sensitivity import AREAS
 from undercount.show.document import N_POINTS, plain
@@ -15,6 +16,8 @@ from undercount.show.document import N_POINTS, plain
 # Digits of thresholds on the page, more only where two scores would become one; and of weights.
 SHORT_DIGITS, WEIGHT_DIGITS = 8, 6
 ALL_DIGITS = 17
+# Rows of the page's table: metrics at a threshold, then areas.
+PAGE_METRICS = (*POINT_METRICS, *AREAS)
 
 
 def start_threshold(evaluation: Evaluation) -> float:
@@ -31,7 +34,21 @@ def page_rows(evaluation: Evaluation, threshold: float) -> list[MetricRow]:
         with warnings.catch_warnings():  # the checks say it already
             warnings.simplefilter("ignore")
             rows |= {row.metric: row for row in evaluation.at(threshold)}
-    return [rows[metric] for metric in (*POINT_METRICS, *AREAS)]
+    return [rows[metric] for metric in PAGE_METRICS]
+
+
+def script_facts() -> dict[str, dict[str, Any]]:
+    """Return what the script must know of each metric, in the order of the page's table."""
+    return {
+        name: {
+            "title": facts.title,
+            "area": facts.family == "area",
+            "least": facts.range[0],
+            "prevalence": facts.needs_prevalence,
+            "grows": facts.grows,
+        }
+        for name, facts in ((name, metric_facts(name)) for name in PAGE_METRICS)
+    }
 
 
 def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
@@ -65,9 +82,9 @@ def page_cells(counts: ScoreCounts, threshold: float) -> dict[str, list[float | 
     cells = np.concatenate(_parts(counts, threshold))
     columns = {"positive": cells[:, 1], "negative": cells[:, 2], "unlabeled": cells[:, 3]}
     short: dict[str, list[float | None]] = {
-        name: [_short(value) for value in column] for name, column in columns.items()
+        name: [_shorten(value) for value in column] for name, column in columns.items()
     }
-    return {"threshold": _distinct(cells[:, 0]), **short}
+    return {"threshold": _shorten_scores(cells[:, 0]), **short}
 
 
 def _parts(counts: ScoreCounts, threshold: float) -> tuple[Any, Any]:
@@ -80,13 +97,13 @@ def _parts(counts: ScoreCounts, threshold: float) -> tuple[Any, Any]:
         counts.unlabeled[:split].sum() / counts.n_unlabeled,
     )
     room = min(max(round(N_POINTS * sum(shares) / 2), N_POINTS // 8), N_POINTS - N_POINTS // 8)
-    above, below = _coarse(table[:split], room), _coarse(table[split:], N_POINTS - room)
+    above, below = _coarsen(table[:split], room), _coarsen(table[split:], N_POINTS - room)
     if len(above):
         above[-1, 0] = threshold  # no row lies between it and the lowest score above
     return above, below
 
 
-def _coarse(table: Any, n_bins: int) -> Any:
+def _coarsen(table: Any, n_bins: int) -> Any:
     """Merge neighbouring cells into at most `n_bins`; an empty table stays empty."""
     if len(table) == 0:
         return table
@@ -96,17 +113,17 @@ def _coarse(table: Any, n_bins: int) -> Any:
     return np.stack([counts.score, counts.positive, counts.negative, counts.unlabeled], axis=1)
 
 
-def _distinct(scores: Any) -> list[float | None]:
+def _shorten_scores(scores: Any) -> list[float | None]:
     """Shorten scores, but never so far that two become one."""
     finite = scores[np.isfinite(scores)]
     for digits in range(SHORT_DIGITS, ALL_DIGITS + 1):
         short = [float(f"{score:.{digits}g}") for score in finite]
         if len(set(short)) == len(short):
             break
-    known = dict(zip(finite.tolist(), short, strict=True)) if len(finite) else {}
-    return [known.get(float(score)) for score in scores]
+    shortened = dict(zip(finite.tolist(), short, strict=True)) if len(finite) else {}
+    return [shortened.get(float(score)) for score in scores]
 
 
-def _short(value: float) -> float | int:
+def _shorten(value: float) -> float | int:
     """Write whole numbers without a point, weights shortened."""
     return int(value) if float(value).is_integer() else float(f"{value:.{WEIGHT_DIGITS}g}")

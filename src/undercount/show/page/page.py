@@ -18,11 +18,17 @@ from undercount import __version__
 from undercount.count.arrays import amount, row_words
 from undercount.count.atomic_file import write_text
 from undercount.errors import InputError
-from undercount.read.evaluate import Evaluation
+from undercount.read.evaluation import Evaluation
 from undercount.read.scorecard import MetricRow
 from undercount.show import words
 from undercount.show.document import as_document
-from undercount.show.page.live import live_facts, page_cells, page_rows, start_threshold
+from undercount.show.page.live import (
+    live_facts,
+    page_cells,
+    page_rows,
+    script_facts,
+    start_threshold,
+)
 
 # The palette has five colours that people with colour blindness tell apart.
 MOST_MODELS = 5
@@ -49,7 +55,8 @@ def as_page(evaluations: Sequence[Evaluation]) -> str:
         facts=_facts(first),
         lead=_lead(first),
         rows=[_row(row) for row in tables[0]],
-        compared=_compared(evaluations, tables),
+        compared=_compare(evaluations, tables),
+        titles={row.metric: words.metric_title(row.metric) for row in tables[0]},
         checks=[(evaluation.name, evaluation.checks) for evaluation in evaluations],
         estimates=[(name, words.percent(e.value)) for name, e in first.estimates.items()],
         version=__version__,
@@ -58,7 +65,7 @@ def as_page(evaluations: Sequence[Evaluation]) -> str:
         loader=Markup(loader),  # noqa: S704
         packed=base64.b64encode(zlib.compress(script.encode(), 9)).decode(),
         hashes={"style": _hash(style), "loader": _hash(loader), "script": _hash(script)},
-        embedded=_embedded(_page_document(evaluations, thresholds)),
+        embedded=_embed(_page_document(evaluations, thresholds)),
     )
 
 
@@ -78,7 +85,8 @@ def _script() -> str:
     """Return the script's parts as one, whose names stay inside, without comments and indents."""
     parts = "".join(_asset(name) for name in SCRIPTS)
     parts = re.sub(r"(?m)(^|\s)//.*$|^ +", "", parts)  # an address has no space before its //
-    return f'"use strict";\n(() => {{\n{parts}}})();\n'
+    facts = json.dumps(script_facts(), separators=(",", ":"))
+    return f'"use strict";\n(() => {{\nconst FACTS = {facts};\n{parts}}})();\n'
 
 
 def _hash(text: str) -> str:
@@ -97,7 +105,7 @@ def _page_document(evaluations: Sequence[Evaluation], thresholds: list[float]) -
     return {"document": document, "live": live}
 
 
-def _embedded(document: dict[str, Any]) -> Markup:
+def _embed(document: dict[str, Any]) -> Markup:
     """Write JSON that cannot end its script element or start another."""
     text = json.dumps(document, separators=(",", ":"), sort_keys=True, allow_nan=False)
     for character in "<>&":
@@ -128,7 +136,7 @@ def _lead(evaluation: Evaluation) -> dict[str, str]:
     assert row is not None  # noqa: S101 - every evaluation has areas
     return {
         "light": words.light(evaluation),
-        "text": f"{words.TITLES.get(row.metric, row.metric)} {words.number(row.estimate.value)}",
+        "text": f"{words.metric_title(row.metric)} {words.number(row.estimate.value)}",
         "range": _range(row),
         "plain": words.plain_words(evaluation),
         "change": words.change_words(evaluation),
@@ -137,7 +145,7 @@ def _lead(evaluation: Evaluation) -> dict[str, str]:
 
 
 def _row(row: MetricRow) -> dict[str, str]:
-    needs = ", ".join(row.estimate.needs) or "nothing"
+    needs = words.needs_words(row)
     if row.lower_bound is not None:
         needs += f"; at least {words.bound_words(row)} whatever it is"
     return {
@@ -149,9 +157,10 @@ def _row(row: MetricRow) -> dict[str, str]:
     }
 
 
-def _compared(evaluations: Sequence[Evaluation], tables: list[list[MetricRow]]) -> dict[str, Any]:
-    titles = [words.TITLES.get(row.metric, row.metric) for row in tables[0]]
-    rows = [
+def _compare(
+    evaluations: Sequence[Evaluation], tables: list[list[MetricRow]]
+) -> list[dict[str, Any]]:
+    return [
         {
             "name": evaluation.name,
             "cells": [(words.number(row.estimate.value), _range(row)) for row in table],
@@ -159,7 +168,6 @@ def _compared(evaluations: Sequence[Evaluation], tables: list[list[MetricRow]]) 
         }
         for evaluation, table in zip(evaluations, tables, strict=True)
     ]
-    return {"titles": titles, "rows": rows}
 
 
 def _range(row: MetricRow) -> str:

@@ -1,8 +1,7 @@
 // ---- the state of the page, and its numbers and words ----
 const data = JSON.parse($("facts").textContent);
 const models = data.document.models.map((model, k) => prepare(model, data.live[k]));
-const TITLES = { roc_auc: "ROC AUC", f1: "F1", mcc: "MCC", lift_auc: "lift AUC" };
-const title = (name) => TITLES[name] || name.replaceAll("_", " ");
+const title = (name) => FACTS[name].title;
 const brief = (name) => name.length > 40 ? name.slice(0, 39) + "…" : name;
 // -1: each model's own, until a slider moves all to the same.
 const first = { share: -1, purity: -1, gamma: 1, place: -1, model: 0, hide: 0 };
@@ -43,13 +42,13 @@ function hash() {
 
 // ---- numbers of one model at the state ----
 // An estimated share that nobody moved: distances to the metric at the ends of its interval and to the ends of the
-// metric's own interval add in squares, side by side (`carried` in the library).
-function carried(model, name, i, share, purity) {
+// metric's own interval add in squares, side by side.
+function estimateWithShare(model, name, i, share, purity) {
   const h = model.hidden_share, impure = purity < 1 || model.label_purity.low < model.label_purity.high;
   if (!["calibrated", "own"].includes(h.interval) || state.share >= 0 || share !== h.value) return estimate(model, name, i, share, purity);
   const known = model.known || (model.known = { ...model, errors: [0, model.errors[1]], hidden_share: { ...h, low: h.value, high: h.value } });
-  const found = estimate(known, name, i, share, purity), v = found.value, least = name === "mcc" ? -1 : 0;
-  if (!impure && (name === "recall" || name === "lift_auc") || Number.isNaN(v)) return found;
+  const found = estimate(known, name, i, share, purity), v = found.value, { least, prevalence } = FACTS[name];
+  if (!impure && !prevalence || Number.isNaN(v)) return found;
   const middle = valueAt(model, name, i, share, purity);
   const ends = [Math.min(h.low, share), Math.min(Math.max(h.high, share), purity - 1e-6)].map((s) => v + valueAt(model, name, i, s, purity) - middle);
   const low = v - Math.hypot(v - found.low, Math.max(v - Math.min(...ends), 0)), high = v + Math.hypot(found.high - v, Math.max(Math.max(...ends) - v, 0));
@@ -61,8 +60,8 @@ function rowsOf(model) {
   const low = model.plainNaive || (model.plainNaive = AREAS.map((name) => area(naive, name)));
   const grows = purity === 1 && !model.sizes[2] && low[0] >= 0.5;
   return [...POINT, ...AREAS].map((name, j) => {
-    const isArea = AREAS.includes(name), before = isArea ? low[AREAS.indexOf(name)] : METRICS[name](naive.tpr[i], naive.fpr[i], naive.prevalence);
-    const row = { name, naive: before, ...carried(model, name, i, share, purity) }, certain = name === "precision" && model.dataset && model.single;
+    const { area: isArea, prevalence, grows: rises } = FACTS[name], before = isArea ? low[AREAS.indexOf(name)] : METRICS[name](naive.tpr[i], naive.fpr[i], naive.prevalence);
+    const row = { name, naive: before, ...estimateWithShare(model, name, i, share, purity) }, certain = name === "precision" && model.dataset && model.single;
     if (grows && certain) row.low = Math.max(row.low, before);
     if (still) [row.naive, row.value, row.low, row.high] = model.rows[j].map((v) => v === null ? NaN : v), row.fits = true;
     if (!row.fits) row.value = row.low = row.high = NaN;
@@ -71,13 +70,13 @@ function rowsOf(model) {
       else if (name !== "average_precision" && purity === 1) row.bias = biasedArea(model, name, share, purity, gamma);
     }
     const impure = purity < 1 || model.label_purity.low < model.label_purity.high;
-    row.needs = "random labels" + (impure ? ", prevalence, purity" : name === "recall" || name === "lift_auc" ? "" : ", prevalence");
+    row.needs = "random labels" + (impure ? ", prevalence, purity" : prevalence ? ", prevalence" : "");
     // Without hidden positives a case-control target has none: only the area has the naive value for a bound.
-    if (grows && (name === "roc_auc" || model.single && ["precision", "f1", "mcc", "average_precision"].includes(name) && (name !== "mcc" || row.naive >= 0))) row.needs += `; at least ${certain ? "" : "~"}${number(row.naive)} whatever it is`;
+    if (grows && rises.includes(model.sampling) && (name !== "mcc" || row.naive >= 0)) row.needs += `; at least ${certain ? "" : "~"}${number(row.naive)} whatever it is`;
     return row;
   });
 }
-const leadOf = (model, rows) => rows[model.threshold === null ? 6 : 1];
+const leadOf = (model, rows) => rows.find((row) => row.name === (model.threshold === null ? "roc_auc" : "precision"));
 function lightOf(model, rows, ruled) {
   if (!moved() && state.gamma === 1) return model.words.light;
   const lead = leadOf(model, rows), bias = lead.bias || [lead.low, lead.high];
@@ -131,7 +130,7 @@ function passing(model, share) {
   return above ? "precision would pass 100 %" : "a rate would leave 0 to 100 %";
 }
 function flaggedWords(model, rows, i) {
-  const [known, u, n] = model.heads.map((h) => h[i]), all = known + u + n, p = rows[1];
+  const [known, u, n] = model.heads.map((h) => h[i]), all = known + u + n, p = rows.find((row) => row.name === "precision");
   if (!model.single) return "";
   if (!all) return "Flagged: no rows; nothing scores that high.";
   const plain = model.units.every((u) => u === 1); // else sums of weights, which are no rows

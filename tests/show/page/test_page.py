@@ -13,8 +13,9 @@ import pytest
 
 import undercount as uc
 from undercount.errors import InputError
-from undercount.read.evaluate import Evaluation
-from undercount.show.page.live import page_cells
+from undercount.metric_facts import metric_facts
+from undercount.read.evaluation import Evaluation
+from undercount.show.page.live import page_cells, page_rows
 from undercount.show.page.page import as_page, write_page
 
 ONE, FIVE = 60_000, 150_000
@@ -46,6 +47,12 @@ def embedded(page: str) -> dict[str, object]:
     return facts
 
 
+def script(page: str) -> str:
+    packed = re.search(r'id="packed">(.*?)</script>', page, re.DOTALL)
+    assert packed is not None
+    return zlib.decompress(base64.b64decode(packed[1])).decode()
+
+
 @pytest.mark.parametrize(("number", "most"), [(1, ONE), (5, FIVE)])
 def test_page_is_small(number: int, most: int) -> None:
     assert len(as_page(models(number)).encode()) <= most
@@ -71,20 +78,18 @@ def test_policy_allows_the_three_hashes_and_nothing_else() -> None:
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
     style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
     loader = re.search(r"<script>(.*?)</script>", page, re.DOTALL)
-    packed = re.search(r'id="packed">(.*?)</script>', page, re.DOTALL)
     assert policy
     assert style
     assert loader
-    assert packed
-    script = zlib.decompress(base64.b64decode(packed[1])).decode()
-    for text in (style[1], loader[1], script):
+    unpacked = script(page)
+    for text in (style[1], loader[1], unpacked):
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert policy[1].count(f"'sha256-{digest}'") == 1
     assert policy[1].count("sha256-") == 3
     assert "default-src 'none'" in policy[1]
     assert "unsafe" not in policy[1]
     # The only address is the name of the SVG dialect, which nothing fetches.
-    addresses = set(re.findall(r"https?://[^\s\"'<>`)]+", page + script))
+    addresses = set(re.findall(r"https?://[^\s\"'<>`)]+", page + unpacked))
     assert addresses == {"http://www.w3.org/2000/svg"}
 
 
@@ -140,3 +145,34 @@ def test_page_is_written_as_made(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     write_page(models(1), path)
     assert path.read_text(encoding="utf-8") == as_page(models(1))
+
+
+def test_script_has_the_facts_of_the_table() -> None:
+    found = re.search(r"^const FACTS = (.*);$", script(as_page(models(1))), re.MULTILINE)
+    assert found is not None
+    facts = json.loads(found[1])
+    assert list(facts) == [row.metric for row in page_rows(models(1)[0], 0.7)]
+    for name, given in facts.items():
+        known = metric_facts(name)
+        assert given["title"] == known.title
+        assert given["least"] == known.range[0]
+        assert given["area"] == (name in ("roc_auc", "average_precision", "lift_auc"))
+        assert given["prevalence"] == known.needs_prevalence
+        assert tuple(given["grows"]) == known.grows
+
+
+def test_script_has_no_table_of_its_own() -> None:
+    # Formulas alone are written out, each once; whatever else is known comes from the facts.
+    text = script(as_page(models(1))).partition("const FACTS = ")[2].partition("\n")[2]
+    for title in ("average precision", "lift AUC", "MCC"):
+        assert title not in text
+
+
+def test_sentence_on_the_order_of_models_is_the_table() -> None:
+    page = as_page(models(2))
+    found = re.search(r"order of models in ([^.;]*) does not .*?; in ([^.;]*) it can", page)
+    assert found is not None
+    fixed, free = (set(re.split(r", | and ", words)) for words in found.groups())
+    facts = [metric_facts(row.metric) for row in page_rows(models(1)[0], 0.7)]
+    assert fixed == {known.title for known in facts if known.order_fixed != "no"}
+    assert free == {known.title for known in facts if known.order_fixed == "no"}

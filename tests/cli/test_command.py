@@ -1,4 +1,4 @@
-"""Commands write beside what they read, never onto it, and each result to a place of its own."""
+"""What every command keeps to: exit codes, and results beside the data, never onto it."""
 
 import json
 import os
@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.cli.main import main
+from undercount.cli.main import commands, main
 from undercount.errors import InputError
 
 COLUMNS = ["--label", "y", "--score", "s"]
+
+
 COUNTS = uc.ScoreCounts.from_rows([1, None], [2, 1])
 
 
@@ -42,7 +44,11 @@ def contents(folder):
 
 
 GIVEN = [*COLUMNS, "--prevalence", "0.3"]
+
+
 CASE_CONTROL = ["--positives", "positives.csv", "--unlabeled", "unlabeled.csv", "--score", "s"]
+
+
 ONTO_DATA = [
     ["evaluate", "rows.csv", *GIVEN, "--html", "rows.csv"],
     ["evaluate", "rows.csv", *GIVEN, "--json", "./parts/../rows.csv"],
@@ -74,7 +80,7 @@ def test_no_result_is_written_onto_its_data(arguments, folder, capsys):
 
 
 def test_standard_input_is_not_overwritten_either(folder):
-    command = [sys.executable, "-m", "undercount.cli.main", "evaluate", "-", *GIVEN]
+    command = [sys.executable, "-m", "undercount", "evaluate", "-", *GIVEN]
     before = contents(folder)
     with (folder / "rows.csv").open("rb") as file:
         done = subprocess.run(  # noqa: S603 - our own command
@@ -151,7 +157,7 @@ def test_what_the_system_refuses_is_an_input_error(tmp_path):
 @pytest.mark.usefixtures("folder")
 def test_a_document_on_standard_output_stands_alone(monkeypatch, capsys):
     one = {"ROC slope": ("RocSlope", {})}  # all methods take seconds
-    monkeypatch.setattr("undercount.show.estimators.METHODS", one)
+    monkeypatch.setattr("undercount.read.estimator_table.METHODS", one)
     require = ["--require", "roc_auc >= 0.99"]
     for place in ("-", "/dev/stdout"):
         assert main(["evaluate", "rows.csv", *GIVEN, *require, "--json", place]) == 1
@@ -181,3 +187,76 @@ def test_counts_of_a_pattern_know_their_files(name, folder):
         file.write("1,2,3\n")
     assert main(["count", name, *COLUMNS, "-o", "again.parquet", "--quiet"]) == 0
     assert main(["merge", "one.parquet", "again.parquet", "-o", "sum.parquet"]) == 0
+
+
+ROWS = "y,s\n" + "1,5\n0,6\n1,3\n0,4\n0,2\n0,1\n" * 20
+
+
+@pytest.fixture
+def broken(tmp_path, monkeypatch):
+    path = tmp_path / "rows.csv"
+    path.write_text(ROWS)
+
+    def fail(*_, **__):
+        raise KeyError("deep inside")
+
+    monkeypatch.setattr("undercount.cli.inputs.count_rows", fail)
+    monkeypatch.setattr("undercount.show.terms.explanation", fail)
+    monkeypatch.setattr("undercount.count.counts_file.merge_counts", fail)
+    monkeypatch.setattr("undercount.cli.demo.evaluate_fraud", fail)
+    return [str(path), "--label", "y", "--score", "s"]
+
+
+def test_the_unexpected_has_its_own_exit_code(broken, capsys):
+    arguments = ["evaluate", *broken, "--require", "roc_auc >= 0.5"]
+    assert main(arguments) == 70
+    said = capsys.readouterr().err
+    assert said.startswith("undercount: ")
+    assert "KeyError: 'deep inside'" in said
+    assert "report" in said
+    assert "--debug" in said
+    assert "Traceback" not in said
+    assert main([*arguments, "--debug"]) == 70
+    said = capsys.readouterr().err
+    assert "Traceback" in said
+    assert "in fail" in said
+
+
+@pytest.mark.usefixtures("broken")
+@pytest.mark.parametrize(
+    "arguments", [["explain"], ["merge", "a", "-o", "a.parquet"], ["demo"]], ids=lambda a: a[0]
+)
+def test_every_command_can_say_where(arguments, capsys):
+    assert main(arguments) == 70
+    assert "Traceback" not in capsys.readouterr().err
+    assert main([*arguments, "--debug"]) == 70
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_no_command_goes_without_the_guard():
+    for name, command in commands.commands.items():
+        assert type(command).__module__.startswith("undercount."), name
+        assert any("--debug" in parameter.opts for parameter in command.params), name
+
+
+def test_bad_input_keeps_its_code_with_a_traceback(capsys):
+    assert main(["evaluate", "nothing.csv", "--label", "y", "--score", "s", "--debug"]) == 2
+    said = capsys.readouterr().err
+    assert "Traceback" in said
+    assert "there is no file 'nothing.csv'" in said
+
+
+def test_a_reader_that_has_gone_is_no_verdict(tmp_path):
+    program = "import sys; from undercount.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    path = tmp_path / "rows.csv"
+    path.write_text(ROWS)
+    arguments = ["evaluate", str(path), "--label", "y", "--score", "s", "--prevalence", "0.5"]
+    with subprocess.Popen(  # noqa: S603 - our own command
+        [sys.executable, "-u", "-c", program, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        process.stdout.close()
+        said = process.stderr.read()
+        assert process.wait() == 141
+    assert b"Traceback" not in said

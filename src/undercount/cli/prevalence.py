@@ -1,0 +1,52 @@
+"""Ask every estimator how many positives are hidden."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from undercount.cli.command import FINE, Command, print_notes, prints, progress
+from undercount.cli.options import (
+    CONFIDENCE_LEVEL,
+    DATA,
+    JSON,
+    QUIET,
+    SAMPLING,
+    SEED,
+    reading_options,
+)
+from undercount.cli.reading import read
+from undercount.cli.wording import say
+
+
+@click.command(cls=Command, short_help="Estimate the share of hidden positives, all methods.")
+@DATA
+@reading_options
+@SAMPLING
+@CONFIDENCE_LEVEL
+@SEED
+@JSON
+@QUIET
+def prevalence(data: tuple[str, ...], **options: Any) -> int:
+    """Estimate the share of positives among the unlabeled rows with every method."""
+    from undercount.count.atomic_file import write_text  # noqa: PLC0415 - only when needed
+    from undercount.read.estimator_table import estimator_table, refuse_unanswered  # noqa: PLC0415
+    from undercount.show.estimators import estimators_document, estimators_text  # noqa: PLC0415
+    from undercount.show.words import SAMPLING as SAMPLINGS  # noqa: PLC0415
+
+    reading = read(data, options, [])
+    sampling = options["sampling"] or reading.sampling
+    tables = {}
+    with progress("estimating", options):
+        for name, counts in reading.counts.items():
+            rows = estimator_table(counts, options["confidence_level"], options["seed"], sampling)
+            refuse_unanswered(rows, name if len(reading.counts) > 1 else "")
+            tables[name] = [replace(row, note=say(row.note, prevalence)) for row in rows]
+    if options["json_file"]:
+        write_text(options["json_file"], json.dumps(estimators_document(tables), indent=1) + "\n")
+    if prints(options):
+        print_notes([*reading.notes, SAMPLINGS[sampling]])
+        for name, rows in tables.items():
+            click.echo(f"\n{estimators_text(name, rows)}")
+    return FINE

@@ -1,0 +1,95 @@
+"""`undercount compare`: models on the same rows."""
+
+import importlib.resources
+import json
+
+import jsonschema
+import numpy as np
+import pytest
+
+import undercount as uc
+from undercount.cli.main import main
+
+COLUMNS = ["--label", "fraud", "--score", "good"]
+
+
+def test_compare_takes_a_threshold_a_model_and_one_share(folder, capsys):
+    arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]
+    assert main([*arguments, "--threshold", "0.8", "--threshold", "0.2"]) == 0
+    printed = capsys.readouterr().out
+    assert "at the thresholds good 0.8, poor 0.2" in printed
+    assert "by the scores of good, for all models" in " ".join(printed.split())
+
+
+def test_compare_prints_differences(folder, capsys):
+    arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]
+    assert main([*arguments, "--prevalence", "0.3"]) == 0
+    assert "good minus poor" in capsys.readouterr().out
+
+
+def test_compare_writes_models_and_differences(folder, tmp_path, capsys):
+    facts, page = tmp_path / "out.json", tmp_path / "out.html"
+    arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]
+    arguments += ["--prevalence", "0.3"]
+    assert main([*arguments, "--json", str(facts), "--html", str(page), "--quiet"]) == 0
+    document = json.loads(facts.read_text())
+    schema = importlib.resources.files("undercount.show") / "schema.json"
+    jsonschema.validate(document, json.loads(schema.read_text()))
+    assert [model["name"] for model in document["models"]] == ["good", "poor"]
+    auc = {
+        model["name"]: row["estimate"]
+        for model in document["models"]
+        for row in model["metrics"]
+        if row["metric"] == "roc_auc"
+    }
+    found = next(row for row in document["differences"] if row["metric"] == "roc_auc")
+    assert found["difference"] == pytest.approx(auc["good"] - auc["poor"])
+    assert found["low"] < found["difference"] < found["high"]
+    assert page.read_text().rstrip().endswith("</html>")
+    capsys.readouterr()
+    assert main([*arguments, "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out) == document
+
+
+NAMES = ("s", "t")
+
+
+TWO = ["--positives", "positives.csv", "--unlabeled", "unlabeled.csv", "--score", "s"]
+
+
+def test_compare_reads_two_files(apart, scores_apart, capsys):
+    arguments = ["compare", *TWO, "--score", "t", "--unlabeled-prevalence", "0.3"]
+    assert main([*arguments, "--json", "-"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    y = np.repeat([1.0, np.nan], [150, 600])
+    told = {"unlabeled_prevalence": 0.3, "sampling": "case-control"}
+    expected = uc.compare(y, dict(zip(NAMES, scores_apart, strict=True)), **told)
+    found = {row["metric"]: row for row in document["differences"]}
+    assert {model["sampling"] for model in document["models"]} == {"case-control"}
+    for metric, row in found.items():
+        difference = expected.difference(metric).difference
+        assert row["difference"] == pytest.approx(difference.value, abs=1e-12)
+        assert row["low"] == pytest.approx(difference.low, abs=1e-12)
+    # By the definition: pairs of a positive and an unlabeled row, and the share that is hidden.
+    naive = [np.mean(s[:150, None] > s[None, 150:]) for s in scores_apart]
+    naive = [
+        a + np.mean(s[:150, None] == s[None, 150:]) / 2
+        for a, s in zip(naive, scores_apart, strict=True)
+    ]
+    auc = [(a - 0.3 / 2) / 0.7 for a in naive]
+    assert found["roc_auc"]["difference"] == pytest.approx(auc[0] - auc[1], abs=1e-9)
+    # A row is compared only if every model has a score for it.
+    with (apart / "unlabeled.csv").open("a") as file:
+        file.write("5,\n")
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert "150 positive rows read" in printed
+    assert "601 unlabeled rows read" in printed
+    assert "1 dropped (missing score)" in printed
+
+
+def test_compare_offers_what_it_does(capsys):
+    assert main(["compare", "--help"]) == 0
+    offered = capsys.readouterr().out
+    assert "--positives" in offered
+    assert "--weight" not in offered

@@ -1,0 +1,187 @@
+"""`undercount evaluate`: numbers, requirements, intervals and what is written."""
+
+import importlib.resources
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import jsonschema
+import pytest
+
+import undercount as uc
+from undercount.cli.main import main
+from undercount.data.fraud import fraud_path
+
+COLUMNS = ["--label", "fraud", "--score", "good"]
+
+
+FILES = ["rows.csv", "rows.tsv", "rows.csv.gz", "rows.jsonl", "rows.parquet", "rows.cs*"]
+
+
+@pytest.mark.parametrize("name", FILES[:5])
+def test_every_format_gives_the_same_numbers(name, folder, rows, tmp_path, capsys):
+    out = tmp_path / "out.json"
+    code = main(
+        [
+            "evaluate",
+            str(folder / name),
+            *COLUMNS,
+            "--prevalence",
+            "0.3",
+            "--threshold",
+            "0.8",
+            "--json",
+            str(out),
+        ]
+    )
+    assert code == 0
+    found, score, _, truth = rows
+    expected = uc.evaluate(found, score, unlabeled=0, prevalence=0.3, threshold=0.8)
+    metrics = json.loads(out.read_text())["models"][0]["metrics"]
+    assert [m["estimate"] for m in metrics] == pytest.approx(
+        [row.estimate.value for row in expected.rows], abs=1e-12
+    )
+    printed = capsys.readouterr().out
+    assert "0 = unlabeled (no label is missing" in printed
+    precision = truth[score >= 0.8].mean()
+    assert metrics[1]["low"] - 0.05 < precision < metrics[1]["high"] + 0.05
+
+
+def test_json_fits_the_schema_and_case_control_reads_two_files(folder, tmp_path):
+    schema = json.loads((importlib.resources.files("undercount.show") / "schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    out = tmp_path / "out.json"
+    arguments = ["evaluate", "--positives", str(folder / "positives.csv"), "--unlabeled"]
+    arguments += [str(folder / "unlabeled.csv"), "--score", "good", "--prevalence", "0.18"]
+    assert main([*arguments, "--json", str(out), "--quiet"]) == 0
+    document = json.loads(out.read_text())
+    jsonschema.validate(document, schema)
+    assert document["models"][0]["sampling"] == "case-control"
+
+
+@pytest.mark.parametrize(
+    ("requirement", "code"),
+    [
+        ("roc_auc >= 0.6", 0),
+        ("roc_auc >= 0.99", 1),
+        ("precision@0.8 >= 0.5", 0),
+        ("precision@0.8 >= 0.95", 1),
+        ("precision@0.8 >= 0.62", 3),
+    ],
+)
+def test_requirements_and_exit_codes(folder, requirement, code, rows):
+    _, score, _, truth = rows
+    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--prevalence", "0.3"]
+    assert 0.6 < truth[score >= 0.8].mean() < 0.65  # what the requirements above are about
+    assert main([*arguments, "--require", requirement, "--quiet"]) == code
+
+
+def test_a_prevalence_that_does_not_fit_meets_no_requirement(folder, capsys):
+    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--prevalence", "0.42"]
+    assert main([*arguments, "--require", "precision@2.5 >= 0.5"]) == 3
+    printed = capsys.readouterr().out
+    assert "UC001 fail" in printed
+    assert "more than chance explains" in printed.splitlines()[-1]
+
+
+def test_scores_that_give_the_label_away_meet_no_requirement(rows, tmp_path, capsys, monkeypatch):
+    found, score, _, _ = rows
+    path = tmp_path / "leaked.csv"
+    lines = [f"{y},{s + 20 * y}" for y, s in zip(found, score, strict=True)]
+    path.write_text("fraud,good\n" + "\n".join(lines) + "\n")
+    assert main(["evaluate", str(path), *COLUMNS, "--require", "roc_auc >= 0.9"]) == 3
+    verdict = capsys.readouterr().out.splitlines()[-1]
+    assert verdict.startswith(" inconclusive: good: roc_auc >= 0.9")
+    assert "because the scores separate labelled from unlabeled rows" in verdict
+    one = {"Consensus": ("Consensus", {})}  # all methods take seconds
+    monkeypatch.setattr("undercount.read.estimator_table.METHODS", one)
+    assert main(["prevalence", str(path), *COLUMNS]) == 0
+    assert "Warning: the scores separate labelled" in capsys.readouterr().out
+
+
+def test_a_requirement_where_nothing_is_flagged_says_so(folder, capsys):
+    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--prevalence", "0.3"]
+    assert main([*arguments, "--require", "precision@99 >= 0.5"]) == 3
+    verdict = capsys.readouterr().out.splitlines()[-1]
+    assert "no estimate; because no row scores 99 or more" in verdict
+
+
+@pytest.mark.parametrize("text", ["0.25-0.35", "0.25:0.35", "25%-35%", "25 – 35 %"])
+def test_prevalence_may_be_a_range(folder, rows, tmp_path, text):
+    out = tmp_path / "out.json"
+    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--prevalence", text, "--quiet"]
+    assert main([*arguments, "--json", str(out)]) == 0
+    found, score, _, _ = rows
+    expected = uc.evaluate(found, score, unlabeled=0, prevalence=(0.25, 0.35))
+    metrics = json.loads(out.read_text())["models"][0]["metrics"]
+    assert [m["high"] for m in metrics] == pytest.approx(
+        [row.estimate.high for row in expected.rows], abs=1e-12
+    )
+
+
+def test_interval_by_resampling_the_whole_calculation(folder, tmp_path, capsys):
+    out = tmp_path / "out.json"
+    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--interval", "bootstrap"]
+    assert main([*arguments, "--resamples", "20", "--json", str(out)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "interval by resampling the whole" in printed
+    assert "holds chance only" in printed
+    model = json.loads(out.read_text())["models"][0]
+    assert model["hidden_share"]["interval"] == "bootstrap"
+    assert "bootstrap" in model["metrics"][0]["method"]
+
+
+def test_a_threshold_above_all_scores_flags_nothing(folder, capsys):
+    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--prevalence", "0.3"]
+    assert main([*arguments, "--threshold", "99"]) == 0
+    printed = capsys.readouterr().out
+    assert "nothing is flagged" in printed
+    assert "nan" not in printed
+
+
+def test_markdown_and_report_are_written_whole(folder, tmp_path):
+    markdown, page = tmp_path / "out.md", tmp_path / "out.html"
+    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, "--prevalence", "0.3", "--quiet"]
+    assert main([*arguments, "--markdown", str(markdown), "--html", str(page)]) == 0
+    assert markdown.read_text().startswith("**good**")
+    assert page.read_text().rstrip().endswith("</html>")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.html", "out.md"]
+
+
+def test_standard_input_and_no_colour(folder):
+    done = subprocess.run(  # noqa: S603 - our own command
+        [
+            sys.executable,
+            "-m",
+            "undercount",
+            "evaluate",
+            "-",
+            *COLUMNS,
+            "--prevalence",
+            "0.3",
+        ],
+        input=(folder / "rows.csv").read_bytes(),
+        capture_output=True,
+        check=False,
+        env={**os.environ, "NO_COLOR": "1"},
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"ROC AUC" in done.stdout
+    assert b"\x1b[" not in done.stdout
+
+
+def masked(text):
+    """Blank the digits: golden files fix the words and the layout, other tests the numbers."""
+    return re.sub(r"[0-9]", "#", text)
+
+
+@pytest.mark.parametrize("kind", ["terminal", "markdown"])
+def test_golden_output_of_the_bundled_case(kind, capsys):
+    arguments = ["evaluate", str(fraud_path()), "--label", "is_fraud", "--score", "p_fraud"]
+    arguments += ["--prevalence", "0.039", "--threshold", "0.5"]
+    assert main([*arguments, *(["--markdown", "-"] if kind == "markdown" else [])]) == 0
+    golden = pathlib.Path(__file__).parents[1] / "data" / "golden" / f"{kind}.txt"
+    assert masked(capsys.readouterr().out) == golden.read_text(encoding="utf-8")

@@ -1,0 +1,152 @@
+"""`undercount select`: labels only where somebody looked."""
+
+import json
+
+import numpy as np
+import pytest
+
+from undercount.cli.main import main
+
+COLUMNS = ["--label", "y", "--score", "s"]
+
+
+def test_select_recovers_what_the_chosen_rows_hide(tmp_path, capsys):
+    rng = np.random.default_rng(5)
+    score = rng.normal(size=6000)
+    truth = 0.8 * score + 0.6 * rng.normal(size=6000) > 0.5
+    path = tmp_path / "audit.csv"
+    lines = [f"{int(t)},{s}" if s > 0 else f",{s}" for t, s in zip(truth, score, strict=True)]
+    path.write_text("late,risk\n" + "\n".join(lines) + "\n")
+    out = tmp_path / "out.json"
+    arguments = ["select", str(path), "--label", "late", "--score", "risk", "--threshold", "0.5"]
+    assert main([*arguments, "--json", str(out)]) == 0
+    assert "rows looked at" in capsys.readouterr().out
+    rows = {row["metric"]: row for row in json.loads(out.read_text())["metrics"]}
+    assert rows["prevalence"]["low"] < truth.mean() < rows["prevalence"]["high"]
+    assert rows["prevalence"]["naive"] > 1.3 * truth.mean()
+
+
+def test_select_does_not_recommend_the_method_in_use(tmp_path, capsys):
+    rng = np.random.default_rng(6)
+    score, chooser = rng.normal(size=(2, 3000))
+    truth = 0.8 * score + 0.6 * rng.normal(size=3000) > 0.5
+    looked = chooser + rng.normal(size=3000) > 0.5
+    triples = zip(truth, looked, score, chooser, strict=True)
+    lines = [f"{int(t) if k else ''},{s},{c}" for t, k, s, c in triples]
+    path = tmp_path / "audit.csv"
+    path.write_text("late,risk,rule\n" + "\n".join(lines) + "\n")
+    columns = ["--label", "late", "--score", "risk", "--selection-score", "rule"]
+    assert main(["select", str(path), *columns]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "not chosen by a cutoff" in printed
+    assert "use 'begg-greenes'" in printed
+    assert "'observed-score'" not in printed
+
+
+def test_checks_of_select_name_options(tmp_path, capsys):
+    rng = np.random.default_rng(8)
+    score = rng.exponential(size=400)
+    truth = score + rng.normal(size=400) > 1
+    looked = score + rng.normal(size=400) > 1
+    path = tmp_path / "audit.csv"
+    lines = [f"{int(t) if k else ''},{s}" for t, k, s in zip(truth, looked, score, strict=True)]
+    path.write_text("y,s\n" + "\n".join(lines) + "\n")
+    assert main(["select", str(path), *COLUMNS, "--distribution", "normal"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Use --distribution empirical (the default) or 'copula'" in printed
+
+
+@pytest.fixture
+def audit(tmp_path):
+    rng = np.random.default_rng(5)
+    score, chooser = rng.normal(size=(2, 600)).round(4)
+    truth = 0.8 * score + 0.6 * rng.normal(size=600) > 0.3
+    lines = [
+        f"{int(t) if s > 0 else ''},{s},{c}" for t, s, c in zip(truth, score, chooser, strict=True)
+    ]
+    return tmp_path, lines
+
+
+def test_select_drops_rows_without_a_score_and_says_so(audit, capsys):
+    folder, lines = audit
+    whole, holes = folder / "whole.csv", folder / "holes.csv"
+    whole.write_text("y,s,c\n" + "\n".join(lines) + "\n")
+    holes.write_text("y,s,c\n" + "\n".join(["1,,0.1", *lines, ",nan,0.2", ",,0.3"]) + "\n")
+    found = []
+    for path in (whole, holes):
+        out = folder / f"{path.stem}.json"
+        assert main(["select", str(path), *COLUMNS, "--json", str(out)]) == 0
+        found.append(json.loads(out.read_text()))
+    assert found[0] == found[1]
+    looked = sum(not line.startswith(",") for line in lines)
+    said = capsys.readouterr().out
+    assert f" 600 rows read, {looked} of them looked at" in said
+    assert f" 603 rows read, 3 dropped (missing score), {looked} of the others looked at" in said
+
+
+def test_select_drops_rows_without_a_selection_score(audit, capsys):
+    folder, lines = audit
+    path = folder / "holes.csv"
+    path.write_text("y,s,c\n" + "\n".join([*lines, "1,0.5,", ",-0.5,nan"]) + "\n")
+    assert main(["select", str(path), *COLUMNS, "--selection-score", "c"]) == 0
+    assert "602 rows read, 2 dropped (missing score)" in capsys.readouterr().out
+
+
+def test_select_takes_a_file_once(audit, capsys):
+    folder, lines = audit
+    path = folder / "rows.csv"
+    path.write_text("y,s,c\n" + "\n".join(lines) + "\n")
+    assert main(["select", str(path), str(path), *COLUMNS]) == 2
+    assert "each file may be named once" in capsys.readouterr().err
+
+
+def test_select_refuses_what_is_left_of_nothing(tmp_path, capsys):
+    path = tmp_path / "rows.csv"
+    path.write_text("y,s,c\n1,,a\n0,,2\n,,3\n")
+    assert main(["select", str(path), *COLUMNS]) == 2
+    assert "no row has a score in column 's'" in capsys.readouterr().err
+    path.write_text("y,s,c\n1,1,a\n0,2,2\n,3,3\n")
+    assert main(["select", str(path), *COLUMNS, "--selection-score", "c"]) == 2
+    assert f"column 'c' of {path} must hold numbers, not text; got 'a' in row 1. " in (
+        capsys.readouterr().err
+    )
+    path.write_text("y,s,c\n1,1,\n0,2,2\n,3,3\n")
+    arguments = ["select", str(path), *COLUMNS, "--method", "begg-greenes", "--features", "c"]
+    assert main(arguments) == 2
+    assert "column 'c' of --features must hold a finite number" in capsys.readouterr().err
+
+
+def test_select_reads_minus_one_as_evaluate_does(audit, capsys):
+    folder, lines = audit
+    found = []
+    for name, coded in (
+        ("empty", lines),
+        ("coded", [f"-1{x}" if x[0] == "," else x for x in lines]),
+    ):
+        path, out = folder / f"{name}.csv", folder / f"{name}.json"
+        path.write_text("y,s,c\n" + "\n".join(coded) + "\n")
+        assert main(["select", str(path), *COLUMNS, "--json", str(out)]) == 0
+        found.append(json.loads(out.read_text()))
+    assert found[0] == found[1]
+    said = capsys.readouterr().out
+    assert said.count(" 1 = positive, 0 = negative, -1 = not looked at\n") == 1
+
+
+def test_select_says_what_to_write_where_nobody_looked(audit, capsys):
+    folder, lines = audit
+    path = folder / "rows.csv"
+    coded = [f"9{line}" if line[0] == "," else line for line in lines]
+    path.write_text("y,s,c\n" + "\n".join(coded) + "\n")
+    assert main(["select", str(path), *COLUMNS]) == 2
+    said = capsys.readouterr().err
+    assert "If 9 means that nobody looked leave it empty; if it means verified negative" in said
+    assert "unlabeled=" not in said
+    first = 1 + next(i for i, line in enumerate(lines) if line.startswith("1,"))
+    told = [f"yes{line[1:]}" if line.startswith("1,") else line for line in lines]
+    path.write_text("y,s,c\n" + "\n".join(told) + "\n")
+    assert main(["select", str(path), *COLUMNS]) == 2
+    assert capsys.readouterr().err == (
+        f"undercount: column 'y' of {path} must hold numbers, not text; got 'yes' in row {first}. "
+        "Recode positives as 1 and negatives as 0 and leave the label empty where nobody looked, "
+        "or name another column of labels with --label\n"
+    )
