@@ -1,6 +1,5 @@
 """Where commands write: never onto what they read, and each result to a place of its own."""
 
-import glob
 import os
 import stat
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 import click
 
 from undercount.count.atomic_file import STANDARD_OUTPUT
+from undercount.count.paths import STANDARD_INPUT, find_files
 from undercount.errors import InputError
 
 # A file that exists is known by device and number, which its links share; others by their path.
@@ -56,20 +56,9 @@ def refuse_overwriting(inputs: Iterable[str], outputs: Mapping[str, str]) -> Non
 
 def files_of(path: str) -> list[str]:
     """Return the files that a name, a pattern or a folder stands for."""
-    if path == "-":
+    if path == STANDARD_INPUT:
         return ["/dev/stdin"]  # the file itself, if one was redirected
-    if Path(path).is_dir():
-        return sorted(str(file) for file in Path(path).rglob("*.*") if _is_data(file))
-    if Path(path).exists():
-        return [path]
-    return sorted(glob.glob(path, recursive=True)) or [path]  # noqa: PTH207 - may be absolute
-
-
-def _is_data(file: Path) -> bool:
-    """Tell files that are read as part of a folder from the reports that stand in it."""
-    from undercount.count.sources import KINDS  # noqa: PLC0415 - DuckDB, only when needed
-
-    return file.is_file() and any(part in KINDS for part in file.name.casefold().split(".")[1:])
+    return find_files(path) or [path]
 
 
 def _place(path: str) -> Place | None:

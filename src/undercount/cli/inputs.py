@@ -1,6 +1,5 @@
 """What a command reads: files, the coding of their labels, and what had to be dropped."""
 
-import glob
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,8 @@ from undercount.count.arrays import row_words
 from undercount.count.counts_file import is_counts_file, open_counts
 from undercount.count.files import read_numbers, refuse_text, relation_of
 from undercount.count.frames import count_scores
-from undercount.count.sources import open_source, quoted
+from undercount.count.paths import expand_paths
+from undercount.count.sources import open_source, quote_name
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
@@ -66,10 +66,10 @@ def read_counted(
             if total == 0:
                 raise InputError(f"{source.place} has no rows")
             missing = " OR ".join(
-                f"{quoted(s)} IS NULL OR isnan({quoted(s)}::DOUBLE)" for s in scores
+                f"{quote_name(s)} IS NULL OR isnan({quote_name(s)}::DOUBLE)" for s in scores
             )
             kept = relation.filter(f"NOT ({missing})")
-            found = kept.aggregate(f"{quoted(label)} AS value, count(*) AS number").fetchall()
+            found = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
             coding, notes = infer_coding(dict(found), unlabeled, negative)
             dropped = total - sum(number for _, number in found)
             notes.insert(0, read_words(total, dropped))
@@ -209,15 +209,7 @@ def infer_coding(
 
 def refuse_repeats(paths: Sequence[str]) -> None:
     """Refuse a file that is named twice: its rows would count twice."""
-    seen: set[Path] = set()
-    for path in paths:
-        for name in sorted(glob.glob(path)) or [path]:  # noqa: PTH207 - may be absolute
-            place = Path(name).resolve()
-            if place in seen:
-                raise InputError(
-                    f"each file may be named once, or its rows count twice; got {name} again"
-                )
-            seen.add(place)
+    expand_paths(paths)
 
 
 def unlabeled_value(text: str | None) -> float | None:

@@ -3,7 +3,6 @@
 from collections import Counter
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,12 +44,7 @@ def read_scores(score: Any) -> NDArray[np.floating[Any]]:
     if kind not in "fiub":
         raise InputError(f"score must hold real numbers; got {_kind_name(array)}")
     if kind in "iu" and array.dtype.itemsize == 8 and len(array):  # noqa: PLR2004 - 64-bit
-        largest = max(int(array.max()), -int(array.min()))
-        if largest > LARGEST_EXACT_INTEGER:
-            raise InputError(
-                f"integer scores must stay within ±2**53 to be kept apart; got {largest}. "
-                "Divide them or use their ranks"
-            )
+        refuse_long_integer(max(int(array.max()), -int(array.min())))
     wanted = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
     array = np.ascontiguousarray(array, dtype=wanted)
     # The maximum propagates NaN, so one pass without a temporary finds it.
@@ -63,10 +57,24 @@ def read_scores(score: Any) -> NDArray[np.floating[Any]]:
     return array
 
 
-def read_labels(y: Any, unlabeled: float | None = None) -> NDArray[np.int8]:
-    """Return labels as 1 positive, 0 negative, -1 unlabeled."""
+def refuse_long_integer(largest: int) -> None:
+    """Raise if integer scores are too large to be told apart as floats."""
+    if largest > LARGEST_EXACT_INTEGER:
+        raise InputError(
+            f"integer scores must stay within ±2**53 to be kept apart; got {largest}. "
+            "Divide them or use their ranks"
+        )
+
+
+def refuse_unlabeled_one(unlabeled: float | None) -> None:
+    """Raise if the value that means unlabeled is the one that means positive."""
     if unlabeled is not None and unlabeled == 1:
         raise InputError("unlabeled must not be 1, which always means positive")
+
+
+def read_labels(y: Any, unlabeled: float | None = None) -> NDArray[np.int8]:
+    """Return labels as 1 positive, 0 negative, -1 unlabeled."""
+    refuse_unlabeled_one(unlabeled)
     array = _as_array(y, "y")
     if array.dtype == object:
         array = _numbers(array, "y")
@@ -89,7 +97,8 @@ def read_labels(y: Any, unlabeled: float | None = None) -> NDArray[np.int8]:
     if known < len(array) and array.dtype.kind == "f":
         known += int(np.count_nonzero(np.isnan(array)))
     if known < len(array):
-        raise InputError(_unknown_labels(array, unlabeled))
+        held = array[~np.isnan(array)] if array.dtype.kind == "f" else array
+        raise InputError(describe_labels(Counter(held.tolist()), unlabeled))
     return labels
 
 
@@ -122,14 +131,13 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
             f"{name} must hold one number a row; got {values!r}. For columns of a frame use"
             " count_scores"
         )
-    if isinstance(values, np.ndarray):
-        array = (
-            np.ma.filled(values.astype(float), np.nan) if np.ma.isMaskedArray(values) else values
-        )
+    if np.ma.isMaskedArray(values):
+        array = np.ma.filled(values.astype(float), np.nan)
+    elif isinstance(values, np.ndarray):
+        array = values
     else:
-        series = nw.from_native(values, series_only=True, pass_through=True)
-        array = (
-            _from_series(series) if isinstance(series, nw.Series) else _from_sequence(values, name)
+        array = _from_sequence(
+            values if isinstance(values, list | tuple) else _unwrap(values), name
         )
     if array.ndim != 1:
         hint = ""
@@ -139,13 +147,17 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
     return array
 
 
-def _from_series(series: nw.Series[Any]) -> NDArray[Any]:
-    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-        if series.null_count() > 0:
-            wanted = nw.Float32 if series.dtype == nw.Float32 else nw.Float64
-            series = series.cast(wanted).fill_null(float("nan"))
-        return np.asarray(series.to_numpy())
-    return np.asarray(series.to_numpy())
+def _unwrap(values: Any) -> Any:
+    """Take the values out of a series of any library; anything else is left as it is."""
+    import narwhals as nw  # noqa: PLC0415 - a fifth of the time to import this module
+
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series):
+        return values
+    if (series.dtype.is_numeric() or series.dtype == nw.Boolean) and series.null_count() > 0:
+        wanted = nw.Float32 if series.dtype == nw.Float32 else nw.Float64
+        series = series.cast(wanted).fill_null(float("nan"))
+    return series.to_numpy()
 
 
 def _from_sequence(values: Any, name: str) -> NDArray[Any]:
@@ -197,15 +209,13 @@ def _listed(positions: NDArray[np.intp]) -> str:
     return shown + (", …" if len(positions) > SHOWN else "")
 
 
-def _unknown_labels(array: NDArray[Any], unlabeled: float | None) -> str:
-    held = array[~np.isnan(array)] if array.dtype.kind == "f" else array
-    found = Counter(held.tolist())
+def describe_labels(found: Counter[Any], unlabeled: float | None) -> str:
+    """Say which label values were found, how often, and what to pass."""
     shown = ", ".join(f"{value:g}: {count}" for value, count in found.most_common(SHOWN))
     more = ", …" if len(found) > SHOWN else ""
-    others = [value for value in found if value not in (0, 1, unlabeled)]
-    hint = f"If {others[0]:g} means unlabeled pass unlabeled={others[0]:g}; "
-    hint += "if it means verified negative recode it as 0"
+    other = next(value for value in found if value not in (0, 1, unlabeled))
     return (
         "labels must be 1 (positive), 0 (negative) or missing (unlabeled); "
-        f"got {{{shown}{more}}}. {hint}"
+        f"got {{{shown}{more}}}. If {other:g} means unlabeled pass unlabeled={other:g}; "
+        "if it means verified negative recode it as 0"
     )
