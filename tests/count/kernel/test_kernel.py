@@ -296,11 +296,3 @@ def test_without_borders_all_rows_lie_in_one_place():
     counts = counter.counts()
     assert (counts.between.tolist(), counts.lowest.tolist()) == ([3.0], [-np.inf])
     assert counts.merged.tolist() == [True]
-
-
-def test_light_rows_of_two_scores_are_marked_as_merged():
-    # Two rows of weight .25 far from the one label; together they weigh less than one row.
-    score, label = np.array([9.0, 2.0, 1.0]), np.array([1, -1, -1], np.int8)
-    with forced("buckets"):
-        table = rows.compact_table(score, label, np.array([1.0, 0.25, 0.25]))
-    assert (table.score.tolist(), table.merged.tolist()) == ([9.0, 1.0], [False, True])
