@@ -6,7 +6,7 @@ import numpy as np
 
 from undercount.assume.labelled import labelled_curve
 from undercount.cli.inputs import read_counted
-from undercount.count.files import read_columns
+from undercount.count.files import read_numbers
 from undercount.counts import ScoreCounts
 from undercount.data.fraud import fraud_path, fraud_truth_path
 from undercount.read.evaluate import Evaluation, evaluate
@@ -28,8 +28,8 @@ def demonstrated() -> tuple[list[Evaluation], list[str]]:
 def truth_words(evaluations: Sequence[Evaluation]) -> str:
     """Compare each row of the tables with what the hidden truth gives."""
     names = [evaluation.name for evaluation in evaluations]
-    scores = read_columns([str(fraud_path())], names)
-    truth = read_columns([str(fraud_truth_path())], ["truth"])["truth"]
+    scores = read_numbers([str(fraud_path())], names)
+    truth = read_numbers([str(fraud_truth_path())], ["truth"])["truth"]
     lines = ["", f" {'The hidden truth':<34}{'naive':>8}{'estimate':>10}{'truth':>8}   inside?"]
     for evaluation in evaluations:
         curve = labelled_curve(ScoreCounts.from_rows(truth, scores[evaluation.name]))

@@ -196,14 +196,7 @@ def is_counts_file(path: str | os.PathLike[str]) -> bool:
 
 
 def fingerprint(paths: Sequence[str | os.PathLike[str]], *question: object) -> str:
-    """Name rows by their files' names, sizes and times, and by what is counted of them.
-
-    Examples
-    --------
-    >>> from undercount.count.counts_file import fingerprint
-    >>> len(fingerprint([], "label", "score"))
-    32
-    """
+    """Name rows by their files' names, sizes and times, and by what is counted of them."""
     seen: list[Any] = [repr(part) for part in question]
     for path in paths:
         state = Path(path).stat()
@@ -324,21 +317,17 @@ def _merge_files(
         if part_name not in done:
             total = _add_part(total, open_counts(path, connection), seen, str(path), part_name)
             if notes is not None and time.monotonic() - noted > NOTE_EVERY:
-                _note(total, notes)
+                write_counts(
+                    total.counts,
+                    notes,
+                    source=total.sources,
+                    parts=total.parts,
+                    sampling=total.sampling,
+                )
                 noted = time.monotonic()
         progress.rows(1, len(paths))
     assert total is not None  # noqa: S101 - there is at least one path
     return total
-
-
-def _note(total: CountsFile, notes: Path) -> None:
-    write_counts(
-        total.counts,
-        notes,
-        source=total.sources,
-        parts=total.parts,
-        sampling=total.sampling,
-    )
 
 
 def _add_counts(left: ScoreCounts, right: ScoreCounts) -> ScoreCounts:

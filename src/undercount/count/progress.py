@@ -3,7 +3,7 @@
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -60,15 +60,13 @@ class Progress:
             self.last = share
             self.tell(share)
 
-    def _look(self) -> AbstractContextManager[Any]:
+    @contextmanager
+    def _look(self) -> Iterator[None]:
         """Ask DuckDB from a thread of its own, because a query does not come back until its end."""
         connection = CONNECTION.get()
         if self.tell is None or not hasattr(connection, "query_progress"):
-            return nullcontext()
-        return self._ask(connection)
-
-    @contextmanager
-    def _ask(self, connection: Any) -> Iterator[None]:
+            yield
+            return
         stop, largest = threading.Event(), [0.0]
 
         def look() -> None:

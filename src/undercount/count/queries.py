@@ -27,8 +27,12 @@ def transform_rows(frame: Frame, function: Callable[..., Frame], *arguments: Any
     """Apply a function of a frame that works row by row; in Dask on each partition, in one step."""
     if not frame.implementation.is_dask():
         return function(frame, *arguments)
-    changed = change_partitions(frame.to_native(), function, arguments)
-    result: Frame = nw.from_native(changed)
+    native, change = (
+        frame.to_native(),
+        partial(_change_part, function=function, arguments=arguments),
+    )
+    schema = change(native._meta)  # noqa: SLF001 - how Dask calls it
+    result: Frame = nw.from_native(native.map_partitions(change, meta=schema))
     return result
 
 
@@ -144,12 +148,6 @@ def _column(series: nw.Series[Any]) -> NDArray[Any]:
 TABLES_AT_ONCE = 4
 # Whole numbers as keys are counted in an array if it has at most so many places for each row.
 PLACES_A_ROW = 4
-
-
-def change_partitions(native: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Apply a function of narwhals frames to each partition, as one step."""
-    change = partial(_change_part, function=function, arguments=arguments)
-    return native.map_partitions(change, meta=change(native._meta))  # noqa: SLF001 - its schema
 
 
 def _change_part(part: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

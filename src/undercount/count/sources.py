@@ -32,16 +32,12 @@ PARTITION = re.compile(r"[/\\][^/\\=]+=[^/\\]*[/\\]")
 
 @dataclass(frozen=True)
 class Source:
-    """Files as one table: the connection, the FROM clause, and column types.
-
-    `text` says that the format has no types of its own, so that numbers are read from text.
-    """
+    """Files as one table: the connection, the FROM clause, and column types."""
 
     connection: duckdb.DuckDBPyConnection
     table: str
     types: dict[str, str]
     files: tuple[str, ...]
-    text: bool
 
     @property
     def place(self) -> str:
@@ -61,7 +57,7 @@ class Source:
     def number(self, name: str, cast: str = "CAST") -> str:
         """Write a column as a number; text that is none raises (or with TRY_CAST is missing)."""
         column = quote_name(name)
-        if not self.text or self.types[name] != "VARCHAR":
+        if self.types[name] != "VARCHAR":
             return column
         return (
             f"CASE lower({column}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 "
@@ -139,7 +135,7 @@ def _open_files(
         table = _reader(files, kind, f", columns={{{columns}}}")
         types = dict.fromkeys(types, "VARCHAR")
     check_columns(wanted, list(types), files[0])
-    return Source(connection, table, types, files, kind != "parquet")
+    return Source(connection, table, types, files)
 
 
 def _reader(files: Sequence[str], kind: str, more: str = "") -> str:
