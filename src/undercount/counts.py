@@ -264,11 +264,7 @@ class ScoreCounts:
         return ScoreCounts.from_table(coarsen(self.table, n_bins), self.squared_weight)
 
     def _words(self) -> str:
-        parts = (
-            f"{amount(self.n_positive)} labelled positive",
-            f"{amount(self.n_negative)} labelled negative",
-            f"{amount(self.n_unlabeled)} unlabeled",
-        )
+        parts = (f"{amount(getattr(self, f'n_{name}'))} {kind}" for name, kind in _WORDS.items())
         return ", ".join(parts)
 
     def __repr__(self) -> str:

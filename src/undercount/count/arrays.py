@@ -12,6 +12,7 @@ from undercount.errors import InputError
 # Beyond this, neighbouring 64-bit integers are the same float64.
 LARGEST_EXACT_INTEGER = 2**53
 SHOWN = 5
+LABEL_RULE = "labels must be 1 (positive), 0 (negative) or missing (unlabeled)"
 
 
 def amount(value: float) -> str:
@@ -37,13 +38,8 @@ def row_words(number: float, *, weighted: bool = False) -> str:
 
 def read_scores(score: Any) -> NDArray[np.floating[Any]]:
     """Return scores as contiguous float32 or float64 without NaN."""
-    array = _as_array(score, "score")
-    if array.dtype == object:
-        array = _numbers(array, "score")
-    kind = array.dtype.kind
-    if kind not in "fiub":
-        raise InputError(f"score must hold real numbers; got {_kind_name(array)}")
-    if kind in "iu" and array.dtype.itemsize == 8 and len(array):  # noqa: PLR2004 - 64-bit
+    array = _read_numbers(score, "score")
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and len(array):  # noqa: PLR2004 - 64-bit
         refuse_long_integer(max(int(array.max()), -int(array.min())))
     wanted = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
     array = np.ascontiguousarray(array, dtype=wanted)
@@ -52,7 +48,7 @@ def read_scores(score: Any) -> NDArray[np.floating[Any]]:
         missing = np.flatnonzero(np.isnan(array))
         raise InputError(
             f"score must not be missing; got {len(missing)} NaN, first at row "
-            f"{_listed(missing)}. Drop these rows or score them"
+            f"{_list_rows(missing)}. Drop these rows or score them"
         )
     return array
 
@@ -75,14 +71,8 @@ def refuse_unlabeled_one(unlabeled: float | None) -> None:
 def read_labels(y: Any, unlabeled: float | None = None) -> NDArray[np.int8]:
     """Return labels as 1 positive, 0 negative, -1 unlabeled."""
     refuse_unlabeled_one(unlabeled)
-    array = _as_array(y, "y")
-    if array.dtype == object:
-        array = _numbers(array, "y")
-    if array.dtype.kind not in "fiub":
-        raise InputError(
-            "labels must be 1 (positive), 0 (negative) or missing (unlabeled); "
-            f"got {_kind_name(array)}; recode, for example numpy.where(y == 'yes', 1, numpy.nan)"
-        )
+    recode = "; recode, for example numpy.where(y == 'yes', 1, numpy.nan)"
+    array = _read_numbers(y, "y", LABEL_RULE, recode)
     positive = array == 1
     if unlabeled == 0:
         negative = np.zeros(0, dtype=bool)
@@ -106,21 +96,28 @@ def read_weights(
     weight: Any, n_rows: int, *, name: str = "sample_weight", allow_zero_sum: bool = False
 ) -> FloatArray:
     """Return finite weights that are not negative."""
-    array = _as_array(weight, name)
-    if array.dtype == object:
-        array = _numbers(array, name)
-    if array.dtype.kind not in "fiub":
-        raise InputError(f"{name} must hold real numbers; got {_kind_name(array)}")
+    array = _read_numbers(weight, name)
     if len(array) != n_rows:
         raise InputError(f"{name} must have one value a row; got {len(array)} for {n_rows} rows")
     array = np.ascontiguousarray(array, dtype=np.float64)
     wrong = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if len(wrong):
         raise InputError(
-            f"{name} must be finite and not negative; got {array[wrong[0]]} at row {_listed(wrong)}"
+            f"{name} must be finite and not negative; got {array[wrong[0]]} at row {_list_rows(wrong)}"
         )
     if not allow_zero_sum and not array.any():
         raise InputError(f"{name} must not be 0 for every row")
+    return array
+
+
+def _read_numbers(values: Any, name: str, rule: str = "", hint: str = "") -> NDArray[Any]:
+    """Return a 1-D array of real numbers of any type."""
+    array = _as_array(values, name)
+    if array.dtype == object:
+        array = _as_floats(array, name)
+    if array.dtype.kind not in "fiub":
+        rule = rule or f"{name} must hold real numbers"
+        raise InputError(f"{rule}; got {_kind_name(array)}{hint}")
     return array
 
 
@@ -167,10 +164,10 @@ def _from_sequence(values: Any, name: str) -> NDArray[Any]:
         raise InputError(f"{name} must be 1-D; got nested values of different lengths") from None
 
 
-def _numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
+def _as_floats(array: NDArray[Any], name: str) -> NDArray[Any]:
     """Turn an object array of numbers and missing values into floats."""
     flat = array.ravel()
-    missing = np.array([_is_missing(value) for value in flat], dtype=bool)
+    missing = np.array([is_missing(value) for value in flat], dtype=bool)
     strings = [value for value in flat[~missing] if isinstance(value, str | bytes)]
     if strings:
         raise InputError(
@@ -187,7 +184,8 @@ def _numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
     return result.reshape(array.shape)
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
+    """Tell None, NaN and NA from values."""
     if value is None:
         return True
     try:
@@ -204,7 +202,7 @@ def _kind_name(array: NDArray[Any]) -> str:
     return names.get(array.dtype.kind, str(array.dtype)) + example
 
 
-def _listed(positions: NDArray[np.intp]) -> str:
+def _list_rows(positions: NDArray[np.intp]) -> str:
     shown = ", ".join(str(int(position)) for position in positions[:SHOWN])
     return shown + (", …" if len(positions) > SHOWN else "")
 
@@ -215,7 +213,6 @@ def describe_labels(found: Counter[Any], unlabeled: float | None) -> str:
     more = ", …" if len(found) > SHOWN else ""
     other = next(value for value in found if value not in (0, 1, unlabeled))
     return (
-        "labels must be 1 (positive), 0 (negative) or missing (unlabeled); "
-        f"got {{{shown}{more}}}. If {other:g} means unlabeled pass unlabeled={other:g}; "
-        "if it means verified negative recode it as 0"
+        f"{LABEL_RULE}; got {{{shown}{more}}}. If {other:g} means unlabeled pass "
+        f"unlabeled={other:g}; if it means verified negative recode it as 0"
     )

@@ -202,7 +202,7 @@ def check_columns(wanted: Iterable[str], names: Sequence[str], place: str) -> No
 
 @dataclass(frozen=True)
 class Fineness:
-    """How finely scores are kept apart."""
+    """How finely scores are kept apart, and who is told how far the count is."""
 
     bins: int | None
     compact: bool | None
@@ -260,7 +260,7 @@ def _count_lazy(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsBySc
     refuse_long_integers(frame, columns)
     frame = report_rows(frame, how.progress)
     if how.bins is not None:
-        return count_binned(frame, columns, how.bins or DEFAULT_BINS, how.progress)
+        return count_binned(frame, columns, how.bins, how.progress)
     if how.compact is False:
         return _count_exactly(frame, columns, how)
     if not any(_looks_continuous(frame, name) for name in columns.scores):
@@ -273,7 +273,7 @@ def _count_lazy(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsBySc
         return _count_locally(frame, columns, how)
     if int(collect(frame.select(nw.len().alias(ROWS)))[ROWS][0]) <= EXACT_LIMIT:
         return _count_exactly(frame, columns, how)
-    return count_binned(frame, columns, how.bins or DEFAULT_BINS, how.progress)
+    return count_binned(frame, columns, DEFAULT_BINS, how.progress)
 
 
 def _count_locally(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsByScore:
@@ -293,7 +293,7 @@ def _count_locally(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsB
             return _count_exactly(frame, columns, replace(how, compact=True))
         tables = count_compactly(frame, columns, int(rows), how.knots, how.progress)
         return {name: {(): counts} for name, counts in tables.items()}
-    return count_binned(frame, columns, how.bins or DEFAULT_BINS, how.progress)
+    return count_binned(frame, columns, DEFAULT_BINS, how.progress)
 
 
 def _count_exactly(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsByScore:

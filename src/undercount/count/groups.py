@@ -8,7 +8,9 @@ import narwhals as nw
 import numpy as np
 
 from undercount.count.arrays import (
+    LABEL_RULE,
     describe_labels,
+    is_missing,
     refuse_long_integer,
     refuse_unlabeled_one,
 )
@@ -49,7 +51,7 @@ class ColumnRoles(NamedTuple):
 def check_types(schema: Mapping[str, Any], columns: ColumnRoles) -> None:
     """Raise unless labels, scores and weights are numbers."""
     refuse_unlabeled_one(columns.unlabeled)
-    rules = [(columns.label, "labels must be 1 (positive), 0 (negative) or missing (unlabeled)")]
+    rules = [(columns.label, LABEL_RULE)]
     rules += [(name, "score must hold real numbers") for name in columns.scores]
     rules += [(columns.weight, "weight must hold real numbers")] if columns.weight else []
     for name, rule in rules:
@@ -220,7 +222,7 @@ def refuse_long_integers(frame: Frame, columns: ColumnRoles) -> None:
     ends = [nw.col(name).min().alias(f"low{i}") for i, name in enumerate(long)]
     ends += [nw.col(name).max().alias(f"high{i}") for i, name in enumerate(long)]
     found = collect(frame.select(*ends)).values()
-    values = [int(end[0]) for end in found if end[0] is not None and end[0] == end[0]]
+    values = [int(end[0]) for end in found if not is_missing(end[0])]
     refuse_long_integer(max((abs(value) for value in values), default=0))
 
 
@@ -228,7 +230,7 @@ def _find_labels(frame: Frame, label: str) -> Counter[Any]:
     """Count the rows of each label value, the most frequent first."""
     found = collect(frame.group_by(label).agg(nw.len().alias(ROWS)))
     pairs = zip(found[label].tolist(), found[ROWS].tolist(), strict=True)
-    held = Counter({value: rows for value, rows in pairs if value is not None and value == value})  # noqa: PLR0124 - NaN
+    held = Counter({value: rows for value, rows in pairs if not is_missing(value)})
     return Counter(dict(held.most_common()))
 
 
@@ -276,8 +278,4 @@ def plain(value: Any) -> Hashable:
     """Return a group's value as Python has it; every kind of missing is None."""
     value = value.as_py() if hasattr(value, "as_py") else value
     value = value.item() if isinstance(value, np.generic) else value
-    try:
-        missing = bool(value != value)  # noqa: PLR0124 - NaN is unequal to itself
-    except TypeError:  # pandas.NA has no truth value
-        missing = True
-    return None if missing else value
+    return None if is_missing(value) else value
