@@ -48,7 +48,7 @@ def read_scores(score: Any) -> NDArray[np.floating[Any]]:
         missing = np.flatnonzero(np.isnan(array))
         raise InputError(
             f"score must not be missing; got {len(missing)} NaN, first at row "
-            f"{_list_rows(missing)}. Drop these rows or score them"
+            f"{_row_list(missing)}. Drop these rows or score them"
         )
     return array
 
@@ -103,7 +103,7 @@ def read_weights(
     wrong = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if len(wrong):
         raise InputError(
-            f"{name} must be finite and not negative; got {array[wrong[0]]} at row {_list_rows(wrong)}"
+            f"{name} must be finite and not negative; got {array[wrong[0]]} at row {_row_list(wrong)}"
         )
     if not allow_zero_sum and not array.any():
         raise InputError(f"{name} must not be 0 for every row")
@@ -202,7 +202,7 @@ def _kind_name(array: NDArray[Any]) -> str:
     return names.get(array.dtype.kind, str(array.dtype)) + example
 
 
-def _list_rows(positions: NDArray[np.intp]) -> str:
+def _row_list(positions: NDArray[np.intp]) -> str:
     shown = ", ".join(str(int(position)) for position in positions[:SHOWN])
     return shown + (", …" if len(positions) > SHOWN else "")
 
