@@ -103,7 +103,8 @@ def read_weights(
     wrong = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if len(wrong):
         raise InputError(
-            f"{name} must be finite and not negative; got {array[wrong[0]]} at row {_row_list(wrong)}"
+            f"{name} must be finite and not negative; got {array[wrong[0]]} at row "
+            f"{_row_list(wrong)}"
         )
     if not allow_zero_sum and not array.any():
         raise InputError(f"{name} must not be 0 for every row")

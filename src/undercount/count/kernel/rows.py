@@ -20,7 +20,7 @@ from undercount.count.kernel.buckets import (
     count_around,
 )
 from undercount.count.kernel.packed import Codes, count_around_labels, count_every_score, pack
-from undercount.count.kernel.table import Table, concatenate, merge_bare, sum_equal_scores
+from undercount.count.kernel.table import Table, concatenate, merge_bare
 from undercount.errors import InputError
 
 POSITIVE, NEGATIVE, UNLABELED = 1, 0, -1
@@ -146,11 +146,11 @@ def _table_by_sorting(rows: ScoredRows) -> Table:
             return _from_ascending(*count_every_score(packed))
         if halves := _halves(rows):
             return concatenate(*(_table_by_sorting(half) for half in halves))
-    weight = 1.0 if rows.weight is None else rows.weight
-    classes = [
-        np.where(rows.label == code, weight, 0.0) for code in (POSITIVE, NEGATIVE, UNLABELED)
-    ]
-    return sum_equal_scores(rows.score, classes, np.zeros(rows.score.size, bool))
+    distinct, place = np.unique(rows.score, return_inverse=True)
+    codes = (POSITIVE, NEGATIVE, UNLABELED)
+    return _from_ascending(
+        distinct, [_weight_at(place, distinct.size, rows, code) for code in codes]
+    )
 
 
 def _halves(rows: ScoredRows) -> list[ScoredRows]:

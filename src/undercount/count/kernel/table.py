@@ -107,7 +107,7 @@ def insert_knots(table: Table, knots: Sequence[float]) -> Table:
     return Table(np.insert(table.score, place, missing), empty[0], empty[1], empty[2], merged)
 
 
-def sum_equal_scores(score: Scores, columns: Sequence[FloatArray], merged: BoolArray) -> Table:
+def sum_equal_scores(score: FloatArray, columns: Sequence[FloatArray], merged: BoolArray) -> Table:
     """Add up equal scores in any order into a descending table.
 
     Empty cells are dropped, except between merged ones: there they are knots.
