@@ -2,7 +2,6 @@
 
 import errno
 import os
-import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ def replace_when_complete(path: str | os.PathLike[str]) -> Iterator[Path]:
         target = Path(os.path.realpath(path))
         if target.is_symlink():  # even when followed to the end
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))  # noqa: TRY301 - as the system says
-        temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+        temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
         try:
             yield temporary
             temporary.replace(target)
