@@ -263,3 +263,15 @@ def test_bad_counts():
         uc.ScoreCounts.from_counts([1, 2], [1], [1], [0])
     with pytest.raises(uc.InputError, match="n_bins"):
         uc.ScoreCounts.from_counts([1, 2], [1, 0], [1, 0], [0, 0]).coarsened(0)
+
+
+def test_light_rows_of_several_scores_are_merged_like_heavy_ones():
+    # Rows of weight 1/1024: many of them in one cell still weigh less than one row.
+    rng = np.random.default_rng(2)
+    y = np.where(rng.random(40_000) < 0.01, 1.0, np.nan)
+    weight = np.full(y.size, 1 / 1024)
+    options = {"sample_weight": weight, "compact": True}
+    counts = uc.ScoreCounts.from_rows(y, rng.permutation(y.size), **options)
+    several = (counts.positive == 0) & (counts.unlabeled > 1 / 1024)
+    assert several.sum() > 100
+    assert counts.merged[several].all()

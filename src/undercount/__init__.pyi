@@ -13,6 +13,7 @@ from .assume.propensity import biased_auc as biased_auc
 from .assume.propensity import biased_recall as biased_recall
 from .assume.propensity import propensity_curve as propensity_curve
 from .assume.selection.model import SelectionModel as SelectionModel
+from .count.counts_file import align_counts as align_counts
 from .count.counts_file import load_counts as load_counts
 from .count.counts_file import merge_counts as merge_counts
 from .count.counts_file import write_counts as write_counts

@@ -9,17 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from undercount.count.arrays import amount, read_labels, read_scores, read_weights, row_words
+from undercount.count.kernel.rows import compact_table, full_table, sum_squares
 from undercount.count.kernel.table import (
     Table,
-    added,
-    compact_table,
-    full_table,
-    grouped,
-    heads,
-    largest_error,
-    squared_weights,
-    summed,
-    with_knots,
+    accumulate,
+    add_tables,
+    bound_auc_error,
+    coarsen,
+    insert_knots,
+    sum_equal_scores,
 )
 from undercount.curve import FloatArray
 from undercount.errors import InputError
@@ -108,10 +106,10 @@ class ScoreCounts:
             kept = weights > 0
             scores, labels, weights = scores[kept], labels[kept], weights[kept]
         if compact:
-            table = with_knots(compact_table(scores, labels, weights, knots), knots)
+            table = insert_knots(compact_table(scores, labels, weights, knots), knots)
         else:
             table = full_table(scores, labels, weights)
-        return cls._from_table(table, squared_weights(labels, weights))
+        return cls.from_table(table, sum_squares(labels, weights))
 
     @classmethod
     def from_counts(
@@ -148,20 +146,23 @@ class ScoreCounts:
             for name, column in zip(CLASSES, (positive, negative, unlabeled), strict=True)
         ]
         several = np.zeros(len(scores), bool) if merged is None else np.asarray(merged, bool)
-        table = summed(scores, columns, several)
-        sums = [float(column.sum()) for column in table[1:4]]
-        return cls._from_table(table, squared_weight or (sums[0], sums[1], sums[2]))
+        table = sum_equal_scores(scores, columns, several)
+        sums = [float(column.sum()) for column in table.classes]
+        return cls.from_table(table, squared_weight or (sums[0], sums[1], sums[2]))
 
     @classmethod
-    def _from_table(cls, table: Table, squared_weight: tuple[float, float, float]) -> "ScoreCounts":
-        columns = (table.score, table.positive, table.negative, table.unlabeled)
+    def from_table(cls, table: Table, squared_weight: tuple[float, float, float]) -> "ScoreCounts":
+        """Take over a table that the kernel has made of validated rows."""
+        columns = (table.score, *table.classes)
         arrays = [np.ascontiguousarray(column, dtype=np.float64) for column in columns]
         merged = np.ascontiguousarray(table.merged)
         for array in (*arrays, merged):
             array.setflags(write=False)
         return cls(arrays[0], arrays[1], arrays[2], arrays[3], merged, squared_weight)
 
-    def _table(self) -> Table:
+    @property
+    def table(self) -> Table:
+        """The columns alone, as the kernel takes them."""
         return Table(self.score, self.positive, self.negative, self.unlabeled, self.merged)
 
     @cached_property
@@ -203,9 +204,9 @@ class ScoreCounts:
     def cumulative(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Rows above each border between cells, from 0 to all: positive, negative, unlabeled."""
         return (
-            heads(self.positive, self.n_positive),
-            heads(self.negative, self.n_negative),
-            heads(self.unlabeled, self.n_unlabeled),
+            accumulate(self.positive, self.n_positive),
+            accumulate(self.negative, self.n_negative),
+            accumulate(self.unlabeled, self.n_unlabeled),
         )
 
     def auc(self, upper: str, lower: str) -> float:
@@ -237,14 +238,14 @@ class ScoreCounts:
 
         Rows of two classes in one merged cell count one half where they may really count 0 or 1.
         """
-        return largest_error(self._table())
+        return bound_auc_error(self.table)
 
     def __add__(self, other: "ScoreCounts") -> "ScoreCounts":
         if not isinstance(other, ScoreCounts):
             return NotImplemented
         squares = np.add(self.squared_weight, other.squared_weight).tolist()
-        table = added(self._table(), other._table())
-        return ScoreCounts._from_table(table, (squares[0], squares[1], squares[2]))
+        table = add_tables(self.table, other.table)
+        return ScoreCounts.from_table(table, (squares[0], squares[1], squares[2]))
 
     def coarsened(self, n_bins: int) -> "ScoreCounts":
         """Merge neighbouring scores into at most `n_bins` cells of about equal weight.
@@ -261,25 +262,10 @@ class ScoreCounts:
         """
         if n_bins < 1:
             raise InputError(f"n_bins must be at least 1; got {n_bins}")
-        if n_bins >= len(self.score):
-            return self
-        shares = [
-            c / c.sum() for c in (self.positive, self.negative, self.unlabeled) if c.sum() > 0
-        ]
-        position = np.cumsum(sum(shares)) / len(shares)
-        cell = np.minimum((position * n_bins * (1 - 1e-12)).astype(np.int64), n_bins - 1)
-        starts = np.append(True, np.diff(cell) > 0)
-        return self._grouped(starts)
-
-    def _grouped(self, starts: BoolArray) -> "ScoreCounts":
-        return ScoreCounts._from_table(grouped(self._table(), starts), self.squared_weight)
+        return ScoreCounts.from_table(coarsen(self.table, n_bins), self.squared_weight)
 
     def _words(self) -> str:
-        parts = (
-            f"{amount(self.n_positive)} labelled positive",
-            f"{amount(self.n_negative)} labelled negative",
-            f"{amount(self.n_unlabeled)} unlabeled",
-        )
+        parts = (f"{amount(getattr(self, f'n_{name}'))} {kind}" for name, kind in _WORDS.items())
         return ", ".join(parts)
 
     def __repr__(self) -> str:

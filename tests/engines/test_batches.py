@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 import undercount.count.batches
-import undercount.count.engines
-from undercount.count.batches import gap_counter
+import undercount.count.frames
+import undercount.count.kernel.buckets
 from undercount.count.files import read_counts
 from undercount.count.frames import count_scores
 from undercount.counts import ScoreCounts
@@ -32,11 +32,11 @@ def shapes(size):
 @pytest.fixture
 def small_limits(monkeypatch):
     """Make a few thousand rows large, and batches and buckets small."""
-    monkeypatch.setattr(undercount.count.engines, "EXACT_LIMIT", 0)
+    monkeypatch.setattr(undercount.count.frames, "EXACT_LIMIT", 0)
     monkeypatch.setattr(undercount.count.batches, "BATCH", 700)
-    monkeypatch.setattr(undercount.count.batches, "CHUNK", 300)
-    monkeypatch.setattr(undercount.count.batches, "NEAR_ROWS", 200)
-    monkeypatch.setattr(undercount.count.batches, "BUCKET_BITS", (2, 8))
+    monkeypatch.setattr(undercount.count.kernel.buckets, "CHUNK", 300)
+    monkeypatch.setattr(undercount.count.kernel.buckets, "NEAR_ROWS", 200)
+    monkeypatch.setattr(undercount.count.kernel.buckets, "BUCKET_BITS", (2, 8))
 
 
 def saved(directory, **columns):
@@ -128,14 +128,6 @@ def test_every_score_on_request(columns, same):
 @pytest.mark.usefixtures("small_limits")
 def test_without_pyarrow(monkeypatch, columns, same, tmp_path):
     path = saved(tmp_path, y=columns["y"], t=columns["t"])
-    monkeypatch.setattr(undercount.count.engines.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(undercount.count.frames.importlib.util, "find_spec", lambda _: None)
     counts = read_counts(path, label="y", score="t")
     same(counts, ScoreCounts.from_rows(columns["y"], columns["t"], compact=True))
-
-
-def test_no_border_is_one_gap():
-    counter = gap_counter(np.zeros(0), np.array([1.0, 2.0]))
-    counter.add(np.array([3.0, -np.inf, 5.0]), None)
-    counter.settle()
-    assert counter.between[0] == 3
-    assert counter.lowest[0] == -np.inf

@@ -11,6 +11,7 @@ import pytest
 import undercount.count.counts_file
 from undercount.assume.labelled import naive_curve
 from undercount.count.counts_file import (
+    align_counts,
     fingerprint,
     is_counts_file,
     load_counts,
@@ -18,7 +19,6 @@ from undercount.count.counts_file import (
     open_counts,
     write_counts,
 )
-from undercount.count.grid import align_counts
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 

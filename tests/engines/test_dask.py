@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from undercount.count.frames import count_scores
-from undercount.count.queries import _grouped
+from undercount.count.queries import _group_part
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 
@@ -127,14 +127,14 @@ def test_groups_of_whole_numbers_are_those_of_pandas(most):
         }
     )
     made = {"n": ("a", "size"), "low": ("v", "min"), "high": ("v", "max"), "sum": ("v", "sum")}
-    found = _grouped(part, ["a", "b"], made, most)
+    found = _group_part(part, ["a", "b"], made, most)
     expected = part.groupby(["a", "b"]).agg(**made).reset_index()
     if most is None:
         pd.testing.assert_frame_equal(found, expected)
     else:
         assert len(found) == most
     far = part.assign(b=part["b"] ** 2)  # too many places for an array
-    found = _grouped(far, ["a", "b"], made, None).sort_values(["a", "b"], ignore_index=True)
+    found = _group_part(far, ["a", "b"], made, None).sort_values(["a", "b"], ignore_index=True)
     pd.testing.assert_frame_equal(found, far.groupby(["a", "b"]).agg(**made).reset_index())
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-import undercount.count.engines
+import undercount.count.frames
+from undercount.count.counts_file import align_counts
 from undercount.count.frames import count_scores
-from undercount.count.grid import Cells, align_counts, binning_error
+from undercount.count.kernel.table import ScoreRanges
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 
@@ -168,9 +169,9 @@ def test_a_missing_score_of_several_names_its_column(lazy_constructor, columns):
 
 
 def test_many_distinct_scores_are_binned_by_themselves(monkeypatch):
-    monkeypatch.setattr(undercount.count.engines, "EXACT_LIMIT", 100)
-    monkeypatch.setattr(undercount.count.engines, "PROBE_ROWS", 64)
-    monkeypatch.setattr(undercount.count.engines, "DEFAULT_BINS", 50)
+    monkeypatch.setattr(undercount.count.frames, "EXACT_LIMIT", 100)
+    monkeypatch.setattr(undercount.count.frames, "PROBE_ROWS", 64)
+    monkeypatch.setattr(undercount.count.frames, "DEFAULT_BINS", 50)
     frame = pl.DataFrame({"y": [1, 0] * 200, "s": np.linspace(0, 1, 400)}).lazy()
     assert len(count_scores(frame, label="y", score="s").score) <= 50
 
@@ -204,47 +205,12 @@ def test_extreme_scores(largest, smallest):
     assert counts.score[0] > counts.score[-1] or len(counts.score) == 1
 
 
-def test_overlapping_cells_become_one():
-    cells = Cells(np.array([0.0, 2.0, 5.0]), np.array([3.0, 4.0, 6.0]), np.eye(3))
-    merged = cells.disjoint()
-    np.testing.assert_array_equal(merged.low, [0, 5])
-    np.testing.assert_array_equal(merged.high, [4, 6])
-
-
-def orders(counts):
-    """All orders of the rows inside each cell of a table of labelled positives and unlabeled."""
-    cells = []
-    for positive, unlabeled in zip(counts.positive, counts.unlabeled, strict=True):
-        rows = [1] * int(positive) + [0] * int(unlabeled)
-        cells.append(sorted(set(itertools.permutations(rows))))
-    return itertools.product(*cells)
-
-
-def average_precision(rows):
-    found = [sum(rows[: place + 1]) / (place + 1) for place, row in enumerate(rows) if row]
-    return sum(found) / len(found)
-
-
-def test_average_precision_error_covers_every_order():
-    y = [1, None, None, 1, None, 1, None, None]
-    counts = ScoreCounts.from_rows(y, np.arange(8.0)[::-1]).coarsened(3)
-    true, all_rows = np.cumsum(counts.positive), np.cumsum(counts.positive + counts.unlabeled)
-    tied = float((counts.positive * true / all_rows).sum() / 3)
-    errors = []
-    for cells in orders(counts):
-        rows = [row for cell in cells for row in cell]
-        errors.append(abs(average_precision(rows) - tied))
-    found = binning_error(counts)
-    assert max(errors) <= found.average_precision <= 1.5 * max(errors)
-    assert found.roc_auc == counts.auc_error
-    assert found.precision == 0.0
-
-
-def test_exact_counts_have_no_error(columns):
-    exact = ScoreCounts.from_rows(columns["y"], columns["t"])
-    compact = ScoreCounts.from_rows(columns["y"], columns["t"], compact=True)
-    assert binning_error(exact) == (0.0, 0.0, 0.0)
-    assert binning_error(compact) == (0.0, 0.0, 0.0)
+def test_overlapping_ranges_become_one_cell():
+    ranges = ScoreRanges(np.array([0.0, 2.0, 5.0]), np.array([3.0, 4.0, 5.0]), np.eye(3))
+    table = ranges.table()
+    np.testing.assert_array_equal(table.score, [5, 0])
+    np.testing.assert_array_equal(table.classes, [[0, 1], [0, 1], [1, 0]])
+    np.testing.assert_array_equal(table.merged, [False, True])
 
 
 def test_alignment():

@@ -13,12 +13,12 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import undercount.count.engines
+import undercount.count.frames
 import undercount.count.progress
 from undercount.count.counts_file import merge_counts, write_counts
 from undercount.count.files import read_counts
 from undercount.count.frames import count_scores
-from undercount.count.progress import Progress, telling
+from undercount.count.progress import Progress, open_progress
 from undercount.counts import ScoreCounts
 
 
@@ -51,11 +51,11 @@ def test_a_running_query_of_duckdb_is_asked(monkeypatch):
     monkeypatch.setattr(undercount.count.progress, "LOOK_EVERY", 0.001)
     seen = []
     progress = Progress(seen.append)
-    with undercount.count.progress.watched(Connection()), progress.step(0.8):
+    with undercount.count.progress.watch_queries(Connection()), progress.step(0.8):
         while not seen:
             time.sleep(0.001)
     assert seen == [0.4, 0.8]
-    assert undercount.count.progress.WATCHED.get() is None
+    assert undercount.count.progress.CONNECTION.get() is None
 
 
 def test_duckdb_knows_how_far_it_is(tmp_path, monkeypatch):
@@ -104,7 +104,7 @@ def test_a_bar_is_drawn_on_stderr_when_asked_for(monkeypatch):
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(undercount.count.progress, "PATIENCE", 0.0)
     monkeypatch.setenv("TERM", "xterm")
-    with telling(True, "counting") as progress, progress.step(1.0):
+    with open_progress(True, "counting") as progress, progress.step(1.0):
         time.sleep(0.05)
         progress.inside(0.5)
     assert "counting" in stream.getvalue()
@@ -123,13 +123,13 @@ def test_short_work_draws_nothing(columns, capfd):
 
 STOPPED = """
 import os, signal, sys
-import undercount.count.engines, undercount.count.progress
+import undercount.count.frames, undercount.count.progress
 from undercount.count.counts_file import write_counts
 from undercount.count.files import read_counts
 from undercount.count.counts_file import merge_counts
 
 undercount.count.progress.LOOK_EVERY = 0.002
-undercount.count.engines.EXACT_LIMIT = 1000
+undercount.count.frames.EXACT_LIMIT = 1000
 
 
 def stop(share):

@@ -3,7 +3,6 @@
 Results are never written onto what they are made from, and each goes to a place of its own.
 """
 
-import glob
 import os
 import stat
 import sys
@@ -17,7 +16,8 @@ import click
 
 from undercount.cli.wording import say
 from undercount.count.atomic_file import STANDARD_OUTPUT
-from undercount.count.progress import Tell, telling
+from undercount.count.paths import STANDARD_INPUT, find_files
+from undercount.count.progress import Tell, open_progress
 from undercount.errors import InputError
 
 FINE, REQUIREMENT_FAILS, BAD_INPUT, INCONCLUSIVE = 0, 1, 2, 3
@@ -64,20 +64,9 @@ def refuse_overwriting(inputs: Iterable[str], outputs: Mapping[str, str]) -> Non
 
 def files_of(path: str) -> list[str]:
     """Return the files that a name, a pattern or a folder stands for."""
-    if path == "-":
+    if path == STANDARD_INPUT:
         return ["/dev/stdin"]  # the file itself, if one was redirected
-    if Path(path).is_dir():
-        return sorted(str(file) for file in Path(path).rglob("*.*") if _is_data(file))
-    if Path(path).exists():
-        return [path]
-    return sorted(glob.glob(path, recursive=True)) or [path]  # noqa: PTH207 - may be absolute
-
-
-def _is_data(file: Path) -> bool:
-    """Tell files that are read as part of a folder from the reports that stand in it."""
-    from undercount.count.sources import KINDS  # noqa: PLC0415 - DuckDB, only when needed
-
-    return file.is_file() and any(part in KINDS for part in file.name.casefold().split(".")[1:])
+    return find_files(path) or [path]
 
 
 def _place(path: str) -> Place | None:
@@ -91,7 +80,7 @@ def _place(path: str) -> Place | None:
 @contextmanager
 def progress(what: str, options: dict[str, Any]) -> Iterator[Tell | None]:
     """Show a bar on stderr if work takes long, unless quiet or not a terminal."""
-    with telling(not options.get("quiet") and sys.stderr.isatty(), what) as steps:
+    with open_progress(not options.get("quiet") and sys.stderr.isatty(), what) as steps:
         yield steps.tell
 
 

@@ -13,12 +13,12 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.cli.command import files_of
 from undercount.count.arrays import row_words
 from undercount.count.counts_file import is_counts_file, open_counts
 from undercount.count.files import read_numbers, refuse_text, relation_of
 from undercount.count.frames import count_scores
-from undercount.count.sources import open_source, quoted
+from undercount.count.paths import expand_paths
+from undercount.count.sources import open_source, quote_name
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
@@ -85,10 +85,10 @@ def count_rows(
             if total == 0:
                 raise InputError(f"{source.place} has no rows")
             missing = " OR ".join(
-                f"{quoted(s)} IS NULL OR isnan({quoted(s)}::DOUBLE)" for s in scores
+                f"{quote_name(s)} IS NULL OR isnan({quote_name(s)}::DOUBLE)" for s in scores
             )
             kept = relation.filter(f"NOT ({missing})")
-            found = kept.aggregate(f"{quoted(label)} AS value, count(*) AS number").fetchall()
+            found = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
             coding, notes = infer_coding(dict(found), unlabeled, negative)
             dropped = total - sum(number for _, number in found)
             notes.insert(0, read_words(total, dropped))
@@ -279,15 +279,7 @@ def infer_coding(
 
 def refuse_repeats(paths: Sequence[str]) -> None:
     """Refuse a file that is named twice: its rows would count twice."""
-    seen: set[Path] = set()
-    for path in paths:
-        for name in files_of(path):
-            place = Path(name).resolve()
-            if place in seen:
-                raise InputError(
-                    f"each file may be named once, or its rows count twice; got {name} again"
-                )
-            seen.add(place)
+    expand_paths(paths)
 
 
 def unlabeled_value(text: str | None) -> float | None:

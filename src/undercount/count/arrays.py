@@ -3,7 +3,6 @@
 from collections import Counter
 from typing import Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +20,11 @@ class LabelWords(NamedTuple):
     missing: str = "unlabeled"
     recode: str = "numpy.where(y == 'yes', 1, numpy.nan)"
     other: str = "If {0} means unlabeled pass unlabeled={0}"
+
+    @property
+    def rule(self) -> str:
+        """Which values labels may have."""
+        return f"labels must be 1 (positive), 0 (negative) or missing ({self.missing})"
 
 
 WORDS = LabelWords()
@@ -49,19 +53,9 @@ def row_words(number: float, *, weighted: bool = False) -> str:
 
 def read_scores(score: Any) -> NDArray[np.floating[Any]]:
     """Return scores as contiguous float32 or float64 without NaN."""
-    array = _as_array(score, "score")
-    if array.dtype == object:
-        array = _numbers(array, "score")
-    kind = array.dtype.kind
-    if kind not in "fiub":
-        raise InputError(f"score must hold real numbers; got {_kind_name(array)}")
-    if kind in "iu" and array.dtype.itemsize == 8 and len(array):  # noqa: PLR2004 - 64-bit
-        largest = max(int(array.max()), -int(array.min()))
-        if largest > LARGEST_EXACT_INTEGER:
-            raise InputError(
-                f"integer scores must stay within ±2**53 to be kept apart; got {largest}. "
-                "Divide them or use their ranks"
-            )
+    array = _read_numbers(score, "score")
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and len(array):  # noqa: PLR2004 - 64-bit
+        refuse_long_integer(max(int(array.max()), -int(array.min())))
     wanted = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
     array = np.ascontiguousarray(array, dtype=wanted)
     # The maximum propagates NaN, so one pass without a temporary finds it.
@@ -69,25 +63,32 @@ def read_scores(score: Any) -> NDArray[np.floating[Any]]:
         missing = np.flatnonzero(np.isnan(array))
         raise InputError(
             f"score must not be missing; got {len(missing)} NaN, first at row "
-            f"{_listed(missing)}. Drop these rows or score them"
+            f"{_row_list(missing)}. Drop these rows or score them"
         )
     return array
+
+
+def refuse_long_integer(largest: int) -> None:
+    """Raise if integer scores are too large to be told apart as floats."""
+    if largest > LARGEST_EXACT_INTEGER:
+        raise InputError(
+            f"integer scores must stay within ±2**53 to be kept apart; got {largest}. "
+            "Divide them or use their ranks"
+        )
+
+
+def refuse_unlabeled_one(unlabeled: float | None) -> None:
+    """Raise if the value that means unlabeled is the one that means positive."""
+    if unlabeled is not None and unlabeled == 1:
+        raise InputError("unlabeled must not be 1, which always means positive")
 
 
 def read_labels(
     y: Any, unlabeled: float | None = None, words: LabelWords = WORDS
 ) -> NDArray[np.int8]:
     """Return labels as 1 positive, 0 negative, -1 unlabeled."""
-    if unlabeled is not None and unlabeled == 1:
-        raise InputError("unlabeled must not be 1, which always means positive")
-    array = _as_array(y, "y")
-    if array.dtype == object:
-        array = _numbers(array, "y")
-    if array.dtype.kind not in "fiub":
-        raise InputError(
-            f"labels must be 1 (positive), 0 (negative) or missing ({words.missing}); "
-            f"got {_kind_name(array)}; recode, for example {words.recode}"
-        )
+    refuse_unlabeled_one(unlabeled)
+    array = _read_numbers(y, "y", words.rule, f"; recode, for example {words.recode}")
     positive = array == 1
     if unlabeled == 0:
         negative = np.zeros(0, dtype=bool)
@@ -102,7 +103,8 @@ def read_labels(
     if known < len(array) and array.dtype.kind == "f":
         known += int(np.count_nonzero(np.isnan(array)))
     if known < len(array):
-        raise InputError(_unknown_labels(array, unlabeled, words))
+        held = array[~np.isnan(array)] if array.dtype.kind == "f" else array
+        raise InputError(describe_labels(Counter(held.tolist()), unlabeled, words))
     return labels
 
 
@@ -110,21 +112,29 @@ def read_weights(
     weight: Any, n_rows: int, *, name: str = "sample_weight", allow_zero_sum: bool = False
 ) -> FloatArray:
     """Return finite weights that are not negative."""
-    array = _as_array(weight, name)
-    if array.dtype == object:
-        array = _numbers(array, name)
-    if array.dtype.kind not in "fiub":
-        raise InputError(f"{name} must hold real numbers; got {_kind_name(array)}")
+    array = _read_numbers(weight, name)
     if len(array) != n_rows:
         raise InputError(f"{name} must have one value a row; got {len(array)} for {n_rows} rows")
     array = np.ascontiguousarray(array, dtype=np.float64)
     wrong = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if len(wrong):
         raise InputError(
-            f"{name} must be finite and not negative; got {array[wrong[0]]} at row {_listed(wrong)}"
+            f"{name} must be finite and not negative; got {array[wrong[0]]} at row "
+            f"{_row_list(wrong)}"
         )
     if not allow_zero_sum and not array.any():
         raise InputError(f"{name} must not be 0 for every row")
+    return array
+
+
+def _read_numbers(values: Any, name: str, rule: str = "", hint: str = "") -> NDArray[Any]:
+    """Return a 1-D array of real numbers of any type."""
+    array = _as_array(values, name)
+    if array.dtype == object:
+        array = _as_floats(array, name)
+    if array.dtype.kind not in "fiub":
+        rule = rule or f"{name} must hold real numbers"
+        raise InputError(f"{rule}; got {_kind_name(array)}{hint}")
     return array
 
 
@@ -135,14 +145,13 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
             f"{name} must hold one number a row; got {values!r}. For columns of a frame use"
             " count_scores"
         )
-    if isinstance(values, np.ndarray):
-        array = (
-            np.ma.filled(values.astype(float), np.nan) if np.ma.isMaskedArray(values) else values
-        )
+    if np.ma.isMaskedArray(values):
+        array = np.ma.filled(values.astype(float), np.nan)
+    elif isinstance(values, np.ndarray):
+        array = values
     else:
-        series = nw.from_native(values, series_only=True, pass_through=True)
-        array = (
-            _from_series(series) if isinstance(series, nw.Series) else _from_sequence(values, name)
+        array = _from_sequence(
+            values if isinstance(values, list | tuple) else _unwrap(values), name
         )
     if array.ndim != 1:
         hint = ""
@@ -152,13 +161,17 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
     return array
 
 
-def _from_series(series: nw.Series[Any]) -> NDArray[Any]:
-    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-        if series.null_count() > 0:
-            wanted = nw.Float32 if series.dtype == nw.Float32 else nw.Float64
-            series = series.cast(wanted).fill_null(float("nan"))
-        return np.asarray(series.to_numpy())
-    return np.asarray(series.to_numpy())
+def _unwrap(values: Any) -> Any:
+    """Take the values out of a series of any library; anything else is left as it is."""
+    import narwhals as nw  # noqa: PLC0415 - a fifth of the time to import this module
+
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series):
+        return values
+    if (series.dtype.is_numeric() or series.dtype == nw.Boolean) and series.null_count() > 0:
+        wanted = nw.Float32 if series.dtype == nw.Float32 else nw.Float64
+        series = series.cast(wanted).fill_null(float("nan"))
+    return series.to_numpy()
 
 
 def _from_sequence(values: Any, name: str) -> NDArray[Any]:
@@ -168,10 +181,10 @@ def _from_sequence(values: Any, name: str) -> NDArray[Any]:
         raise InputError(f"{name} must be 1-D; got nested values of different lengths") from None
 
 
-def _numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
+def _as_floats(array: NDArray[Any], name: str) -> NDArray[Any]:
     """Turn an object array of numbers and missing values into floats."""
     flat = array.ravel()
-    missing = np.array([_is_missing(value) for value in flat], dtype=bool)
+    missing = np.array([is_missing(value) for value in flat], dtype=bool)
     strings = [value for value in flat[~missing] if isinstance(value, str | bytes)]
     if strings:
         raise InputError(
@@ -188,7 +201,8 @@ def _numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
     return result.reshape(array.shape)
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
+    """Tell None, NaN and NA from values."""
     if value is None:
         return True
     try:
@@ -205,19 +219,17 @@ def _kind_name(array: NDArray[Any]) -> str:
     return names.get(array.dtype.kind, str(array.dtype)) + example
 
 
-def _listed(positions: NDArray[np.intp]) -> str:
+def _row_list(positions: NDArray[np.intp]) -> str:
     shown = ", ".join(str(int(position)) for position in positions[:SHOWN])
     return shown + (", …" if len(positions) > SHOWN else "")
 
 
-def _unknown_labels(array: NDArray[Any], unlabeled: float | None, words: LabelWords) -> str:
-    held = array[~np.isnan(array)] if array.dtype.kind == "f" else array
-    found = Counter(held.tolist())
+def describe_labels(found: Counter[Any], unlabeled: float | None, words: LabelWords = WORDS) -> str:
+    """Say which label values were found, how often, and what to pass."""
     shown = ", ".join(f"{value:g}: {count}" for value, count in found.most_common(SHOWN))
     more = ", …" if len(found) > SHOWN else ""
-    others = [value for value in found if value not in (0, 1, unlabeled)]
-    hint = words.other.format(f"{others[0]:g}")
+    other = next(value for value in found if value not in (0, 1, unlabeled))
+    hint = words.other.format(f"{other:g}")
     return (
-        f"labels must be 1 (positive), 0 (negative) or missing ({words.missing}); "
-        f"got {{{shown}{more}}}. {hint}; if it means verified negative recode it as 0"
+        f"{words.rule}; got {{{shown}{more}}}. {hint}; if it means verified negative recode it as 0"
     )

@@ -1,4 +1,4 @@
-"""Bins of rows: the place of each score on the grid of its column.
+"""Count rows into bins in three scans: a sample, all bins, and the bins that matter once more.
 
 The bins of several score columns are numbered one column after the other, so that one group-by
 counts them all.
@@ -9,21 +9,39 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
-from undercount.count.grid import NARROWEST, Cells, Grid, Sample, choose_grid
+from undercount.count.grid import (
+    ATOM,
+    BIN,
+    LARGEST,
+    NARROWEST,
+    PLACE,
+    choose_grid,
+    column_of,
+    place_rows,
+)
 from undercount.count.groups import (
     BAD_WEIGHT,
+    CLASS_CODES,
     NEGATIVE,
     POSITIVE,
     UNLABELED,
-    Columns,
+    ColumnRoles,
     amounts,
-    coded,
+    code_labels,
     is_nan,
     refuse_bad_rows,
     split_by,
-    stack,
+    stack_scores,
+    sum_squares,
+)
+from undercount.count.kernel.table import (
+    ScoreRanges,
+    Table,
+    bound_auc_error,
+    coarsen,
+    sum_equal_scores,
+    tie_errors,
 )
 from undercount.count.progress import Progress
 from undercount.count.queries import (
@@ -35,102 +53,13 @@ from undercount.count.queries import (
     WEIGHT,
     Arrays,
     Frame,
-    Made,
+    Sums,
     collect,
     first_rows,
     group,
-    transformed,
+    transform_rows,
 )
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray
-
-BIN, ATOM, PLACE = "undercount_bin", "undercount_atom", "undercount_place"
-# Room for scores beyond the grid.
-MARGIN = 4
-LARGEST = float(np.finfo(np.float64).max)
-
-Grids = tuple[Grid | None, ...]
-
-
-def with_bins(table: Frame, grids: Grids, bins: int) -> Frame:
-    """Add the bin of each row, its place in the grid, and whether its score is a frequent one."""
-    if table.implementation.is_pandas():  # a partition of Dask's: arrays are faster
-        return _with_bin_columns(table, grids, bins)
-    score, place = nw.col(SCORE), nw.col(PLACE)
-    scales: list[nw.Expr] = []
-    places: list[nw.Expr] = []
-    numbers: list[nw.Expr] = []
-    atoms: list[nw.Expr] = []
-    for column, grid in enumerate(grids):
-        start = column * span(bins)
-        atom = (score > LARGEST) | (score < -LARGEST)
-        number, scale, inside = nw.lit(start), nw.lit(0.0), nw.lit(float(start))
-        if grid is not None:
-            scale, inside = grid.scale(score), grid.place_expression(place) + float(start)
-            number = place.cast(nw.Int64)
-            number = (
-                nw.when(score > grid.high).then(nw.lit(start + _beyond(bins))).otherwise(number)
-            )
-            number = nw.when(score < grid.low).then(nw.lit(start - 2)).otherwise(number)
-            atom = atom | score.is_in(grid.atoms.tolist()) if grid.atoms.size else atom
-        scales.append(scale)
-        places.append(inside)
-        numbers.append(number)
-        atoms.append(atom.cast(nw.Int8))
-    table = table.with_columns(_by_name(scales).alias(PLACE), _by_name(atoms).alias(ATOM))
-    table = table.with_columns(_by_name(places).alias(PLACE))
-    return table.with_columns(_by_name(numbers).alias(BIN))
-
-
-def _by_name(choices: list[nw.Expr]) -> nw.Expr:
-    """Choose by the name of the score column."""
-    chosen = choices[-1]
-    for column in range(len(choices) - 2, -1, -1):
-        mine = nw.col(NAME) == f"{SCORE}{column}"
-        chosen = nw.when(mine).then(choices[column]).otherwise(chosen)
-    return chosen
-
-
-def _beyond(bins: int) -> int:
-    return bins + 2
-
-
-def span(bins: int) -> int:
-    """Return how far the bins of a score column lie from those of the next one."""
-    return _beyond(bins) + 2 * MARGIN
-
-
-def column_of(number: NDArray[Any], bins: int) -> NDArray[np.int64]:
-    """Return the score column of a bin."""
-    return np.asarray((number + MARGIN) // span(bins), np.int64)
-
-
-def _placed(
-    score: FloatArray, grid: Grid | None, column: int, bins: int
-) -> tuple[FloatArray, NDArray[np.int64], NDArray[np.bool_]]:
-    start, atom = column * span(bins), np.isinf(score)
-    if grid is None:
-        return np.full(score.size, float(start)), np.full(score.size, start), atom
-    place = grid.place(score)
-    place += start
-    number = place.astype(np.int64)
-    number[score > grid.high] = start + _beyond(bins)
-    number[score < grid.low] = start - 2
-    return place, number, atom | np.isin(score, grid.atoms) if grid.atoms.size else atom
-
-
-def _with_bin_columns(table: Frame, grids: Grids, bins: int) -> Frame:
-    """Add the same columns to a pandas frame."""
-    part = table.collect().to_native()
-    score = part[SCORE].to_numpy(np.float64)
-    place, number, atom = _placed(score, grids[0], 0, bins)
-    for column, grid in enumerate(grids[1:], 1):
-        mine = (part[NAME] == f"{SCORE}{column}").to_numpy()
-        place[mine], number[mine], atom[mine] = _placed(score[mine], grid, column, bins)
-    part = part.assign(**{PLACE: place, ATOM: atom.astype(np.int8), BIN: number})
-    result: Frame = nw.from_native(part).lazy()
-    return result
-
 
 # Bins are made finer than asked for, and then merged where that costs least.
 FINER = 4
@@ -142,21 +71,20 @@ PART, LOW, HIGH = "undercount_part", "undercount_low", "undercount_high"
 MOST_HOT, MOST_WORST = 2**12, 24
 # Cells made of the bins looked into once more, and rows in those that keep every score.
 INNER_CELLS, EXACT_ROWS = 2**17, 2**20
-KINDS = (POSITIVE, NEGATIVE, UNLABELED)
-ENDS: Made = {LOW: (SCORE, "min"), HIGH: (SCORE, "max")}
+ENDS: Sums = {LOW: (SCORE, "min"), HIGH: (SCORE, "max")}
 
 Parts = dict[str, dict[Any, Arrays]]
 
 
 def count_binned(
-    frame: Frame, columns: Columns, bins: int, progress: Progress
+    frame: Frame, columns: ColumnRoles, bins: int, progress: Progress
 ) -> dict[str, dict[Any, ScoreCounts]]:
     """Count each score column into at most `bins` cells, for each group, in three scans."""
-    table = transformed(frame, _usable, columns)
+    table = transform_rows(frame, _select_usable, columns)
     with progress.step(0.3):
         samples = _samples(frame, table, columns, bins)
     grids = tuple(choose_grid(sample, FINER * bins) for sample in samples)
-    wide = transformed(table, with_bins, grids, FINER * bins)
+    wide = transform_rows(table, place_rows, grids, FINER * bins)
     keys = [*columns.by, CODE, BIN, ATOM]
     weighted = columns.weight is not None
     with progress.step(0.7):
@@ -167,7 +95,7 @@ def count_binned(
         _refuse(frame, columns, _column_of(found, columns, bins, name), name)
     hot = _hot_bins(parts, bins)
     if hot.bins:
-        inner = transformed(wide, _inside, hot)
+        inner = transform_rows(wide, _cut_hot_bins, hot)
         with progress.step(1.0):
             again = collect(group(inner, [*keys, PART], weighted=weighted, extra=ENDS))
         kept = ~np.isin(found[BIN], hot.bins)
@@ -179,12 +107,12 @@ def count_binned(
     }
 
 
-def _usable(frame: Frame, columns: Columns) -> Frame:
+def _select_usable(frame: Frame, columns: ColumnRoles) -> Frame:
     """Code labels; a missing score gets a code of its own, because it has no bin."""
-    table, score = coded(frame, columns), nw.col(f"{SCORE}0")
+    table, score = code_labels(frame, columns), nw.col(f"{SCORE}0")
     kept = [*columns.by, *([WEIGHT, SQUARE] if columns.weight is not None else [])]
     if len(columns.scores) > 1:
-        table, score, kept = stack(table, columns), nw.col(SCORE), [NAME, *kept]
+        table, score, kept = stack_scores(table, columns), nw.col(SCORE), [NAME, *kept]
     missing = score.is_null() | is_nan(score)
     code = nw.when(missing).then(nw.lit(MISSING_SCORE)).otherwise(nw.col(CODE))
     usable = nw.when(missing).then(nw.lit(0.0)).otherwise(score)
@@ -204,7 +132,7 @@ def _complete(table: Frame) -> bool:
     return not any(part[name].hasnans for name in part.columns if name.startswith(SCORE))
 
 
-def _samples(frame: Frame, table: Frame, columns: Columns, bins: int) -> list[Sample]:
+def _samples(frame: Frame, table: Frame, columns: ColumnRoles, bins: int) -> list[Table]:
     """Take distinct labelled scores and some unlabeled rows of each score column."""
     several = len(columns.scores) > 1
     keys = [*([NAME] if several else []), SCORE, CODE]
@@ -215,11 +143,11 @@ def _samples(frame: Frame, table: Frame, columns: Columns, bins: int) -> list[Sa
     if table.implementation.is_dask():
         n_parts = table.to_native().npartitions
         shares = most // n_parts + 1, probe * len(names) // n_parts + 1
-        labelled = transformed(table, _thinned, *shares)
+        labelled = transform_rows(table, _thin_rows, *shares)
         most += probe * len(names)
     else:
         labelled = table.filter((nw.col(CODE) == POSITIVE) | (nw.col(CODE) == NEGATIVE))
-        plain = coded(frame, columns).filter(nw.col(CODE) == UNLABELED).select(*names)
+        plain = code_labels(frame, columns).filter(nw.col(CODE) == UNLABELED).select(*names)
         others = first_rows(plain, probe)
     known = collect(group(labelled, keys, weighted=False, most=most))
     samples = []
@@ -229,7 +157,7 @@ def _samples(frame: Frame, table: Frame, columns: Columns, bins: int) -> list[Sa
     return samples
 
 
-def _thinned(table: Frame, most_labelled: int, most_others: int) -> Frame:
+def _thin_rows(table: Frame, most_labelled: int, most_others: int) -> Frame:
     """Keep some labelled and some other rows of a partition, evenly."""
     part = table.collect().to_native()
     code = part[CODE].to_numpy()
@@ -244,14 +172,13 @@ def _thinned(table: Frame, most_labelled: int, most_others: int) -> Frame:
     return result
 
 
-def _sample(known: Arrays, others: Any) -> Sample:
+def _sample(known: Arrays, others: Any) -> Table:
     score = np.concatenate([known[SCORE], others])
     code = np.append(known[CODE].astype(np.int64), np.full(others.size, UNLABELED))
     rows = np.append(known[ROWS].astype(np.float64), np.ones(others.size))
     finite = np.isfinite(score)
-    distinct, place = np.unique(score[finite], return_inverse=True)
-    held = [np.where(code[finite] == kind, rows[finite], 0.0) for kind in KINDS]
-    return Sample(distinct, np.stack([np.bincount(place, row, distinct.size) for row in held]))
+    classes = [np.where(code[finite] == kind, rows[finite], 0.0) for kind in CLASS_CODES]
+    return sum_equal_scores(score[finite], classes, np.zeros(int(finite.sum()), bool))
 
 
 class HotBins(NamedTuple):
@@ -262,7 +189,7 @@ class HotBins(NamedTuple):
     ends: list[tuple[float, float]]
 
 
-def _inside(wide: Frame, hot: HotBins) -> Frame:
+def _cut_hot_bins(wide: Frame, hot: HotBins) -> Frame:
     """Cut bins finer: along the grid, the worst from lowest to highest, or to every score."""
     wide = wide.filter(nw.col(BIN).is_in(hot.bins))
     score = nw.col(SCORE)
@@ -277,20 +204,20 @@ def _inside(wide: Frame, hot: HotBins) -> Frame:
     return wide.with_columns(part.alias(PART))
 
 
-def _refuse(frame: Frame, columns: Columns, found: Arrays, name: str) -> None:
+def _refuse(frame: Frame, columns: ColumnRoles, found: Arrays, name: str) -> None:
     missing = np.where(found[CODE] == MISSING_SCORE, np.nan, 0.0)
     groups = {ROWS: found[ROWS], CODE: found[CODE], SCORE: missing}
     refuse_bad_rows(frame, columns, groups, name)
 
 
-def _column_of(found: Arrays, columns: Columns, bins: int, name: str) -> Arrays:
+def _column_of(found: Arrays, columns: ColumnRoles, bins: int, name: str) -> Arrays:
     if len(columns.scores) == 1:
         return found
     mine = column_of(found[BIN], FINER * bins) == columns.scores.index(name)
     return {key: values[mine] for key, values in found.items()}
 
 
-def _parts(found: Arrays, columns: Columns, bins: int) -> Parts:
+def _parts(found: Arrays, columns: ColumnRoles, bins: int) -> Parts:
     """Split groups by score column and by the group columns."""
     columnwise = {name: _column_of(found, columns, bins, name) for name in columns.scores}
     return {
@@ -309,15 +236,14 @@ def _hot_bins_of(parts: list[Arrays], bins: int) -> HotBins:
     allowed = 1 / (8 * bins)
     worst: dict[int, tuple[float, float, float]] = {}
     for part in parts:
-        if _cells(part, (BIN, ATOM)).disjoint().error() <= allowed:
+        if bound_auc_error(_ranges(part, BIN, ATOM).table()) <= allowed:
             continue
-        numbers = np.unique(part[BIN])
-        cells = _cells(part, (BIN,))
-        errors = cells.errors().sum(axis=0)
+        numbers, ranges = np.unique(part[BIN]), _ranges(part, BIN)
+        errors = tie_errors(ranges.weight, ranges.low < ranges.high).sum(axis=0)
         order = np.argsort(-errors)
         left = errors.sum() - np.cumsum(errors[order])
         for place in order[: int(np.count_nonzero(left > allowed / 2)) + 1]:
-            entry = (float(errors[place]), float(cells.low[place]), float(cells.high[place]))
+            entry = (float(errors[place]), float(ranges.low[place]), float(ranges.high[place]))
             worst[int(numbers[place])] = max(entry, worst.get(int(numbers[place]), entry))
     hot = sorted(worst, key=lambda number: -worst[number][0])[:MOST_HOT]
     spans = [worst[number][1:] for number in hot[:MOST_WORST]]
@@ -336,21 +262,13 @@ def _exact_bins(parts: list[Arrays], hot: list[int]) -> list[int]:
     return [int(number) for number in numbers[order[fits]]]
 
 
-def _cells(part: Arrays, keys: tuple[str, ...]) -> Cells:
-    """Add up the groups with the same keys."""
-    order = np.lexsort([part[key] for key in reversed(keys)])
-    changed = np.zeros(order.size, bool)
-    for key in keys:
-        value = part[key][order]
-        changed[1:] |= value[1:] != value[:-1]  # a difference of infinities is NaN
-    weight = amounts(part)[0][order]
-    held = [np.where(part[CODE][order] == kind, weight, 0.0) for kind in KINDS]
-    single = Cells(part[LOW][order], part[HIGH][order], np.stack(held))
-    return single.grouped(np.cumsum(changed))
+def _ranges(part: Arrays, *keys: str) -> ScoreRanges:
+    """Add up the groups with the same keys, in their order."""
+    weight = amounts(part)[0]
+    held = np.stack([np.where(part[CODE] == kind, weight, 0.0) for kind in CLASS_CODES])
+    return ScoreRanges(part[LOW], part[HIGH], held).sum_by(*(part[key] for key in keys))
 
 
 def _counts(part: Arrays, bins: int) -> ScoreCounts:
-    cells = _cells(part, (BIN, ATOM, PART)).disjoint().fewer(bins)
-    _, square = amounts(part)
-    squares = [float(square[part[CODE] == kind].sum()) for kind in KINDS]
-    return ScoreCounts._from_table(cells.table(), (squares[0], squares[1], squares[2]))  # noqa: SLF001 - our own
+    table = coarsen(_ranges(part, BIN, ATOM, PART).table(), bins, keep_heavy=True)
+    return ScoreCounts.from_table(table, sum_squares(part))

@@ -10,21 +10,21 @@ counts.
 import hashlib
 import json
 import os
-import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
+from numpy.typing import ArrayLike
 
+from undercount.count.atomic_file import replace_when_complete
 from undercount.count.kernel.table import Table
-from undercount.count.progress import Progress, telling
-from undercount.count.queries import unmasked
-from undercount.count.sources import input_errors, text
+from undercount.count.progress import Progress, open_progress
+from undercount.count.queries import fill_masked
+from undercount.count.sources import input_errors, quote_file, quote_text
 from undercount.counts import CLASSES, ScoreCounts
 from undercount.errors import InputError
 
@@ -107,12 +107,19 @@ def write_counts(
     }
     if not parts:  # what an interrupted merge keeps beside its sum is named as such
         check_name(path)
-    with _complete(Path(path)) as target, duckdb.connect() as connection:
-        connection.register("undercount_cells", arrays)
-        connection.execute(
-            f"COPY (SELECT * FROM undercount_cells) TO {text(str(target))} "  # noqa: S608 - quoted
-            f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{KEY}: {text(json.dumps(meta))}}})"
-        )
+    place = Path(path).resolve()
+    if not place.parent.is_dir():
+        raise InputError(f"cannot write {place}: there is no folder {place.parent}")
+    try:
+        with replace_when_complete(place) as target, duckdb.connect() as connection:
+            connection.register("undercount_cells", arrays)
+            connection.execute(
+                f"COPY (SELECT * FROM undercount_cells) TO {quote_text(str(target))} "  # noqa: S608 - quoted
+                "(FORMAT parquet, COMPRESSION zstd, "
+                f"KV_METADATA {{{KEY}: {quote_text(json.dumps(meta))}}})"
+            )
+    except duckdb.IOException as error:
+        raise InputError(f"cannot write {place}: {str(error).splitlines()[0]}") from error
 
 
 def check_name(path: str | os.PathLike[str]) -> None:
@@ -151,7 +158,7 @@ def open_counts(
     if connection is None:
         with duckdb.connect() as opened:
             return open_counts(path, opened)
-    file = text(os.fspath(path))
+    file = quote_file(path)
     if not Path(path).exists():
         raise InputError(f"there is no counts file {str(path)!r}")
     with input_errors(str(path)):
@@ -161,7 +168,7 @@ def open_counts(
         ).fetchall()
     meta = _meta(kept, path)
     # Some SQL engines write names in capitals.
-    columns = {name.casefold(): unmasked(values) for name, values in arrays.items()}
+    columns = {name.casefold(): fill_masked(values) for name, values in arrays.items()}
     missing = [name for name in COLUMNS if name not in columns]
     if missing:
         raise InputError(
@@ -181,7 +188,7 @@ def is_counts_file(path: str | os.PathLike[str]) -> bool:
         return False
     try:
         with duckdb.connect() as connection:
-            found = connection.sql(f"DESCRIBE SELECT * FROM read_parquet({text(os.fspath(path))})")  # noqa: S608 - quoted
+            found = connection.sql(f"DESCRIBE SELECT * FROM read_parquet({quote_file(path)})")  # noqa: S608 - quoted
             names = {row[0].casefold() for row in found.fetchall()}
     except duckdb.Error:
         return False
@@ -189,14 +196,7 @@ def is_counts_file(path: str | os.PathLike[str]) -> bool:
 
 
 def fingerprint(paths: Sequence[str | os.PathLike[str]], *question: object) -> str:
-    """Name rows by their files' names, sizes and times, and by what is counted of them.
-
-    Examples
-    --------
-    >>> from undercount.count.counts_file import fingerprint
-    >>> len(fingerprint([], "label", "score"))
-    32
-    """
+    """Name rows by their files' names, sizes and times, and by what is counted of them."""
     seen: list[Any] = [repr(part) for part in question]
     for path in paths:
         state = Path(path).stat()
@@ -245,35 +245,16 @@ def _counts(columns: dict[str, Any], meta: dict[str, Any]) -> ScoreCounts:
         np.asarray(columns[name], np.float64) for name in COLUMNS
     )
     table = Table(score, positive, negative, unlabeled, np.ones(score.size, bool))
-    return ScoreCounts._from_table(table, counts.squared_weight)  # noqa: SLF001 - our own
-
-
-@contextmanager
-def _complete(path: Path) -> Iterator[Path]:
-    """Give a temporary name beside a file, which gets its own name when all has gone well."""
-    path = path.resolve()  # of a link the target is replaced
-    if not path.parent.is_dir():
-        raise InputError(f"cannot write {path}: there is no folder {path.parent}")
-    target = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        yield target
-        target.replace(path)
-    except (OSError, duckdb.IOException) as error:
-        raise InputError(f"cannot write {path}: {str(error).splitlines()[0]}") from error
-    finally:
-        with suppress(OSError):
-            target.unlink(missing_ok=True)
+    return ScoreCounts.from_table(table, counts.squared_weight)
 
 
 # Seconds between two notes of what is done.
 NOTE_EVERY = 10.0
 
-Path_ = str | os.PathLike[str]
-
 
 def merge_counts(
-    paths: Sequence[Path_],
-    output: Path_ | None = None,
+    paths: Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str] | None = None,
     *,
     progress: Callable[[float], None] | bool | None = None,
 ) -> ScoreCounts:
@@ -308,8 +289,12 @@ def merge_counts(
     if output is not None:
         check_name(output)
     notes = None if output is None else Path(f"{os.fspath(output)}.unfinished")
-    with duckdb.connect() as connection, telling(progress, "merging") as steps, steps.step(1.0):
-        total = _merged(paths, notes, connection, steps)
+    with (
+        duckdb.connect() as connection,
+        open_progress(progress, "merging") as steps,
+        steps.step(1.0),
+    ):
+        total = _merge_files(paths, notes, connection, steps)
     if output is not None:
         write_counts(total.counts, output, source=total.sources, sampling=total.sampling)
     if notes is not None:
@@ -317,47 +302,38 @@ def merge_counts(
     return total.counts
 
 
-def _merged(
-    paths: Sequence[Path_],
+def _merge_files(
+    paths: Sequence[str | os.PathLike[str]],
     notes: Path | None,
     connection: duckdb.DuckDBPyConnection,
     progress: Progress,
 ) -> CountsFile:
-    total = _resumed(notes, paths)
+    total = _resume(notes, paths)
     done = set() if total is None else set(total.parts)
     seen = {} if total is None else dict.fromkeys(total.sources, "a finished part")
     noted = time.monotonic()
     for path in paths:
         part_name = _part_name(path)
         if part_name not in done:
-            total = _with(total, open_counts(path, connection), seen, str(path), part_name)
+            total = _add_part(total, open_counts(path, connection), seen, str(path), part_name)
             if notes is not None and time.monotonic() - noted > NOTE_EVERY:
-                _note(total, notes)
+                write_counts(
+                    total.counts,
+                    notes,
+                    source=total.sources,
+                    parts=total.parts,
+                    sampling=total.sampling,
+                )
                 noted = time.monotonic()
         progress.rows(1, len(paths))
     assert total is not None  # noqa: S101 - there is at least one path
     return total
 
 
-def _note(total: CountsFile, notes: Path) -> None:
-    write_counts(
-        total.counts,
-        notes,
-        source=total.sources,
-        parts=total.parts,
-        sampling=total.sampling,
-    )
-
-
-def add_counts(left: ScoreCounts, right: ScoreCounts) -> ScoreCounts:
+def _add_counts(left: ScoreCounts, right: ScoreCounts) -> ScoreCounts:
     """Add two tables; binned ones must be on one grid."""
-    grids = grid_name(left), grid_name(right)
-    if grids[0] is not None and grids[0] == grids[1]:
-        sums = [getattr(left, name) + getattr(right, name) for name in CLASSES]
-        squares = np.add(left.squared_weight, right.squared_weight).tolist()
-        table = Table(left.score, sums[0], sums[1], sums[2], left.merged)
-        return ScoreCounts._from_table(table, (squares[0], squares[1], squares[2]))  # noqa: SLF001 - our own
-    if left.auc_error or right.auc_error:
+    grid = grid_name(left)
+    if (left.auc_error or right.auc_error) and (grid is None or grid != grid_name(right)):
         raise InputError(
             "binned counts can be added only if they are on the same grid: count the parts "
             "exactly, or put all of them on the grid of one (align_counts)"
@@ -365,10 +341,48 @@ def add_counts(left: ScoreCounts, right: ScoreCounts) -> ScoreCounts:
     return left + right
 
 
-def _with(
+def align_counts(counts: ScoreCounts, edges: ArrayLike) -> ScoreCounts:
+    """Put counts on a grid, so that parts counted apart can be added.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Exact counts, or compact counts with the edges as knots.
+    edges : array-like
+        Lower ends of the cells, for example the ``score`` of the first part's binned counts; rows
+        below all of them get a cell at -inf.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, None, None], [0.9, 0.7, 0.2])
+    >>> aligned = uc.align_counts(counts, [0.0, 0.5])
+    >>> aligned.score, aligned.unlabeled
+    (array([ 0.5,  0. , -inf]), array([1., 1., 0.]))
+    """
+    grid = np.unique(np.append(np.asarray(edges, np.float64) + 0.0, -np.inf))
+    place = np.searchsorted(grid, counts.score, "right") - 1
+    # A cell reaches up to the next one's score; it must not reach over an edge.
+    above = np.append(np.inf, counts.score[:-1])
+    last = np.searchsorted(grid, above, "left") - 1
+    if (counts.merged & (last > place)).any():
+        raise InputError(
+            "a merged cell of these counts reaches over an edge of the grid; count exactly, or "
+            "compactly with the edges as knots"
+        )
+    sums = [
+        np.asarray(np.bincount(place, column, grid.size)[::-1], np.float64)
+        for column in counts.table.classes
+    ]
+    merged = np.ones(grid.size, bool)
+    table = Table(grid[::-1], sums[0], sums[1], sums[2], merged)
+    return ScoreCounts.from_table(table, counts.squared_weight)
+
+
+def _add_part(
     total: CountsFile | None, part: CountsFile, seen: dict[str, str], path: str, part_name: str
 ) -> CountsFile:
-    for source in part.sources:
+    for source in (*part.sources, part_name):
         if source in seen:
             raise InputError(
                 f"{path} counts the same rows as {seen[source]}; leave one of them out"
@@ -382,14 +396,14 @@ def _with(
             "rows of one sample do not make one table"
         )
     try:
-        counts = add_counts(total.counts, part.counts)
+        counts = _add_counts(total.counts, part.counts)
     except InputError as error:
         raise InputError(f"{path} cannot be added: {error}") from None
     sources, parts = total.sources + part.sources, (*total.parts, part_name)
     return CountsFile(counts, sources, parts, total.sampling)
 
 
-def _part_name(path: Path_) -> str:
+def _part_name(path: str | os.PathLike[str]) -> str:
     try:
         state = Path(path).stat()
     except FileNotFoundError:
@@ -397,7 +411,7 @@ def _part_name(path: Path_) -> str:
     return f"{Path(path).resolve()}:{state.st_size}:{state.st_mtime_ns}"
 
 
-def _resumed(notes: Path | None, paths: Sequence[Path_]) -> CountsFile | None:
+def _resume(notes: Path | None, paths: Sequence[str | os.PathLike[str]]) -> CountsFile | None:
     """Read what an earlier merge has done, unless it was a merge of other parts."""
     if notes is None or not notes.exists():
         return None

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NoReturn
 
 import duckdb
@@ -10,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.count.frames import count_scores
-from undercount.count.queries import unmasked
-from undercount.count.sources import MISSING, Paths, Source, open_source, quoted
+from undercount.count.paths import Paths
+from undercount.count.queries import fill_masked
+from undercount.count.sources import MISSING, Source, open_source, quote_name
 from undercount.errors import InputError
 
 # Beginnings and endings of the names that DuckDB gives to types of numbers.
@@ -69,34 +69,7 @@ def read_counts(
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error)
         except InputError as error:
-            raise InputError(_located(source, str(error), label, scores)) from None
-
-
-def read_columns(paths: Paths, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-    r"""Read whole columns of rows, for what needs more than counts.
-
-    Columns of numbers become float64 with NaN where a value is missing, others become objects with
-    None.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from undercount.count.files import read_columns
-    >>> with tempfile.TemporaryDirectory() as directory:
-    ...     path = pathlib.Path(directory, "scored.csv")
-    ...     _ = path.write_text("fraud,risk,branch\n1,0.9,north\n,0.2,south\n")
-    ...     columns = read_columns(path, ["fraud", "branch"])
-    >>> columns["fraud"], columns["branch"]
-    (array([ 1., nan]), array(['north', 'south'], dtype=object))
-    """
-    with open_source(paths, names) as source:
-        held = {name: _number_or_none(source, name) for name in dict.fromkeys(names)}
-        picked = ", ".join(f"{sql or quoted(name)} AS {quoted(name)}" for name, sql in held.items())
-        found = source.query(f"SELECT {picked} FROM {source.table}").fetchnumpy()  # noqa: S608 - quoted names
-        return {
-            name: _as_float(found[name]) if sql else _as_object(found[name])
-            for name, sql in held.items()
-        }
+            raise InputError(_locate(source, str(error), label, scores)) from None
 
 
 def read_numbers(
@@ -128,22 +101,22 @@ def read_numbers(
             found = relation_of(source, wanted, []).fetchnumpy()
         except duckdb.ConversionException as error:
             refuse_text(source, wanted, error, hints)
-        return {name: _as_float(found[name]) for name in wanted}
+        return {name: fill_masked(found[name].astype(np.float64)) for name in wanted}
 
 
 def relation_of(
     source: Source, numbers: Sequence[str], groups: Sequence[str]
 ) -> duckdb.DuckDBPyRelation:
     """Select the columns, those of numbers as numbers."""
-    picked = [f"{_number(source, name)} AS {quoted(name)}" for name in numbers]
-    picked += [quoted(name) for name in groups if name not in numbers]
+    picked = [f"{_number(source, name)} AS {quote_name(name)}" for name in numbers]
+    picked += [quote_name(name) for name in groups if name not in numbers]
     return source.query(f"SELECT {', '.join(picked)} FROM {source.table}")  # noqa: S608 - quoted names
 
 
 def _number(source: Source, name: str) -> str:
-    kind, column = source.types[name], quoted(name)
+    kind, column = source.types[name], quote_name(name)
     if _is_number(kind) or kind == "VARCHAR":
-        return _reading_text(source).number(name)
+        return source.number(name)
     found = _first(source, f"{column} IS NOT NULL", column)
     if found is None:
         return "CAST(NULL AS DOUBLE)"
@@ -153,33 +126,8 @@ def _number(source: Source, name: str) -> str:
     )
 
 
-def _number_or_none(source: Source, name: str) -> str | None:
-    """Write a column as a number, or return None if it is text or anything else."""
-    kind = source.types[name]
-    if _is_number(kind):
-        return f"CAST({quoted(name)} AS DOUBLE)"
-    if kind != "VARCHAR":
-        return None
-    source = _reading_text(source)
-    sql = f"SELECT count(*) FROM {source.table} WHERE {source.no_number(name)}"  # noqa: S608 - quoted names
-    return None if source.query(sql).fetchall()[0][0] else source.number(name)
-
-
-def _reading_text(source: Source) -> Source:
-    """Read numbers from columns of text, also where a format (Parquet) has types of its own."""
-    return replace(source, text=True)
-
-
 def _is_number(kind: str) -> bool:
     return kind.removeprefix("U") in NUMBERS or kind.startswith("DECIMAL")
-
-
-def _as_float(values: NDArray[Any]) -> NDArray[np.float64]:
-    return np.asarray(unmasked(values.astype(np.float64)))
-
-
-def _as_object(values: NDArray[Any]) -> NDArray[Any]:
-    return unmasked(np.ma.masked_array(values.astype(object)))
 
 
 def refuse_text(
@@ -190,7 +138,7 @@ def refuse_text(
 ) -> NoReturn:
     """Say which column holds text, and where."""
     for name in numbers:
-        found = _first(source, _reading_text(source).no_number(name), quoted(name))
+        found = _first(source, source.no_number(name), quote_name(name))
         if found:
             hint = (hints or {}).get(name) or _hint(str(found[2]))
             raise InputError(
@@ -208,11 +156,11 @@ def _hint(value: str) -> str:
     return "Name another column, or leave the value empty where it is not known"
 
 
-def _located(source: Source, message: str, label: str, scores: Sequence[str]) -> str:
+def _locate(source: Source, message: str, label: str, scores: Sequence[str]) -> str:
     """Add the file, and where a score is missing its first row."""
     if message.startswith("score must not be missing"):
         for name in scores:
-            column, value = quoted(name), _reading_text(source).number(name)
+            column, value = quote_name(name), source.number(name)
             found = _first(source, f"{column} IS NULL OR isnan({value})", column)
             if found:
                 return f"{message} (first in {found[0]}, row {found[1]})"

@@ -1,26 +1,65 @@
-"""Count rows where they live: frames of every engine that narwhals knows."""
+"""Count rows where they live: frames of every engine that narwhals knows.
+
+How is chosen here: rows in memory as arrays are, others by a group-by at every distinct score,
+in batches, or into bins.
+"""
 
 import difflib
-from collections.abc import Callable, Iterable, Sequence
+import importlib.util
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack, overload
 
 import narwhals as nw
 
-from undercount.count.engines import ByGroup, Fineness, count_eager, count_lazy
-from undercount.count.groups import Columns, check_types
-from undercount.count.progress import telling
-from undercount.count.queries import Frame
+from undercount.count.batches import count_compactly, summarise
+from undercount.count.binned import count_binned
+from undercount.count.groups import (
+    UNLABELED,
+    ColumnRoles,
+    check_types,
+    exact_counts,
+    exact_groups,
+    plain,
+    refuse_bad_rows,
+    refuse_long_integers,
+    split_by,
+)
+from undercount.count.kernel.rows import count_distinct
+from undercount.count.kernel.table import coarsen, insert_knots, merge_bare
+from undercount.count.progress import Progress, open_progress
+from undercount.count.queries import (
+    CODE,
+    NAME,
+    ROWS,
+    SCORE,
+    Arrays,
+    Frame,
+    collect,
+    first_rows,
+    report_rows,
+)
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 
 # Column names shown in a message.
 SHOWN_NAMES = 20
+# More distinct scores than this are merged where the rows live before anything travels.
+EXACT_LIMIT = 2**21
+# So many labelled rows fit well into memory.
+LABELLED_LIMIT = 2**23
+DEFAULT_BINS = 2**16
+PROBE_ROWS = 2**16
+# A probe with a larger share of distinct scores is taken for a continuous score.
+CONTINUOUS_SHARE = 0.5
 
+ByGroup = dict[Hashable, ScoreCounts]
+CountsByScore = dict[str, ByGroup]
 Names = list[str] | tuple[str, ...]
-Counted = ScoreCounts | dict[str, ScoreCounts] | ByGroup | dict[str, ByGroup]
+CountResult = ScoreCounts | dict[str, ScoreCounts] | ByGroup | dict[str, ByGroup]
 
 
-class Options(TypedDict, total=False):
+class CountOptions(TypedDict, total=False):
     """Arguments that do not decide what is returned."""
 
     weight: str | None
@@ -33,19 +72,19 @@ class Options(TypedDict, total=False):
 
 @overload
 def count_scores(
-    frame: Any, *, label: str, score: str, by: None = None, **options: Unpack[Options]
+    frame: Any, *, label: str, score: str, by: None = None, **options: Unpack[CountOptions]
 ) -> ScoreCounts: ...
 @overload
 def count_scores(
-    frame: Any, *, label: str, score: Names, by: None = None, **options: Unpack[Options]
+    frame: Any, *, label: str, score: Names, by: None = None, **options: Unpack[CountOptions]
 ) -> dict[str, ScoreCounts]: ...
 @overload
 def count_scores(
-    frame: Any, *, label: str, score: str, by: str | Names, **options: Unpack[Options]
+    frame: Any, *, label: str, score: str, by: str | Names, **options: Unpack[CountOptions]
 ) -> ByGroup: ...
 @overload
 def count_scores(
-    frame: Any, *, label: str, score: Names, by: str | Names, **options: Unpack[Options]
+    frame: Any, *, label: str, score: Names, by: str | Names, **options: Unpack[CountOptions]
 ) -> dict[str, ByGroup]: ...
 def count_scores(
     frame: Any,
@@ -59,7 +98,7 @@ def count_scores(
     compact: bool | None = None,
     knots: Sequence[float] = (),
     progress: Callable[[float], None] | bool | None = None,
-) -> Counted:
+) -> CountResult:
     """Count the rows of a data frame of any engine, where they live.
 
     Parameters
@@ -108,7 +147,7 @@ def count_scores(
     """
     scores = (score,) if isinstance(score, str) else tuple(score)
     groups = (by,) if isinstance(by, str) else tuple(by or ())
-    columns = Columns(label, scores, weight, unlabeled, groups)
+    columns = ColumnRoles(label, scores, weight, unlabeled, groups)
     if bins is not None and bins < 1:
         raise InputError(f"bins must be at least 1; got {bins}")
     table = open_frame(frame)
@@ -117,12 +156,12 @@ def count_scores(
         [label, *scores, *groups, *([weight] if weight else [])], schema.names(), "the frame"
     )
     check_types(schema, columns)
-    with telling(progress, "counting") as steps:
+    with open_progress(progress, "counting") as steps:
         how = Fineness(bins, compact, tuple(knots), steps)
         if isinstance(table, nw.DataFrame):
-            found = count_eager(table, columns, how)
+            found = _count_eager(table, columns, how)
         else:
-            found = count_lazy(table, columns, how)
+            found = _count_lazy(table, columns, how)
     tables = {name: parts if groups else parts[()] for name, parts in found.items()}
     return tables[score] if isinstance(score, str) else tables  # type: ignore[return-value]
 
@@ -159,3 +198,134 @@ def check_columns(wanted: Iterable[str], names: Sequence[str], place: str) -> No
             + (f"; did you mean {hint}? " if near else ". ")
             + f"It has {listed or 'no columns'}"
         )
+
+
+@dataclass(frozen=True)
+class Fineness:
+    """How finely scores are kept apart, and who is told how far the count is."""
+
+    bins: int | None
+    compact: bool | None
+    knots: tuple[float, ...]
+    progress: Progress
+
+    def bin_cells(self, counts: ScoreCounts) -> ScoreCounts:
+        """Merge cells into bins if they are wanted."""
+        if self.bins is None:
+            return counts
+        table = coarsen(counts.table, self.bins, keep_heavy=True)
+        return ScoreCounts.from_table(table, counts.squared_weight)
+
+    def merge_bare(self, counts: ScoreCounts) -> ScoreCounts:
+        """Merge cells without a labelled row if compact counts are wanted."""
+        if not self.compact:
+            return counts
+        table = insert_knots(merge_bare(counts.table, self.knots), self.knots)
+        return ScoreCounts.from_table(table, counts.squared_weight)
+
+
+def _count_eager(table: nw.DataFrame[Any], columns: ColumnRoles, how: Fineness) -> CountsByScore:
+    """Count rows that are in memory already, by the same code as arrays."""
+    parts: dict[Hashable, nw.DataFrame[Any]] = {(): table}
+    if columns.by:
+        parts = {}
+        for key, part in table.group_by(*columns.by):
+            values = tuple(plain(value) for value in key)
+            parts[values if len(values) > 1 else values[0]] = part
+    found: CountsByScore = {name: {} for name in columns.scores}
+    with how.progress.step(1.0):
+        for key, part in parts.items():
+            for name in columns.scores:
+                found[name][key] = _count_rows(part, columns, name, how)
+                how.progress.rows(1, len(parts) * len(columns.scores))
+    return found
+
+
+def _count_rows(
+    part: nw.DataFrame[Any], columns: ColumnRoles, name: str, how: Fineness
+) -> ScoreCounts:
+    counts = ScoreCounts.from_rows(
+        part[columns.label].to_native(),
+        part[name].to_native(),
+        unlabeled=columns.unlabeled,
+        sample_weight=part[columns.weight].to_native() if columns.weight else None,
+        compact=bool(how.compact) and how.bins is None,
+        knots=how.knots,
+    )
+    return how.bin_cells(counts)
+
+
+def _count_lazy(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsByScore:
+    """Count rows by queries, and let only groups travel."""
+    refuse_long_integers(frame, columns)
+    frame = report_rows(frame, how.progress)
+    if how.bins is not None:
+        return count_binned(frame, columns, how.bins, how.progress)
+    if how.compact is False:
+        return _count_exactly(frame, columns, how)
+    if not any(_looks_continuous(frame, name) for name in columns.scores):
+        # The first rows may deceive; then too many groups come back.
+        with how.progress.step(0.99):
+            groups = exact_groups(frame, columns, EXACT_LIMIT)
+        if len(groups[CODE]) <= EXACT_LIMIT:
+            return _make_tables(frame, columns, how, groups)
+    if frame.implementation.is_duckdb() and not columns.by:
+        return _count_locally(frame, columns, how)
+    if int(collect(frame.select(nw.len().alias(ROWS)))[ROWS][0]) <= EXACT_LIMIT:
+        return _count_exactly(frame, columns, how)
+    return count_binned(frame, columns, DEFAULT_BINS, how.progress)
+
+
+def _count_locally(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsByScore:
+    """Count with DuckDB: exactly if it can be afforded, compactly if labels are few, or binned."""
+    rows, labelled, distinct = 0.0, 0.0, 0.0
+    with how.progress.step(0.15):
+        found = summarise(frame, columns)
+    for name, (groups, scores) in found.items():
+        refuse_bad_rows(frame, columns, groups, name)
+        rows, distinct = float(groups[ROWS].sum()), max(distinct, scores)
+        labelled = float(groups[ROWS][groups[CODE] != UNLABELED].sum())
+    if min(distinct, rows) <= EXACT_LIMIT:
+        return _count_exactly(frame, columns, how)
+    if labelled <= LABELLED_LIMIT:
+        if importlib.util.find_spec("pyarrow") is None:
+            # Batches travel as Arrow; without it DuckDB sorts everything out, on disk if it must.
+            return _count_exactly(frame, columns, replace(how, compact=True))
+        tables = count_compactly(frame, columns, int(rows), how.knots, how.progress)
+        return {name: {(): counts} for name, counts in tables.items()}
+    return count_binned(frame, columns, DEFAULT_BINS, how.progress)
+
+
+def _count_exactly(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsByScore:
+    """Count at every distinct score."""
+    with how.progress.step(1.0):
+        groups = exact_groups(frame, columns)
+    return _make_tables(frame, columns, how, groups)
+
+
+def _make_tables(
+    frame: Frame, columns: ColumnRoles, how: Fineness, groups: Arrays
+) -> CountsByScore:
+    found: CountsByScore = {}
+    for name, part in _split_names(groups, columns).items():
+        refuse_bad_rows(frame, columns, part, name)
+        parts = split_by(part, columns.by) if columns.by else {(): part}
+        found[name] = {key: how.merge_bare(exact_counts(arrays)) for key, arrays in parts.items()}
+    return found
+
+
+def _looks_continuous(frame: Frame, name: str) -> bool:
+    """Tell from the first rows whether there may be too many distinct scores."""
+    head = first_rows(frame.select(nw.col(name).cast(nw.Float64)), PROBE_ROWS)[name]
+    return len(head) == PROBE_ROWS and count_distinct(head) > CONTINUOUS_SHARE * PROBE_ROWS
+
+
+def _split_names(groups: Arrays, columns: ColumnRoles) -> dict[str, Arrays]:
+    if len(columns.scores) == 1:
+        groups[SCORE] = groups.pop(f"{SCORE}0")
+        return {columns.scores[0]: groups}
+    found = {}
+    for place, name in enumerate(columns.scores):
+        mine = groups[NAME] == f"{SCORE}{place}"
+        found[name] = {key: values[mine] for key, values in groups.items() if key != NAME}
+    return found

@@ -1,4 +1,4 @@
-"""A grid of bins that fits the data, and the error that it can cause at most.
+"""A grid of bins that fits the data, and the bin of each row.
 
 No fixed grid is safe: equal widths fail on scores crowded near 0, bits of the float on saturated
 scores. So the bins are those of a rising, piecewise linear map through quantiles of a sample, and
@@ -7,21 +7,19 @@ as their bins are, pairs at one score are tied, and only pairs at different scor
 count one half where they really count 0 or 1.
 """
 
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import digamma
+from numpy.typing import NDArray
 
-from undercount.count.kernel.table import Table
-from undercount.counts import ScoreCounts
+from undercount.count.kernel.table import Table, bound_auc_error, mean_shares, merge_cells
+from undercount.count.queries import NAME, SCORE, Frame
 from undercount.curve import FloatArray
-from undercount.errors import InputError
 
+BIN, ATOM, PLACE = "undercount_bin", "undercount_atom", "undercount_place"
 # Pieces of the map, and bins used to compare ways of measuring distance.
-PIECES, TRIAL_BINS = 24, 4096
+PIECES, COMPARED_BINS = 24, 4096
 # Frequent scores that are counted apart from the others of their bin.
 MOST_ATOMS = 4096
 # Where scores crowd at the ends of their range, logarithms of the distances to the ends spread
@@ -30,17 +28,12 @@ NEAREST = 2.0**-60
 # Pieces narrower than this have no finite slope.
 NARROWEST = 1e-290
 BLOCK = 2**13
-PAIRS = tuple(combinations(range(3), 2))
+# Room for scores beyond the grid.
+MARGIN = 4
+LARGEST = float(np.finfo(np.float64).max)
 
 
-class Sample(NamedTuple):
-    """Distinct finite scores, ascending, and the weight of each class there: an array (3, k)."""
-
-    score: FloatArray
-    weight: FloatArray
-
-
-class Grid(NamedTuple):
+class BinGrid(NamedTuple):
     """A rising map from score to bin.
 
     Scores are clipped to [low, high], measured on a plain or a logit scale, and each piece
@@ -93,202 +86,120 @@ class Grid(NamedTuple):
         return below.log() - above.log()
 
 
-def choose_grid(sample: Sample, bins: int) -> Grid | None:
+Grids = tuple[BinGrid | None, ...]
+
+
+def choose_grid(sample: Table, bins: int) -> BinGrid | None:
     """Choose the grid that keeps the sample's classes apart best; None without any spread."""
     if sample.score.size < 2:  # noqa: PLR2004 - two ends
         return None
     with np.errstate(over="ignore"):  # scores so large that a sum of two of them overflows
         if not np.all(np.isfinite(4 * sample.score[[0, -1]])):
             return None
-    grids = [_grid(sample, bins, logit=logit) for logit in (False, True)]
+    grids = [_fit_grid(sample, bins, logit=logit) for logit in (False, True)]
     if not all(grid.start.size for grid in grids):
         return None
     errors = []
     for grid in grids:
-        trial = np.floor(grid.place(sample.score) * (TRIAL_BINS / bins)).astype(np.int64)
-        errors.append(Cells(sample.score, sample.score, sample.weight).grouped(trial).error())
+        number = np.floor(grid.place(sample.score) * (COMPARED_BINS / bins))
+        errors.append(bound_auc_error(merge_cells(sample, np.append(True, np.diff(number) != 0))))
     return grids[int(np.argmin(errors))]
 
 
-def _grid(sample: Sample, bins: int, *, logit: bool) -> Grid:
-    low, high = float(sample.score[0]), float(sample.score[-1])
-    bare = Grid(low, high, logit, np.zeros(0), np.zeros(0), bins / PIECES, np.zeros(0))
-    mass = _mass(sample.weight)
+def _fit_grid(sample: Table, bins: int, *, logit: bool) -> BinGrid:
+    score, classes = sample.score[::-1], [column[::-1] for column in sample.classes]
+    low, high = float(score[0]), float(score[-1])
+    bare = BinGrid(low, high, logit, np.zeros(0), np.zeros(0), bins / PIECES, np.zeros(0))
+    mass = mean_shares(classes)
     position = np.cumsum(mass) - mass / 2
-    scale = bare.scale(sample.score)
+    scale = bare.scale(score)
     quantiles = np.interp(np.linspace(0, 1, PIECES + 1)[1:-1], position, scale)
     ends = np.unique(np.concatenate([scale[[0, -1]], quantiles]))
     start, width = ends[:-1], np.diff(ends)
     start, width = start[width > NARROWEST], width[width > NARROWEST]
-    frequent = np.flatnonzero((mass > 4 / bins) & (sample.weight.sum(axis=0) > 1))
-    atoms = sample.score[frequent[np.argsort(-mass[frequent])][:MOST_ATOMS]]
+    frequent = np.flatnonzero((mass > 4 / bins) & (np.sum(classes, axis=0) > 1))
+    atoms = score[frequent[np.argsort(-mass[frequent])][:MOST_ATOMS]]
     height = bins / max(width.size, 1)
     return bare._replace(start=start, width=width, height=height, atoms=np.sort(atoms))
 
 
-class Cells(NamedTuple):
-    """Cells of neighbouring scores: their ends, and the classes in each as an array (3, k)."""
-
-    low: FloatArray
-    high: FloatArray
-    weight: FloatArray
-
-    def errors(self) -> FloatArray:
-        """Bound what each cell adds to the error of an AUC of two classes: an array (pairs, k)."""
-        totals = self.weight.sum(axis=1)
-        mixed = np.where(self.low < self.high, self.weight, 0.0)
-        found = np.zeros((len(PAIRS), self.low.size))
-        for place, (one, other) in enumerate(PAIRS):
-            pairs = totals[one] * totals[other]
-            if pairs > 0:
-                found[place] = 0.5 * mixed[one] * mixed[other] / pairs
-        return found
-
-    def error(self) -> float:
-        """Bound the error of an AUC of two classes."""
-        return float(self.errors().sum(axis=1).max())
-
-    def grouped(self, groups: NDArray[np.int64]) -> "Cells":
-        """Merge neighbouring cells with the same number."""
-        first = np.flatnonzero(np.append(1, np.diff(groups)))
-        return Cells(
-            np.minimum.reduceat(self.low, first),
-            np.maximum.reduceat(self.high, first),
-            np.add.reduceat(self.weight, first, axis=1),
-        )
-
-    def disjoint(self) -> "Cells":
-        """Put cells in ascending order and merge those that overlap, so that it is certain."""
-        order = np.lexsort([self.high, self.low])
-        cells = Cells(self.low[order], self.high[order], self.weight[:, order])
-        reach = np.maximum.accumulate(cells.high)
-        return cells.grouped(np.cumsum(np.append(0, cells.low[1:] > reach[:-1])))
-
-    def fewer(self, bins: int) -> "Cells":
-        """Merge cells into at most `bins` of about equal weight; heavy ones stay alone."""
-        if self.low.size <= bins:
-            return self
-        mass = _mass(self.weight)
-        most = np.sort(mass)[::-1][bins // 3] if self.low.size > bins // 3 else 0.0
-        # Each heavy cell also ends the one before it, so at most a third of the bins are heavy.
-        heavy = mass > max(most, 1 / bins)
-        light = np.where(heavy, 0.0, mass)
-        spare = max(bins - 2 * int(heavy.sum()) - 1, 1)
-        share = np.cumsum(light) / max(light.sum(), np.finfo(np.float64).tiny)
-        part = np.minimum((share * spare).astype(np.int64), spare - 1)
-        # A new cell begins before and after each heavy one, and where the share of light ones asks.
-        step = 2 * np.cumsum(heavy) - heavy
-        return self.grouped(step.astype(np.int64) * (spare + 1) + part)
-
-    def table(self) -> Table:
-        """Return the cells as a table in descending order."""
-        positive, negative, unlabeled = (np.ascontiguousarray(row[::-1]) for row in self.weight)
-        merged = (self.low < self.high)[::-1]
-        return Table(np.ascontiguousarray(self.low[::-1]), positive, negative, unlabeled, merged)
+def place_rows(table: Frame, grids: Grids, bins: int) -> Frame:
+    """Add the bin of each row, its place in the grid, and whether its score is a frequent one."""
+    if table.implementation.is_pandas():  # a partition of Dask's: arrays are faster
+        return _place_pandas_rows(table, grids, bins)
+    score, place = nw.col(SCORE), nw.col(PLACE)
+    scales: list[nw.Expr] = []
+    places: list[nw.Expr] = []
+    numbers: list[nw.Expr] = []
+    atoms: list[nw.Expr] = []
+    for column, grid in enumerate(grids):
+        start = column * span(bins)
+        atom = (score > LARGEST) | (score < -LARGEST)
+        number, scale, inside = nw.lit(start), nw.lit(0.0), nw.lit(float(start))
+        if grid is not None:
+            scale, inside = grid.scale(score), grid.place_expression(place) + float(start)
+            number = place.cast(nw.Int64)
+            number = (
+                nw.when(score > grid.high).then(nw.lit(start + _beyond(bins))).otherwise(number)
+            )
+            number = nw.when(score < grid.low).then(nw.lit(start - 2)).otherwise(number)
+            atom = atom | score.is_in(grid.atoms.tolist()) if grid.atoms.size else atom
+        scales.append(scale)
+        places.append(inside)
+        numbers.append(number)
+        atoms.append(atom.cast(nw.Int8))
+    table = table.with_columns(
+        _choose_by_name(scales).alias(PLACE), _choose_by_name(atoms).alias(ATOM)
+    )
+    table = table.with_columns(_choose_by_name(places).alias(PLACE))
+    return table.with_columns(_choose_by_name(numbers).alias(BIN))
 
 
-def _mass(weight: FloatArray) -> FloatArray:
-    """Mean share of the classes at each place, so that each class is resolved."""
-    totals = weight.sum(axis=1)
-    held = totals > 0
-    shares: FloatArray = weight[held] / totals[held, None]
-    return np.asarray(shares.mean(axis=0))
+def _choose_by_name(choices: list[nw.Expr]) -> nw.Expr:
+    """Choose by the name of the score column."""
+    chosen = choices[-1]
+    for column in range(len(choices) - 2, -1, -1):
+        mine = nw.col(NAME) == f"{SCORE}{column}"
+        chosen = nw.when(mine).then(choices[column]).otherwise(chosen)
+    return chosen
 
 
-def align_counts(counts: ScoreCounts, edges: ArrayLike) -> ScoreCounts:
-    """Put counts on a grid, so that parts counted apart can be added.
-
-    Parameters
-    ----------
-    counts : ScoreCounts
-        Exact counts, or compact counts with the edges as knots.
-    edges : array-like
-        Lower ends of the cells, for example the ``score`` of the first part's binned counts; rows
-        below all of them get a cell at -inf.
-
-    Examples
-    --------
-    >>> import undercount as uc
-    >>> from undercount.count.grid import align_counts
-    >>> counts = uc.ScoreCounts.from_rows([1, None, None], [0.9, 0.7, 0.2])
-    >>> aligned = align_counts(counts, [0.0, 0.5])
-    >>> aligned.score, aligned.unlabeled
-    (array([ 0.5,  0. , -inf]), array([1., 1., 0.]))
-    """
-    grid = np.unique(np.append(np.asarray(edges, np.float64) + 0.0, -np.inf))
-    place = np.searchsorted(grid, counts.score, "right") - 1
-    # A cell reaches up to the next one's score; it must not reach over an edge.
-    above = np.append(np.inf, counts.score[:-1])
-    last = np.searchsorted(grid, above, "left") - 1
-    if (counts.merged & (last > place)).any():
-        raise InputError(
-            "a merged cell of these counts reaches over an edge of the grid; count exactly, or "
-            "compactly with the edges as knots"
-        )
-    classes = (counts.positive, counts.negative, counts.unlabeled)
-    sums = [np.asarray(np.bincount(place, c, grid.size)[::-1], np.float64) for c in classes]
-    merged = np.ones(grid.size, bool)
-    table = Table(grid[::-1], sums[0], sums[1], sums[2], merged)
-    return ScoreCounts._from_table(table, counts.squared_weight)  # noqa: SLF001 - our own
+def _beyond(bins: int) -> int:
+    return bins + 2
 
 
-class BinningError(NamedTuple):
-    """Guaranteed bounds on errors that merging scores into cells has caused.
-
-    Examples
-    --------
-    >>> import undercount as uc
-    >>> from undercount.count.grid import binning_error
-    >>> counts = uc.ScoreCounts.from_rows([1, None, 1, None], [0.9, 0.8, 0.4, 0.1])
-    >>> binning_error(counts)
-    BinningError(roc_auc=0.0, average_precision=0.0, precision=0.0)
-    >>> binning_error(counts.coarsened(2))
-    BinningError(roc_auc=0.25, average_precision=0.333..., precision=0.0)
-    """
-
-    roc_auc: float
-    average_precision: float
-    precision: float
+def span(bins: int) -> int:
+    """Return how far the bins of a score column lie from those of the next one."""
+    return _beyond(bins) + 2 * MARGIN
 
 
-def binning_error(counts: ScoreCounts) -> BinningError:
-    """Bound what merging scores into cells may have done to AUC, AP and precision.
-
-    Precision, recall and every other rate at a score of the table is exact, because a cell's score
-    is its lowest, so the rows at or above it are known; between them no threshold is answered.
-
-    Notes
-    -----
-    Assumes: the table holds the rows' own classes; labelled positives are ranked against the
-    others, unlabeled or negative.
-    Wrong when: never for such an area; an area recovered with an unlabeled prevalence `a` may be
-    off by this divided by (1 - a).
-
-    Examples
-    --------
-    >>> import undercount as uc
-    >>> from undercount.count.grid import binning_error
-    >>> binning_error(uc.ScoreCounts.from_rows([1, None], [0.9, 0.8])).roc_auc
-    0.0
-    """
-    others = [counts.unlabeled, counts.negative, counts.unlabeled + counts.negative]
-    errors = [_average_precision_error(counts, other) for other in others if other.any()]
-    return BinningError(counts.auc_error, max(errors, default=0.0), 0.0)
+def column_of(number: NDArray[Any], bins: int) -> NDArray[np.int64]:
+    """Return the score column of a bin."""
+    return np.asarray((number + MARGIN) // span(bins), np.int64)
 
 
-def _average_precision_error(counts: ScoreCounts, other: FloatArray) -> float:
-    """Compare a cell taken as tied with its positives first and last."""
-    mixed = counts.merged & (counts.positive > 0) & (other > 0)
-    if not mixed.any():
-        return 0.0
-    true, false = np.cumsum(counts.positive)[mixed], np.cumsum(other)[mixed]
-    here, there = counts.positive[mixed], other[mixed]
-    tied = here * true / (true + false)
-    first = here * true / (true + false - there)
-    if counts.weighted:
-        last = here * (true - here) / (true - here + false)
-    else:
-        # Σ (T+j)/(T+j+F) for j = 1…p, by the digamma function.
-        last = here - false * (digamma(true + false + 1) - digamma(true - here + false + 1))
-    worst = max(float((first - tied).sum()), float((tied - last).sum()))
-    return worst / counts.n_positive
+def _place_scores(
+    score: FloatArray, grid: BinGrid | None, column: int, bins: int
+) -> tuple[FloatArray, NDArray[np.int64], NDArray[np.bool_]]:
+    start, atom = column * span(bins), np.isinf(score)
+    if grid is None:
+        return np.full(score.size, float(start)), np.full(score.size, start), atom
+    place = grid.place(score)
+    place += start
+    number = place.astype(np.int64)
+    number[score > grid.high] = start + _beyond(bins)
+    number[score < grid.low] = start - 2
+    return place, number, atom | np.isin(score, grid.atoms) if grid.atoms.size else atom
+
+
+def _place_pandas_rows(table: Frame, grids: Grids, bins: int) -> Frame:
+    """Add the same columns to a pandas frame."""
+    part = table.collect().to_native()
+    score = part[SCORE].to_numpy(np.float64)
+    place, number, atom = _place_scores(score, grids[0], 0, bins)
+    for column, grid in enumerate(grids[1:], 1):
+        mine = (part[NAME] == f"{SCORE}{column}").to_numpy()
+        place[mine], number[mine], atom[mine] = _place_scores(score[mine], grid, column, bins)
+    part = part.assign(**{PLACE: place, ATOM: atom.astype(np.int8), BIN: number})
+    result: Frame = nw.from_native(part).lazy()
+    return result

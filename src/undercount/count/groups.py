@@ -7,7 +7,13 @@ from typing import Any, NamedTuple
 import narwhals as nw
 import numpy as np
 
-from undercount.count.arrays import LARGEST_EXACT_INTEGER, SHOWN
+from undercount.count.arrays import (
+    WORDS,
+    describe_labels,
+    is_missing,
+    refuse_long_integer,
+    refuse_unlabeled_one,
+)
 from undercount.count.queries import (
     CODE,
     NAME,
@@ -19,19 +25,20 @@ from undercount.count.queries import (
     Frame,
     collect,
     group,
-    stacked,
-    transformed,
+    stack_columns,
+    transform_rows,
 )
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
 
 POSITIVE, NEGATIVE, UNLABELED, UNKNOWN, BAD_WEIGHT = 1, 0, -1, 2, 3
+CLASS_CODES = (POSITIVE, NEGATIVE, UNLABELED)
 # Only these integers can lie beyond ±2**53, where floats no longer keep neighbours apart.
 LONG_INTEGERS = (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128)
 
 
-class Columns(NamedTuple):
+class ColumnRoles(NamedTuple):
     """Which columns are counted, and which label value means unlabeled."""
 
     label: str
@@ -41,11 +48,10 @@ class Columns(NamedTuple):
     by: tuple[str, ...]
 
 
-def check_types(schema: Mapping[str, Any], columns: Columns) -> None:
+def check_types(schema: Mapping[str, Any], columns: ColumnRoles) -> None:
     """Raise unless labels, scores and weights are numbers."""
-    if columns.unlabeled is not None and columns.unlabeled == 1:
-        raise InputError("unlabeled must not be 1, which always means positive")
-    rules = [(columns.label, "labels must be 1 (positive), 0 (negative) or missing (unlabeled)")]
+    refuse_unlabeled_one(columns.unlabeled)
+    rules = [(columns.label, WORDS.rule)]
     rules += [(name, "score must hold real numbers") for name in columns.scores]
     rules += [(columns.weight, "weight must hold real numbers")] if columns.weight else []
     for name, rule in rules:
@@ -55,10 +61,10 @@ def check_types(schema: Mapping[str, Any], columns: Columns) -> None:
             raise InputError(f"{rule}; got {str(kind).lower()} in column {name!r}")
 
 
-def coded(frame: Frame, columns: Columns) -> Frame:
+def code_labels(frame: Frame, columns: ColumnRoles) -> Frame:
     """Select the group columns, the scores as float64, the label's code and the weight."""
     if frame.implementation.is_pandas():  # a partition of Dask's
-        held = coded_arrays(frame.collect().to_native(), columns)
+        held = _code_arrays(frame.collect().to_native(), columns)
         if held is not None:
             result: Frame = nw.from_native(held).lazy()
             return result
@@ -79,7 +85,7 @@ def coded(frame: Frame, columns: Columns) -> Frame:
     return frame.select(*picked, code.cast(nw.Int8).alias(CODE))
 
 
-def coded_arrays(part: Any, columns: Columns) -> Any:
+def _code_arrays(part: Any, columns: ColumnRoles) -> Any:
     """Do the same to a pandas frame of plain arrays, without large arrays on the way."""
     numbers = [columns.label, *columns.scores, *([columns.weight] if columns.weight else [])]
     if not all(isinstance(part[name].dtype, np.dtype) for name in numbers):
@@ -104,7 +110,7 @@ def coded_arrays(part: Any, columns: Columns) -> Any:
     return table
 
 
-def _classes(frame: Frame, columns: Columns) -> tuple[nw.Expr, nw.Expr, nw.Expr]:
+def _classes(frame: Frame, columns: ColumnRoles) -> tuple[nw.Expr, nw.Expr, nw.Expr]:
     """Write as conditions which labels are positive, negative and missing."""
     label, kind = nw.col(columns.label), frame.collect_schema()[columns.label]
     if kind == nw.Boolean:
@@ -127,22 +133,22 @@ def is_nan(value: nw.Expr) -> nw.Expr:
     return ((value - value) != 0.0) & (value != infinity) & (value != -infinity)
 
 
-def exact_groups(frame: Frame, columns: Columns, limit: int | None = None) -> Arrays:
+def exact_groups(frame: Frame, columns: ColumnRoles, limit: int | None = None) -> Arrays:
     """Group by every distinct score; a limit stops groups from travelling, one is let over it."""
     most = None if limit is None else limit + 1
     if len(columns.scores) > 1 or columns.weight is not None:
         return collect(_long_query(frame, columns, most))
-    table = transformed(frame, _marked, columns)
+    table = transform_rows(frame, _mark_classes, columns)
     marks = {f"{CODE}{code}": (f"{CODE}{code}", "count") for code in _codes(columns)}
     keys = [*columns.by, f"{SCORE}0"]
-    return _long(collect(group(table, keys, weighted=False, extra=marks, most=most)))
+    return _to_long(collect(group(table, keys, weighted=False, extra=marks, most=most)))
 
 
-def _codes(columns: Columns) -> list[int]:
+def _codes(columns: ColumnRoles) -> list[int]:
     return [POSITIVE, UNLABELED, *([NEGATIVE] if columns.unlabeled != 0 else [])]
 
 
-def _marked(frame: Frame, columns: Columns) -> Frame:
+def _mark_classes(frame: Frame, columns: ColumnRoles) -> Frame:
     """Mark the classes side by side, which engines count fastest."""
     score = nw.col(columns.scores[0])
     if not frame.collect_schema()[columns.scores[0]].is_float():
@@ -153,10 +159,10 @@ def _marked(frame: Frame, columns: Columns) -> Frame:
     return frame.select(*columns.by, score.alias(f"{SCORE}0"), *marks)
 
 
-def _long(groups: Arrays) -> Arrays:
+def _to_long(groups: Arrays) -> Arrays:
     """Turn classes side by side into groups of one class each; what is left over is unknown."""
     rows = groups.pop(ROWS).astype(np.int64)
-    codes = [code for code in (POSITIVE, NEGATIVE, UNLABELED) if f"{CODE}{code}" in groups]
+    codes = [code for code in CLASS_CODES if f"{CODE}{code}" in groups]
     counts = {code: groups.pop(f"{CODE}{code}").astype(np.int64) for code in codes}
     counts[UNKNOWN] = rows - np.sum(list(counts.values()), axis=0)
     places = {code: np.flatnonzero(held) for code, held in counts.items()}
@@ -169,23 +175,23 @@ def _long(groups: Arrays) -> Arrays:
     return long
 
 
-def _long_query(frame: Frame, columns: Columns, most: int | None) -> Frame:
+def _long_query(frame: Frame, columns: ColumnRoles, most: int | None) -> Frame:
     """Group by score and class, several score columns in one pass."""
     weighted = columns.weight is not None
-    table = transformed(frame, coded, columns)
+    table = transform_rows(frame, code_labels, columns)
     if len(columns.scores) == 1:
         return group(table, [*columns.by, f"{SCORE}0", CODE], weighted=weighted, most=most)
-    table = transformed(table, stack, columns)
+    table = transform_rows(table, stack_scores, columns)
     return group(table, [*columns.by, NAME, SCORE, CODE], weighted=weighted, most=most)
 
 
-def stack(table: Frame, columns: Columns) -> Frame:
+def stack_scores(table: Frame, columns: ColumnRoles) -> Frame:
     """Stack the coded score columns."""
     kept = [*columns.by, CODE, *([WEIGHT, SQUARE] if columns.weight else [])]
-    return stacked(table, [f"{SCORE}{place}" for place in range(len(columns.scores))], kept)
+    return stack_columns(table, [f"{SCORE}{place}" for place in range(len(columns.scores))], kept)
 
 
-def refuse_bad_rows(frame: Frame, columns: Columns, groups: Arrays, name: str) -> None:
+def refuse_bad_rows(frame: Frame, columns: ColumnRoles, groups: Arrays, name: str) -> None:
     """Raise what `ScoreCounts.from_rows` would raise about these rows."""
     rows, code = groups[ROWS].astype(np.float64), groups[CODE]
     if rows.sum() == 0:
@@ -203,10 +209,11 @@ def refuse_bad_rows(frame: Frame, columns: Columns, groups: Arrays, name: str) -
             f"{columns.weight!r}"
         )
     if (code == UNKNOWN).any():
-        raise InputError(unknown_labels(frame, columns))
+        found = _find_labels(frame, columns.label)
+        raise InputError(describe_labels(found, columns.unlabeled))
 
 
-def refuse_long_integers(frame: Frame, columns: Columns) -> None:
+def refuse_long_integers(frame: Frame, columns: ColumnRoles) -> None:
     """Raise if integer scores are too large to be told apart as floats."""
     schema = frame.collect_schema()
     long = [name for name in columns.scores if schema[name] in LONG_INTEGERS]
@@ -215,28 +222,16 @@ def refuse_long_integers(frame: Frame, columns: Columns) -> None:
     ends = [nw.col(name).min().alias(f"low{i}") for i, name in enumerate(long)]
     ends += [nw.col(name).max().alias(f"high{i}") for i, name in enumerate(long)]
     found = collect(frame.select(*ends)).values()
-    values = [int(end[0]) for end in found if end[0] is not None and end[0] == end[0]]
-    largest = max((abs(value) for value in values), default=0)
-    if largest > LARGEST_EXACT_INTEGER:
-        raise InputError(
-            f"integer scores must stay within ±2**53 to be kept apart; got {largest}. "
-            "Divide them or use their ranks"
-        )
+    values = [int(end[0]) for end in found if not is_missing(end[0])]
+    refuse_long_integer(max((abs(value) for value in values), default=0))
 
 
-def unknown_labels(frame: Frame, columns: Columns) -> str:
-    """Say which label values were found, how often, and what to pass."""
-    found = collect(frame.group_by(columns.label).agg(nw.len().alias(ROWS)))
-    pairs = zip(found[columns.label].tolist(), found[ROWS].tolist(), strict=True)
-    held = Counter({value: rows for value, rows in pairs if value is not None and value == value})  # noqa: PLR0124 - NaN
-    shown = ", ".join(f"{value:g}: {rows}" for value, rows in held.most_common(SHOWN))
-    more = ", …" if len(held) > SHOWN else ""
-    others = [value for value, _ in held.most_common() if value not in (0, 1, columns.unlabeled)]
-    return (
-        "labels must be 1 (positive), 0 (negative) or missing (unlabeled); "
-        f"got {{{shown}{more}}}. If {others[0]:g} means unlabeled pass unlabeled={others[0]:g}; "
-        "if it means verified negative recode it as 0"
-    )
+def _find_labels(frame: Frame, label: str) -> Counter[Any]:
+    """Count the rows of each label value, the most frequent first."""
+    found = collect(frame.group_by(label).agg(nw.len().alias(ROWS)))
+    pairs = zip(found[label].tolist(), found[ROWS].tolist(), strict=True)
+    held = Counter({value: rows for value, rows in pairs if not is_missing(value)})
+    return Counter(dict(held.most_common()))
 
 
 def amounts(groups: Arrays) -> tuple[FloatArray, FloatArray]:
@@ -250,17 +245,20 @@ def amounts(groups: Arrays) -> tuple[FloatArray, FloatArray]:
     return rows, rows
 
 
+def sum_squares(groups: Arrays) -> tuple[float, float, float]:
+    """Sum the squared weights of positive, negative and unlabeled rows."""
+    square = amounts(groups)[1]
+    squares = [float(square[groups[CODE] == kind].sum()) for kind in CLASS_CODES]
+    return squares[0], squares[1], squares[2]
+
+
 def exact_counts(groups: Arrays) -> ScoreCounts:
     """Make the table from groups of one score column."""
-    weight, square = amounts(groups)
+    weight, _ = amounts(groups)
     if not weight.any():
         raise InputError("weight must not be 0 for every row")
-    code = groups[CODE]
-    parts = [np.where(code == kind, weight, 0.0) for kind in (POSITIVE, NEGATIVE, UNLABELED)]
-    squares = [float(square[code == kind].sum()) for kind in (POSITIVE, NEGATIVE, UNLABELED)]
-    return ScoreCounts.from_counts(
-        groups[SCORE], *parts, squared_weight=(squares[0], squares[1], squares[2])
-    )
+    parts = [np.where(groups[CODE] == kind, weight, 0.0) for kind in CLASS_CODES]
+    return ScoreCounts.from_counts(groups[SCORE], *parts, squared_weight=sum_squares(groups))
 
 
 def split_by(groups: Arrays, by: tuple[str, ...]) -> dict[Hashable, Arrays]:
@@ -280,8 +278,4 @@ def plain(value: Any) -> Hashable:
     """Return a group's value as Python has it; every kind of missing is None."""
     value = value.as_py() if hasattr(value, "as_py") else value
     value = value.item() if isinstance(value, np.generic) else value
-    try:
-        missing = bool(value != value)  # noqa: PLR0124 - NaN is unequal to itself
-    except TypeError:  # pandas.NA has no truth value
-        missing = True
-    return None if missing else value
+    return None if is_missing(value) else value

@@ -3,7 +3,7 @@
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ Tell = Callable[[float], None]
 # Seconds between two looks at a running query, and before a bar is drawn.
 LOOK_EVERY, PATIENCE = 0.1, 1.0
 # The DuckDB connection that runs the queries, where it is known.
-WATCHED: ContextVar[Any] = ContextVar("undercount_watched", default=None)
+CONNECTION: ContextVar[Any] = ContextVar("undercount_connection", default=None)
 
 
 @dataclass
@@ -34,14 +34,14 @@ class Progress:
     tell: Tell | None = None
     done: float = 0.0
     until: float = 0.0
-    told: float = 0.0
+    last: float = 0.0
     seen: int = 0
 
     @contextmanager
     def step(self, until: float) -> Iterator[None]:
         """Do a part of the work, up to a share of all of it."""
         self.until, self.seen = max(until, self.done), 0
-        with self._looking():
+        with self._look():
             yield
         self.done = self.until
         self._say(self.done)
@@ -56,19 +56,17 @@ class Progress:
         self.inside(self.seen / max(total, 1))
 
     def _say(self, share: float) -> None:
-        if self.tell is not None and share > self.told:
-            self.told = share
+        if self.tell is not None and share > self.last:
+            self.last = share
             self.tell(share)
 
-    def _looking(self) -> AbstractContextManager[Any]:
-        """Ask DuckDB from a thread of its own, because a query does not come back until its end."""
-        connection = WATCHED.get()
-        if self.tell is None or not hasattr(connection, "query_progress"):
-            return nullcontext()
-        return self._asking(connection)
-
     @contextmanager
-    def _asking(self, connection: Any) -> Iterator[None]:
+    def _look(self) -> Iterator[None]:
+        """Ask DuckDB from a thread of its own, because a query does not come back until its end."""
+        connection = CONNECTION.get()
+        if self.tell is None or not hasattr(connection, "query_progress"):
+            yield
+            return
         stop, largest = threading.Event(), [0.0]
 
         def look() -> None:
@@ -87,44 +85,45 @@ class Progress:
 
 
 @contextmanager
-def watched(connection: Any) -> Iterator[None]:
+def watch_queries(connection: Any) -> Iterator[None]:
     """Let counts made inside ask this DuckDB connection how far its queries are."""
-    token = WATCHED.set(connection)
+    token = CONNECTION.set(connection)
     try:
         yield
     finally:
-        WATCHED.reset(token)
+        CONNECTION.reset(token)
 
 
 @contextmanager
-def telling(progress: Tell | bool | None, what: str) -> Iterator[Progress]:  # noqa: FBT001 - as asked
+def open_progress(progress: Tell | bool | None, what: str) -> Iterator[Progress]:  # noqa: FBT001 - as asked
     """Call a function, draw a bar on stderr (True), or say nothing (None, False)."""
     if not progress:
         yield Progress()
     elif callable(progress):
         yield Progress(progress)
     else:
-        with _bar(what) as tell:
+        with draw_bar(what) as tell:
             yield Progress(tell)
 
 
 @contextmanager
-def _bar(what: str) -> Iterator[Tell]:
+def draw_bar(what: str) -> Iterator[Tell]:
     """Draw a bar on stderr, which vanishes at the end and is not drawn for short work.
 
-    It pulses until it is told how far the work has come.
+    The function given takes the share done; until it is first called the bar moves to and fro.
     """
     from rich.console import Console  # noqa: PLC0415 - only when a bar is wanted
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.progress import Progress as Bar  # noqa: PLC0415
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=Console(file=sys.stderr), transient=True)
+    bar = Bar(*columns, console=Console(file=sys.stderr), transient=True)
     task = bar.add_task(what, total=None)
     begin = threading.Timer(PATIENCE, bar.start)
     begin.daemon = True
     begin.start()
     try:
-        yield lambda share: bar.update(task, total=1.0, completed=share)
+        yield lambda share: bar.update(task, completed=share, total=1.0)
     finally:
         begin.cancel()
         begin.join()

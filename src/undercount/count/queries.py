@@ -12,23 +12,27 @@ from numpy.typing import NDArray
 
 from undercount.count.progress import Progress
 
-# How a column of a table of groups is made, by name: from which column, and by which sum.
-Made = Mapping[str, tuple[str, str]]
+# How the columns of a table of groups are made, by name: from which column, and by which sum.
+Sums = Mapping[str, tuple[str, str]]
 
 SCORE, CODE, ROWS = "undercount_score", "undercount_code", "undercount_rows"
 WEIGHT, SQUARE, NAME = "undercount_weight", "undercount_square", "undercount_name"
-SUMS_OF_WEIGHTS: Made = {WEIGHT: (WEIGHT, "sum"), SQUARE: (SQUARE, "sum")}
+SUMS_OF_WEIGHTS: Sums = {WEIGHT: (WEIGHT, "sum"), SQUARE: (SQUARE, "sum")}
 
 Arrays = dict[str, NDArray[Any]]
 Frame = nw.LazyFrame[Any]
 
 
-def transformed(frame: Frame, function: Callable[..., Frame], *arguments: Any) -> Frame:
+def transform_rows(frame: Frame, function: Callable[..., Frame], *arguments: Any) -> Frame:
     """Apply a function of a frame that works row by row; in Dask on each partition, in one step."""
     if not frame.implementation.is_dask():
         return function(frame, *arguments)
-    changed = change_partitions(frame.to_native(), function, arguments)
-    result: Frame = nw.from_native(changed)
+    native, change = (
+        frame.to_native(),
+        partial(_change_part, function=function, arguments=arguments),
+    )
+    schema = change(native._meta)  # noqa: SLF001 - how Dask calls it
+    result: Frame = nw.from_native(native.map_partitions(change, meta=schema))
     return result
 
 
@@ -37,7 +41,7 @@ def group(
     keys: Sequence[str],
     *,
     weighted: bool,
-    extra: Made | None = None,
+    extra: Sums | None = None,
     most: int | None = None,
 ) -> Frame:
     """Count rows and sum weights in each group; let at most so many groups travel."""
@@ -51,7 +55,7 @@ def group(
     return query if most is None else query.head(most)
 
 
-def stacked(frame: Frame, names: Sequence[str], kept: Sequence[str]) -> Frame:
+def stack_columns(frame: Frame, names: Sequence[str], kept: Sequence[str]) -> Frame:
     """Stack score columns, so that data is read once: one row for each row and name."""
     # Some engines leave missing values out when they stack columns.
     frame = frame.with_columns(nw.col(name).fill_null(float("nan")) for name in names)
@@ -66,7 +70,7 @@ def stacked(frame: Frame, names: Sequence[str], kept: Sequence[str]) -> Frame:
     return result
 
 
-def told(frame: Frame, progress: Progress) -> Frame:
+def report_rows(frame: Frame, progress: Progress) -> Frame:
     """Let a polars frame tell how many rows have gone by; DuckDB is asked, others tell nothing."""
     if progress.tell is None or not frame.implementation.is_polars():
         return frame
@@ -94,8 +98,8 @@ def collect(frame: Frame) -> Arrays:
     """Run a query; the result is as small as the number of groups."""
     native = frame.to_native()
     if frame.implementation.is_duckdb():
-        with interrupts():
-            return {name: unmasked(values) for name, values in native.fetchnumpy().items()}
+        with pass_interrupts():
+            return {name: fill_masked(values) for name, values in native.fetchnumpy().items()}
     options = _streaming(native) if frame.implementation.is_polars() else {}
     table = frame.collect(**options)
     return {name: _column(table[name]) for name in table.columns}
@@ -109,7 +113,7 @@ def _streaming(native: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def interrupts() -> Iterator[None]:
+def pass_interrupts() -> Iterator[None]:
     """Make an interrupted query of DuckDB, which has words of its own, a KeyboardInterrupt."""
     try:
         yield
@@ -119,7 +123,7 @@ def interrupts() -> Iterator[None]:
         raise
 
 
-def unmasked(values: NDArray[Any]) -> NDArray[Any]:
+def fill_masked(values: NDArray[Any]) -> NDArray[Any]:
     """Return a column of DuckDB with NaN or None where it is missing."""
     if not np.ma.isMaskedArray(values):
         return values
@@ -146,42 +150,36 @@ TABLES_AT_ONCE = 4
 PLACES_A_ROW = 4
 
 
-def change_partitions(native: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Apply a function of narwhals frames to each partition, as one step."""
-    change = partial(_changed, function=function, arguments=arguments)
-    return native.map_partitions(change, meta=change(native._meta))  # noqa: SLF001 - its schema
-
-
-def _changed(part: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def _change_part(part: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     if len(part):
         return function(nw.from_native(part).lazy(), *arguments).collect().to_native()
     from dask.dataframe.dispatch import meta_nonempty  # noqa: PLC0415 - only Dask's frames come here
 
     # Old versions of narwhals cannot spread a literal over no rows: a made-up one stands in.
-    return _changed(meta_nonempty(part).head(1), function, arguments).iloc[:0]
+    return _change_part(meta_nonempty(part).head(1), function, arguments).iloc[:0]
 
 
-def group_partitions(native: Any, keys: list[str], made: Made, most: int | None) -> Any:
+def group_partitions(native: Any, keys: list[str], made: Sums, most: int | None) -> Any:
     """Group partitions and add up their groups; those beyond a limit are left out evenly."""
     again = {
         name: (name, how if how in ("min", "max") else "sum") for name, (_, how) in made.items()
     }
-    first = partial(_grouped, keys=keys, made=made, most=most)
-    rest = partial(_grouped, keys=keys, made=again, most=most)
+    first = partial(_group_part, keys=keys, made=made, most=most)
+    rest = partial(_group_part, keys=keys, made=again, most=most)
     meta = rest(first(native._meta))  # noqa: SLF001 - how Dask calls its schema
     return native.reduction(
         first, aggregate=rest, combine=rest, meta=meta, split_every=TABLES_AT_ONCE
     )
 
 
-def _grouped(part: Any, keys: list[str], made: Made, most: int | None) -> Any:
+def _group_part(part: Any, keys: list[str], made: Sums, most: int | None) -> Any:
     """Group a pandas frame."""
     place = _places(part, keys)
     if place is None or any(how == "count" for _, how in made.values()):
         grouped = part.groupby(keys, sort=False, dropna=False, observed=True)
         table = grouped.agg(**made).reset_index()
     else:
-        table = _dense(part, keys, made, place)
+        table = _group_by_place(part, keys, made, place)
     if most is None or len(table) <= most:
         return table
     return table.iloc[np.linspace(0, len(table) - 1, most).astype(np.int64)]
@@ -205,7 +203,7 @@ def _places(part: Any, keys: list[str]) -> NDArray[np.int64] | None:
     return place
 
 
-def _dense(part: Any, keys: list[str], made: Made, place: NDArray[np.int64]) -> Any:
+def _group_by_place(part: Any, keys: list[str], made: Sums, place: NDArray[np.int64]) -> Any:
     """Add up rows by the number of their group."""
     rows = np.bincount(place)
     held = np.flatnonzero(rows)

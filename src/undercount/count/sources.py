@@ -16,24 +16,11 @@ from pathlib import Path
 import duckdb
 
 from undercount.count.frames import check_columns
-from undercount.count.progress import watched
-from undercount.count.queries import interrupts
+from undercount.count.paths import STANDARD_INPUT, Paths, expand_paths, find_format
+from undercount.count.progress import watch_queries
+from undercount.count.queries import pass_interrupts
 from undercount.errors import InputError
 
-Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-
-KINDS = {
-    "csv": "csv",
-    "txt": "csv",
-    "tsv": "tsv",
-    "tab": "tsv",
-    "parquet": "parquet",
-    "pq": "parquet",
-    "json": "json",
-    "jsonl": "json",
-    "ndjson": "json",
-}
-PACKED = ("gz", "zst")
 # What people write into a CSV file where nothing is known.
 MISSING = ("", "NA", "N/A", "<NA>", "null", "NULL", "None", "NaN", "nan")
 # How far a query is can be asked only where a bar is kept; it is not printed.
@@ -45,16 +32,12 @@ PARTITION = re.compile(r"[/\\][^/\\=]+=[^/\\]*[/\\]")
 
 @dataclass(frozen=True)
 class Source:
-    """Files as one table: the connection, the FROM clause, and column types.
-
-    `text` says that the format has no types of its own, so that numbers are read from text.
-    """
+    """Files as one table: the connection, the FROM clause, and column types."""
 
     connection: duckdb.DuckDBPyConnection
     table: str
     types: dict[str, str]
     files: tuple[str, ...]
-    text: bool
 
     @property
     def place(self) -> str:
@@ -64,7 +47,7 @@ class Source:
 
     def table_of(self, file: str) -> str:
         """Write the FROM clause of one of the files."""
-        return self.table.replace(_listed(self.files), _listed([file]), 1)
+        return self.table.replace(_list_names(self.files), _list_names([file]), 1)
 
     def query(self, sql: str) -> duckdb.DuckDBPyRelation:
         """Make a relation; what DuckDB says about the files becomes an input error."""
@@ -73,8 +56,8 @@ class Source:
 
     def number(self, name: str, cast: str = "CAST") -> str:
         """Write a column as a number; text that is none raises (or with TRY_CAST is missing)."""
-        column = quoted(name)
-        if not self.text or self.types[name] != "VARCHAR":
+        column = quote_name(name)
+        if self.types[name] != "VARCHAR":
             return column
         return (
             f"CASE lower({column}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 "
@@ -83,15 +66,15 @@ class Source:
 
     def no_number(self, name: str) -> str:
         """Write the condition that a column holds something that is no number."""
-        return f"{quoted(name)} IS NOT NULL AND {self.number(name, 'TRY_CAST')} IS NULL"
+        return f"{quote_name(name)} IS NOT NULL AND {self.number(name, 'TRY_CAST')} IS NULL"
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Quote a column name for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def text(value: str) -> str:
+def quote_text(value: str) -> str:
     """Quote a string for SQL."""
     return "'" + value.replace("'", "''") + "'"
 
@@ -100,58 +83,30 @@ def text(value: str) -> str:
 def open_source(paths: Paths, wanted: Sequence[str]) -> Iterator[Source]:
     """Open files for reading some of their columns; spilled rows go to a temporary directory."""
     with tempfile.TemporaryDirectory(prefix="undercount-") as spill:
-        files, kind = find_files(paths, spill)
+        files = _list_files(paths, spill)
+        kind = find_format(files)
         connection = duckdb.connect(
             # Nothing is fetched from the network, and nothing is left in the working directory.
             config={"autoinstall_known_extensions": "false", "temp_directory": spill}
         )
         connection.execute(PROGRESS)
         try:
-            with input_errors(", ".join(files[:3])), watched(connection):
-                yield _opened(connection, files, kind, wanted)
+            with input_errors(", ".join(files[:3])), watch_queries(connection):
+                yield _open_files(connection, files, kind, wanted)
         finally:
             connection.close()
 
 
-def find_files(paths: Paths, spill: str) -> tuple[tuple[str, ...], str]:
-    """Expand globs and directories, and tell the format from the names."""
+def _list_files(paths: Paths, spill: str) -> tuple[str, ...]:
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    files: list[str] = []
-    for path in given:
-        files += _expanded(os.fspath(path), spill)
-    if not files:
-        raise InputError("at least one file is needed; got none")
-    kinds = {_kind(file) for file in files}
-    if len(kinds) > 1:
-        raise InputError(
-            f"files read together must have one format; got {', '.join(sorted(kinds))}"
-        )
-    return tuple(files), kinds.pop()
-
-
-def _expanded(path: str, spill: str) -> list[str]:
-    if path == "-":
-        return [_spooled(spill)]
-    if "://" in path:
-        return [path]
-    if Path(path).is_dir():
-        inside = sorted(map(str, Path(path).rglob("*.*")))
-        found = [file for file in inside if Path(file).is_file() and _suffix(file) in KINDS]
-        if not found:
-            raise InputError(f"the directory {path} holds no CSV, TSV, Parquet or JSON lines file")
-        return found
-    if Path(path).exists():
-        if Path(path).stat().st_size == 0:
+    files = expand_paths(given)
+    for path in set(files).intersection(map(os.fspath, given)):  # parts of a folder may be empty
+        if Path(path).exists() and Path(path).stat().st_size == 0:
             raise InputError(f"{path} is empty")
-        return [path]
-    found = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - patterns may be absolute
-    if not found:
-        rule = "no file matches" if glob.has_magic(path) else "there is no file"
-        raise InputError(f"{rule} {path!r}; the working directory is {Path.cwd()}")
-    return found
+    return tuple(_spool(spill) if file == STANDARD_INPUT else file for file in files)
 
 
-def _spooled(spill: str) -> str:
+def _spool(spill: str) -> str:
     """Copy standard input to a file, because it can be read only once."""
     target = Path(spill, "standard-input")
     with target.open("wb") as file:
@@ -164,44 +119,27 @@ def _spooled(spill: str) -> str:
     return str(target.rename(f"{target}{ending}"))
 
 
-def _suffix(path: str) -> str:
-    parts = Path(path).name.casefold().split(".")
-    if parts[-1] in PACKED:
-        parts.pop()
-    return parts[-1] if len(parts) > 1 else ""
-
-
-def _kind(path: str) -> str:
-    kind = KINDS.get(_suffix(path))
-    if kind is None:
-        raise InputError(
-            f"the format of {path} is not known from its name; use one of "
-            f"{', '.join('.' + ending for ending in KINDS)}, possibly with .gz or .zst"
-        )
-    return kind
-
-
-def _opened(
+def _open_files(
     connection: duckdb.DuckDBPyConnection, files: tuple[str, ...], kind: str, wanted: Sequence[str]
 ) -> Source:
     table = _reader(files, kind)
     types = _types(connection, table)
     if kind in ("csv", "tsv"):
-        table, types = _mended(files, table, types)
+        table, types = _read_strictly(files, table, types)
         _check_each(connection, files, kind, wanted)
     elif kind == "json":
         if not set(wanted) <= set(types):  # a key may be absent where DuckDB looks first
             types = _types(connection, _reader(files, kind, ", sample_size=-1"))
         check_columns(wanted, list(types), files[0])
-        columns = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in types)
+        columns = ", ".join(f"{quote_name(name)}: 'VARCHAR'" for name in types)
         table = _reader(files, kind, f", columns={{{columns}}}")
         types = dict.fromkeys(types, "VARCHAR")
     check_columns(wanted, list(types), files[0])
-    return Source(connection, table, types, files, kind != "parquet")
+    return Source(connection, table, types, files)
 
 
 def _reader(files: Sequence[str], kind: str, more: str = "") -> str:
-    listed = _listed(files)
+    listed = _list_names(files)
     if any(PARTITION.search(file) for file in files):
         more += ", hive_partitioning=true"
     if kind == "parquet":
@@ -210,7 +148,7 @@ def _reader(files: Sequence[str], kind: str, more: str = "") -> str:
         return f"read_parquet({listed}{more})"
     if kind == "json":
         return f"read_json({listed}{more})"
-    missing = ", ".join(text(word) for word in MISSING)
+    missing = ", ".join(quote_text(word) for word in MISSING)
     more += ", union_by_name=true" if len(files) > 1 else ""
     more += ", delim='\\t'" if kind == "tsv" else ""
     return (
@@ -226,8 +164,14 @@ def _knows_nan() -> bool:
         return any("can_have_nan" in row[0] for row in connection.sql(sql).fetchall())
 
 
-def _listed(files: Sequence[str]) -> str:
-    return "[" + ", ".join(text(file) for file in files) + "]"
+def quote_file(file: str | os.PathLike[str]) -> str:
+    """Quote a file's name for SQL; DuckDB must not take marks in it for a pattern."""
+    name = os.fspath(file)
+    return quote_text(name if "://" in name else glob.escape(name))
+
+
+def _list_names(files: Sequence[str]) -> str:
+    return "[" + ", ".join(map(quote_file, files)) + "]"
 
 
 def _types(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
@@ -235,7 +179,9 @@ def _types(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
     return {row[0]: row[1] for row in described}
 
 
-def _mended(files: Sequence[str], table: str, types: dict[str, str]) -> tuple[str, dict[str, str]]:
+def _read_strictly(
+    files: Sequence[str], table: str, types: dict[str, str]
+) -> tuple[str, dict[str, str]]:
     """Read a CSV file strictly if DuckDB took it for one column, so that errors name the line."""
     if len(types) > 1 or len(files) > 1:
         return table, types
@@ -244,9 +190,9 @@ def _mended(files: Sequence[str], table: str, types: dict[str, str]) -> tuple[st
     names = next(csv.reader([line], delimiter=mark))
     if len(names) == 1:
         return table, types
-    columns = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names)
+    columns = ", ".join(f"{quote_name(name)}: 'VARCHAR'" for name in names)
     table = table.replace(
-        "quote=", f"auto_detect=false, delim={text(mark)}, columns={{{columns}}}, quote=", 1
+        "quote=", f"auto_detect=false, delim={quote_text(mark)}, columns={{{columns}}}, quote=", 1
     )
     return table.replace("all_varchar=true, ", "", 1), dict.fromkeys(names, "VARCHAR")
 
@@ -260,9 +206,9 @@ def _check_each(
     for file in files:
         table = _reader([file], kind)
         types = _types(connection, table)
-        mended, _ = _mended([file], table, types)
-        if mended != table:  # a ragged file: reading it strictly says where
-            connection.sql(f"SELECT count(COLUMNS(*)) FROM {mended}").fetchall()  # noqa: S608 - quoted
+        strict, _ = _read_strictly([file], table, types)
+        if strict != table:  # a ragged file: reading it strictly says where
+            connection.sql(f"SELECT count(COLUMNS(*)) FROM {strict}").fetchall()  # noqa: S608 - quoted
         check_columns(wanted, list(types), file)
 
 
@@ -274,7 +220,7 @@ SHOWN_LINE = 60
 def input_errors(place: str) -> Iterator[None]:
     """Turn DuckDB's errors into one line that names the file."""
     try:
-        with interrupts():
+        with pass_interrupts():
             yield
     except duckdb.Error as error:
         raise InputError(read_error(place, str(error))) from error
@@ -282,11 +228,11 @@ def input_errors(place: str) -> Iterator[None]:
 
 def read_error(place: str, message: str) -> str:
     """Write the message for what DuckDB says about a file."""
-    file = _found(r"^\s+file = (.+)$", message) or place
+    file = _search(r"^\s+file = (.+)$", message) or place
     if "CSV Error on Line" in message:
         return _csv_error(file, message)
     if "Malformed JSON" in message or "JSON" in message.split("\n", 1)[0]:
-        return _json_error(_found(r'in file "(.+?)"', message) or place, message)
+        return _json_error(_search(r'in file "(.+?)"', message) or place, message)
     if "arquet file" in message or "magic bytes" in message:
         return (
             f"{place} is no complete Parquet file: {_first_line(message)}. "
@@ -301,13 +247,13 @@ def read_error(place: str, message: str) -> str:
 
 
 def _json_error(file: str, message: str) -> str:
-    reason = _found(r"in (?:line|record/value) \d+: (.+?)\.?(?: Try .*)?\s*$", message)
+    reason = _search(r"in (?:line|record/value) \d+: (.+?)\.?(?: Try .*)?\s*$", message)
     where, what = file, reason or _first_line(message)
     number, line = _broken_line(file)
     if number:
         # Where DuckDB did not read line by line, its reason may be about another one.
         reason = f"{what} in " if "in line" in message else ""
-        where, what = f"{file}, line {number}", f"{reason}{_shown(line)}"
+        where, what = f"{file}, line {number}", f"{reason}{_shorten(line)}"
     return (
         f"{where}: every line must hold one JSON object; got {what}. Mend the line, or write one "
         "object a line"
@@ -330,7 +276,7 @@ def _broken_line(file: str) -> tuple[int, str]:
     """
     try:
         with duckdb.connect() as connection:
-            found = connection.execute(sql, {"file": file}).fetchone()
+            found = connection.execute(sql, {"file": glob.escape(file)}).fetchone()
     except duckdb.Error:  # bytes that are no text, or no such file: then the rest must do
         return 0, ""
     if found is None or (found[0] == 1 and found[1].lstrip().startswith("[")):
@@ -338,17 +284,17 @@ def _broken_line(file: str) -> tuple[int, str]:
     return int(found[0]), str(found[1])
 
 
-def _shown(line: str) -> str:
+def _shorten(line: str) -> str:
     return repr(line[:SHOWN_LINE] + ("…" if len(line) > SHOWN_LINE else ""))
 
 
 def _csv_error(file: str, message: str) -> str:
-    number = _found(r"CSV Error on Line: (\d+)", message)
+    number = _search(r"CSV Error on Line: (\d+)", message)
     where = f"{file}, line {number}"
-    line = _found(r"^Original Line: ?(.*)$", message) or ""
-    shown = _shown(line)
-    wanted = _found(r"Expected Number of Columns: (\d+)", message)
-    got = _found(r"Found: (\d+)", message)
+    line = _search(r"^Original Line: ?(.*)$", message) or ""
+    shown = _shorten(line)
+    wanted = _search(r"Expected Number of Columns: (\d+)", message)
+    got = _search(r"Found: (\d+)", message)
     if wanted and got:
         more = " or more" if int(got) > int(wanted) else ""
         return (
@@ -382,7 +328,7 @@ def _left_open(message: str) -> bool:
     return row.count('"') % 2 == 1
 
 
-def _found(pattern: str, message: str) -> str | None:
+def _search(pattern: str, message: str) -> str | None:
     match = re.search(pattern, message, re.MULTILINE)
     return None if match is None else match.group(1)
 

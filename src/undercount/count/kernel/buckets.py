@@ -1,54 +1,40 @@
-"""Sort scores into buckets without comparing them: order-keeping maps from scores to integers."""
+"""Count rows around borders by buckets: maps from scores to integers that keep their order.
 
-from dataclasses import dataclass
-from typing import Any
+Between two borders (scores of labelled rows, and knots) the other rows only need to be counted.
+A row in a bucket without a border is counted by its bucket alone; only rows that share a bucket
+with a border are sorted.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Scores = NDArray[np.floating[Any]]
 Indices = NDArray[np.intp]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
+# Up to this many rows a plain sort is faster than buckets.
+SMALL = 1 << 15
+# Rows worked on at once, so that every intermediate array stays in the processor's cache.
+CHUNK = 1 << 16
+# Rows near a border are sorted together when so many have been gathered.
+NEAR_ROWS = 1 << 21
+# Buckets a border, and the least and largest logarithm of their number: enough that few rows
+# share a bucket with a border, few enough that the table of buckets stays in the cache.
+BUCKETS_A_BORDER = 8
+BUCKET_BITS = (12, 22)
+# Rows and borders on which the maps from score to bucket are compared.
+SAMPLE = 1 << 12
 # Share of a sample that a clipped map leaves outside at each end.
 TAIL = 0.002
-# Multiplier of Fibonacci hashing: 2**64 divided by the golden ratio, made odd.
-GOLDEN = 0x9E3779B97F4A7C15
 
 
 def bits_of(score: Scores) -> NDArray[Any]:
     """View numbers as unsigned integers of the same width."""
     return score.view(np.uint32 if score.dtype.itemsize == 4 else np.uint64)  # noqa: PLR2004 - bytes
-
-
-def ordered_keys(score: Scores) -> NDArray[Any]:
-    """Map scores to unsigned integers in the same order; -0.0 and 0.0 get the same key.
-
-    The bit pattern of an IEEE number grows with its magnitude: flipping the sign bit of positive
-    numbers and every bit of negative ones makes it grow with the number itself.
-    """
-    positive_zero = score + score.dtype.type(0)
-    bits = bits_of(positive_zero)
-    top = bits.dtype.type(1 << (8 * bits.itemsize - 1))
-    negative = positive_zero < 0
-    bits ^= top
-    if negative.any():
-        np.bitwise_xor(bits, top - bits.dtype.type(1), out=bits, where=negative)
-    return bits
-
-
-def scores_of(keys: NDArray[Any], dtype: np.dtype[Any]) -> Scores:
-    """Undo `ordered_keys`."""
-    top = keys.dtype.type(1 << (8 * keys.itemsize - 1))
-    return np.where(keys & top, keys ^ top, ~keys).view(dtype)
-
-
-def hashed(score: Scores, n_bits: int) -> Indices:
-    """Scatter scores over ``2**n_bits`` places; equal scores, 0.0 and -0.0 too, get one place."""
-    bits = bits_of(score + score.dtype.type(0))
-    width = 8 * bits.itemsize
-    np.multiply(bits, bits.dtype.type(GOLDEN >> (64 - width) | 1), out=bits)
-    np.right_shift(bits, bits.dtype.type(width - n_bits), out=bits)
-    return bits.astype(np.intp)
 
 
 @dataclass(frozen=True)
@@ -139,3 +125,170 @@ def candidate_maps(sample: Scores, n_buckets: int) -> list[BucketMap]:
             nearest = float(some[int(TAIL * some.size)])
             maps.append(LogarithmicWidths(start, end, nearest, outwards, 2 * n_buckets))
     return maps
+
+
+def choose_map(border: Scores, sample: Scores) -> BucketMap:
+    """Choose the map that leaves the fewest rows of a sample in one bucket with a border."""
+    if border.size == 0:
+        return EqualWidths(0.0, 0.0, 1)
+    some = border[:: 1 + border.size // SAMPLE]
+    maps = candidate_maps(sample, 1 << _bucket_bits(some.size))
+    near = []
+    for bucket_of in maps:
+        place_of, hot = _places_of_buckets(bucket_of, some)
+        near.append(np.count_nonzero(place_of.take(bucket_of(sample)) == hot))
+    best = maps[int(np.argmin(near))]
+    return replace(
+        best, n_buckets=best.n_buckets << _bucket_bits(border.size) - _bucket_bits(some.size)
+    )
+
+
+def _bucket_bits(n_borders: int) -> int:
+    low, high = BUCKET_BITS
+    return min(max((BUCKETS_A_BORDER * n_borders - 1).bit_length(), low), high)
+
+
+def _places_of_buckets(bucket_of: BucketMap, border: Scores) -> tuple[NDArray[np.int32], int]:
+    """Return how many borders lie below each bucket; one more than there are if one is inside."""
+    near = border.size + 1
+    inside = np.bincount(bucket_of(border), minlength=bucket_of.n_buckets)
+    place_of = np.cumsum(inside, dtype=np.int32)
+    place_of[inside > 0] = near
+    return place_of, near
+
+
+class Borders(NamedTuple):
+    """Scores that separate cells, ascending: those of labelled rows, and the knots.
+
+    Counts are integers or, if rows are weighted, sums of weights; so are those of `BorderCounts`.
+    """
+
+    score: Scores
+    positive: NDArray[Any]
+    negative: NDArray[Any]
+
+
+class BorderCounts(NamedTuple):
+    """Rows around m borders: m numbers of ties, and m + 1 of rows below, between and above.
+
+    `lowest` is the lowest score between two borders, infinite if there is none; `merged` says
+    that several distinct scores may lie there.
+    """
+
+    tied: NDArray[Any]
+    between: NDArray[Any]
+    lowest: Scores
+    merged: BoolArray
+
+    def add(self, other: "BorderCounts") -> "BorderCounts":
+        """Add the counts of other rows around the same borders."""
+        several = (self.between > 0) & (other.between > 0) & (self.lowest != other.lowest)
+        return BorderCounts(
+            self.tied + other.tied,
+            self.between + other.between,
+            np.minimum(self.lowest, other.lowest),
+            self.merged | other.merged | several,
+        )
+
+
+def count_sorted(border: Scores, ascending: Scores) -> BorderCounts:
+    """Count sorted scores around the borders."""
+    size = ascending.size
+    start = np.append(np.searchsorted(ascending, border, "left"), size)
+    end = np.zeros(border.size + 1, np.intp)
+    end[1:] = np.searchsorted(ascending, border, "right")
+    padded = np.append(ascending, ascending.dtype.type(np.inf))
+    lowest = padded[end]
+    tied, between = end[1:] - start[:-1], start - end
+    several = lowest < padded[start - 1]
+    several[start == 0] = False
+    lowest[between == 0] = np.inf
+    return BorderCounts(tied, between, lowest, several)
+
+
+def _sum_weights(border: Scores, score: Scores, weight: FloatArray) -> BorderCounts:
+    """Sum the weights of rows in any order around the borders."""
+    size = 2 * border.size + 1
+    place = np.searchsorted(border, score, "left") + np.searchsorted(border, score, "right")
+    total = np.bincount(place, weight, size)
+    lowest, highest = np.full(size, np.inf, score.dtype), np.full(size, -np.inf, score.dtype)
+    np.minimum.at(lowest, place, score)
+    np.maximum.at(highest, place, score)
+    return BorderCounts(total[1::2], total[::2], lowest[::2], (lowest < highest)[::2])
+
+
+def count_around(border: Scores, score: Scores, weight: FloatArray | None = None) -> BorderCounts:
+    """Count scores in any order around the borders, and sort only those near a border.
+
+    Where no weights are given, rows that share a score may be marked as merged.
+    """
+    if border.size == 0 or score.size <= SMALL:
+        return _count_near(border, score, weight)
+    bucket_of = choose_map(border, score[:: 1 + score.size // SAMPLE])
+    counter = BorderCounter(border, bucket_of, exact=weight is not None)
+    counter.add(score, weight)
+    return counter.counts()
+
+
+def _count_near(border: Scores, score: Scores, weight: FloatArray | None) -> BorderCounts:
+    if weight is None:
+        return count_sorted(border, np.sort(score))
+    return _sum_weights(border, score, weight)
+
+
+class BorderCounter:
+    """Count rows around borders, batch by batch, in constant memory.
+
+    Parameters
+    ----------
+    border : array
+        Scores of the borders, ascending.
+    bucket_of : BucketMap
+        From scores to buckets.
+    exact : bool
+        Look for the highest score between two borders too, so that rows of one score are never
+        taken for several; otherwise every two rows are, which needs no weights.
+    """
+
+    def __init__(self, border: Scores, bucket_of: BucketMap, *, exact: bool = True) -> None:
+        self._border, self._bucket_of = border, bucket_of
+        self._place_of, self._near_place = _places_of_buckets(bucket_of, border)
+        size = self._near_place + 1  # one more place takes the rows near a border
+        self._total = np.zeros(size)
+        self._lowest = np.full(size, np.inf, border.dtype)
+        self._highest = np.full(size, -np.inf, border.dtype) if exact else None
+        self._settled: BorderCounts | None = None
+        self._near: list[tuple[Scores, FloatArray | None]] = []
+        self._n_near = 0
+
+    def add(self, score: Scores, weight: FloatArray | None = None) -> None:
+        """Count a batch."""
+        for start in range(0, score.size, CHUNK):
+            part = score[start : start + CHUNK]
+            share = None if weight is None else weight[start : start + CHUNK]
+            place = self._place_of.take(self._bucket_of(part)).astype(np.intp)
+            near = np.flatnonzero(place == self._near_place)
+            self._near.append((part[near], None if share is None else share[near]))
+            self._n_near += near.size
+            np.add.at(self._total, place, 1.0 if share is None else share)
+            np.minimum.at(self._lowest, place, part)
+            if self._highest is not None:
+                np.maximum.at(self._highest, place, part)
+        if self._n_near > NEAR_ROWS:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Count the rows gathered near borders."""
+        score = np.concatenate([np.zeros(0, self._border.dtype), *(part for part, _ in self._near)])
+        shares = [share for _, share in self._near if share is not None]
+        found = _count_near(self._border, score, np.concatenate(shares) if shares else None)
+        self._settled = found if self._settled is None else self._settled.add(found)
+        self._near, self._n_near = [], 0
+
+    def counts(self) -> BorderCounts:
+        """Return the counts of all batches."""
+        self._settle()
+        assert self._settled is not None  # noqa: S101 - just made
+        total, lowest = self._total[:-1], self._lowest[:-1]
+        several = total > 1 if self._highest is None else lowest < self._highest[:-1]
+        return BorderCounts(np.zeros(self._border.size), total, lowest, several).add(self._settled)

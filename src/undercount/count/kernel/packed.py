@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.count.kernel.borders import Borders, Gaps
-from undercount.count.kernel.buckets import Indices, Scores, ordered_keys, scores_of
+from undercount.count.kernel.buckets import BorderCounts, Borders, Indices, Scores, bits_of
 
 Codes = NDArray[np.int8]
 
@@ -17,6 +16,28 @@ LABEL_BITS = 2
 WIDE = 2**31
 # In the low bits; an unlabeled row comes before the labelled rows and the knots of its score.
 UNLABELED, NEGATIVE, POSITIVE, KNOT = range(4)
+
+
+def ordered_keys(score: Scores) -> NDArray[Any]:
+    """Map scores to unsigned integers in the same order; -0.0 and 0.0 get the same key.
+
+    The bit pattern of an IEEE number grows with its magnitude: flipping the sign bit of positive
+    numbers and every bit of negative ones makes it grow with the number itself.
+    """
+    positive_zero = score + score.dtype.type(0)
+    bits = bits_of(positive_zero)
+    top = bits.dtype.type(1 << (8 * bits.itemsize - 1))
+    negative = positive_zero < 0
+    bits ^= top
+    if negative.any():
+        np.bitwise_xor(bits, top - bits.dtype.type(1), out=bits, where=negative)
+    return bits
+
+
+def scores_of(keys: NDArray[Any], dtype: np.dtype[Any]) -> Scores:
+    """Undo `ordered_keys`."""
+    top = keys.dtype.type(1 << (8 * keys.itemsize - 1))
+    return np.where(keys & top, keys ^ top, ~keys).view(dtype)
 
 
 class PackedRows(NamedTuple):
@@ -62,7 +83,7 @@ def pack(score: Scores, label: Codes, knots: Scores) -> PackedRows | None:
     return PackedRows(keys, base, score.dtype)
 
 
-def packed_table(rows: PackedRows) -> tuple[Scores, list[NDArray[Any]]]:
+def count_every_score(rows: PackedRows) -> tuple[Scores, list[NDArray[Any]]]:
     """Return every distinct score, ascending, and its positive, negative, unlabeled rows."""
     start = rows.starts()
     kinds = rows.kinds()
@@ -87,16 +108,16 @@ class Runs(NamedTuple):
     negative: NDArray[Any]
 
 
-def packed_gaps(rows: PackedRows) -> tuple[Borders, Gaps]:
+def count_around_labels(rows: PackedRows) -> tuple[Borders, BorderCounts]:
     """Return scores of labelled rows and knots, and the unlabeled rows at and between them."""
     keys, runs = rows.keys, _runs(rows)
     between = (runs.start - runs.end).astype(runs.number.dtype)
     tied = (runs.end[1:] - runs.start[:-1]).astype(runs.number.dtype)
     tied -= runs.number
     low = keys[np.minimum(runs.end, keys.size - 1)]
-    merged = low < keys[runs.start - 1]  # of no matter where the gap is empty
+    merged = low < keys[runs.start - 1]  # means nothing where no row lies between two runs
     borders = Borders(rows.scores(runs.lowest), runs.positive, runs.negative)
-    return borders, Gaps(tied, between, rows.scores(low), merged)
+    return borders, BorderCounts(tied, between, rows.scores(low), merged)
 
 
 def _runs(rows: PackedRows) -> Runs:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import undercount as uc
-from undercount import buckets, gaps, packed, radix, tally
+from undercount.count.kernel import buckets, packed, rows
 
 SHAPES = {
     "uniform": lambda rng, n: rng.random(n),
@@ -30,34 +30,34 @@ SHAPES = {
 # Constants that force small data through the path meant for large data.
 PATHS = {
     "as it comes": {},
-    "packed keys": {"tally.MANY_LABELLED": -1.0},
-    "packed keys by digits": {"tally.MANY_LABELLED": -1.0, "radix.FEW": 0, "radix.BLOCK": 16},
+    "packed keys": {"rows.MANY_LABELLED": -1.0},
+    "packed keys by digits": {"rows.MANY_LABELLED": -1.0, "packed.FEW": 0, "packed.BLOCK": 16},
     "buckets": {
-        "tally.MANY_LABELLED": 2.0,
-        "gaps.SMALL": 0,
-        "gaps.SAMPLE": 1,
-        "gaps.CHUNK": 11,
-        "gaps.BUCKET_BITS": (3, 7),
+        "rows.MANY_LABELLED": 2.0,
+        "buckets.SMALL": 0,
+        "buckets.SAMPLE": 1,
+        "buckets.CHUNK": 11,
+        "buckets.BUCKET_BITS": (3, 7),
     },
     "one bucket": {
-        "tally.MANY_LABELLED": 2.0,
-        "gaps.SMALL": 0,
-        "gaps.SAMPLE": 1,
-        "gaps.BUCKET_BITS": (1, 1),
+        "rows.MANY_LABELLED": 2.0,
+        "buckets.SMALL": 0,
+        "buckets.SAMPLE": 1,
+        "buckets.BUCKET_BITS": (1, 1),
     },
     "hashing": {
-        "tally.SMALL": 0,
-        "tally.CHUNK": 11,
-        "tally.RARE_SINGLETONS": 2.0,
-        "tally.TIE_SAMPLE": 9,
-        "tally.LEAST_HASH_BITS": 2,
+        "rows.SMALL": 0,
+        "rows.CHUNK": 11,
+        "rows.RARE_SINGLETONS": 2.0,
+        "rows.TIE_SAMPLE": 9,
+        "rows.LEAST_HASH_BITS": 2,
     },
 }
 
 
 @contextmanager
 def forced(path):
-    modules = {"tally": tally, "gaps": gaps, "radix": radix}
+    modules = {"rows": rows, "buckets": buckets, "packed": packed}
     patches = []
     for name, value in PATHS[path].items():
         module, constant = name.split(".")
@@ -71,7 +71,7 @@ def forced(path):
 
 
 @st.composite
-def rows(draw):
+def random_rows(draw):
     n = draw(st.integers(1, 90))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     shape = draw(st.sampled_from(sorted(SHAPES)))
@@ -116,11 +116,11 @@ def column(cells, name):
 
 @pytest.mark.parametrize("path", sorted(PATHS))
 @settings(deadline=None, max_examples=40)
-@given(data=rows())
+@given(data=random_rows())
 def test_full_table_equals_counting_in_a_dictionary(path, data):
     score, label, weight, _ = data
     with forced(path):
-        table = tally.full_table(score, label, weight)
+        table = rows.full_table(score, label, weight)
     expected = counted(score, label, weight)
     got = zip(table.score, table.positive, table.negative, table.unlabeled, strict=True)
     assert list(got) == expected
@@ -130,11 +130,11 @@ def test_full_table_equals_counting_in_a_dictionary(path, data):
 
 @pytest.mark.parametrize("path", sorted(PATHS))
 @settings(deadline=None, max_examples=50)
-@given(data=rows())
+@given(data=random_rows())
 def test_compact_table_equals_merged_neighbours(path, data):
     score, label, weight, knots = data
     with forced(path):
-        table = tally.compact_table(score, label, weight, knots)
+        table = rows.compact_table(score, label, weight, knots)
     expected = merged_cells(counted(score, label, weight), knots)
     for name in ("score", "positive", "negative", "unlabeled"):
         assert getattr(table, name).tolist() == column(expected, name), name
@@ -147,12 +147,12 @@ def test_compact_table_equals_merged_neighbours(path, data):
 
 
 @settings(deadline=None, max_examples=50)
-@given(data=rows(), path=st.sampled_from(sorted(PATHS)))
+@given(data=random_rows(), path=st.sampled_from(sorted(PATHS)))
 def test_heads_are_exact_at_every_cell_and_knot(data, path):
     score, label, weight, knots = data
     weights = np.ones(score.size) if weight is None else weight
     with forced(path):
-        table = tally.compact_table(score, label, weight, knots)
+        table = rows.compact_table(score, label, weight, knots)
     for threshold in (*table.score, *knots):
         for code, name in ((1, "positive"), (0, "negative"), (-1, "unlabeled")):
             head = getattr(table, name)[table.score >= threshold].sum()
@@ -170,13 +170,13 @@ def test_large_tables_equal_those_of_unique(shape, dtype, share):
     label = np.where(rng.random(70_000) < share, rng.integers(0, 2, 70_000), -1).astype(np.int8)
     value, place = np.unique(score + dtype(0), return_inverse=True)
     sums = [np.bincount(place[label == code], minlength=value.size) for code in (1, 0, -1)]
-    full = tally.full_table(score, label)
+    full = rows.full_table(score, label)
     assert np.array_equal(full.score, value[::-1].astype(np.float64))
     for got, expected in zip(full[1:4], sums, strict=True):
         assert np.array_equal(got, expected[::-1])
     cells = list(zip(full.score, *(s[::-1] for s in sums), strict=True))
     expected = merged_cells([tuple(map(float, cell)) for cell in cells], [0.5])
-    compact = tally.compact_table(score, label, knots=[0.5])
+    compact = rows.compact_table(score, label, knots=[0.5])
     for name in ("score", "positive", "negative", "unlabeled"):
         assert getattr(compact, name).tolist() == column(expected, name), name
 
@@ -185,7 +185,7 @@ def test_single_rare_label_leaves_three_cells():
     score = np.linspace(0, 1, 100_001)
     label = np.full(score.size, -1, np.int8)
     label[60_000] = 1
-    table = tally.compact_table(score, label)
+    table = rows.compact_table(score, label)
     assert table.score.tolist() == [score[60_001], score[60_000], 0.0]
     assert table.unlabeled.tolist() == [40_000, 0, 60_000]
     assert table.positive.tolist() == [0, 1, 0]
@@ -203,7 +203,7 @@ def test_single_rare_label_leaves_three_cells():
 def test_float32_scores_are_separated_by_the_knot_itself(path, knot, cells):
     score = np.array([0.25, knot, 0.75], np.float32)
     with forced(path):
-        table = tally.compact_table(score, np.full(3, -1, np.int8), knots=[knot])
+        table = rows.compact_table(score, np.full(3, -1, np.int8), knots=[knot])
     assert table.score.tolist() == cells
     assert table.unlabeled.tolist() == [np.sum(score >= cells[0]), np.sum(score < cells[0])]
 
@@ -211,7 +211,7 @@ def test_float32_scores_are_separated_by_the_knot_itself(path, knot, cells):
 def test_a_knot_must_be_a_number():
     score, label = np.array([0.1, 0.5, 0.9]), np.array([-1, 1, -1], np.int8)
     with pytest.raises(uc.InputError, match="threshold must be a number; got NaN"):
-        tally.compact_table(score, label, knots=[0.3, np.nan])
+        rows.compact_table(score, label, knots=[0.3, np.nan])
     # Warnings are errors here, and asking anew for a threshold counts the rows with it as a knot.
     evaluation = uc.evaluate([1, None, 1, None] * 5, np.arange(20.0), unlabeled_prevalence=0.2)
     with pytest.raises(uc.InputError, match="threshold must be a number; got NaN"):
@@ -220,12 +220,12 @@ def test_a_knot_must_be_a_number():
 
 def test_no_rows_of_positive_weight_give_an_empty_table():
     arguments = np.array([0.5]), np.array([1], np.int8), np.array([0.0])
-    assert tally.full_table(*arguments).score.size == 0
-    assert tally.compact_table(*arguments).score.size == 0
+    assert rows.full_table(*arguments).score.size == 0
+    assert rows.compact_table(*arguments).score.size == 0
 
 
 @settings(deadline=None, max_examples=50)
-@given(data=rows(), n_bits=st.integers(1, 12))
+@given(data=random_rows(), n_bits=st.integers(1, 12))
 def test_bucket_maps_keep_the_order(data, n_bits):
     score = np.sort(data[0])
     for bucket_of in buckets.candidate_maps(data[0][::3], 1 << n_bits):
@@ -236,20 +236,20 @@ def test_bucket_maps_keep_the_order(data, n_bits):
 
 
 @settings(deadline=None, max_examples=50)
-@given(data=rows())
+@given(data=random_rows())
 def test_keys_keep_the_order_and_can_be_undone(data):
     score = np.sort(data[0])
-    keys = buckets.ordered_keys(score)
+    keys = packed.ordered_keys(score)
     assert np.array_equal(keys[1:] > keys[:-1], score[1:] > score[:-1])
-    assert np.array_equal(buckets.scores_of(keys, score.dtype), score)
+    assert np.array_equal(packed.scores_of(keys, score.dtype), score)
 
 
 @settings(deadline=None, max_examples=50)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 300), n_bits=st.integers(1, 64))
 def test_digits_sort_like_numpy(seed, n, n_bits):
     keys = np.random.default_rng(seed).integers(0, 2**n_bits, n, dtype=np.uint64)
-    with patch.object(radix, "FEW", 0), patch.object(radix, "BLOCK", 20):
-        assert np.array_equal(radix.sort_keys(keys.copy(), n_bits), np.sort(keys))
+    with patch.object(packed, "FEW", 0), patch.object(packed, "BLOCK", 20):
+        assert np.array_equal(packed.sort_keys(keys.copy(), n_bits), np.sort(keys))
 
 
 @pytest.mark.parametrize(
@@ -270,20 +270,29 @@ def test_label_is_packed_only_where_it_fits(dtype, score, packs):
 @pytest.mark.parametrize(
     ("path", "function"),
     [
-        ("packed keys", "packed_gaps"),
-        ("buckets", "counted_gaps"),
+        ("packed keys", "count_around_labels"),
+        ("buckets", "count_around"),
         ("hashing", "_table_by_hashing"),
     ],
 )
 def test_forced_path_is_taken(path, function):
     rng = np.random.default_rng(1)
     label = np.where(rng.random(50) < 0.2, 1, -1).astype(np.int8)
-    with forced(path), patch.object(tally, function, wraps=getattr(tally, function)) as spy:
-        tally.compact_table(rng.random(50), label)
+    with forced(path), patch.object(rows, function, wraps=getattr(rows, function)) as spy:
+        rows.compact_table(rng.random(50), label)
     assert spy.called
 
 
 def test_heavy_ties_are_hashed_and_continuous_scores_are_not():
     rng = np.random.default_rng(2)
-    assert tally._frequent_scores(rng.integers(0, 1000, 100_000) / 1000).size <= 1000
-    assert tally._frequent_scores(rng.random(100_000)) is None
+    assert rows._frequent_scores(rng.integers(0, 1000, 100_000) / 1000).size <= 1000
+    assert rows._frequent_scores(rng.random(100_000)) is None
+
+
+def test_without_borders_all_rows_lie_in_one_place():
+    border = np.zeros(0)
+    counter = buckets.BorderCounter(border, buckets.choose_map(border, np.array([1.0, 2.0])))
+    counter.add(np.array([3.0, -np.inf, 5.0]))
+    counts = counter.counts()
+    assert (counts.between.tolist(), counts.lowest.tolist()) == ([3.0], [-np.inf])
+    assert counts.merged.tolist() == [True]

@@ -1,0 +1,109 @@
+"""Which files a name, a pattern or a folder stands for."""
+
+import glob
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from undercount.errors import InputError
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+STANDARD_INPUT = "-"
+# Endings of names, and the formats they mean.
+KINDS = {
+    "csv": "csv",
+    "txt": "csv",
+    "tsv": "tsv",
+    "tab": "tsv",
+    "parquet": "parquet",
+    "pq": "parquet",
+    "json": "json",
+    "jsonl": "json",
+    "ndjson": "json",
+}
+PACKED = ("gz", "zst")
+
+
+def find_files(path: str) -> list[str]:
+    """Return the files that a name, a pattern or a folder stands for; none if there are none.
+
+    What exists is that file and nothing else, whatever marks of a pattern its name holds. Standard
+    input ("-") and addresses ("://") stand for themselves.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from undercount.count.paths import find_files
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     for name in ("a1.csv", "a[1].csv", "notes.md"):
+    ...         pathlib.Path(directory, name).touch()
+    ...     found = [find_files(str(pathlib.Path(directory, name))) for name in ("", "a[1].csv")]
+    >>> [[pathlib.Path(file).name for file in files] for files in found]
+    [['a1.csv', 'a[1].csv'], ['a[1].csv']]
+    """
+    if path == STANDARD_INPUT or "://" in path:
+        return [path]
+    if Path(path).is_dir():
+        inside = sorted(map(str, Path(path).rglob("*.*")))
+        return [file for file in inside if Path(file).is_file() and _suffix(file) in KINDS]
+    if Path(path).exists():
+        return [path]
+    return sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - patterns may be absolute
+
+
+def expand_paths(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
+    """Return the files that all names stand for, each of them once.
+
+    A file that is found twice, as in a folder and by its own name, is refused: its rows would
+    count twice.
+    """
+    files: dict[str, str] = {}
+    for path in paths:
+        for file in _find_some(os.fspath(path)):
+            place = file if "://" in file else os.path.realpath(file)
+            if place in files:
+                raise InputError(
+                    f"each file may be named once, or its rows count twice; got {file} again"
+                )
+            files[place] = file
+    return list(files.values())
+
+
+def _find_some(path: str) -> list[str]:
+    found = find_files(path)
+    if not found and Path(path).is_dir():
+        raise InputError(f"the directory {path} holds no CSV, TSV, Parquet or JSON lines file")
+    if not found:
+        rule = "no file matches" if glob.has_magic(path) else "there is no file"
+        raise InputError(f"{rule} {path!r}; the working directory is {Path.cwd()}")
+    return found
+
+
+def find_format(files: Iterable[str]) -> str:
+    """Tell the format of files from their names: all must have the same."""
+    kinds = {_kind(file) for file in files}
+    if not kinds:
+        raise InputError("at least one file is needed; got none")
+    if len(kinds) > 1:
+        raise InputError(
+            f"files read together must have one format; got {', '.join(sorted(kinds))}"
+        )
+    return kinds.pop()
+
+
+def _kind(path: str) -> str:
+    kind = KINDS.get(_suffix(path))
+    if kind is None:
+        raise InputError(
+            f"the format of {path} is not known from its name; use one of "
+            f"{', '.join('.' + ending for ending in KINDS)}, possibly with .gz or .zst"
+        )
+    return kind
+
+
+def _suffix(path: str) -> str:
+    parts = Path(path).name.casefold().split(".")
+    if parts[-1] in PACKED:
+        parts.pop()
+    return parts[-1] if len(parts) > 1 else ""
