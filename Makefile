@@ -59,7 +59,7 @@ test-oldest:
 validity: .venv/test
 	$(BIN)/python -m pytest -n auto -m slow
 
-# The papers' tables and figures: all by default that there are; for example ARGS="jain2017 figure1".
+# Tables and figures of the papers: the list, or one of them, as in ARGS="jain2017 figure1".
 reproduce: .venv/reproduce
 	$(BIN)/undercount reproduce $(ARGS)
 

@@ -46,7 +46,7 @@ def test_no_greek_letter_in_a_signature():
 
 
 def test_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match="undercount attribute nothing"):
         _ = uc.nothing
 
 
