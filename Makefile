@@ -46,6 +46,10 @@ lint: .venv/test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# One process a core: threads of their own would only wait for each other.
+test validity test-oldest: export OMP_NUM_THREADS = 1
+test validity test-oldest: export OPENBLAS_NUM_THREADS = 1
+
 test: lint .venv/browser
 	$(BIN)/python -m pytest -n auto -m 'not slow' --cov --cov-report=term:skip-covered
 

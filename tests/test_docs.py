@@ -16,11 +16,13 @@ FOLDERS = ("metrics", "prevalence", "learn", "theory")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-def names(path):
-    return str(path.relative_to(ROOT))
+def page(path):
+    """The longest pages are slow: they search and compare models."""
+    marks = [pytest.mark.slow] if path.name in ("compare.md", "learners.md") else []
+    return pytest.param(path, marks=marks, id=str(path.relative_to(ROOT)))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=names)
+@pytest.mark.parametrize("page", [page(path) for path in PAGES])
 def test_examples_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
