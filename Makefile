@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-oldest lint docs bench validity clean
+.PHONY: demo test test-oldest lint docs bench validity reproduce clean
 .DELETE_ON_ERROR:
 
 .venv/pip:
@@ -15,8 +15,8 @@ BIN := .venv/bin
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-.venv/test: .venv/pip pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
+.venv/test: .venv/pip pyproject.toml reproductions/pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[test,lint]' --editable ./reproductions
 	touch $@
 
 # The browser tests need Chromium; without it they are skipped, and say so.
@@ -28,6 +28,10 @@ BIN := .venv/bin
 
 .venv/docs: .venv/pip pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[docs,plot]'
+	touch $@
+
+.venv/reproduce: .venv/pip pyproject.toml reproductions/pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[plot]' --editable ./reproductions
 	touch $@
 
 .venv/bench: .venv/pip pyproject.toml
@@ -42,6 +46,10 @@ lint: .venv/test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# One process a core: threads of their own would only wait for each other.
+test validity test-oldest: export OMP_NUM_THREADS = 1
+test validity test-oldest: export OPENBLAS_NUM_THREADS = 1
+
 test: lint .venv/browser
 	$(BIN)/python -m pytest -n auto -m 'not slow' --cov --cov-report=term:skip-covered
 
@@ -49,11 +57,15 @@ test: lint .venv/browser
 test-oldest:
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --upgrade pip
-	.venv-oldest/bin/python -m pip install --quiet --editable '.[test]' --constraint oldest.txt
+	.venv-oldest/bin/python -m pip install --quiet --editable '.[test]' --editable ./reproductions --constraint oldest.txt
 	.venv-oldest/bin/python -m pytest -n auto -m 'not slow and not spark and not browser'
 
 validity: .venv/test
 	$(BIN)/python -m pytest -n auto -m slow
+
+# Tables and figures of the papers: the list, or one of them, as in ARGS="jain2017 figure1".
+reproduce: .venv/reproduce
+	$(BIN)/undercount reproduce $(ARGS)
 
 docs: .venv/docs
 	$(BIN)/mkdocs build --strict
@@ -62,4 +74,4 @@ bench: .venv/bench
 	for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:
-	rm -rf .venv .venv-oldest site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest site build dist reproductions/dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -2,6 +2,7 @@
 
 import doctest
 import inspect
+import operator
 import subprocess
 import sys
 
@@ -12,9 +13,15 @@ import undercount as uc
 HEAVY = ("sklearn", "pandas", "matplotlib", "scipy.stats", "polars", "pyarrow", "duckdb", "rich")
 
 
-@pytest.mark.parametrize("name", uc.__all__)
+def public_names():
+    for module in (uc, uc.metrics, uc.prevalence, uc.learn, uc.theory):
+        for name in module.__all__:
+            yield name if module is uc else f"{module.__name__.split('.')[-1]}.{name}"
+
+
+@pytest.mark.parametrize("name", list(public_names()))
 def test_documented_with_an_example(name):
-    thing = getattr(uc, name)
+    thing = operator.attrgetter(name)(uc)
     doc = inspect.getdoc(thing)
     assert doc, f"{name} has no docstring"
     if not inspect.ismodule(thing):
@@ -22,8 +29,8 @@ def test_documented_with_an_example(name):
 
 
 def callables():
-    for name in uc.__all__:
-        thing = getattr(uc, name)
+    for name in public_names():
+        thing = operator.attrgetter(name)(uc)
         if not callable(thing):
             continue
         yield name, thing
@@ -46,7 +53,7 @@ def test_no_greek_letter_in_a_signature():
 
 
 def test_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match="undercount attribute nothing"):
         _ = uc.nothing
 
 

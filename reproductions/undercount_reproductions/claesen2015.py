@@ -114,6 +114,7 @@ def _bounds(setting: Setting, rng: np.random.Generator) -> Draw:
             basis = min(found, key=lambda side: found[side].width)
             draw |= {f"low {factor}": found[basis].low, f"high {factor}": found[basis].high}
             draw[f"basis {factor}"] = float(basis == "positive")
-        basis = "tightest" if both else "positive"
-        ours = uc.bound_curve(counts, uc.Shares(beta), basis=basis).roc_auc
+        ours = uc.bound_curve(
+            counts, uc.Shares(beta), basis="tightest" if both else "positive"
+        ).roc_auc
     return draw | {"sim. low": ours.low, "sim. high": ours.high}

@@ -112,9 +112,13 @@ class UndefinedMetricWarning(_Spoken, UserWarning):
 
     Examples
     --------
+    >>> import warnings
     >>> import undercount as uc
-    >>> issubclass(uc.UndefinedMetricWarning, UserWarning)
-    True
+    >>> curve = uc.labelled_curve(uc.ScoreCounts.from_rows([1, 0], [2, 1]))
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", uc.UndefinedMetricWarning)
+    ...     curve.at(3).precision  # nothing is flagged
+    nan
     """
 
 
@@ -123,9 +127,15 @@ class MisfitWarning(_Spoken, UserWarning):
 
     Examples
     --------
+    >>> import warnings
     >>> import undercount as uc
-    >>> issubclass(uc.MisfitWarning, UserWarning)
-    True
+    >>> y, score = [1] * 30 + [None] * 30, [2, 1] * 30
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always", uc.MisfitWarning)
+    ...     _ = uc.prevalence.BestBin(n_resamples=0).fit(y, score)
+    >>> print(found[0].message)
+    the scores do not tell labelled from unlabeled rows (AUC 0.500): either nearly all unlabeled
+    rows are positive, or the scores are useless
     """
 
 
@@ -134,9 +144,14 @@ class SmallSampleWarning(_Spoken, UserWarning):
 
     Examples
     --------
+    >>> import warnings
     >>> import undercount as uc
-    >>> issubclass(uc.SmallSampleWarning, UserWarning)
-    True
+    >>> y, score = [1] * 12 + [None] * 30, [3] * 10 + [1] * 32
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always", uc.SmallSampleWarning)
+    ...     _ = uc.prevalence.BestBin(n_resamples=20, random_state=0).fit(y, score)
+    >>> print(found[0].message)
+    only 12 labelled positives: intervals may be too narrow
     """
 
 

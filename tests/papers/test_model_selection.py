@@ -21,14 +21,8 @@ ROOT = pathlib.Path(__file__).parents[2]
 FOLDER = pathlib.Path(os.environ.get("UNDERCOUNT_DATA", ROOT.parent / "shared" / "data"))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param("spambase", marks=pytest.mark.slow),
-        pytest.param("mushroom_aul", marks=pytest.mark.slow),
-        "landsat_aul",
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["spambase", "mushroom_aul", "landsat_aul"])
 def test_grid_search_by_lift_picks_a_model_near_the_best(name):
     path = FOLDER / f"{name}.parquet"
     if not path.exists():

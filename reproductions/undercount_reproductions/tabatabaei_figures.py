@@ -5,11 +5,20 @@ from typing import Any
 import numpy as np
 
 import undercount as uc
-from undercount_reproductions import tabatabaei2020 as paper
 from undercount_reproductions.drawing import Line, Panel
 from undercount_reproductions.result import Result
 from undercount_reproductions.running import Draw, Request, Setting, column, mean_and_sd
+from undercount_reproductions.tabatabaei_draws import (
+    PRIVATE,
+    draw_sample,
+    estimates,
+    generated,
+    load_given,
+    random_lines,
+    result,
+)
 
+GRID = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 FACTORS = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
 # Published hyperplane on iris: P, P1, M1 and M of the setosa.
 IRIS = {"positives": 50, "true_positives": 15, "predicted_positive": 18, "n_rows": 150}
@@ -20,7 +29,7 @@ SIGNIFICANT = {"generated": 0.05, "iris": 0.02, "heart": 0.02}
 def figure3(request: Request) -> Result:
     """Compare the exact mean and spread of the estimated F1 with draws of labels."""
     tables = {"generated": _line_near(request, 0.44), "iris": IRIS}
-    settings = [
+    settings: list[Setting] = [
         {"data": data, "label_frequency": rho, **table}
         for data, table in tables.items()
         for rho in (0.02, 0.1, 0.3, 0.5, 0.7, 0.9)
@@ -43,7 +52,7 @@ def figure3(request: Request) -> Result:
     )
     columns = ("data", "label frequency", "mean", "exact mean", "sd", "exact sd")
     title = "mean and spread of the estimated F1 of one classifier"
-    return paper._result(request, title, columns, rows, notes, panels)  # noqa: SLF001 - same paper
+    return result(request, title, columns, rows, notes, panels)
 
 
 def _labelled(setting: Setting) -> int:
@@ -65,8 +74,8 @@ def _estimate(setting: Setting, rng: np.random.Generator) -> Draw:
 def _line_near(request: Request, target: float) -> dict[str, int]:
     """Find, in one generated data set, the line whose F1 is nearest to the target."""
     rng = request.generator({"figure": 3})
-    points, truth = paper.generated(rng)
-    predicted = paper.random_lines(points, rng)
+    points, truth = generated(rng)
+    predicted = random_lines(points, rng)
     flagged, right = predicted.sum(axis=1), (predicted & truth).sum(axis=1)
     best = np.argmin(np.abs(2 * right / (flagged + truth.sum()) - target))
     sizes = (truth.sum(), right[best], flagged[best], len(truth))
@@ -91,18 +100,16 @@ def figure4(request: Request) -> Result:
     rows: list[Any] = []
     panels = []
     for data, edge in SIGNIFICANT.items():
-        given = paper._given(request, data)  # noqa: SLF001 - same paper
+        given = load_given(request, data)
         if given is None:
             rows.append((data, None, None, None, None, edge))
             continue
-        settings = [{"data": data, "label_frequency": rho} for rho in paper.GRID]
+        settings = [{"data": data, "label_frequency": rho} for rho in GRID]
         found = request.draws(_pairs, settings, given, block=20)
-        mine = [
-            (data, rho, *_shares(draws), edge) for rho, draws in zip(paper.GRID, found, strict=True)
-        ]
+        mine = [(data, rho, *_shares(draws), edge) for rho, draws in zip(GRID, found, strict=True)]
         lines = (
-            Line.of("F1", paper.GRID, [row[2] for row in mine]),
-            Line.of("LL", paper.GRID, [row[3] for row in mine]),
+            Line.of("F1", GRID, [row[2] for row in mine]),
+            Line.of("LL", GRID, [row[3] for row in mine]),
         )
         panels.append(Panel(data, "label frequency", "inverted pairs", lines))
         rows += mine
@@ -113,7 +120,7 @@ def figure4(request: Request) -> Result:
             "significant."
         ),
         f"Lowest frequency tried with p < .05 in these draws: {_lowest(rows)}.",
-        paper.PRIVATE,
+        PRIVATE,
     )
     columns = (
         "data",
@@ -124,7 +131,7 @@ def figure4(request: Request) -> Result:
         "published: p < .05 above",
     )
     title = "pairs of classifiers in the wrong order"
-    return paper._result(request, title, columns, rows, notes, tuple(panels))  # noqa: SLF001
+    return result(request, title, columns, rows, notes, tuple(panels))
 
 
 def figure5(request: Request) -> Result:
@@ -133,7 +140,7 @@ def figure5(request: Request) -> Result:
     panels = []
     for data, worse in (("generated", (0.5,)), ("iris", (0.5, 2.0))):
         settings = [{"data": data, "label_frequency": 0.3, "factor": c} for c in FACTORS]
-        found = request.draws(_pairs, settings, paper._given(request, data), block=20)  # noqa: SLF001
+        found = request.draws(_pairs, settings, load_given(request, data), block=20)
         mine = [
             (data, c, *_shares(draws), "LL better" if c in worse else "F1 better")
             for c, draws in zip(FACTORS, found, strict=True)
@@ -151,7 +158,7 @@ def figure5(request: Request) -> Result:
     )
     columns = ("data", "c", "inverted by F1", "by LL", "p", "published")
     title = "pairs in the wrong order when the label frequency is wrong"
-    return paper._result(request, title, columns, rows, notes, tuple(panels))  # noqa: SLF001
+    return result(request, title, columns, rows, notes, tuple(panels))
 
 
 def _lowest(rows: list[Any]) -> str:
@@ -169,9 +176,9 @@ def _otherwise(rows: list[Any]) -> str:
 
 
 def _pairs(setting: Setting, rng: np.random.Generator, given: Any) -> Draw:
-    sample, labelled = paper.draw_sample(setting, rng, given)
+    sample, labelled = draw_sample(setting, rng, given)
     realised = float(labelled.sum() / sample.truth.sum())
-    found = paper.estimates(sample, labelled, realised * setting.get("factor", 1.0))
+    found = estimates(sample, labelled, realised * setting.get("factor", 1.0))
     return {
         "f1": uc.theory.inversions(found.f1, found.true_f1).share,
         "lee_liu": uc.theory.inversions(found.lee_liu, found.true_f1).share,
