@@ -10,12 +10,12 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from undercount.assume.mixture import mixture_curve
+from undercount.assume.mixture_design import design_of
 from undercount.curve import FloatArray
 from undercount.estimate import Estimate
 from undercount.read.evaluate import Evaluation
-from undercount.read.intervals.design import design_of
 from undercount.read.intervals.paired import PairedRows, precision_error
-from undercount.read.intervals.thresholds import HeadCounts
+from undercount.read.intervals.threshold_gradients import HeadCounts
 from undercount.read.sensitivity import largest_share, with_share
 from undercount.shares import Shares
 

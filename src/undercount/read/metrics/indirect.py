@@ -5,14 +5,14 @@ import math
 from dataclasses import dataclass
 
 from undercount.assume.mixture import mixture_curve
+from undercount.assume.mixture_design import Target
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.estimate import Estimate
+from undercount.metric_facts import metric_facts
 from undercount.read.intervals.bootstrap import bootstrap_interval
-from undercount.read.intervals.design import Target
+from undercount.read.intervals.estimate import ShareError
 from undercount.read.intervals.exact import two_sided_z
-from undercount.read.intervals.intervals import ShareError
-from undercount.read.intervals.scales import metric_kind
 from undercount.shares import MARGIN, Shares
 
 CHANCE_AREA = 0.5
@@ -70,7 +70,7 @@ def indirect_area(
     low = value - math.hypot(max(value - low, 0.0), reach)
     high = value + math.hypot(max(high - value, 0.0), reach)
     pure = shares.label_purity == 1 and shares.label_purity_interval is None
-    needs = metric_kind("roc_auc").needs(pure=pure)
+    needs = metric_facts("roc_auc").needs(pure=pure)
     error = math.hypot(found[0][1], moved)
     return Estimate(
         value, max(low, 0.0), min(high, 1.0), error, confidence_level, needs, "bootstrap"

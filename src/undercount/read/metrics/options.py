@@ -2,13 +2,13 @@
 
 from typing import Any, TypedDict, Unpack
 
+from undercount.assume.mixture_design import Target
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.estimate import Estimate
-from undercount.read.intervals.design import Target
+from undercount.metric_facts import LOSSES, metric_facts
+from undercount.read.intervals.estimate import ShareError, estimate_metric
 from undercount.read.intervals.exact import IntervalKind
-from undercount.read.intervals.intervals import ShareError, estimate_metric
-from undercount.read.intervals.scales import LOSS_METRICS, metric_kind
 from undercount.shares import SAMPLINGS, Sampling, Shares, read_shares
 
 
@@ -107,8 +107,8 @@ def counted(
         label_purity=purity,
         sampling=sampling,
     )
-    if shares is None and (metric_kind(name).needs_prevalence or purity != 1):
-        reason = "" if metric_kind(name).needs_prevalence else f" when label_purity is {purity}"
+    if shares is None and (metric_facts(name).needs_prevalence or purity != 1):
+        reason = "" if metric_facts(name).needs_prevalence else f" when label_purity is {purity}"
         raise InputError(
             f"{name} needs exactly one of prevalence, unlabeled_prevalence and label_frequency"
             f"{reason}; got none. undercount.prevalence estimates it"
@@ -128,7 +128,7 @@ def _needs_every_score(name: str, *, pure: bool) -> bool:
     With impure labels every unlabeled row takes part in average precision's steps of recall and
     in the areas' intervals.
     """
-    return name in LOSS_METRICS or not pure
+    return name in LOSSES or not pure
 
 
 def measured(

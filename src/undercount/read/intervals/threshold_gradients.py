@@ -1,16 +1,18 @@
-"""Threshold metrics from six counts, for one threshold or for many at once."""
+"""Threshold metrics from six counts, with their gradients; one threshold, or many at once."""
 
+import itertools
 import math
-import warnings
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.curve import FloatArray, Rates
-from undercount.errors import UndefinedMetricWarning
-from undercount.read.intervals.design import LABELLED, NEGATIVE, UNLABELED, Design
+from undercount.assume.mixture_design import MixtureDesign
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray, Rates, read_metric
+from undercount.errors import InputError
 from undercount.read.intervals.variance import HeadRows, Influence, Spread
 
 # Rates are kept this far (in rows) from 0 and 1 where a slope is taken.
@@ -20,49 +22,17 @@ _RELATIVE_STEP = 1e-4
 
 @dataclass(frozen=True)
 class RatePoint(Rates[FloatArray]):
-    """Hold rates and prevalence as arrays of any shape; every metric is a property.
-
-    `flagged` is the share of all rows predicted positive if it was counted; from recovered rates
-    it would be 0 or 1 only up to rounding.
-    """
+    """Hold rates and prevalence as arrays of any shape; every metric is a property."""
 
     tpr: FloatArray
     fpr: FloatArray
     prevalence: Any
     flagged: Any = None
-
-    @property
-    def predicted_positive_rate(self) -> FloatArray:
-        """Share of all rows predicted positive, as counted if it was."""
-        if self.flagged is None:
-            return super().predicted_positive_rate
-        return np.asarray(self.flagged)
-
-    def _unflagged(self) -> FloatArray:
-        if self.flagged is None:
-            return super()._unflagged()
-        return np.asarray(1 - self.flagged)
-
-    @property
-    def geometric_mean(self) -> FloatArray:
-        """Geometric mean, below 0 where a rate is: no root would hide how far below."""
-        negative = np.minimum(self.tpr, 1 - self.fpr) < 0
-        root = np.sqrt(np.abs(self.tpr * (1 - self.fpr)))
-        return np.where(negative, -root, root)
-
-    @property
-    def mcc(self) -> FloatArray:
-        """Matthews correlation; here the prevalence may be an array as well."""
-        class_spread = np.sqrt(self.prevalence * (1 - self.prevalence))
-        predictions = np.sqrt(self.predicted_positive_rate * self._unflagged())
-        return np.asarray(class_spread * self.informedness / predictions)
+    continued: ClassVar[bool] = True
 
     def metric(self, name: str, beta: float = 1.0) -> FloatArray:
         """Read a metric by its name; 0/0 is NaN without a warning."""
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            value = self.f_beta(beta) if name == "f_beta" else getattr(self, name)
-        return np.asarray(value, dtype=float)
+        return read_metric([self], name, beta)[0]
 
     def capped(self) -> "RatePoint":
         """Return the nearest rates inside [0, 1]."""
@@ -77,14 +47,29 @@ class HeadCounts:
     """
 
     heads: NDArray[np.float64]
-    design: Design
+    design: MixtureDesign
 
-    @property
+    @classmethod
+    def at(cls, counts: ScoreCounts, design: MixtureDesign, threshold: float) -> "HeadCounts":
+        """Count the rows of each kind with at least a score."""
+        stop = int(np.searchsorted(-counts.score, -threshold, side="right"))
+        exact = stop > 0 and counts.score[stop - 1] == threshold
+        if stop < len(counts.score) and counts.merged[stop] and not exact:
+            raise InputError(
+                f"threshold {threshold} lies inside a merged cell of compact counts, where only "
+                f"sums were kept; pass knots=[{threshold}] when counting, or compact=False"
+            )
+        kinds = (counts.positive, counts.unlabeled, counts.negative)
+        # Part of the weights may sum up in another order than all of them, to another number.
+        heads = [cells[: stop if cells[stop:].any() else None].sum() for cells in kinds]
+        return cls(np.array(heads), design)
+
+    @cached_property
     def sizes(self) -> FloatArray:
         """All rows of each kind, in the shape of the heads."""
         return np.asarray(fit(self.design.sizes, self.heads) + 0.0 * self.heads)
 
-    @property
+    @cached_property
     def rates(self) -> FloatArray:
         """Share predicted positive of each kind; 0 where there are no rows."""
         sizes = self.sizes
@@ -100,23 +85,8 @@ class HeadCounts:
 
     def point(self) -> RatePoint:
         """Return the recovered rates, which chance may push outside [0, 1]."""
-        mixing, (labelled, unlabeled, negative) = self.design.mixing(), self.rates
-        of_positives, of_negatives, of_all = (
-            fit(weights, self.heads)
-            for weights in (mixing.positive, mixing.negative, mixing.everyone)
-        )
-        # Weights sum to 1. Written as distances from one of the rates, the sums are exactly 0 or 1
-        # where no or all rows are flagged, and what is 0/0 there stays so.
-        return RatePoint(
-            labelled + of_positives[UNLABELED] * (unlabeled - labelled),
-            unlabeled
-            + of_negatives[LABELLED] * (labelled - unlabeled)
-            + of_negatives[NEGATIVE] * (negative - unlabeled),
-            mixing.prevalence,
-            unlabeled
-            + of_all[LABELLED] * (labelled - unlabeled)
-            + of_all[NEGATIVE] * (negative - unlabeled),
-        )
+        mixing, rates = self.design.mixing, self.rates
+        return RatePoint(*mixing.rates(*rates), mixing.prevalence, mixing.flagged(*rates))
 
     def smoothed(self) -> "HeadCounts":
         """Return counts half a row away from 0 and from all, where no rate is 0 or 1."""
@@ -155,19 +125,20 @@ def _inside(rate: FloatArray, margin: Any) -> FloatArray:
     return np.clip(rate, margin, 1 - margin)
 
 
-def _slopes(point: RatePoint, name: str, beta: float) -> tuple[Any, Any, Any]:
+def _slopes(point: RatePoint, name: str, beta: float) -> list[FloatArray]:
     """Return derivatives by the two rates and the prevalence, by central differences."""
     arguments = np.broadcast_arrays(
         *(np.asarray(v, dtype=float) for v in (point.tpr, point.fpr, point.prevalence))
     )
-    slopes = []
-    for place, argument in enumerate(arguments):
-        step = _RELATIVE_STEP * np.minimum(argument, 1 - argument)
-        ends = []
-        for sign in (1, -1):
-            moved = list(arguments)
-            moved[place] = argument + sign * step
-            ends.append(RatePoint(*moved).metric(name, beta))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            slopes.append(np.where(step > 0, (ends[0] - ends[1]) / (2 * step), 0.0))
-    return slopes[0], slopes[1], slopes[2]
+    steps = [_RELATIVE_STEP * np.minimum(argument, 1 - argument) for argument in arguments]
+    moved = []
+    for place, sign in itertools.product(range(3), (1, -1)):
+        ends = list(arguments)
+        ends[place] = arguments[place] + sign * steps[place]
+        moved.append(RatePoint(*ends))
+    values = read_metric(moved, name, beta)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return [
+            np.where(step > 0, (up - down) / (2 * step), 0.0)
+            for step, up, down in zip(steps, values[::2], values[1::2], strict=True)
+        ]

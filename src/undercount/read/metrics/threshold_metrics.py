@@ -1,0 +1,608 @@
+"""Shares read off at a threshold, each with its interval."""
+
+from typing import Any, Unpack
+
+from undercount.estimate import Estimate
+from undercount.read.metrics.options import MetricOptions, measured
+
+
+def recall(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
+    """Estimate the share of the positives that are predicted positive.
+
+    S1/S, the share among labelled rows (Tabatabaei et al. 2020).
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives; no prevalence is needed if they are pure.
+    Wrong when: positives with high scores are labelled more often than others.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.metrics.recall(y, score, threshold=6, unlabeled=0)
+    >>> round(estimate.value, 4)
+    0.6667
+    """
+    return measured(y, score, "recall", threshold=threshold, **options)
+
+
+def precision(
+    y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
+) -> Estimate:
+    """Estimate the share of the predicted positives that are positive.
+
+    π g/Q: prevalence times recall over the share predicted positive (Jain et al. 2017, eq. 3).
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.metrics.precision(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> round(estimate.value, 4)
+    0.8889
+    """
+    return measured(y, score, "precision", threshold=threshold, **options)
+
+
+def specificity(
+    y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
+) -> Estimate:
+    """Estimate the share of the negatives that are predicted negative.
+
+    1 - (κ q - a g)/(κ - a) (Jain et al. 2017, eq. 2).
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.metrics.specificity(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> round(estimate.value, 4)
+    0.9167
+    """
+    return measured(y, score, "specificity", threshold=threshold, **options)
+
+
+def npv(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
+    """Estimate the share of the predicted negatives that are negative.
+
+    (1 - π)(1 - FPR)/(1 - Q).
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.metrics.npv(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> round(estimate.value, 4)
+    0.7333
+    """
+    return measured(y, score, "npv", threshold=threshold, **options)
+
+
+def accuracy(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
+    """Estimate the share of rows that are predicted right.
+
+    π TPR + (1 - π)(1 - FPR).
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.metrics.accuracy(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> round(estimate.value, 4)
+    0.7917
+    """
+    return measured(y, score, "accuracy", threshold=threshold, **options)
+
+
+def balanced_accuracy(
+    y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
+) -> Estimate:
+    """Estimate the mean of recall and specificity.
+
+    (TPR + 1 - FPR)/2.
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.metrics.balanced_accuracy(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> round(estimate.value, 4)
+    0.7917
+    """
+    return measured(y, score, "balanced_accuracy", threshold=threshold, **options)
+
+
+def predicted_positive_rate(
+    y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
+) -> Estimate:
+    """Measure the share of rows that are predicted positive.
+
+    Q; exact for these rows.
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: nothing but that rows are a sample of what is meant.
+    Wrong when: never for these rows; for a population when rows were selected.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.metrics.predicted_positive_rate(y, score, threshold=6, unlabeled=0)
+    >>> round(estimate.value, 4)
+    0.375
+    """
+    return measured(y, score, "predicted_positive_rate", threshold=threshold, **options)
+
+
+def lift(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
+    """Estimate how much denser positives are among the predicted positives than overall.
+
+    g/Q = precision/π.
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives; no prevalence is needed if they are pure.
+    Wrong when: positives with high scores are labelled more often than others.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.metrics.lift(y, score, threshold=6, unlabeled=0)
+    >>> round(estimate.value, 4)
+    1.7778
+    """
+    return measured(y, score, "lift", threshold=threshold, **options)
+
+
+def positive_likelihood_ratio(
+    y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
+) -> Estimate:
+    """Estimate the true- over the false-positive rate.
+
+    TPR/FPR.
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.metrics.positive_likelihood_ratio(
+    ...     y, score, threshold=6, unlabeled=0, prevalence=0.5
+    ... )
+    >>> round(estimate.value, 4)
+    8.0
+    """
+    return measured(y, score, "positive_likelihood_ratio", threshold=threshold, **options)
+
+
+def negative_likelihood_ratio(
+    y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
+) -> Estimate:
+    """Estimate the false-negative rate over specificity.
+
+    (1 - TPR)/(1 - FPR).
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.metrics.negative_likelihood_ratio(
+    ...     y, score, threshold=6, unlabeled=0, prevalence=0.5
+    ... )
+    >>> round(estimate.value, 4)
+    0.3636
+    """
+    return measured(y, score, "negative_likelihood_ratio", threshold=threshold, **options)
+
+
+def f_beta(
+    y: Any, score: Any, *, threshold: float, beta: float, **options: Unpack[MetricOptions]
+) -> Estimate:
+    """Estimate the F score, recall counting `beta` times as much as precision.
+
+    (1 + β²) π g/(β² π + Q) (Tabatabaei et al. 2020, for any β).
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    beta : float
+        Weight of recall.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.metrics.f_beta(y, score, threshold=6, beta=2, unlabeled=0, prevalence=0.5)
+    >>> round(estimate.value, 4)
+    0.7018
+    """
+    return measured(y, score, "f_beta", threshold=threshold, beta=beta, **options)
+
+
+def f1(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
+    """Estimate the harmonic mean of precision and recall.
+
+    2 π g/(π + Q) (Tabatabaei et al. 2020).
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.metrics.f1(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> round(estimate.value, 4)
+    0.7619
+    """
+    return measured(y, score, "f1", threshold=threshold, **options)
+
+
+def mcc(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
+    """Estimate Matthews' correlation of prediction and class.
+
+    √(π(1 - π)) (TPR - FPR)/√(Q(1 - Q)).
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.metrics.mcc(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> round(estimate.value, 4)
+    0.6025
+    """
+    return measured(y, score, "mcc", threshold=threshold, **options)
+
+
+def informedness(
+    y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
+) -> Estimate:
+    """Estimate Youden's J, recall plus specificity minus 1.
+
+    TPR - FPR = (g - q)/(κ - a).
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.metrics.informedness(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> round(estimate.value, 4)
+    0.5833
+    """
+    return measured(y, score, "informedness", threshold=threshold, **options)
+
+
+def kappa(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
+    """Estimate Cohen's kappa of prediction and class.
+
+    2 π(1 - π)(TPR - FPR)/(π + Q - 2 π Q).
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.metrics.kappa(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> round(estimate.value, 4)
+    0.5833
+    """
+    return measured(y, score, "kappa", threshold=threshold, **options)
+
+
+def lee_liu(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
+    """Estimate Lee and Liu's score, recall² over the share predicted positive.
+
+    g²/Q = precision · recall/π; it ranks models like F1 without a prevalence.
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives; no prevalence is needed if they are pure.
+    Wrong when: positives with high scores are labelled more often than others.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.metrics.lee_liu(y, score, threshold=6, unlabeled=0)
+    >>> round(estimate.value, 4)
+    1.1852
+    """
+    return measured(y, score, "lee_liu", threshold=threshold, **options)
+
+
+def geometric_mean(
+    y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
+) -> Estimate:
+    """Estimate the geometric mean of recall and specificity.
+
+    √(TPR (1 - FPR)).
+
+    Parameters
+    ----------
+    y, score : array-like
+        Labels (1 positive, 0 negative, missing unlabeled) and scores.
+    threshold : float
+        Rows with at least this score are predicted positive.
+    **options
+        Keywords of `MetricOptions`.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    Assumes: labels are random among the positives, and the prevalence is right.
+    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> estimate = uc.metrics.geometric_mean(y, score, threshold=6, unlabeled=0, prevalence=0.5)
+    >>> round(estimate.value, 4)
+    0.7817
+    """
+    return measured(y, score, "geometric_mean", threshold=threshold, **options)
