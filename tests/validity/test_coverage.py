@@ -30,7 +30,9 @@ N_THRESHOLD, N_AREA, N_AGAIN, N_KINDS = 4_000, 800, 3_000, 500  # repetitions
 MAX_FPR = 0.2
 AREAS = (*metric_facts.AREAS, *metric_facts.LOSSES)
 # fnr, tpr and fpr are recall and specificity again; f1 is f_beta.
-POINTS = tuple(m for m in metric_facts.THRESHOLD_METRICS if m not in ("tpr", "fnr", "fpr", "f_beta"))
+POINTS = tuple(
+    m for m in metric_facts.THRESHOLD_METRICS if m not in ("tpr", "fnr", "fpr", "f_beta")
+)
 # Thresholds with a high, a middle and a low share of rows predicted positive.
 CUTS = {"normal": (0.2, 1.0, 2.0), "skewed": (0.4, 1.5, 4.0), "tied": (0.0, 1.0, 3.0)}
 # What may be given, how rows are drawn, and what the metric is a metric of.

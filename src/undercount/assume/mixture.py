@@ -50,30 +50,38 @@ class Mixing:
     def rates(self, labelled: Any, unlabeled: Any, negative: Any) -> tuple[Any, Any]:
         """Return true- and false-positive rate from the rates of the three kinds of rows.
 
-        The weights' sums, solved so that they are exactly 0 or 1 where no or all rows are flagged,
-        and what is 0/0 there stays so. A weight of 0 costs no pass over the rates, and pure labels
-        return theirs as they are: a table may be as long as the rows.
+        The weights applied to whole tables, which may be as long as the rows: a weight of 0 costs
+        no pass over them, and pure labels return their rate as it is.
         """
         alpha, beta = self.unlabeled_prevalence, self.label_purity  # Jain et al. 2017, eqs 1-2
         tpr = labelled
-        if np.any(self.positive[UNLABELED]):
-            tpr = unlabeled - labelled
-            tpr *= self.positive[UNLABELED]
-            tpr += labelled
+        if beta != 1:
+            tpr = (1 - alpha) * labelled
+            tpr -= (1 - beta) * unlabeled
+            tpr /= beta - alpha
         fpr = beta * unlabeled
         fpr -= alpha * labelled
         fpr /= beta - alpha
-        if np.any(known := self.negative[NEGATIVE]):
+        known = self.negative[NEGATIVE]
+        if known != 0:
             fpr *= 1 - known
             fpr += known * negative
         return tpr, fpr
 
-    def flagged(self, labelled: Any, unlabeled: Any, negative: Any) -> Any:
-        """Return the share of all rows of the target that are flagged, as counted."""
+    def exact_rates(self, labelled: Any, unlabeled: Any, negative: Any) -> tuple[Any, Any, Any]:
+        """Return true-positive, false-positive and flagged rate at one threshold, or at many.
+
+        Weights sum to 1. Written as distances from one of the rates, the sums are exactly 0 or 1
+        where no or all rows are flagged, and what is 0/0 there stays so.
+        """
         return (
+            labelled + self.positive[UNLABELED] * (unlabeled - labelled),
+            unlabeled
+            + self.negative[LABELLED] * (labelled - unlabeled)
+            + self.negative[NEGATIVE] * (negative - unlabeled),
             unlabeled
             + self.everyone[LABELLED] * (labelled - unlabeled)
-            + self.everyone[NEGATIVE] * (negative - unlabeled)
+            + self.everyone[NEGATIVE] * (negative - unlabeled),
         )
 
 
@@ -182,7 +190,7 @@ def mixture_curve(
     mixing = mix(kind_sizes(counts), "unlabeled_prevalence", share, purity, shares.sampling)
     tpr, fpr = mixing.rates(positive, unlabeled, negative)
     threshold = np.append(np.inf, counts.score)
-    merged = np.append(False, counts.merged) if counts.compact else None
+    merged = np.append(False, counts.merged) if counts.merged.any() else None
     left_out = None
     if clean:
         _refuse_misfit(counts, shares)

@@ -7,6 +7,7 @@ the three kinds of rows; here stand the sizes and shares they come from, and the
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +27,11 @@ Source: TypeAlias = Literal[
 ]
 # Step of the complex-step derivative, exact to rounding however small.
 _STEP = 1e-30
+# The design that was last asked for, since a dozen metrics of one table are read one by one.
+_LAST: "WeakKeyDictionary[ScoreCounts, tuple[Any, MixtureDesign]]" = WeakKeyDictionary()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MixtureDesign:
     """Say which numbers were given, how rows were drawn, and what the metric is a metric of.
 
@@ -162,6 +165,16 @@ def design_of(
     counts: ScoreCounts, shares: Shares | None, sampling: Sampling, target: Target
 ) -> MixtureDesign:
     """Return the design of counted rows; without shares the labels are pure."""
+    asked = shares, sampling, target
+    known = _LAST.get(counts)
+    if known is None or known[0] != asked:
+        _LAST[counts] = known = asked, _design_of(counts, *asked)
+    return known[1]
+
+
+def _design_of(
+    counts: ScoreCounts, shares: Shares | None, sampling: Sampling, target: Target
+) -> MixtureDesign:
     if target not in TARGETS:
         raise InputError(f"target must be one of {TARGETS}; got {target!r}")
     counts.require("positive", "unlabeled")

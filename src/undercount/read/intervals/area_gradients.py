@@ -37,7 +37,9 @@ class Recovered:
             np.append(0.0, np.cumsum(mass))
             for mass in (self.positive, self.negative, self.everyone)
         )
-        return OperatingCurve(-np.arange(float(len(tpr))), tpr, fpr, self.prevalence, flagged=flagged)
+        return OperatingCurve(
+            -np.arange(float(len(tpr))), tpr, fpr, self.prevalence, flagged=flagged
+        )
 
 
 def cell_rows(counts: ScoreCounts) -> CellRows:

@@ -12,8 +12,7 @@ from undercount.assume.mixture_design import MixtureDesign
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import SmallSampleWarning
-from undercount.estimate import Estimate
-from undercount.metric_facts import LOSSES, MetricFacts, Scale, metric_facts
+from undercount.metric_facts import FACTS, LOSSES, MetricFacts, Scale
 from undercount.read.intervals.area_gradients import (
     area_influence,
     cell_rows,
@@ -27,7 +26,7 @@ from undercount.read.intervals.average_precision import (
     jackknife_variance,
     unbiased_average_precision,
 )
-from undercount.read.intervals.variance import CellRows, Spread
+from undercount.read.intervals.variance import CellRows, Found, Spread
 
 # Below this the intervals of average precision keep their promise no longer.
 FEW_LABELS = 30
@@ -49,9 +48,9 @@ def area_estimate(
     max_fpr: float | None,
     confidence_level: float,
     errors: tuple[float, float],
-) -> tuple[Estimate, Misfit | None]:
+) -> Found:
     """Return an area or a loss with its interval; `errors` are those of share and purity."""
-    facts, rows = metric_facts(name), cell_rows(counts)
+    facts, rows = FACTS[name], cell_rows(counts)
     if name in LOSSES:
         influence = mean_loss(counts, recovered(rows, design.mixing), name)
     else:
@@ -67,17 +66,15 @@ def area_estimate(
     inside = min(max(value, least), most) if not math.isnan(value) else value
     wide_error = math.sqrt(wide + from_shares)
     low, high = _ends(moves, value, wide_error, facts, max_fpr, confidence_level)
-    # The interval of an estimate holds the estimate, whatever was rounded on the way.
-    low, high = min(low, inside), max(high, inside)
-    found = Estimate(inside, low, high, error, confidence_level, method=method)
     beyond = abs(value - inside)
     if beyond <= TOLERANCE or math.isnan(value):
-        return found, None
+        return Found(inside, low, high, error, method)
     # A single label has no spread of its own.
     spread = max(0.0 if math.isnan(error) else error, _least_error(moves, name, max_fpr))
     # The largest share of positives among the unlabeled for which the AUC is at most 1.
     largest = float(design.label_purity) - abs(2 * counts.auc("positive", "unlabeled") - 1)
-    return found, Misfit(name, value, beyond / spread, largest)
+    misfit = Misfit(name, value, beyond / spread, largest)
+    return Found(inside, low, high, error, method, misfit)
 
 
 def _average_precision(

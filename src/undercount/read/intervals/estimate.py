@@ -16,6 +16,7 @@ from undercount.metric_facts import MetricFacts, metric_facts
 from undercount.read.intervals.area_intervals import area_estimate
 from undercount.read.intervals.exact import IntervalKind, two_sided_z
 from undercount.read.intervals.threshold_intervals import threshold_estimate
+from undercount.read.intervals.variance import Found
 from undercount.shares import Sampling, Shares
 
 ShareError: TypeAlias = Literal["combined", "guaranteed"]
@@ -107,8 +108,9 @@ def estimate_metric(
         moved = _found(counts, at_other, other, facts, level, options)
         low, high = min(low, moved.low), max(high, moved.high)
     pure = shares is None or (shares.label_purity == 1 and not shares.label_purity_interval)
-    return replace(
-        found, low=low, high=high, confidence_level=confidence_level, needs=facts.needs(pure=pure)
+    needs = facts.needs(pure=pure)
+    return Estimate(
+        found.value, low, high, found.standard_error, confidence_level, needs, found.method
     )
 
 
@@ -193,18 +195,18 @@ def _found(
     options: dict[str, Any],
     *,
     strict: bool = False,
-) -> Estimate:
+) -> Found:
     """Return value and interval, the shares being single numbers with standard errors."""
     errors = (0.0, 0.0)
     if shares is not None:
         errors = shares.unlabeled_prevalence_error, shares.label_purity_error
     estimate = threshold_estimate if facts.family == "threshold" else area_estimate
-    found, misfit = estimate(
+    found = estimate(
         counts, design, facts.name, confidence_level=confidence_level, errors=errors, **options
     )
-    if strict and misfit is not None:
+    if strict and found.misfit is not None:
         used = float(design.mixing.unlabeled_prevalence), float(design.label_purity)
-        misfit.report(facts.name, used, stacklevel=4)
+        found.misfit.report(facts.name, used, stacklevel=4)
     if math.isnan(found.value):
         if strict:
             warnings.warn(f"{facts.name} is 0/0 here, so NaN", UndefinedMetricWarning, stacklevel=4)

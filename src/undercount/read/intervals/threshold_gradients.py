@@ -2,9 +2,10 @@
 
 import itertools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ from undercount.read.intervals.variance import HeadRows, Influence, Spread
 # Rates are kept this far (in rows) from 0 and 1 where a slope is taken.
 _HALF_ROW = 0.5
 _RELATIVE_STEP = 1e-4
+# The counts at the threshold that was last asked for: metrics are read one by one.
+_LAST: "WeakKeyDictionary[ScoreCounts, tuple[float, HeadCounts]]" = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class RatePoint(Rates[FloatArray]):
         return RatePoint(np.clip(self.tpr, 0, 1), np.clip(self.fpr, 0, 1), self.prevalence)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HeadCounts:
     """Hold the rows predicted positive at one threshold or many, and the design they come from.
 
@@ -48,21 +51,17 @@ class HeadCounts:
 
     heads: NDArray[np.float64]
     design: MixtureDesign
+    # What `threshold_intervals` found of them: many metrics ask for the same limits.
+    limits: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def at(cls, counts: ScoreCounts, design: MixtureDesign, threshold: float) -> "HeadCounts":
-        """Count the rows of each kind with at least a score."""
-        stop = int(np.searchsorted(-counts.score, -threshold, side="right"))
-        exact = stop > 0 and counts.score[stop - 1] == threshold
-        if stop < len(counts.score) and counts.merged[stop] and not exact:
-            raise InputError(
-                f"threshold {threshold} lies inside a merged cell of compact counts, where only "
-                f"sums were kept; pass knots=[{threshold}] when counting, or compact=False"
-            )
-        kinds = (counts.positive, counts.unlabeled, counts.negative)
-        # Part of the weights may sum up in another order than all of them, to another number.
-        heads = [cells[: stop if cells[stop:].any() else None].sum() for cells in kinds]
-        return cls(np.array(heads), design)
+        """Count the rows of each kind with at least a score; the last answer is kept."""
+        known = _LAST.get(counts)
+        if known is None or known[0] != threshold or known[1].design is not design:
+            heads = cls(_heads(counts, threshold), design)
+            _LAST[counts] = known = threshold, heads
+        return known[1]
 
     @cached_property
     def sizes(self) -> FloatArray:
@@ -85,14 +84,45 @@ class HeadCounts:
 
     def point(self) -> RatePoint:
         """Return the recovered rates, which chance may push outside [0, 1]."""
-        mixing, rates = self.design.mixing, self.rates
-        return RatePoint(*mixing.rates(*rates), mixing.prevalence, mixing.flagged(*rates))
+        return self._point
 
+    @cached_property
+    def _point(self) -> RatePoint:
+        mixing = self.design.mixing
+        tpr, fpr, flagged = mixing.exact_rates(*self.rates)
+        return RatePoint(tpr, fpr, mixing.prevalence, flagged)
+
+    @cached_property
     def smoothed(self) -> "HeadCounts":
-        """Return counts half a row away from 0 and from all, where no rate is 0 or 1."""
+        """The counts half a row away from 0 and from all, where no rate is 0 or 1."""
         sizes, units = self.sizes, fit(self.design.units, self.heads)
         share = np.where(sizes > 0, (self.heads + _HALF_ROW * units) / (sizes + units), 0.0)
         return self.at_rates(share)
+
+    @cached_property
+    def smooth_point(self) -> RatePoint:
+        """The rates at which slopes are taken, half a row inside (0, 1)."""
+        raw, total = self.smoothed.point(), self.design.sizes.sum(axis=0)
+        prevalence = np.asarray(raw.prevalence, dtype=float)
+        return RatePoint(
+            _inside(raw.tpr, _HALF_ROW / (np.maximum(prevalence * total, 1.0) + 1)),
+            _inside(raw.fpr, _HALF_ROW / (np.maximum((1 - prevalence) * total, 1.0) + 1)),
+            prevalence,
+        )
+
+
+def _heads(counts: ScoreCounts, threshold: float) -> FloatArray:
+    stop = int(np.searchsorted(-counts.score, -threshold, side="right"))
+    exact = stop > 0 and counts.score[stop - 1] == threshold
+    if stop < len(counts.score) and counts.merged[stop] and not exact:
+        raise InputError(
+            f"threshold {threshold} lies inside a merged cell of compact counts, where only "
+            f"sums were kept; pass knots=[{threshold}] when counting, or compact=False"
+        )
+    kinds = (counts.positive, counts.unlabeled, counts.negative)
+    # Part of the weights may sum up in another order than all of them, to another number.
+    heads = [cells[: stop if cells[stop:].any() else None].sum() for cells in kinds]
+    return np.array(heads)
 
 
 def fit(weights: Any, like: FloatArray) -> Any:
@@ -103,17 +133,9 @@ def fit(weights: Any, like: FloatArray) -> Any:
 
 def head_spread(counts: HeadCounts, name: str, beta: float = 1.0) -> Spread:
     """Return variance and slopes of a metric by the delta method, half a row from the edges."""
-    smooth = counts.smoothed()
-    raw, total = smooth.point(), counts.design.sizes.sum(axis=0)
-    prevalence = np.asarray(raw.prevalence, dtype=float)
-    point = RatePoint(
-        _inside(raw.tpr, _HALF_ROW / (np.maximum(prevalence * total, 1.0) + 1)),
-        _inside(raw.fpr, _HALF_ROW / (np.maximum((1 - prevalence) * total, 1.0) + 1)),
-        prevalence,
-    )
-    by_tpr, by_fpr, by_prevalence = _slopes(point, name, beta)
+    by_tpr, by_fpr, by_prevalence = _slopes(counts.smooth_point, name, beta)
     influence = Influence(0.0, positive=by_tpr, negative=by_fpr, prevalence=by_prevalence)
-    return Spread(counts.design, HeadRows(smooth.rates), influence)
+    return Spread(counts.design, HeadRows(counts.smoothed.rates), influence)
 
 
 def rate_error(counts: HeadCounts, rate: str) -> float:

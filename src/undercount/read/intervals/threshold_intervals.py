@@ -8,6 +8,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,8 +17,7 @@ from undercount.assume.mixture import KINDS, LABELLED, NEGATIVE, TOLERANCE, UNLA
 from undercount.assume.mixture_design import MixtureDesign
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, read_metric
-from undercount.estimate import Estimate
-from undercount.metric_facts import MetricFacts, metric_facts
+from undercount.metric_facts import FACTS, MetricFacts
 from undercount.read.intervals.exact import (
     IntervalKind,
     dataset_recall,
@@ -32,6 +32,7 @@ from undercount.read.intervals.threshold_gradients import (
     head_spread,
     rate_error,
 )
+from undercount.read.intervals.variance import Found
 
 Pair: TypeAlias = tuple[RatePoint, RatePoint]
 NO_ERRORS = (0.0, 0.0)
@@ -44,6 +45,11 @@ class RateLimits:
     base: RatePoint
     pairs: list[Pair]
 
+    @cached_property
+    def points(self) -> list[RatePoint]:
+        """The rates, the nearest ones inside [0, 1], and those at the limits."""
+        return [self.base, self.base.capped(), *itertools.chain(*self.pairs)]
+
 
 def threshold_estimate(
     counts: ScoreCounts,
@@ -55,10 +61,10 @@ def threshold_estimate(
     confidence_level: float,
     kind: IntervalKind,
     errors: tuple[float, float],
-) -> tuple[Estimate, Misfit | None]:
+) -> Found:
     """Return a threshold metric with its interval; `errors` are those of share and purity."""
     heads = HeadCounts.at(counts, design, threshold)
-    plain = design.pure and not metric_facts(name).needs_prevalence
+    plain = design.pure and not FACTS[name].needs_prevalence
     if plain:  # whatever the prevalence
         errors = (0.0, errors[1])
     value, low, high = threshold_interval(
@@ -69,15 +75,14 @@ def threshold_estimate(
     else:
         moves = head_spread(heads, name, beta)
         variance = float(moves.variance) + moves.from_shares(errors)
-    found = Estimate(
+    return Found(
         float(value),
         float(low),
         float(high),
         math.sqrt(variance),
-        confidence_level,
-        method=_method(design, kind),
+        _method(design, kind),
+        None if plain else _misfit(float(value), heads, name, beta),
     )
-    return found, None if plain else _misfit(found.value, heads, name, beta)
 
 
 def threshold_interval(
@@ -93,10 +98,12 @@ def threshold_interval(
 
     For these very rows it is cut where their labels rule values out, whatever the shares.
     """
-    design, facts = counts.design, metric_facts(name)
+    design, facts = counts.design, FACTS[name]
     limits = rate_limits(counts, name, confidence_level=confidence_level, kind=kind)
-    pairs = [*limits.pairs, *_share_pairs(counts, errors, two_sided_z(confidence_level))]
-    points = [limits.base, limits.base.capped(), *itertools.chain(*pairs)]
+    points = limits.points
+    if any(errors):
+        more = _share_pairs(counts, errors, two_sided_z(confidence_level))
+        points = [*points, *itertools.chain(*more)]
     middle, value, *ends = read_metric(points, name, beta)
     low, high = _combined(middle, ends, facts)
     if design.counted and design.pure:
@@ -110,7 +117,11 @@ def rate_limits(
 ) -> RateLimits:
     """Return the sources of chance that matter for a metric under the counts' design."""
     form = next(form for applies, form in _FORMS if applies(counts.design, name))
-    return form(counts, confidence_level, kind)
+    asked = form, confidence_level, kind
+    found: RateLimits | None = counts.limits.get(asked)
+    if found is None:
+        found = counts.limits[asked] = form(counts, confidence_level, kind)
+    return found
 
 
 def _combined(
@@ -374,7 +385,7 @@ _FORMS: tuple[
     ],
     ...,
 ] = (
-    (lambda design, name: design.pure and not metric_facts(name).needs_prevalence, _plain),
+    (lambda design, name: design.pure and not FACTS[name].needs_prevalence, _plain),
     (
         lambda design, name: (
             design.pure
@@ -406,7 +417,7 @@ def certain_limits(
     )
     points = [_table_rates(hits, hits + misses, flagged, total) for hits, misses in corners]
     ends = read_metric(points, name, beta)
-    least, most = metric_facts(name).range
+    least, most = FACTS[name].range
     # Where a corner is 0/0 nothing is certain.
     return np.fmin(*(np.nan_to_num(end, nan=least, posinf=np.inf) for end in ends)), np.fmax(
         *(np.nan_to_num(end, nan=most, posinf=np.inf) for end in ends)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from undercount.assume.mixture import KINDS, LABELLED, NEGATIVE, UNLABELED, Mixing
+from undercount.assume.mixture import KINDS, LABELLED, NEGATIVE, UNLABELED, Misfit, Mixing
 from undercount.assume.mixture_design import MixtureDesign, Source
 from undercount.curve import FloatArray
 
@@ -209,6 +209,18 @@ class Influence:
 
 
 @dataclass(frozen=True)
+class Found:
+    """Hold value, interval and standard error of a metric, and how badly the shares misfit."""
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+    method: str
+    misfit: Misfit | None = None
+
+
+@dataclass(frozen=True)
 class Spread:
     """Say how an estimate varies: by chance, and with the shares it was made with.
 
@@ -332,7 +344,7 @@ def _rows(moves: Spread) -> Any:
 
 
 def _composition(moves: Spread) -> Any:
-    """The number of positives is known: chance is how many of a population's rows they are.
+    """Chance is how many rows of a population are positive, if here their number is known.
 
     The class composition of the unlabeled rows is known, so it adds nothing by chance, and what
     independent draws would have added is taken off.
