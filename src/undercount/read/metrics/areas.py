@@ -1,11 +1,11 @@
-"""Areas under curves, each with its interval."""
+"""Areas under curves, and mean losses of scores that are probabilities, each with its interval."""
 
 from typing import Any, Literal, Unpack
 
 from undercount.errors import InputError
 from undercount.estimate import Estimate
 from undercount.read.metrics.indirect import indirect_area
-from undercount.read.metrics.options import MetricOptions, counted, measured, target_of
+from undercount.read.metrics.options import MetricOptions, documented, measure, read_rows, target_of
 
 
 def roc_auc(
@@ -51,12 +51,12 @@ def roc_auc(
     0.875
     """
     if method == "direct":
-        return measured(y, score, "roc_auc", **options)
+        return measure(y, score, "roc_auc", **options)
     if method != "indirect":
         raise InputError(f"method must be 'direct' or 'indirect'; got {method!r}")
     # The cleaned curve depends on which points there are, so all of them are kept.
-    counts, shares = counted(y, score, "roc_auc", options, compact=False)
-    assert shares is not None  # noqa: S101 - counted() has refused a missing prevalence
+    counts, shares = read_rows(y, score, "roc_auc", options, compact=False)
+    assert shares is not None  # noqa: S101 - read_rows() has refused a missing prevalence
     return indirect_area(
         counts,
         shares,
@@ -99,26 +99,16 @@ def partial_roc_auc(
     >>> round(area.value, 4)
     0.8333
     """
-    return measured(y, score, "partial_roc_auc", max_fpr=max_fpr, **options)
+    return measure(y, score, "partial_roc_auc", max_fpr=max_fpr, **options)
 
 
+@documented
 def average_precision(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     """Estimate average precision, precision summed over the steps of recall.
 
     With pure labels the mean over labelled rows of [1 + (S1 - 1)(P - 1)/(S - 1)]/M1, which is
     exactly unbiased over the choice of the labelled rows; plugging the share of labelled rows in
     for recall is too high by .09 with 40 labels.
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -134,7 +124,7 @@ def average_precision(y: Any, score: Any, **options: Unpack[MetricOptions]) -> E
     >>> round(uc.metrics.average_precision(y, score, unlabeled=0, label_frequency=1).value, 4)
     0.5353
     """
-    return measured(y, score, "average_precision", **options)
+    return measure(y, score, "average_precision", **options)
 
 
 def lift_auc(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
@@ -168,7 +158,7 @@ def lift_auc(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     >>> uc.metrics.lift_auc(y, score, unlabeled=0).value
     0.6875
     """
-    return measured(y, score, "lift_auc", **options)
+    return measure(y, score, "lift_auc", **options)
 
 
 def log_loss(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
@@ -201,7 +191,7 @@ def log_loss(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     >>> round(uc.metrics.log_loss(y, probability, unlabeled=0, prevalence=0.6).value, 4)
     0.6931
     """
-    return measured(y, score, "log_loss", **options)
+    return measure(y, score, "log_loss", **options)
 
 
 def brier_score(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
@@ -232,4 +222,4 @@ def brier_score(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimat
     >>> uc.metrics.brier_score(y, probability, unlabeled=0, prevalence=0.6).value
     0.25
     """
-    return measured(y, score, "brier_score", **options)
+    return measure(y, score, "brier_score", **options)

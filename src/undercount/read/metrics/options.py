@@ -1,6 +1,8 @@
 """The keywords that every metric takes, and the one path from rows to an estimate."""
 
-from typing import Any, TypedDict, Unpack
+import inspect
+from collections.abc import Callable
+from typing import Any, TypedDict, TypeVar, Unpack
 
 from undercount.assume.mixture_design import Target
 from undercount.counts import ScoreCounts
@@ -10,6 +12,16 @@ from undercount.metric_facts import LOSSES, metric_facts
 from undercount.read.intervals.estimate import ShareError, estimate_metric
 from undercount.read.intervals.exact import IntervalKind
 from undercount.shares import SAMPLINGS, Sampling, Shares, read_shares
+
+Metric = TypeVar("Metric", bound=Callable[..., Estimate])
+# Parameters that mean the same for every metric, by the first name of each.
+_SHARED = {
+    "y": "y, score : array-like\n"
+    "    Labels (1 positive, 0 negative, missing unlabeled) and scores.",
+    "threshold": "threshold : float\n    Rows with at least this score are predicted positive.",
+    "beta": "beta : float\n    Weight of recall.",
+    "options": "**options\n    Keywords of `MetricOptions`.",
+}
 
 
 class MetricOptions(TypedDict, total=False):
@@ -72,7 +84,17 @@ class MetricOptions(TypedDict, total=False):
     share_error: ShareError
 
 
-def counted(
+def documented(metric: Metric) -> Metric:
+    """Write the parameters that metrics share, and what they return, before a docstring's notes."""
+    if metric.__doc__ is not None:
+        shared = [_SHARED[name] for name in metric.__annotations__ if name in _SHARED]
+        words = "Parameters\n----------\n" + "\n".join(shared)
+        head, notes = inspect.cleandoc(metric.__doc__).split("Notes\n", 1)
+        metric.__doc__ = f"{head}{words}\n\nReturns\n-------\nEstimate\n\nNotes\n{notes}"
+    return metric
+
+
+def read_rows(
     y: Any,
     score: Any,
     name: str,
@@ -131,7 +153,7 @@ def _needs_every_score(name: str, *, pure: bool) -> bool:
     return name in LOSSES or not pure
 
 
-def measured(
+def measure(
     y: Any,
     score: Any,
     name: str,
@@ -144,7 +166,7 @@ def measured(
     """Estimate a metric of rows."""
     if not beta > 0:
         raise InputError(f"beta must be above 0; got {beta}")
-    counts, shares = counted(y, score, name, options, threshold=_number(threshold))
+    counts, shares = read_rows(y, score, name, options, threshold=_number(threshold))
     return estimate_metric(
         counts,
         shares,

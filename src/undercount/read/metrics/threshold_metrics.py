@@ -1,28 +1,20 @@
-"""Shares read off at a threshold, each with its interval."""
+"""Metrics read off at a threshold, each with its interval.
+
+All take labels, scores, the threshold from which on rows are predicted positive, and the keywords of
+`MetricOptions`; the docstrings of the functions get that from `documented`.
+"""
 
 from typing import Any, Unpack
 
 from undercount.estimate import Estimate
-from undercount.read.metrics.options import MetricOptions, measured
+from undercount.read.metrics.options import MetricOptions, documented, measure
 
 
+@documented
 def recall(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
     """Estimate the share of the positives that are predicted positive.
 
     S1/S, the share among labelled rows (Tabatabaei et al. 2020).
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    threshold : float
-        Rows with at least this score are predicted positive.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -37,28 +29,16 @@ def recall(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOpti
     >>> round(estimate.value, 4)
     0.6667
     """
-    return measured(y, score, "recall", threshold=threshold, **options)
+    return measure(y, score, "recall", threshold=threshold, **options)
 
 
+@documented
 def precision(
     y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
 ) -> Estimate:
     """Estimate the share of the predicted positives that are positive.
 
     π g/Q: prevalence times recall over the share predicted positive (Jain et al. 2017, eq. 3).
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    threshold : float
-        Rows with at least this score are predicted positive.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -73,28 +53,16 @@ def precision(
     >>> round(estimate.value, 4)
     0.8889
     """
-    return measured(y, score, "precision", threshold=threshold, **options)
+    return measure(y, score, "precision", threshold=threshold, **options)
 
 
+@documented
 def specificity(
     y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
 ) -> Estimate:
     """Estimate the share of the negatives that are predicted negative.
 
     1 - (κ q - a g)/(κ - a) (Jain et al. 2017, eq. 2).
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    threshold : float
-        Rows with at least this score are predicted positive.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -109,26 +77,14 @@ def specificity(
     >>> round(estimate.value, 4)
     0.9167
     """
-    return measured(y, score, "specificity", threshold=threshold, **options)
+    return measure(y, score, "specificity", threshold=threshold, **options)
 
 
+@documented
 def npv(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
     """Estimate the share of the predicted negatives that are negative.
 
     (1 - π)(1 - FPR)/(1 - Q).
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    threshold : float
-        Rows with at least this score are predicted positive.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -143,26 +99,14 @@ def npv(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions
     >>> round(estimate.value, 4)
     0.7333
     """
-    return measured(y, score, "npv", threshold=threshold, **options)
+    return measure(y, score, "npv", threshold=threshold, **options)
 
 
+@documented
 def accuracy(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
     """Estimate the share of rows that are predicted right.
 
     π TPR + (1 - π)(1 - FPR).
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    threshold : float
-        Rows with at least this score are predicted positive.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -177,28 +121,16 @@ def accuracy(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOp
     >>> round(estimate.value, 4)
     0.7917
     """
-    return measured(y, score, "accuracy", threshold=threshold, **options)
+    return measure(y, score, "accuracy", threshold=threshold, **options)
 
 
+@documented
 def balanced_accuracy(
     y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
 ) -> Estimate:
     """Estimate the mean of recall and specificity.
 
     (TPR + 1 - FPR)/2.
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    threshold : float
-        Rows with at least this score are predicted positive.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -213,28 +145,16 @@ def balanced_accuracy(
     >>> round(estimate.value, 4)
     0.7917
     """
-    return measured(y, score, "balanced_accuracy", threshold=threshold, **options)
+    return measure(y, score, "balanced_accuracy", threshold=threshold, **options)
 
 
+@documented
 def predicted_positive_rate(
     y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
 ) -> Estimate:
     """Measure the share of rows that are predicted positive.
 
     Q; exact for these rows.
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    threshold : float
-        Rows with at least this score are predicted positive.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -249,26 +169,14 @@ def predicted_positive_rate(
     >>> round(estimate.value, 4)
     0.375
     """
-    return measured(y, score, "predicted_positive_rate", threshold=threshold, **options)
+    return measure(y, score, "predicted_positive_rate", threshold=threshold, **options)
 
 
+@documented
 def lift(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
     """Estimate how much denser positives are among the predicted positives than overall.
 
     g/Q = precision/π.
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    threshold : float
-        Rows with at least this score are predicted positive.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -283,28 +191,16 @@ def lift(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOption
     >>> round(estimate.value, 4)
     1.7778
     """
-    return measured(y, score, "lift", threshold=threshold, **options)
+    return measure(y, score, "lift", threshold=threshold, **options)
 
 
+@documented
 def positive_likelihood_ratio(
     y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
 ) -> Estimate:
     """Estimate the true- over the false-positive rate.
 
     TPR/FPR.
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    threshold : float
-        Rows with at least this score are predicted positive.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -321,28 +217,16 @@ def positive_likelihood_ratio(
     >>> round(estimate.value, 4)
     8.0
     """
-    return measured(y, score, "positive_likelihood_ratio", threshold=threshold, **options)
+    return measure(y, score, "positive_likelihood_ratio", threshold=threshold, **options)
 
 
+@documented
 def negative_likelihood_ratio(
     y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
 ) -> Estimate:
     """Estimate the false-negative rate over specificity.
 
     (1 - TPR)/(1 - FPR).
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    threshold : float
-        Rows with at least this score are predicted positive.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -359,30 +243,16 @@ def negative_likelihood_ratio(
     >>> round(estimate.value, 4)
     0.3636
     """
-    return measured(y, score, "negative_likelihood_ratio", threshold=threshold, **options)
+    return measure(y, score, "negative_likelihood_ratio", threshold=threshold, **options)
 
 
+@documented
 def f_beta(
     y: Any, score: Any, *, threshold: float, beta: float, **options: Unpack[MetricOptions]
 ) -> Estimate:
     """Estimate the F score, recall counting `beta` times as much as precision.
 
     (1 + β²) π g/(β² π + Q) (Tabatabaei et al. 2020, for any β).
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    threshold : float
-        Rows with at least this score are predicted positive.
-    beta : float
-        Weight of recall.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -397,26 +267,14 @@ def f_beta(
     >>> round(estimate.value, 4)
     0.7018
     """
-    return measured(y, score, "f_beta", threshold=threshold, beta=beta, **options)
+    return measure(y, score, "f_beta", threshold=threshold, beta=beta, **options)
 
 
+@documented
 def f1(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
     """Estimate the harmonic mean of precision and recall.
 
     2 π g/(π + Q) (Tabatabaei et al. 2020).
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    threshold : float
-        Rows with at least this score are predicted positive.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -431,26 +289,14 @@ def f1(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
     >>> round(estimate.value, 4)
     0.7619
     """
-    return measured(y, score, "f1", threshold=threshold, **options)
+    return measure(y, score, "f1", threshold=threshold, **options)
 
 
+@documented
 def mcc(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
     """Estimate Matthews' correlation of prediction and class.
 
     √(π(1 - π)) (TPR - FPR)/√(Q(1 - Q)).
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    threshold : float
-        Rows with at least this score are predicted positive.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -465,28 +311,16 @@ def mcc(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions
     >>> round(estimate.value, 4)
     0.6025
     """
-    return measured(y, score, "mcc", threshold=threshold, **options)
+    return measure(y, score, "mcc", threshold=threshold, **options)
 
 
+@documented
 def informedness(
     y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
 ) -> Estimate:
     """Estimate Youden's J, recall plus specificity minus 1.
 
     TPR - FPR = (g - q)/(κ - a).
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    threshold : float
-        Rows with at least this score are predicted positive.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -501,26 +335,14 @@ def informedness(
     >>> round(estimate.value, 4)
     0.5833
     """
-    return measured(y, score, "informedness", threshold=threshold, **options)
+    return measure(y, score, "informedness", threshold=threshold, **options)
 
 
+@documented
 def kappa(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
     """Estimate Cohen's kappa of prediction and class.
 
     2 π(1 - π)(TPR - FPR)/(π + Q - 2 π Q).
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    threshold : float
-        Rows with at least this score are predicted positive.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -535,26 +357,14 @@ def kappa(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptio
     >>> round(estimate.value, 4)
     0.5833
     """
-    return measured(y, score, "kappa", threshold=threshold, **options)
+    return measure(y, score, "kappa", threshold=threshold, **options)
 
 
+@documented
 def lee_liu(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]) -> Estimate:
     """Estimate Lee and Liu's score, recall² over the share predicted positive.
 
     g²/Q = precision · recall/π; it ranks models like F1 without a prevalence.
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    threshold : float
-        Rows with at least this score are predicted positive.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -569,28 +379,16 @@ def lee_liu(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOpt
     >>> round(estimate.value, 4)
     1.1852
     """
-    return measured(y, score, "lee_liu", threshold=threshold, **options)
+    return measure(y, score, "lee_liu", threshold=threshold, **options)
 
 
+@documented
 def geometric_mean(
     y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
 ) -> Estimate:
     """Estimate the geometric mean of recall and specificity.
 
     √(TPR (1 - FPR)).
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    threshold : float
-        Rows with at least this score are predicted positive.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -605,4 +403,4 @@ def geometric_mean(
     >>> round(estimate.value, 4)
     0.7817
     """
-    return measured(y, score, "geometric_mean", threshold=threshold, **options)
+    return measure(y, score, "geometric_mean", threshold=threshold, **options)
