@@ -66,30 +66,13 @@ def roc_auc(
     )
 
 
+@documented
 def partial_roc_auc(
     y: Any, score: Any, *, max_fpr: float, **options: Unpack[MetricOptions]
 ) -> Estimate:
     """Estimate the area under the ROC curve up to a false-positive rate, on McClish's scale.
 
     The scale of scikit-learn's ``roc_auc_score(max_fpr=...)``: ½ is chance, 1 perfect.
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    max_fpr : float
-        End of the range, above 0 and at most 1.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
-
-    Notes
-    -----
-    Assumes: labels are random among the positives, and the prevalence is right.
-    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
 
     Examples
     --------
@@ -127,23 +110,13 @@ def average_precision(y: Any, score: Any, **options: Unpack[MetricOptions]) -> E
     return measure(y, score, "average_precision", **options)
 
 
+@documented
 def lift_auc(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     """Estimate the area under recall against the share predicted positive (AUL).
 
     The mean over labelled rows of the share of rows below them, a row against itself counting ½;
-    AUL = π/2 + (1 - π) AUC.
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    **options
-        Keywords of `MetricOptions`. A prevalence is not needed with pure labels; given, it narrows
-        the interval for these very rows.
-
-    Returns
-    -------
-    Estimate
+    AUL = π/2 + (1 - π) AUC. A prevalence is not needed with pure labels; given, it narrows the
+    interval for these very rows.
 
     Notes
     -----
@@ -161,28 +134,13 @@ def lift_auc(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     return measure(y, score, "lift_auc", **options)
 
 
+@documented
 def log_loss(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     """Estimate the mean negative log-likelihood of the classes.
 
     π E₁[ℓ₁ - ℓ₀] + E[ℓ₀], with the losses ℓ₁ of a positive and ℓ₀ of a negative row: all rows as
-    if negative, corrected by what the positives lose more.
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and probabilities. Exactly 0 and 1 are
-        moved inward by the float's resolution, as scikit-learn does.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
-
-    Notes
-    -----
-    Assumes: labels are random among the positives, and the prevalence is right.
-    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+    if negative, corrected by what the positives lose more. Scores are probabilities; exactly 0 and
+    1 are moved inward by the float's resolution, as scikit-learn does.
 
     Examples
     --------
@@ -194,26 +152,11 @@ def log_loss(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     return measure(y, score, "log_loss", **options)
 
 
+@documented
 def brier_score(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     """Estimate the mean squared distance between probability and class.
 
-    π E₁[ℓ₁ - ℓ₀] + E[ℓ₀] with ℓ₁ = (1 - p)², ℓ₀ = p².
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and probabilities.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
-
-    Notes
-    -----
-    Assumes: labels are random among the positives, and the prevalence is right.
-    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
+    π E₁[ℓ₁ - ℓ₀] + E[ℓ₀] with ℓ₁ = (1 - p)², ℓ₀ = p². Scores are probabilities.
 
     Examples
     --------

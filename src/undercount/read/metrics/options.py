@@ -20,7 +20,16 @@ _SHARED = {
     "    Labels (1 positive, 0 negative, missing unlabeled) and scores.",
     "threshold": "threshold : float\n    Rows with at least this score are predicted positive.",
     "beta": "beta : float\n    Weight of recall.",
+    "max_fpr": "max_fpr : float\n    End of the range, above 0 and at most 1.",
     "options": "**options\n    Keywords of `MetricOptions`.",
+}
+
+# What a metric rests on, by whether it needs a prevalence.
+_ASSUMED = {
+    True: "Assumes: labels are random among the positives, and the prevalence is right.\n"
+    "Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.",
+    False: "Assumes: labels are random among the positives; no prevalence is needed if they are "
+    "pure.\nWrong when: positives with high scores are labelled more often than others.",
 }
 
 
@@ -85,12 +94,23 @@ class MetricOptions(TypedDict, total=False):
 
 
 def documented(metric: Metric) -> Metric:
-    """Write the parameters that metrics share, and what they return, before a docstring's notes."""
-    if metric.__doc__ is not None:
-        shared = [_SHARED[name] for name in metric.__annotations__ if name in _SHARED]
-        words = "Parameters\n----------\n" + "\n".join(shared)
-        head, notes = inspect.cleandoc(metric.__doc__).split("Notes\n", 1)
-        metric.__doc__ = f"{head}{words}\n\nReturns\n-------\nEstimate\n\nNotes\n{notes}"
+    """Write into a docstring what metrics share: parameters, and what they assume if it is silent.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> "Assumes: labels are random among the positives" in uc.metrics.f1.__doc__
+    True
+    """
+    if metric.__doc__ is None:  # python -OO
+        return metric
+    doc = inspect.cleandoc(metric.__doc__)
+    shared = "\n".join(_SHARED[name] for name in metric.__annotations__ if name in _SHARED)
+    words = f"Parameters\n----------\n{shared}\n\nReturns\n-------\nEstimate\n\n"
+    if "Notes\n-----" not in doc:
+        words += f"Notes\n-----\n{_ASSUMED[metric_facts(metric.__name__).needs_prevalence]}\n\n"
+    place = doc.index("Notes\n-----" if "Notes\n-----" in doc else "Examples\n--------")
+    metric.__doc__ = doc[:place] + words + doc[place:]
     return metric
 
 
@@ -114,21 +134,18 @@ def read_rows(
         score,
         unlabeled=options.get("unlabeled"),
         sample_weight=options.get("sample_weight"),
-        compact=compact and not _needs_every_score(name, pure=purity == 1),
+        # Losses need every score; with impure labels every unlabeled row takes part in average
+        # precision's steps of recall and in the areas' intervals.
+        compact=compact and name not in LOSSES and purity == 1,
         knots=() if threshold is None else (threshold,),
     )
     counts.require("positive", "unlabeled")
     sampling = options.get("sampling", "single-sample")
     if sampling not in SAMPLINGS:
         raise InputError(f"sampling must be one of {SAMPLINGS}; got {sampling!r}")
-    shares = read_shares(
-        counts,
-        prevalence=options.get("prevalence"),
-        unlabeled_prevalence=options.get("unlabeled_prevalence"),
-        label_frequency=options.get("label_frequency"),
-        label_purity=purity,
-        sampling=sampling,
-    )
+    prevalences = ("prevalence", "unlabeled_prevalence", "label_frequency")
+    given: dict[str, Any] = {name: options.get(name) for name in prevalences}
+    shares = read_shares(counts, **given, label_purity=purity, sampling=sampling)
     if shares is None and (metric_facts(name).needs_prevalence or purity != 1):
         reason = "" if metric_facts(name).needs_prevalence else f" when label_purity is {purity}"
         raise InputError(
@@ -142,15 +159,6 @@ def target_of(options: MetricOptions) -> Target:
     """Return the target asked for; by default what `evaluate` takes for it."""
     apart = options.get("sampling") == "case-control"
     return options.get("target", "population" if apart else "dataset")
-
-
-def _needs_every_score(name: str, *, pure: bool) -> bool:
-    """Whether merging unlabeled rows between labelled ones would lose something.
-
-    With impure labels every unlabeled row takes part in average precision's steps of recall and
-    in the areas' intervals.
-    """
-    return name in LOSSES or not pure
 
 
 def measure(

@@ -1,7 +1,8 @@
 """Metrics read off at a threshold, each with its interval.
 
-All take labels, scores, the threshold from which on rows are predicted positive, and the keywords of
-`MetricOptions`; the docstrings of the functions get that from `documented`.
+All take labels, scores, the threshold from which on rows are predicted positive, and the keywords
+of `MetricOptions`. They assume that labels are random among the positives and, unless they need
+none, that the prevalence is right; `documented` writes that into each docstring.
 """
 
 from typing import Any, Unpack
@@ -15,11 +16,6 @@ def recall(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOpti
     """Estimate the share of the positives that are predicted positive.
 
     S1/S, the share among labelled rows (Tabatabaei et al. 2020).
-
-    Notes
-    -----
-    Assumes: labels are random among the positives; no prevalence is needed if they are pure.
-    Wrong when: positives with high scores are labelled more often than others.
 
     Examples
     --------
@@ -40,11 +36,6 @@ def precision(
 
     π g/Q: prevalence times recall over the share predicted positive (Jain et al. 2017, eq. 3).
 
-    Notes
-    -----
-    Assumes: labels are random among the positives, and the prevalence is right.
-    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
-
     Examples
     --------
     >>> import undercount as uc
@@ -64,11 +55,6 @@ def specificity(
 
     1 - (κ q - a g)/(κ - a) (Jain et al. 2017, eq. 2).
 
-    Notes
-    -----
-    Assumes: labels are random among the positives, and the prevalence is right.
-    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
-
     Examples
     --------
     >>> import undercount as uc
@@ -86,11 +72,6 @@ def npv(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions
 
     (1 - π)(1 - FPR)/(1 - Q).
 
-    Notes
-    -----
-    Assumes: labels are random among the positives, and the prevalence is right.
-    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
-
     Examples
     --------
     >>> import undercount as uc
@@ -107,11 +88,6 @@ def accuracy(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOp
     """Estimate the share of rows that are predicted right.
 
     π TPR + (1 - π)(1 - FPR).
-
-    Notes
-    -----
-    Assumes: labels are random among the positives, and the prevalence is right.
-    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
 
     Examples
     --------
@@ -131,11 +107,6 @@ def balanced_accuracy(
     """Estimate the mean of recall and specificity.
 
     (TPR + 1 - FPR)/2.
-
-    Notes
-    -----
-    Assumes: labels are random among the positives, and the prevalence is right.
-    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
 
     Examples
     --------
@@ -178,11 +149,6 @@ def lift(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOption
 
     g/Q = precision/π.
 
-    Notes
-    -----
-    Assumes: labels are random among the positives; no prevalence is needed if they are pure.
-    Wrong when: positives with high scores are labelled more often than others.
-
     Examples
     --------
     >>> import undercount as uc
@@ -201,11 +167,6 @@ def positive_likelihood_ratio(
     """Estimate the true- over the false-positive rate.
 
     TPR/FPR.
-
-    Notes
-    -----
-    Assumes: labels are random among the positives, and the prevalence is right.
-    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
 
     Examples
     --------
@@ -228,11 +189,6 @@ def negative_likelihood_ratio(
 
     (1 - TPR)/(1 - FPR).
 
-    Notes
-    -----
-    Assumes: labels are random among the positives, and the prevalence is right.
-    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
-
     Examples
     --------
     >>> import undercount as uc
@@ -254,11 +210,6 @@ def f_beta(
 
     (1 + β²) π g/(β² π + Q) (Tabatabaei et al. 2020, for any β).
 
-    Notes
-    -----
-    Assumes: labels are random among the positives, and the prevalence is right.
-    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
-
     Examples
     --------
     >>> import undercount as uc
@@ -276,11 +227,6 @@ def f1(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
 
     2 π g/(π + Q) (Tabatabaei et al. 2020).
 
-    Notes
-    -----
-    Assumes: labels are random among the positives, and the prevalence is right.
-    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
-
     Examples
     --------
     >>> import undercount as uc
@@ -297,11 +243,6 @@ def mcc(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions
     """Estimate Matthews' correlation of prediction and class.
 
     √(π(1 - π)) (TPR - FPR)/√(Q(1 - Q)).
-
-    Notes
-    -----
-    Assumes: labels are random among the positives, and the prevalence is right.
-    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
 
     Examples
     --------
@@ -322,11 +263,6 @@ def informedness(
 
     TPR - FPR = (g - q)/(κ - a).
 
-    Notes
-    -----
-    Assumes: labels are random among the positives, and the prevalence is right.
-    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
-
     Examples
     --------
     >>> import undercount as uc
@@ -344,11 +280,6 @@ def kappa(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptio
 
     2 π(1 - π)(TPR - FPR)/(π + Q - 2 π Q).
 
-    Notes
-    -----
-    Assumes: labels are random among the positives, and the prevalence is right.
-    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
-
     Examples
     --------
     >>> import undercount as uc
@@ -365,11 +296,6 @@ def lee_liu(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOpt
     """Estimate Lee and Liu's score, recall² over the share predicted positive.
 
     g²/Q = precision · recall/π; it ranks models like F1 without a prevalence.
-
-    Notes
-    -----
-    Assumes: labels are random among the positives; no prevalence is needed if they are pure.
-    Wrong when: positives with high scores are labelled more often than others.
 
     Examples
     --------
@@ -389,11 +315,6 @@ def geometric_mean(
     """Estimate the geometric mean of recall and specificity.
 
     √(TPR (1 - FPR)).
-
-    Notes
-    -----
-    Assumes: labels are random among the positives, and the prevalence is right.
-    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
 
     Examples
     --------
