@@ -7,7 +7,7 @@ which rows were drawn at random. Their meeting is the variance, one function a s
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -133,29 +133,15 @@ def score_link(own: FloatArray) -> float:
     return max(1 - within / between, 0.0) if between > 0 else 0.0
 
 
-class KindRows(Protocol):
-    """Give mean and variance of a function of a row under a mixture of the three kinds."""
-
-    @property
-    def centred(self) -> bool:
-        """Whether variances are taken around means of the same rows, hence too small by 1/n."""
-
-    def moments(self, value: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance; `weights` has one entry a kind."""
-
-    def means(self, value: Any) -> FloatArray:
-        """Return the mean among the rows of each kind."""
-
-
 @dataclass(frozen=True)
 class CellRows:
     """Rows in cells: a function has one value a cell."""
 
     masses: FloatArray  # shape (3, cells), each kind sums to 1 (or 0 if there is none)
-    centred: bool = True
+    centred: bool = True  # variances are taken around means of the same rows: too small by 1/n
 
     def moments(self, value: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance."""
+        """Return mean and variance under a mixture; `weights` has one entry a kind."""
         mass = np.asarray(weights) @ self.masses
         mean = mass @ value
         return mean, np.maximum(mass @ (value * value) - mean * mean, 0.0)
@@ -228,7 +214,7 @@ class Spread:
     """
 
     design: MixtureDesign
-    rows: KindRows
+    rows: CellRows | HeadRows
     influence: Influence
 
     @cached_property

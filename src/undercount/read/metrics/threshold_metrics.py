@@ -21,8 +21,7 @@ def recall(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOpti
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.metrics.recall(y, score, threshold=6, unlabeled=0)
-    >>> round(estimate.value, 4)
+    >>> round(uc.metrics.recall(y, score, threshold=6, unlabeled=0).value, 4)
     0.6667
     """
     return measure(y, score, "recall", threshold=threshold, **options)
@@ -40,8 +39,7 @@ def precision(
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.metrics.precision(y, score, threshold=6, unlabeled=0, prevalence=0.5)
-    >>> round(estimate.value, 4)
+    >>> round(uc.metrics.precision(y, score, threshold=6, unlabeled=0, prevalence=0.5).value, 4)
     0.8889
     """
     return measure(y, score, "precision", threshold=threshold, **options)
@@ -59,8 +57,7 @@ def specificity(
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.metrics.specificity(y, score, threshold=6, unlabeled=0, prevalence=0.5)
-    >>> round(estimate.value, 4)
+    >>> round(uc.metrics.specificity(y, score, threshold=6, unlabeled=0, prevalence=0.5).value, 4)
     0.9167
     """
     return measure(y, score, "specificity", threshold=threshold, **options)
@@ -76,8 +73,7 @@ def npv(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.metrics.npv(y, score, threshold=6, unlabeled=0, prevalence=0.5)
-    >>> round(estimate.value, 4)
+    >>> round(uc.metrics.npv(y, score, threshold=6, unlabeled=0, prevalence=0.5).value, 4)
     0.7333
     """
     return measure(y, score, "npv", threshold=threshold, **options)
@@ -93,8 +89,7 @@ def accuracy(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOp
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.metrics.accuracy(y, score, threshold=6, unlabeled=0, prevalence=0.5)
-    >>> round(estimate.value, 4)
+    >>> round(uc.metrics.accuracy(y, score, threshold=6, unlabeled=0, prevalence=0.5).value, 4)
     0.7917
     """
     return measure(y, score, "accuracy", threshold=threshold, **options)
@@ -136,8 +131,7 @@ def predicted_positive_rate(
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.metrics.predicted_positive_rate(y, score, threshold=6, unlabeled=0)
-    >>> round(estimate.value, 4)
+    >>> round(uc.metrics.predicted_positive_rate(y, score, threshold=6, unlabeled=0).value, 4)
     0.375
     """
     return measure(y, score, "predicted_positive_rate", threshold=threshold, **options)
@@ -153,8 +147,7 @@ def lift(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOption
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.metrics.lift(y, score, threshold=6, unlabeled=0)
-    >>> round(estimate.value, 4)
+    >>> round(uc.metrics.lift(y, score, threshold=6, unlabeled=0).value, 4)
     1.7778
     """
     return measure(y, score, "lift", threshold=threshold, **options)
@@ -231,8 +224,7 @@ def f1(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions]
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.metrics.f1(y, score, threshold=6, unlabeled=0, prevalence=0.5)
-    >>> round(estimate.value, 4)
+    >>> round(uc.metrics.f1(y, score, threshold=6, unlabeled=0, prevalence=0.5).value, 4)
     0.7619
     """
     return measure(y, score, "f1", threshold=threshold, **options)
@@ -248,8 +240,7 @@ def mcc(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptions
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.metrics.mcc(y, score, threshold=6, unlabeled=0, prevalence=0.5)
-    >>> round(estimate.value, 4)
+    >>> round(uc.metrics.mcc(y, score, threshold=6, unlabeled=0, prevalence=0.5).value, 4)
     0.6025
     """
     return measure(y, score, "mcc", threshold=threshold, **options)
@@ -267,8 +258,7 @@ def informedness(
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.metrics.informedness(y, score, threshold=6, unlabeled=0, prevalence=0.5)
-    >>> round(estimate.value, 4)
+    >>> round(uc.metrics.informedness(y, score, threshold=6, unlabeled=0, prevalence=0.5).value, 4)
     0.5833
     """
     return measure(y, score, "informedness", threshold=threshold, **options)
@@ -284,8 +274,7 @@ def kappa(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOptio
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.metrics.kappa(y, score, threshold=6, unlabeled=0, prevalence=0.5)
-    >>> round(estimate.value, 4)
+    >>> round(uc.metrics.kappa(y, score, threshold=6, unlabeled=0, prevalence=0.5).value, 4)
     0.5833
     """
     return measure(y, score, "kappa", threshold=threshold, **options)
@@ -301,8 +290,7 @@ def lee_liu(y: Any, score: Any, *, threshold: float, **options: Unpack[MetricOpt
     --------
     >>> import undercount as uc
     >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> estimate = uc.metrics.lee_liu(y, score, threshold=6, unlabeled=0)
-    >>> round(estimate.value, 4)
+    >>> round(uc.metrics.lee_liu(y, score, threshold=6, unlabeled=0).value, 4)
     1.1852
     """
     return measure(y, score, "lee_liu", threshold=threshold, **options)
