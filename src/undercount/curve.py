@@ -1,17 +1,17 @@
 """Points and curves of true-positive against false-positive rate: each rate and area, once."""
 
-import math
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercount.errors import InputError, UndefinedMetricWarning
+from undercount.estimate import FloatArray as FloatArray  # noqa: PLC0414 - of every curve
 from undercount.estimate import Interval
 
-FloatArray = NDArray[np.float64]
 Value = TypeVar("Value", float, FloatArray)
 
 
@@ -31,6 +31,11 @@ def ratio(numerator: Value, denominator: Value, metric: str) -> Value:
     return cast("Value", float(result) if result.ndim == 0 else result)
 
 
+def trapezoid(height: FloatArray, position: FloatArray) -> float:
+    """Return the area under straight lines between points."""
+    return float(np.sum(np.diff(position) * (height[1:] + height[:-1])) / 2)
+
+
 def _root(value: Value) -> Value:
     """Square root; a negative argument (rates outside [0, 1]) gives NaN without NumPy's warning."""
     with np.errstate(invalid="ignore"):
@@ -41,12 +46,18 @@ def _root(value: Value) -> Value:
 class Rates(Generic[Value]):
     """Metrics as functions of true-positive rate, false-positive rate and prevalence.
 
-    A subclass has the attributes `tpr`, `fpr` (numbers or arrays alike) and `prevalence`.
+    A subclass has the attributes `tpr`, `fpr` (numbers or arrays alike) and `prevalence`. `flagged`
+    is the share of all rows predicted positive, if it was counted: from recovered rates it would be
+    0 or 1 only up to rounding.
     """
 
     tpr: Value
     fpr: Value
     prevalence: float
+    flagged: Value | None = None
+    # Whether a root goes on below 0 where chance pushed a rate there, so that an interval sees how
+    # far, instead of being NaN.
+    continued: ClassVar[bool] = False
 
     @property
     def recall(self) -> Value:
@@ -65,11 +76,15 @@ class Rates(Generic[Value]):
 
     @property
     def predicted_positive_rate(self) -> Value:
-        """Share of all rows predicted positive."""
+        """Share of all rows predicted positive, as counted if it was."""
+        if self.flagged is not None:
+            return self.flagged
         return self.prevalence * self.tpr + (1 - self.prevalence) * self.fpr
 
     def _unflagged(self) -> Value:
         """Share of all rows predicted negative, a sum: 1 - Q would leave rounding where it is 0."""
+        if self.flagged is not None:
+            return 1 - self.flagged
         return self.prevalence * (1 - self.tpr) + (1 - self.prevalence) * (1 - self.fpr)
 
     @property
@@ -117,7 +132,7 @@ class Rates(Generic[Value]):
         """Matthews correlation of prediction and class."""
         spread = self.prevalence * (1 - self.prevalence)
         predictions = _root(self.predicted_positive_rate * self._unflagged())
-        return ratio(math.sqrt(spread) * self.informedness, predictions, "mcc")
+        return ratio(_root(spread) * self.informedness, predictions, "mcc")
 
     @property
     def kappa(self) -> Value:
@@ -138,8 +153,12 @@ class Rates(Generic[Value]):
 
     @property
     def geometric_mean(self) -> Value:
-        """Geometric mean of recall and specificity."""
-        return _root(self.tpr * (1 - self.fpr))
+        """Geometric mean of recall and specificity, NaN where one of them is below 0."""
+        product = self.tpr * (1 - self.fpr)
+        if not self.continued:
+            return _root(product)
+        below = np.minimum(self.tpr, 1 - self.fpr) < 0
+        return cast("Value", np.where(below, -1.0, 1.0) * _root(np.abs(product)))
 
     @property
     def positive_likelihood_ratio(self) -> Value:
@@ -155,6 +174,18 @@ class Rates(Generic[Value]):
 def metric_names() -> list[str]:
     """Names of all threshold metrics, in the order they are written above."""
     return [name for name, member in vars(Rates).items() if isinstance(member, property)]
+
+
+def read_metric(points: Iterable[Rates[Any]], name: str, beta: float = 1.0) -> list[FloatArray]:
+    """Read a metric of several points by its name; 0/0 is NaN without a warning."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return [
+            np.asarray(
+                point.f_beta(beta) if name == "f_beta" else getattr(point, name), dtype=float
+            )
+            for point in points
+        ]
 
 
 # A precision above one over this is that of no flagged row at all, apart from rounding.
@@ -215,6 +246,7 @@ class OperatingCurve(Rates[FloatArray]):
     prevalence: float
     merged: NDArray[np.bool_] | None = field(default=None, repr=False)
     left_out: LeftOut | None = field(default=None, repr=False)
+    flagged: FloatArray | None = field(default=None, repr=False)
 
     @property
     def roc_auc(self) -> float:
@@ -350,8 +382,3 @@ class CurveBounds:
     def average_precision(self) -> Interval:
         """Average precisions of the two curves."""
         return Interval(self.pessimistic.average_precision, self.optimistic.average_precision)
-
-
-def trapezoid(height: FloatArray, position: FloatArray) -> float:
-    """Area under straight lines between points."""
-    return float(np.sum(np.diff(position) * (height[1:] + height[:-1])) / 2)

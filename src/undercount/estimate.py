@@ -11,6 +11,12 @@ from undercount.metric_facts import SCALE_RANGES, Scale
 FloatArray = NDArray[np.float64]
 
 
+def check_confidence_level(confidence_level: float) -> None:
+    """Refuse a confidence level that no interval can have."""
+    if not 0 < confidence_level < 1:
+        raise InputError(f"confidence_level must be in (0, 1); got {confidence_level}")
+
+
 @dataclass(frozen=True)
 class Interval:
     """Hold the two ends of an interval.
@@ -81,12 +87,6 @@ class Estimate:
     def interval(self) -> Interval:
         """The interval alone."""
         return Interval(self.low, self.high)
-
-
-def check_confidence_level(confidence_level: float) -> None:
-    """Raise unless a confidence level is one."""
-    if not 0 < confidence_level < 1:
-        raise InputError(f"confidence_level must be between 0 and 1; got {confidence_level}")
 
 
 def to_scale(value: ArrayLike, scale: Scale) -> FloatArray:

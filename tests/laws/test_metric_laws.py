@@ -12,7 +12,7 @@ import undercount as uc
 from undercount import metrics
 from undercount.metric_facts import FACTS, LOSSES, THRESHOLD_METRICS
 
-# Function → the extra arguments it needs.
+# Function of rows → the extra arguments it needs; delong_auc takes counts.
 REGISTRY = {
     name: ({"threshold": 0.5} if name in THRESHOLD_METRICS else {})
     for name in metrics.__all__

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
-from undercount_reproductions.cook2016 import draw_areas
 
 from undercount.assume.selection.gaussian_curve import gaussian_rates
 from undercount.assume.selection.model import SelectionModel
@@ -12,6 +11,7 @@ from undercount.theory.simulation import (
     simulate_own_score,
     simulate_unobserved,
 )
+from undercount_reproductions.cook2016 import draw_areas
 
 pytestmark = pytest.mark.slow
 SHARES = (0.2, 0.5, 0.7)

@@ -10,12 +10,12 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from undercount.assume.mixture import mixture_curve
-from undercount.curve import FloatArray
+from undercount.assume.mixture_design import design_of
+from undercount.curve import ROUNDING, FloatArray
 from undercount.estimate import Estimate
 from undercount.read.evaluate import Evaluation
-from undercount.read.intervals.design import design_of
 from undercount.read.intervals.paired import PairedRows, precision_error
-from undercount.read.intervals.thresholds import HeadCounts
+from undercount.read.intervals.threshold_gradients import HeadCounts
 from undercount.read.sensitivity import largest_share, with_share
 from undercount.shares import Shares
 
@@ -219,8 +219,8 @@ class Paired:
 
 def _below(value: float, error: float) -> float:
     """Return the normal probability of less than a value, one half at a certain 0; NaN of NaN."""
-    if error == 0:
-        return 0.5 + 0.5 * float(np.sign(value))
+    if error == 0:  # the same order of rows; areas of differently cut tables differ by rounding
+        return 0.5 + 0.5 * float(np.sign(value)) * (abs(value) > ROUNDING)
     return float(ndtr(value / error))
 
 

@@ -11,8 +11,8 @@ from undercount.count.arrays import row_words
 from undercount.counts import ScoreCounts
 from undercount.errors import Check, MisfitWarning, SmallSampleWarning, UndefinedMetricWarning
 from undercount.estimate import Estimate
+from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import carried
-from undercount.read.intervals.intervals import estimate_metric
 from undercount.read.intervals.resampled import Resamples
 from undercount.shares import Shares
 

@@ -7,8 +7,8 @@ from sklearn import metrics
 
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, MisfitWarning, SmallSampleWarning
-from undercount.read.intervals.intervals import estimate_metric
-from undercount.read.intervals.scales import LOSS_METRICS, THRESHOLD_METRICS, metric_kind
+from undercount.metric_facts import LOSSES, THRESHOLD_METRICS, metric_facts
+from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.sensitivity import ERRORS
 from undercount.shares import Shares, read_shares
 
@@ -82,11 +82,11 @@ def make_scorer(
     }
     known = any(value is not None for value in shares.values())
     _check(name, threshold, max_fpr, known=known, pure=label_purity == 1)
-    probability = name in LOSS_METRICS
+    probability = name in LOSSES
     return metrics.make_scorer(
         score_rows,
         response_method="predict_proba" if probability else ("decision_function", "predict_proba"),
-        greater_is_better=name not in (*LOSS_METRICS, *ERRORS),
+        greater_is_better=name not in (*LOSSES, *ERRORS),
         metric=name,
         threshold=threshold,
         beta=beta,
@@ -102,7 +102,7 @@ def _check(
     name: str, threshold: float | None, max_fpr: float | None, *, known: bool, pure: bool
 ) -> None:
     """Refuse at once what would fail on every fold."""
-    metric_kind(name)  # refuses a name that is none
+    metric_facts(name)  # refuses a name that is none
     if name in THRESHOLD_METRICS and threshold is None:
         raise InputError(f"{name} is a metric at a threshold; pass threshold=")
     if name == "partial_roc_auc" and (max_fpr is None or not 0 < max_fpr <= 1):
@@ -135,7 +135,7 @@ def score_rows(
         y_score,
         unlabeled=unlabeled,
         sample_weight=sample_weight,
-        compact=metric not in LOSS_METRICS and not impure,
+        compact=metric not in LOSSES and not impure,
         knots=[] if threshold is None else [threshold],
     )
     known = read_shares(counts, **shares)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from undercount_reproductions.cook2016 import draw_areas
 
 COLUMNS = ("random", "standard", "inferred", "portion")

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercount.assume.mixture import LABELLED
+from undercount.assume.mixture_design import MixtureDesign
 from undercount.curve import FloatArray
-from undercount.read.intervals import areas
-from undercount.read.intervals.design import LABELLED, Design
-from undercount.read.intervals.thresholds import HeadCounts, head_spread
+from undercount.read.intervals import area_gradients as areas
+from undercount.read.intervals.threshold_gradients import HeadCounts, head_spread
 from undercount.read.intervals.variance import CellRows, Influence, Spread
 from undercount.shares import Shares
 
@@ -29,17 +30,17 @@ class PairedRows:
 
     Parameters
     ----------
-    design : Design
+    design : MixtureDesign
         How the rows were drawn, what is known of the positives, what the metric is a metric of.
     rows : CellRows
         Each row in a cell of its own.
     """
 
-    design: Design
+    design: MixtureDesign
     rows: CellRows
 
     @classmethod
-    def of(cls, labels: NDArray[np.int8], design: Design) -> "PairedRows":
+    def of(cls, labels: NDArray[np.int8], design: MixtureDesign) -> "PairedRows":
         """Take labels as `rows.read_labels` returns them."""
         kinds = np.stack([labels == label for label in LABELS])
         return cls(design, CellRows(kinds / np.maximum(kinds.sum(axis=1, keepdims=True), 1)))
@@ -58,7 +59,7 @@ class PairedRows:
         cells, place = np.unique(-score, return_inverse=True)
         masses = [np.bincount(place, kind, len(cells)) for kind in self.rows.masses]
         rows = CellRows(np.array(masses, dtype=np.float64))
-        mass = areas.recovered(rows, self.design.mixing())
+        mass = areas.recovered(rows, self.design.mixing)
         if metric == "average_precision":
             found = _average_precision(mass, self.design)
         else:
@@ -78,15 +79,15 @@ class PairedRows:
         return float(np.sqrt(Spread(self.design, self.rows, gap).variance))
 
 
-def _average_precision(mass: areas.Recovered, design: Design) -> Influence:
+def _average_precision(mass: areas.Recovered, design: MixtureDesign) -> Influence:
     """Return what one labelled row more adds, its own place above itself counting once.
 
     Average precision sums products of two rows, so its derivative counts that place twice: with
     200 labels standard errors would be a quarter too large. If the row is one more row of the
     target as well, it takes about as much off again.
     """
-    mixing, flagged = design.mixing(), np.cumsum(mass.everyone)
-    found = areas.average_precision(mass, float(mixing.prevalence))
+    mixing, flagged = design.mixing, np.cumsum(mass.everyone)
+    found = areas.average_precision(mass)
     if design.target == "population" and design.sampling == "single-sample":
         return found
     own = mixing.prevalence * mixing.positive[LABELLED] / design.sizes[LABELLED]
