@@ -1,14 +1,13 @@
 """Points and curves of true-positive against false-positive rate: each rate and area, once."""
 
 import math
-import warnings
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.errors import InputError, UndefinedMetricWarning
+from undercount.errors import InputError, UndefinedMetricWarning, warn
 from undercount.estimate import Interval
 
 FloatArray = NDArray[np.float64]
@@ -27,7 +26,7 @@ def ratio(numerator: Value, denominator: Value, metric: str) -> Value:
     if result.ndim:
         top, bottom = top[1:-1], bottom[1:-1]
     if not bottom.all() and np.any((top == 0) & (bottom == 0)):
-        warnings.warn(f"{metric} is 0/0 here, so NaN", UndefinedMetricWarning, stacklevel=3)
+        warn(UndefinedMetricWarning("{metric} is 0/0 here, so NaN", metric=metric), stacklevel=3)
     return cast("Value", float(result) if result.ndim == 0 else result)
 
 

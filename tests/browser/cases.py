@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import undercount as uc
-from undercount.read.evaluate import Evaluation
+from undercount.read.evaluation import Evaluation
 
 SHARE = 0.06
 

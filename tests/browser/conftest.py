@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from undercount.read.evaluate import Evaluation
+from undercount.read.evaluation import Evaluation
 from undercount.show.page.page import write_page
 
 ARGUMENTS = [

@@ -13,8 +13,7 @@ import pytest
 
 import undercount as uc
 from undercount.assume.propensity import biased_auc, biased_points
-from undercount.read.evaluate import Evaluation
-from undercount.read.scorecard import POINT_METRICS, metric_rows
+from undercount.read.evaluation import POINT_METRICS, Evaluation, metric_rows
 from undercount.read.sensitivity import AREAS
 
 pytestmark = pytest.mark.browser

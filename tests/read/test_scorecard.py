@@ -7,7 +7,8 @@ import pytest
 from sklearn import metrics
 
 import undercount as uc
-from undercount.read.scorecard import metric_rows, naive_check
+from undercount.read.checks import naive_check
+from undercount.read.evaluation import metric_rows
 
 THRESHOLD = 1.0
 

@@ -13,7 +13,7 @@ import pytest
 
 import undercount as uc
 from undercount.errors import InputError
-from undercount.read.evaluate import Evaluation
+from undercount.read.evaluation import Evaluation
 from undercount.show.page.live import page_cells
 from undercount.show.page.page import as_page, write_page
 

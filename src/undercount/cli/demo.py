@@ -9,7 +9,8 @@ from undercount.cli.inputs import read_counted
 from undercount.count.files import read_columns
 from undercount.counts import ScoreCounts
 from undercount.data.fraud import fraud_path, fraud_truth_path
-from undercount.read.evaluate import Evaluation, evaluate
+from undercount.read.evaluate import evaluate
+from undercount.read.evaluation import Evaluation
 from undercount.show import words
 
 # Thresholds at which somebody might look at payments; points are whole numbers.

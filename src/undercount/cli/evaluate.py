@@ -1,7 +1,6 @@
 """Evaluate files of scores and labels, or the bundled case."""
 
 import math
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,11 +19,11 @@ from undercount.cli.options import (
 )
 from undercount.cli.reading import read
 from undercount.cli.wording import in_options
-from undercount.errors import InputError
+from undercount.errors import InputError, collect_warnings
 
 if TYPE_CHECKING:
     from undercount.cli.inputs import Reading
-    from undercount.read.evaluate import Evaluation
+    from undercount.read.evaluation import Evaluation
 
 
 @click.command(cls=Command, short_help="Judge one or more score columns.")
@@ -126,22 +125,21 @@ def _judged(
     evaluations: "list[Evaluation]", requirements: Sequence[Any], options: dict[str, Any]
 ) -> int:
     """Print each verdict; failing outweighs being inconclusive."""
-    from undercount.read.requirement import judged  # noqa: PLC0415 - only when needed
-    from undercount.read.scorecard import flagged_check  # noqa: PLC0415
+    from undercount.read.checks import flagged_check  # noqa: PLC0415 - only when needed
+    from undercount.read.requirement import judged  # noqa: PLC0415
 
     verdicts = []
     for evaluation in evaluations:
         for requirement in requirements:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
+            with collect_warnings() as warned:
                 estimate = evaluation.estimate(requirement.metric, requirement.threshold)
-            for warning in caught:
-                told = in_options(str(warning.message), click.get_current_context().command)
+            for warning in warned:
+                told = in_options(str(warning), click.get_current_context().command)
                 click.echo(f"undercount: {told}", err=True)
             checks = [check for check in evaluation.checks if check.code != "UC013"]
             if requirement.threshold is not None:
                 checks.append(flagged_check(evaluation.counts, requirement.threshold))
-            verdict, why = judged(requirement, estimate, checks, caught)
+            verdict, why = judged(requirement, estimate, checks, warned)
             verdicts.append(verdict)
             if not options["quiet"]:
                 sign = ">=" if requirement.at_least else "<="

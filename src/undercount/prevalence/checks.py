@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, MisfitWarning, SmallSampleWarning
+from undercount.errors import InputError, MisfitWarning, SmallSampleWarning, warn
 from undercount.prevalence.ranks import Array, auc_error
 
 MIN_LABELS = 10
@@ -52,18 +51,21 @@ def check_counts(counts: ScoreCounts) -> None:
 def warn_about_scores(counts: ScoreCounts, auc: float) -> None:
     """Warn of scores that look in-sample or useless."""
     if auc > IN_SAMPLE_AUC:
-        warnings.warn(
-            f"the scores separate labelled from unlabeled rows almost perfectly (AUC {auc:.3f}):"
-            f" either under {2 * (1 - auc):.1%} of the unlabeled are positive, or the scorer was"
-            " trained on these rows; use out-of-fold scores",
-            MisfitWarning,
+        warn(
+            MisfitWarning(
+                "the scores separate labelled from unlabeled rows almost perfectly (AUC"
+                f" {auc:.3f}): either under {2 * (1 - auc):.1%} of the unlabeled are positive, or"
+                " the scorer was trained on these rows; use out-of-fold scores",
+                code="separated",
+            ),
             stacklevel=3,
         )
     elif auc - 2 * auc_error(counts, auc) < 0.5:  # noqa: PLR2004 - a coin's AUC
-        warnings.warn(
-            f"the scores do not tell labelled from unlabeled rows (AUC {auc:.3f}): either nearly"
-            " all unlabeled rows are positive, or the scores are useless",
-            MisfitWarning,
+        warn(
+            MisfitWarning(
+                f"the scores do not tell labelled from unlabeled rows (AUC {auc:.3f}): either"
+                " nearly all unlabeled rows are positive, or the scores are useless"
+            ),
             stacklevel=3,
         )
 
@@ -72,9 +74,10 @@ def warn_about_size(counts: ScoreCounts) -> None:
     """Warn of an interval that rests on few labels."""
     n_labelled = round(counts.effective_size("positive"), 9)
     if n_labelled < FEW_LABELS:
-        warnings.warn(
-            f"only {n_labelled:g} labelled positives: intervals may be too narrow",
-            SmallSampleWarning,
+        warn(
+            SmallSampleWarning(
+                f"only {n_labelled:g} labelled positives: intervals may be too narrow"
+            ),
             stacklevel=3,
         )
 
@@ -82,11 +85,12 @@ def warn_about_size(counts: ScoreCounts) -> None:
 def warn_about_means(separation: float) -> None:
     """Warn of kernel means of features that are hardly apart."""
     if separation < ALIKE:
-        warnings.warn(
-            f"labelled and unlabeled rows are hardly told apart (their kernel means are"
-            f" {separation:.1f} times as far apart as by noise): nearly all unlabeled rows may"
-            " be positive, or the features say nothing, and KernelMean's answer means little",
-            MisfitWarning,
+        warn(
+            MisfitWarning(
+                f"labelled and unlabeled rows are hardly told apart (their kernel means are"
+                f" {separation:.1f} times as far apart as by noise): nearly all unlabeled rows may"
+                " be positive, or the features say nothing, and KernelMean's answer means little"
+            ),
             stacklevel=5,
         )
 

@@ -1,35 +1,32 @@
 """One call for "how good is my model really?"."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from undercount.assume.labelled import naive_curve
 from undercount.count.arrays import read_labels, read_scores, read_weights
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray
-from undercount.errors import InputError
+from undercount.curve import FloatArray, OperatingCurve
+from undercount.errors import InputError, collect_warnings
 from undercount.prevalence.upper_bound import upper_bound
-from undercount.read.checks import checklist, looks_leaked, without_echoes
-from undercount.read.evaluation import Evaluation
-from undercount.read.hidden_share import HiddenShare, hidden_share
-from undercount.read.intervals.resampled import PrevalenceInterval, Progress
-from undercount.read.scorecard import (
-    POINT_METRICS,
-    MetricRow,
-    Target,
+from undercount.read.checks import (
+    checklist,
     flagged_check,
-    metric_rows,
+    looks_leaked,
     naive_check,
     spoken,
-    warning_checks,
+    with_warnings,
 )
+from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow, metric_rows
+from undercount.read.hidden_share import HiddenShare, hidden_share
+from undercount.read.intervals.design import Target
+from undercount.read.intervals.resampled import PrevalenceInterval, Progress
 from undercount.read.sensitivity import AREAS, largest_share
 from undercount.shares import Sampling
 
-__all__ = ["Evaluation", "evaluate"]
 UNLABELED = -1  # as `read_labels` codes it
 
 
@@ -123,7 +120,7 @@ def evaluate(
         raise InputError(f"confidence_level must be in (0, 1); got {confidence_level}")
     # With impure labels average precision and the areas' intervals need every score.
     pure = isinstance(label_purity, int | float) and label_purity == 1
-    counts, recount = _counted(y, score, unlabeled, sample_weight, threshold, compact=pure)
+    counts, recount = _count(y, score, unlabeled, sample_weight, threshold, compact=pure)
     counts.require("positive", "unlabeled")
     target = target or ("dataset" if sampling == "single-sample" else "population")
     hidden = hidden_share(
@@ -139,20 +136,22 @@ def evaluate(
         n_resamples=n_resamples,
         progress=progress,
     )
-    rows, caught = _rows(counts, hidden, threshold, target, confidence_level)
-    more = () if threshold is None else (flagged_check(counts, threshold),)
-    checks = (
+    naive = naive_curve(counts)
+    with collect_warnings() as warned:  # they become checks
+        rows = _rows(counts, hidden, threshold, target, confidence_level, naive)
+    checks = [
         *checklist(
             counts,
             hidden.shares,
+            naive=naive,
             estimates=hidden.estimates,
             identified=hidden.identified,
-            estimated=hidden.source.startswith("estimated"),
+            estimated=hidden.estimated,
         ),
         naive_check(rows, hidden.shares),
-        *more,
-        *warning_checks([*hidden.caught, *caught]),
-    )
+    ]
+    if threshold is not None:
+        checks.append(flagged_check(counts, threshold))
     return Evaluation(
         counts,
         hidden.shares,
@@ -161,7 +160,7 @@ def evaluate(
         threshold,
         hidden.source,
         rows,
-        without_echoes(checks),
+        with_warnings(checks, [*hidden.warned, *warned]),
         largest_share(counts, hidden.shares.label_purity),
         upper_bound(counts, confidence_level) if hidden.shares.label_purity == 1 else 1.0,
         hidden.interval,
@@ -169,6 +168,7 @@ def evaluate(
         name,
         recount,
         hidden.resamples,
+        naive_curve=naive,
     )
 
 
@@ -178,30 +178,33 @@ def _rows(
     threshold: float | None,
     target: Target,
     confidence_level: float,
-) -> tuple[tuple[MetricRow, ...], list[warnings.WarningMessage]]:
-    """Make the table; warnings on the way become checks."""
-    told = (target, confidence_level)
-    how: dict[str, Any] = {"interval": hidden.interval, "resamples": hidden.resamples}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            rows = metric_rows(counts, hidden.shares, AREAS, None, *told, **how)
-            if threshold is not None:
-                names = POINT_METRICS
-                rows = metric_rows(counts, hidden.shares, names, threshold, *told, **how) + rows
-        except InputError as error:
-            if not looks_leaked(counts):
-                raise InputError(spoken(str(error))) from None
-            raise InputError(
-                f"{spoken(str(error))}. The scores separate labelled from unlabeled rows almost "
+    naive: OperatingCurve,
+) -> tuple[MetricRow, ...]:
+    """Make the table; what is wrong with the shares is said as people say it."""
+    asked = (target, confidence_level)
+    how: dict[str, Any] = {
+        "interval": hidden.interval,
+        "resamples": hidden.resamples,
+        "naive": naive,
+    }
+    try:
+        rows = metric_rows(counts, hidden.shares, AREAS, None, *asked, **how)
+        if threshold is None:
+            return rows
+        return metric_rows(counts, hidden.shares, POINT_METRICS, threshold, *asked, **how) + rows
+    except InputError as error:
+        message = error.about([spoken(error.metric)])
+        if looks_leaked(counts):
+            message += (
+                ". The scores separate labelled from unlabeled rows almost "
                 "perfectly: if the model was trained on these rows or saw their labels, score "
                 "other rows, or use out-of-fold scores"
-            ) from None
-    return rows, caught
+            )
+        raise InputError(message, argument=error.argument, hint=error.hint) from None
 
 
 @dataclass(frozen=True)
-class Rows:
+class RecountableRows:
     """Hold copies of the rows, so that they can be counted again with other thresholds."""
 
     labels: NDArray[np.int8]
@@ -222,7 +225,7 @@ class Rows:
         )
 
 
-def _counted(
+def _count(
     y: Any,
     score: Any,
     unlabeled: float | None,
@@ -230,12 +233,12 @@ def _counted(
     threshold: float | None,
     *,
     compact: bool,
-) -> tuple[ScoreCounts, Rows | None]:
+) -> tuple[ScoreCounts, RecountableRows | None]:
     """Return counts, and a way to count once more with other thresholds if rows were given."""
     if isinstance(y, ScoreCounts):
         return y, None
     scores, labels = np.array(read_scores(score)), read_labels(y, unlabeled)
     weights = None if sample_weight is None else np.array(read_weights(sample_weight, len(scores)))
     knots = () if threshold is None else (float(threshold),)
-    rows = Rows(labels, scores, weights, knots, compact)
+    rows = RecountableRows(labels, scores, weights, knots, compact)
     return rows([]), rows

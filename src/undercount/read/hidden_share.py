@@ -1,8 +1,7 @@
-"""How many positives are hidden: as told, or as estimated from the scores."""
+"""How many positives are hidden: as given, or as estimated from the scores."""
 
 import copy
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from scipy.special import ndtri
 
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, MisfitWarning
+from undercount.errors import InputError, LibraryWarning, MisfitWarning, collect_warnings
 from undercount.estimate import Estimate
 from undercount.prevalence.upper_bound import upper_bound
 from undercount.read.intervals.resampled import (
@@ -22,7 +21,7 @@ from undercount.read.intervals.resampled import (
     share_interval,
 )
 from undercount.read.sensitivity import largest_share
-from undercount.shares import MARGIN, Sampling, Shares, read_shares, refuse_other_purity
+from undercount.shares import Sampling, Shares, read_shares, refuse_other_purity
 
 # Chosen by coverage in simulations (tests/validity/test_pipeline_coverage.py): resampling shows
 # chance alone, the estimator's own interval its bias as well.
@@ -35,6 +34,8 @@ class HiddenShare:
 
     Attributes
     ----------
+    estimated : bool
+        Whether the share was estimated from these scores.
     interval : str
         How the interval of the share was made: as asked, by the estimator that was given
         ("own"), or empty if a number, a range or a standard error was given.
@@ -44,17 +45,18 @@ class HiddenShare:
         Whether the scores say much about the share.
     resamples : Resamples, optional
         The calculation resampled, if it was asked for.
-    caught : sequence
+    warned : sequence
         What the estimator warned of.
     """
 
     shares: Shares
     source: str
+    estimated: bool = False
     interval: str = ""
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
     identified: bool = True
     resamples: Resamples | None = None
-    caught: Sequence[warnings.WarningMessage] = ()
+    warned: Sequence[LibraryWarning] = ()
 
 
 def hidden_share(
@@ -90,14 +92,22 @@ def hidden_share(
                 f"{shares.given} was given"
             )
         if shares is not None:
-            told = next(value for value in given.values() if value is not None)
-            return _as_told(counts, shares, told, confidence_level)
+            value = next(value for value in given.values() if value is not None)
+            return _as_given(counts, shares, value, confidence_level)
     elif any(given.get(name) is not None for name in ("prevalence", "label_frequency")):
         read_shares(counts, **given)  # says that one of them is enough
-    purity = Shares(0.0, label_purity).label_purity
-    fitted, caught = _fitted(counts, estimator, purity, confidence_level, random_state)
+    plain = Shares(0.0, label_purity, sampling)
+    purity = plain.label_purity
+    with collect_warnings() as warned:  # they become checks
+        fitted = _fit(counts, estimator, purity, confidence_level, random_state)
     refuse_other_purity(fitted, purity)
-    shares = Shares(_possible(counts, fitted.estimate(), purity, caught), label_purity, sampling)
+    own = fitted.estimate()
+    # The heads of labelled and unlabeled rows bound a/κ.
+    bound = purity * upper_bound(counts, own.confidence_level)
+    most = float(plain.clip(min(largest_share(counts, purity), bound)))
+    if own.value > most:
+        warned.append(_too_many(own.value, most))
+    shares = Shares(_cap(own, most), label_purity, sampling)
     shares = _cut(counts, shares, confidence_level)
     resamples = None
     if kind != "calibrated":
@@ -111,12 +121,21 @@ def hidden_share(
             random_state=random_state,
             progress=progress,
         )
-        shares = _widened(shares, resamples, kind, confidence_level)
+        shares = _widen(shares, resamples, kind, confidence_level)
         shares = _cut(counts, shares, confidence_level)
     sure = fitted.diagnostics_.get("identified", True)
     default = estimator is None and purity == 1
     source = "estimated" if default else f"estimated by {type(fitted).__name__}"
-    return HiddenShare(shares, source, kind, _answers(fitted, purity), sure, resamples, caught)
+    return HiddenShare(
+        shares,
+        source,
+        estimated=True,
+        interval=kind,
+        estimates=_answers(fitted, purity),
+        identified=sure,
+        resamples=resamples,
+        warned=warned,
+    )
 
 
 def _answers(fitted: Any, purity: float) -> dict[str, Estimate]:
@@ -133,17 +152,17 @@ def _answers(fitted: Any, purity: float) -> dict[str, Estimate]:
     }
 
 
-def _as_told(
-    counts: ScoreCounts, shares: Shares, told: Any, confidence_level: float
+def _as_given(
+    counts: ScoreCounts, shares: Shares, given: Any, confidence_level: float
 ) -> HiddenShare:
     """Keep a share that was given, an estimate's interval at the level asked for."""
     source, own = f"{shares.given} given", ""
     if shares.given == "unlabeled_prevalence":
-        own = _own(told, shares)
-    shares = _at_level(shares, told, confidence_level)
-    if hasattr(told, "fit"):
+        own = _own(given, shares)
+    shares = _at_level(shares, given, confidence_level)
+    if hasattr(given, "fit"):
         shares = _cut(counts, shares, confidence_level)
-    return HiddenShare(shares, source, own)
+    return HiddenShare(shares, source, interval=own)
 
 
 def _own(given: Any, shares: Shares) -> str:
@@ -153,44 +172,36 @@ def _own(given: Any, shares: Shares) -> str:
     return "own" if made and known else ""
 
 
-def _at_level(shares: Shares, told: Any, confidence_level: float) -> Shares:
+def _at_level(shares: Shares, given: Any, confidence_level: float) -> Shares:
     """Move the ends of an estimate's interval to the level asked for, by normal quantiles.
 
     An interval without a standard error is taken for a range, which has no level.
     """
-    span, level = shares.unlabeled_prevalence_interval, getattr(told, "confidence_level", 0.0)
+    span, level = shares.unlabeled_prevalence_interval, getattr(given, "confidence_level", 0.0)
     same = level == confidence_level or not 0 < level < 1
     if span is None or shares.unlabeled_prevalence_error == 0 or same:
         return shares
     factor = float(ndtri((1 + confidence_level) / 2) / ndtri((1 + level) / 2))
-    value, error = shares.unlabeled_prevalence, shares.unlabeled_prevalence_error
+    value = shares.unlabeled_prevalence
     low = max(value - factor * (value - span.low), 0.0)
-    high = min(value + factor * (span.high - value), 1.0)
-    estimate = Estimate(value, low, high, error, confidence_level)
-    return Shares(estimate, _purity(shares), shares.sampling, given=shares.given)
+    return shares.with_interval(low, min(value + factor * (span.high - value), 1.0))
 
 
-def _possible(
-    counts: ScoreCounts, own: Estimate, purity: float, caught: list[warnings.WarningMessage]
-) -> Estimate | float:
-    """Take the estimate down to what the scores allow, and say so; drop an interval of NaN."""
-    # The heads of labelled and unlabeled rows bound a/κ.
-    bound = purity * upper_bound(counts, own.confidence_level)
-    most = max(0.0, min(largest_share(counts, purity), bound, purity - MARGIN))
+def _cap(own: Estimate, most: float) -> Estimate | float:
+    """Take the estimate down to what the scores allow; drop an interval of NaN."""
     value = min(own.value, most)
-    if value < own.value:
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            warnings.warn(
-                f"the estimated share of hidden positives would be {own.value:.3g}, more than "
-                f"these scores allow; {value:.3g}, the largest that fits, is used",
-                MisfitWarning,
-                stacklevel=2,
-            )
-        caught += told
     if math.isnan(own.low):
         return value
     return replace(own, value=value, low=min(own.low, value), high=max(own.high, value))
+
+
+def _too_many(found: float, most: float) -> MisfitWarning:
+    return MisfitWarning(
+        f"the estimated share of hidden positives would be {found:.3g}, more than "
+        f"these scores allow; {most:.3g}, the largest that fits, is used",
+        code="share-too-large",
+        argument="unlabeled_prevalence",
+    )
 
 
 def _cut(counts: ScoreCounts, shares: Shares, confidence_level: float) -> Shares:
@@ -201,20 +212,16 @@ def _cut(counts: ScoreCounts, shares: Shares, confidence_level: float) -> Shares
     purity = shares.label_purity_interval
     purest = purity.high if purity else shares.label_purity
     most = max(value, purest * upper_bound(counts, confidence_level))
-    if span.high <= most:
-        return shares
-    error = shares.unlabeled_prevalence_error
-    estimate = Estimate(value, span.low, most, error, confidence_level)
-    return Shares(estimate, _purity(shares), shares.sampling)
+    return shares if span.high <= most else shares.with_interval(span.low, most)
 
 
-def _fitted(
+def _fit(
     counts: ScoreCounts,
     estimator: Any,
     purity: float,
     confidence_level: float,
     random_state: int | None,
-) -> tuple[Any, list[warnings.WarningMessage]]:
+) -> Any:
     """Fit a copy of the estimator, or the default one, at the level asked for."""
     if estimator is None:
         from undercount.prevalence import Consensus, NoisyConsensus  # noqa: PLC0415 - scikit-learn
@@ -225,12 +232,10 @@ def _fitted(
     estimator = copy.deepcopy(estimator)
     if hasattr(estimator, "confidence_level"):
         estimator.confidence_level = confidence_level
-    with warnings.catch_warnings(record=True) as caught:  # they become checks
-        warnings.simplefilter("always")
-        return estimator.fit(counts), caught
+    return estimator.fit(counts)
 
 
-def _widened(
+def _widen(
     shares: Shares, resamples: Resamples, kind: PrevalenceInterval, confidence_level: float
 ) -> Shares:
     """Give the share the interval that the resamples lead to; its value stays."""
@@ -238,17 +243,4 @@ def _widened(
     span = share_interval(resamples.estimated, own, kind, confidence_level)
     error = span.width / (2 * float(ndtri((1 + confidence_level) / 2)))
     value = shares.unlabeled_prevalence
-    estimate = Estimate(
-        value, min(span.low, value), max(span.high, value), error, confidence_level, method=kind
-    )
-    return Shares(estimate, _purity(shares), shares.sampling)
-
-
-def _purity(shares: Shares) -> Any:
-    """Return the purity as it was given: a number, a range or an estimate."""
-    span = shares.label_purity_interval
-    if span is None:
-        return shares.label_purity
-    if shares.label_purity_error == 0:
-        return (span.low, span.high)
-    return Estimate(shares.label_purity, span.low, span.high, shares.label_purity_error)
+    return shares.with_interval(min(span.low, value), max(span.high, value), error)

@@ -10,7 +10,7 @@ import numpy as np
 from undercount import __version__
 from undercount.counts import ScoreCounts
 from undercount.estimate import Interval
-from undercount.read.evaluate import Evaluation
+from undercount.read.evaluation import Evaluation
 from undercount.show import words
 
 SCHEMA = "undercount/evaluation/1"

@@ -2,7 +2,7 @@
 
 from markupsafe import Markup, escape
 
-from undercount.read.evaluate import Evaluation
+from undercount.read.evaluation import Evaluation
 from undercount.show import words
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from undercount.read.evaluate import Evaluation
+from undercount.read.evaluation import Evaluation
 from undercount.show.text import as_text
 
 # Seconds of work before a bar is drawn.

@@ -3,7 +3,7 @@
 import textwrap
 
 from undercount.count.arrays import amount, row_words
-from undercount.read.evaluate import Evaluation
+from undercount.read.evaluation import Evaluation
 from undercount.show import words
 
 WIDTH = 100

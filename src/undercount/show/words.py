@@ -4,8 +4,7 @@ import math
 
 from undercount.errors import Check
 from undercount.estimate import Estimate
-from undercount.read.evaluate import Evaluation
-from undercount.read.scorecard import MetricRow
+from undercount.read.evaluation import Evaluation, MetricRow
 
 TITLES = {
     "roc_auc": "ROC AUC",

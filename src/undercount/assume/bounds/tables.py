@@ -1,6 +1,5 @@
 """Contingency tables at every score, and how many hidden positives they may hold."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
@@ -9,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve, Rates, ratio
-from undercount.errors import InputError, MisfitWarning
+from undercount.errors import InputError, MisfitWarning, warn
 from undercount.shares import Shares
 
 Rounding: TypeAlias = Literal["sharp", "paper", "none"]
@@ -230,11 +229,12 @@ def share_ends(shares: Shares) -> tuple[float, float]:
 def warn_misfit(misfit: float, stacklevel: int) -> None:
     """Warn if the whole band lies outside what is possible."""
     if misfit > 0:
-        warnings.warn(
-            f"at some score the band asks for {misfit:.6g} hidden positives more or fewer than "
-            "there can be: the prevalence is wrong, or the labelled positives are not a random "
-            "sample of the positives, or the band is too narrow",
-            MisfitWarning,
+        warn(
+            MisfitWarning(
+                f"at some score the band asks for {misfit:.6g} hidden positives more or fewer than "
+                "there can be: the prevalence is wrong, or the labelled positives are not a random "
+                "sample of the positives, or the band is too narrow"
+            ),
             stacklevel=stacklevel + 1,
         )
 

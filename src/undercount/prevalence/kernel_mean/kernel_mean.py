@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any, Self
 
 import numpy as np
 
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, MisfitWarning
+from undercount.errors import InputError, MisfitWarning, warn
 from undercount.estimate import Interval
 from undercount.prevalence.base import (
     FeatureEstimator,
@@ -67,10 +66,11 @@ def in_steps(
 def warn_about_steps(name: str, share: float) -> None:
     """Warn of the lowest answer, which stands for every share below it."""
     if cell(share).low < LEAST:
-        warnings.warn(
-            f"{share:.1%} is the lowest answer that {name} can give: it stands for every share"
-            f" from 0 to {cell(share).high:.1%}",
-            MisfitWarning,
+        warn(
+            MisfitWarning(
+                f"{share:.1%} is the lowest answer that {name} can give: it stands for every share"
+                f" from 0 to {cell(share).high:.1%}"
+            ),
             stacklevel=3,
         )
 

@@ -1,13 +1,12 @@
 """Areas and losses of counted rows with their intervals."""
 
 import math
-import warnings
 from dataclasses import replace
 
 import numpy as np
 
 from undercount.counts import ScoreCounts
-from undercount.errors import SmallSampleWarning
+from undercount.errors import SmallSampleWarning, warn
 from undercount.read.intervals import areas
 from undercount.read.intervals.area_ends import area_ends, least_error
 from undercount.read.intervals.average_precision import (
@@ -72,12 +71,11 @@ def _average_precision(
     The jackknife's variance alone covers .88 with 40 labels; see `interval_variance`.
     """
     if design.effective[LABELLED] < FEW_LABELS:
-        warnings.warn(
-            f"average_precision rests on {float(design.effective[LABELLED]):.0f} labels; with "
-            f"fewer than {FEW_LABELS} its interval is too narrow",
-            SmallSampleWarning,
-            stacklevel=6,
+        message = (
+            f"{{metric}} rests on {float(design.effective[LABELLED]):.0f} labels; with "
+            f"fewer than {FEW_LABELS} its interval is too narrow"
         )
+        warn(SmallSampleWarning(message, metric="average_precision"), stacklevel=6)
     if np.asarray(design.label_purity) != 1:
         return plug_in, variance, variance, "delta"
     value = unbiased_average_precision(counts, design)

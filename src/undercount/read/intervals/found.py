@@ -1,9 +1,8 @@
 """What is asked of an interval method, and what it answers."""
 
-import warnings
 from dataclasses import dataclass
 
-from undercount.errors import InputError, MisfitWarning
+from undercount.errors import InputError, MisfitWarning, warn
 from undercount.read.intervals.exact import IntervalKind
 from undercount.read.intervals.scales import MetricKind
 
@@ -49,19 +48,27 @@ def report_misfit(found: Found, name: str, shares: tuple[float, float], stacklev
     """
     if not found.misfit > 0:
         return
+    quantity = "{metric}" if found.outside[0] == name else found.outside[0]
     what = (
-        f"{found.outside[0]} would be {found.outside[1]:.4g} at unlabeled_prevalence "
+        f"{quantity} would be {found.outside[1]:.4g} at unlabeled_prevalence "
         f"{shares[0]:.6g} and label_purity {shares[1]:.6g}"
     )
     hint = f"the largest unlabeled_prevalence that fits is {max(found.largest_share, 0.0):.4g}"
     if found.misfit > CHANCE:
         raise InputError(
             f"{what}, {found.misfit:.1f} standard errors outside its range, so the shares do not "
-            f"fit these scores; {hint}"
+            f"fit these scores; {hint}",
+            argument="unlabeled_prevalence",
+            metric=name,
+            hint=hint,
         )
-    warnings.warn(
-        f"{what}, within the chance of the sample; {name} is reported for the nearest possible "
-        f"value; {hint}",
-        MisfitWarning,
+    message = (
+        f"{what}, within the chance of the sample; {{metrics}} reported for the nearest possible "
+        f"value; {hint}"
+    )
+    warn(
+        MisfitWarning(
+            message, code="outside", argument="unlabeled_prevalence", metric=name, hint=hint
+        ),
         stacklevel=stacklevel + 1,
     )

@@ -1,7 +1,6 @@
 """Threshold metrics from six counts, for one threshold or for many at once."""
 
 import math
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.curve import FloatArray, Rates
-from undercount.errors import UndefinedMetricWarning
+from undercount.errors import collect_warnings
 from undercount.read.intervals.design import LABELLED, NEGATIVE, UNLABELED, Design
 from undercount.read.intervals.variance import HeadRows, Influence, Spread
 
@@ -59,8 +58,7 @@ class RatePoint(Rates[FloatArray]):
 
     def metric(self, name: str, beta: float = 1.0) -> FloatArray:
         """Read a metric by its name; 0/0 is NaN without a warning."""
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
+        with collect_warnings(), np.errstate(all="ignore"):
             value = self.f_beta(beta) if name == "f_beta" else getattr(self, name)
         return np.asarray(value, dtype=float)
 

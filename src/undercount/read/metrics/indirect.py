@@ -13,7 +13,7 @@ from undercount.read.intervals.design import Target
 from undercount.read.intervals.exact import two_sided_z
 from undercount.read.intervals.intervals import ShareError
 from undercount.read.intervals.scales import metric_kind
-from undercount.shares import MARGIN, Shares
+from undercount.shares import Shares
 
 CHANCE_AREA = 0.5
 
@@ -55,7 +55,7 @@ def indirect_area(
     if share_error == "guaranteed":
         level = 1 - (1 - level) / (1 + (share.error > 0) + (purity.error > 0))
         share, purity = (_as_range(known, level) for known in (share, purity))
-    exact = Shares(share.value, purity.value, shares.sampling, given=shares.given)
+    exact = shares.exact()
     value = mixture_curve(counts, exact).roc_auc
     found = [
         bootstrap_interval(counts, corner, cleaned_area, target=target, confidence_level=level)
@@ -133,17 +133,10 @@ def _moved(counts: ScoreCounts, exact: Shares, known: Known, name: str) -> float
 
 def _at(counts: ScoreCounts, exact: Shares, share: float, purity: float) -> Shares | None:
     """Return another share and purity; whichever share was given stays when the purity moves."""
-    share = min(share, exact.label_purity - MARGIN)
+    share = exact.clip(share)
     try:
-        moved = Shares(share, exact.label_purity, exact.sampling, given=exact.given)
-        if purity == exact.label_purity:
-            return moved
         if exact.sampling == "case-control" or exact.given == "unlabeled_prevalence":
-            return Shares(min(share, purity - MARGIN), purity, exact.sampling, given=exact.given)
-        if exact.given == "label_frequency":
-            return Shares.from_label_frequency(counts, moved.label_frequency(counts), purity)
-        if exact.given == "positives":
-            return Shares.from_positives(counts, moved.positives(counts), purity)
-        return Shares.from_prevalence(counts, moved.prevalence(counts), purity)
+            return exact.exact(min(share, exact.exact(0.0, purity).below(purity)), purity)
+        return exact.with_unlabeled_prevalence(share).with_purity(counts, purity)
     except InputError:
         return None

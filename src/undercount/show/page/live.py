@@ -7,8 +7,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from undercount.counts import ScoreCounts
-from undercount.read.evaluate import Evaluation
-from undercount.read.scorecard import POINT_METRICS, MetricRow
+from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
 from undercount.read.sensitivity import AREAS
 from undercount.show.document import N_POINTS, plain
 
