@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-from undercount.curve import FloatArray
+from undercount.curve import ROUNDING, FloatArray
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
@@ -190,6 +190,7 @@ class Paired:
         """Find the hidden share at which the order flips, by the sign of the difference."""
         grid = np.linspace(0, self._top(), GRID)
         gaps = _gaps(metric, pair, grid)
+        gaps[np.abs(gaps) <= ROUNDING] = 0.0  # the same ranking, summed up in other cells
         flips = np.flatnonzero(gaps[1:] * gaps[:-1] < 0)
         if not flips.size:
             return math.nan

@@ -1,6 +1,6 @@
 """One call for "how good is my model really?"."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from undercount.assume.labelled import naive_curve
 from undercount.count.arrays import read_labels, read_scores, read_weights
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, OperatingCurve
+from undercount.curve import FloatArray
 from undercount.errors import InputError, collect_warnings
 from undercount.prevalence.upper_bound import upper_bound
 from undercount.read.checks import (
@@ -20,8 +20,8 @@ from undercount.read.checks import (
     spoken,
     with_warnings,
 )
-from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow, metric_rows
-from undercount.read.hidden_share import HiddenShare, hidden_share
+from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
+from undercount.read.hidden_share import hidden_share
 from undercount.read.intervals.design import Target
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
 from undercount.read.sensitivity import AREAS, largest_share
@@ -136,31 +136,15 @@ def evaluate(
         n_resamples=n_resamples,
         progress=progress,
     )
-    naive = naive_curve(counts)
-    with collect_warnings() as warned:  # they become checks
-        rows = _rows(counts, hidden, threshold, target, confidence_level, naive)
-    checks = [
-        *checklist(
-            counts,
-            hidden.shares,
-            naive=naive,
-            estimates=hidden.estimates,
-            identified=hidden.identified,
-            estimated=hidden.estimated,
-        ),
-        naive_check(rows, hidden.shares),
-    ]
-    if threshold is not None:
-        checks.append(flagged_check(counts, threshold))
-    return Evaluation(
+    made = Evaluation(
         counts,
         hidden.shares,
         target,
         confidence_level,
         threshold,
         hidden.source,
-        rows,
-        with_warnings(checks, [*hidden.warned, *warned]),
+        (),
+        (),
         largest_share(counts, hidden.shares.label_purity),
         upper_bound(counts, confidence_level) if hidden.shares.label_purity == 1 else 1.0,
         hidden.interval,
@@ -168,33 +152,36 @@ def evaluate(
         name,
         recount,
         hidden.resamples,
-        naive_curve=naive,
+        naive_curve=naive_curve(counts),
     )
+    with collect_warnings() as warned:  # they become checks
+        made = replace(made, rows=_rows(made))
+    checks = [
+        *checklist(
+            counts,
+            hidden.shares,
+            naive=made.naive_curve,
+            estimates=hidden.estimates,
+            identified=hidden.identified,
+            estimated=hidden.estimated,
+        ),
+        naive_check(made.rows, hidden.shares),
+    ]
+    if threshold is not None:
+        checks.append(flagged_check(counts, threshold))
+    return replace(made, checks=with_warnings(checks, [*hidden.warned, *warned]))
 
 
-def _rows(
-    counts: ScoreCounts,
-    hidden: HiddenShare,
-    threshold: float | None,
-    target: Target,
-    confidence_level: float,
-    naive: OperatingCurve,
-) -> tuple[MetricRow, ...]:
+def _rows(made: Evaluation) -> tuple[MetricRow, ...]:
     """Make the table; what is wrong with the shares is said as people say it."""
-    asked = (target, confidence_level)
-    how: dict[str, Any] = {
-        "interval": hidden.interval,
-        "resamples": hidden.resamples,
-        "naive": naive,
-    }
     try:
-        rows = metric_rows(counts, hidden.shares, AREAS, None, *asked, **how)
-        if threshold is None:
+        rows = made.metric_rows(AREAS, None, made.counts)
+        if made.threshold is None:
             return rows
-        return metric_rows(counts, hidden.shares, POINT_METRICS, threshold, *asked, **how) + rows
+        return made.metric_rows(POINT_METRICS, made.threshold, made.counts) + rows
     except InputError as error:
         message = error.about([spoken(error.metric)])
-        if looks_leaked(counts):
+        if looks_leaked(made.counts):
             message += (
                 ". The scores separate labelled from unlabeled rows almost "
                 "perfectly: if the model was trained on these rows or saw their labels, score "

@@ -1,6 +1,7 @@
 """Every fact of one evaluation, and the questions that it answers."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -143,32 +144,47 @@ class Evaluation:
 
     def at(self, threshold: float) -> tuple[MetricRow, ...]:
         """Return the metrics at a threshold."""
-        return metric_rows(
-            self._answering(threshold),
-            self.shares,
-            POINT_METRICS,
-            threshold,
-            self.target,
-            self.confidence_level,
-            interval=self.interval,
-            resamples=self.resamples,
-        )
+        return self.metric_rows(POINT_METRICS, threshold, self._answering(threshold))
+
+    def metric_rows(
+        self, metrics: Sequence[str], threshold: float | None, counts: ScoreCounts
+    ) -> tuple[MetricRow, ...]:
+        """Estimate metrics of counts and read their naive values."""
+        naive = self.naive_curve if counts is self.counts else naive_curve(counts)
+        reading: Any = naive if threshold is None else naive.at(threshold)
+        pure = self.shares.label_purity == 1 and self.shares.label_purity_interval is None
+        bounded = pure and counts.n_negative == 0 and naive.roc_auc >= CHANCE
+        rows = []
+        for metric in metrics:
+            value = float(getattr(reading, metric))
+            estimate = self._estimate(counts, metric, threshold)
+            bound = value if bounded and grows(metric, value, self.shares) else None
+            certain = bound is not None and metric == "precision" and self.target == "dataset"
+            if certain:
+                estimate = replace(estimate, low=max(estimate.low, value))
+            rows.append(MetricRow(metric, threshold, value, estimate, bound, certain))
+        return tuple(rows)
 
     def estimate(self, metric: str, threshold: float | None = None) -> Estimate:
         """Estimate one metric with its interval."""
         counts = self.counts if threshold is None else self._answering(threshold)
         known = threshold in (None, self.threshold)  # what it would warn of is among the checks
         with collect_warnings() if known else nullcontext():
-            return metric_estimate(
-                counts,
-                self.shares,
-                metric,
-                threshold=threshold,
-                target=self.target,
-                confidence_level=self.confidence_level,
-                interval=self.interval,
-                resamples=self.resamples,
-            )
+            return self._estimate(counts, metric, threshold)
+
+    def _estimate(self, counts: ScoreCounts, metric: str, threshold: float | None) -> Estimate:
+        """Estimate one metric, the interval of an estimated share added as it was asked."""
+        options: dict[str, Any] = {
+            "threshold": threshold,
+            "target": self.target,
+            "confidence_level": self.confidence_level,
+        }
+        if self.interval in ("calibrated", "own"):
+            return estimate_end_by_end(counts, self.shares, metric, **options)
+        found = estimate_metric(counts, self.shares, metric, **options)
+        if self.resamples is None:
+            return found
+        return self.resamples.estimate(counts, found, metric, threshold)
 
     def point(self, threshold: float) -> OperatingPoint:
         """Return the recovered point at a threshold, without intervals."""
@@ -272,65 +288,10 @@ class Evaluation:
         return str(render("snippet", self))
 
 
-def metric_rows(
-    counts: ScoreCounts,
-    shares: Shares,
-    metrics: tuple[str, ...],
-    threshold: float | None,
-    target: Target,
-    confidence_level: float,
-    *,
-    interval: str = "",
-    resamples: Resamples | None = None,
-    naive: OperatingCurve | None = None,
-) -> tuple[MetricRow, ...]:
-    """Estimate metrics and read their naive values.
-
-    `interval` says how that of an estimated share was made; empty if a number was given.
-    """
-    naive = naive or naive_curve(counts)
-    reading: Any = naive if threshold is None else naive.at(threshold)
-    pure = shares.label_purity == 1 and shares.label_purity_interval is None
-    bounded = pure and counts.n_negative == 0 and naive.roc_auc >= CHANCE
-    rows = []
-    for metric in metrics:
-        value = float(getattr(reading, metric))
-        estimate = metric_estimate(
-            counts,
-            shares,
-            metric,
-            threshold=threshold,
-            target=target,
-            confidence_level=confidence_level,
-            interval=interval,
-            resamples=resamples,
-        )
-        bound = value if bounded and grows(metric, value, shares) and value == value else None  # noqa: PLR0124
-        certain = bound is not None and metric == "precision" and target == "dataset"
-        if certain:
-            estimate = replace(estimate, low=max(estimate.low, value))
-        rows.append(MetricRow(metric, threshold, value, estimate, bound, certain))
-    return tuple(rows)
-
-
 def grows(metric: str, naive: float, shares: Shares) -> bool:
-    """Whether a metric grows with the hidden share: the naive MCC has the sign of g - Q."""
-    return shares.sampling in FACTS[metric].grows and (metric != "mcc" or naive >= 0)
+    """Whether a metric grows with the hidden share: the naive MCC has the sign of g - Q.
 
-
-def metric_estimate(
-    counts: ScoreCounts,
-    shares: Shares,
-    metric: str,
-    *,
-    interval: str = "",
-    resamples: Resamples | None = None,
-    **options: Any,
-) -> Estimate:
-    """Estimate one metric, the interval of an estimated share added as it was asked."""
-    if interval in ("calibrated", "own"):
-        return estimate_end_by_end(counts, shares, metric, **options)
-    found = estimate_metric(counts, shares, metric, **options)
-    if resamples is None:
-        return found
-    return resamples.estimate(counts, found, metric, options["threshold"])
+    One that does not exist (NaN) does not.
+    """
+    rises = naive >= (0.0 if metric == "mcc" else -math.inf)
+    return rises and shares.sampling in FACTS[metric].grows

@@ -130,7 +130,7 @@ def _most(counts: ScoreCounts, shares: Shares) -> float:
 
 def _possible(metric: str, values: FloatArray) -> FloatArray:
     """Blank values outside a metric's range: the shares do not fit the scores there."""
-    if not FACTS[metric].bounded:
+    if FACTS[metric].range[1] > 1:
         return values
     return np.where(np.abs(values) <= 1 + ROUNDING, values, np.nan)
 
@@ -139,7 +139,8 @@ def _sweep_bias(
     counts: ScoreCounts, shares: Shares, metric: str, threshold: float | None
 ) -> dict[str, FloatArray]:
     grid = np.geomspace(1.0, 10.0, STEPS)
-    ends = biased_ends(counts, shares, metric, threshold)
+    point = _point(counts, shares, metric, threshold)
+    ends = _biased_ends(counts, shares, metric, point)
     low, high = np.array([ends(float(ratio)) for ratio in grid]).T
     return {
         "gamma": grid,
@@ -148,8 +149,16 @@ def _sweep_bias(
     }
 
 
-def biased_ends(
+def _point(
     counts: ScoreCounts, shares: Shares, metric: str, threshold: float | None
+) -> OperatingPoint | None:
+    if metric in AREAS or threshold is None:
+        return None
+    return mixture_curve(counts, shares, clean=False).at(threshold)
+
+
+def _biased_ends(
+    counts: ScoreCounts, shares: Shares, metric: str, point: OperatingPoint | None
 ) -> Callable[[float], tuple[float, float]]:
     """Return the function from a labelling bias (Γ) to the least and the largest value."""
     if metric == "roc_auc":
@@ -159,15 +168,14 @@ def biased_ends(
             return interval.low, interval.high
 
         return area
-    if metric in AREAS or threshold is None:
+    if point is None:
         raise InputError(
             f"bias of labelling is followed for roc_auc and metrics at a threshold; got {metric!r}"
         )
-    point = mixture_curve(counts, shares, clean=False).at(threshold)
 
     def value(ratio: float) -> tuple[float, float]:
         ends = [float(getattr(end, metric)) for end in biased_points(point, ratio)]
-        if FACTS[metric].bounded and max(map(abs, ends)) > 1 / ROUNDING:
+        if FACTS[metric].range[1] <= 1 and max(map(abs, ends)) > 1 / ROUNDING:
             return math.nan, math.nan  # over a rounding error: nothing of the target is flagged
         return min(ends), max(ends)
 
@@ -221,21 +229,27 @@ def break_even(
     0.1667
     """
     check_goal(metric, value)
-    share = _least_share(counts, shares, metric, value, threshold)
-    return BreakEven(metric, value, share, _largest_bias(counts, shares, metric, value, threshold))
+    point = _point(counts, shares, metric, threshold)
+    share = _least_share(counts, shares, metric, value, threshold, point)
+    return BreakEven(metric, value, share, _largest_bias(counts, shares, metric, value, point))
 
 
 def check_goal(metric: str, value: float) -> None:
     """Refuse a value that the metric can never have, percentages above all."""
-    least = FACTS[metric].range[0]
-    if not FACTS[metric].bounded or least <= value <= 1:
+    least, most = FACTS[metric].range if metric in FACTS else (0.0, 1.0)
+    if most > 1 or least <= value <= 1:
         return
     percent = f"; {value:g} % is {value / 100:g}" if 1 < value <= 100 else ""  # noqa: PLR2004
     raise InputError(f"{metric} is a share in [{least:g}, 1]; got {value:g}{percent}")
 
 
 def _least_share(
-    counts: ScoreCounts, shares: Shares, metric: str, value: float, threshold: float | None
+    counts: ScoreCounts,
+    shares: Shares,
+    metric: str,
+    value: float,
+    threshold: float | None,
+    point: OperatingPoint | None,
 ) -> float:
     pure = shares.label_purity == 1 and counts.n_negative == 0
     if pure and metric == "roc_auc":
@@ -244,11 +258,12 @@ def _least_share(
             return 0.0
         # Below chance the area falls as the share grows.
         return _in_range(counts, (value - area) / (value - CHANCE)) if area > CHANCE else math.nan
-    if pure and metric in ("precision", "f1") and threshold is not None:
-        point = mixture_curve(counts, shares, clean=False).at(threshold)
+    if pure and metric in ("precision", "f1") and point is not None:
         recall, flagged = point.recall, point.predicted_positive_rate
         if shares.sampling == "case-control":
-            flagged = float(counts.unlabeled[counts.score >= threshold].sum() / counts.n_unlabeled)
+            flagged = float(
+                counts.unlabeled[counts.score >= point.threshold].sum() / counts.n_unlabeled
+            )
         # F1 stays below twice the recall; without flagged rows there is no precision.
         gain = recall if metric == "precision" else 2 * recall - value
         if min(flagged, gain) > 0:
@@ -282,12 +297,12 @@ def _searched_share(
 
 
 def _largest_bias(
-    counts: ScoreCounts, shares: Shares, metric: str, value: float, threshold: float | None
+    counts: ScoreCounts, shares: Shares, metric: str, value: float, point: OperatingPoint | None
 ) -> float:
-    if metric in ("average_precision", "lift_auc") or (metric != "roc_auc" and threshold is None):
+    if metric != "roc_auc" and point is None:
         return math.nan
 
-    ends = biased_ends(counts, shares, metric, threshold)
+    ends = _biased_ends(counts, shares, metric, point)
 
     def excess(log_ratio: float) -> float:
         return ends(math.exp(log_ratio))[0] - value
