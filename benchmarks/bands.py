@@ -20,7 +20,7 @@ from sklearn.metrics import roc_auc_score
 from undercount.assume.bounds.bound_curve import bound_curve, bound_tables
 from undercount.counts import ScoreCounts
 from undercount.errors import MisfitWarning
-from undercount.read.intervals.intervals import estimate_metric
+from undercount.read.intervals.estimate import estimate_metric
 from undercount.shares import Shares
 from undercount.theory.bands import cdf_band
 from undercount.theory.hidden_heads import hidden_heads, local_level, path_probability

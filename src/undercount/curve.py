@@ -1,8 +1,8 @@
 """Points and curves of true-positive against false-positive rate: each rate and area, once."""
 
-import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,8 @@ FloatArray = NDArray[np.float64]
 Value = TypeVar("Value", float, FloatArray)
 
 
-def ratio(numerator: Value, denominator: Value, metric: str) -> Value:
-    """Divide; 0/0 is NaN with a warning.
+def ratio(numerator: Value, denominator: Value, metric: str, stacklevel: int = 3) -> Value:
+    """Divide; 0/0 is NaN, with a warning if the metric has a name.
 
     The two ends of a curve (nothing or everything predicted positive) are 0/0 by construction for
     many metrics, so they alone do not warn.
@@ -25,9 +25,15 @@ def ratio(numerator: Value, denominator: Value, metric: str) -> Value:
         result = top / bottom
     if result.ndim:
         top, bottom = top[1:-1], bottom[1:-1]
-    if not bottom.all() and np.any((top == 0) & (bottom == 0)):
-        warn(UndefinedMetricWarning("{metric} is 0/0 here, so NaN", metric=metric), stacklevel=3)
+    if metric and not bottom.all() and np.any((top == 0) & (bottom == 0)):
+        warning = UndefinedMetricWarning("{metric} is 0/0 here, so NaN", metric=metric)
+        warn(warning, stacklevel=stacklevel)
     return cast("Value", float(result) if result.ndim == 0 else result)
+
+
+def trapezoid(height: FloatArray, position: FloatArray) -> float:
+    """Return the area under straight lines between points."""
+    return float(np.sum(np.diff(position) * (height[1:] + height[:-1])) / 2)
 
 
 def _root(value: Value) -> Value:
@@ -40,12 +46,21 @@ def _root(value: Value) -> Value:
 class Rates(Generic[Value]):
     """Metrics as functions of true-positive rate, false-positive rate and prevalence.
 
-    A subclass has the attributes `tpr`, `fpr` (numbers or arrays alike) and `prevalence`.
+    A subclass has the attributes `tpr`, `fpr` (numbers or arrays alike) and `prevalence`. `flagged`
+    is the share of all rows predicted positive, if it was counted: from recovered rates it would be
+    0 or 1 only up to rounding.
     """
 
     tpr: Value
     fpr: Value
     prevalence: float
+    flagged: Value | None = None
+    # Whether a root goes on below 0 where chance pushed a rate there, so that an interval sees how
+    # far, instead of being NaN; and whether 0/0 is NaN without a warning.
+    continued: ClassVar[bool] = False
+
+    def _ratio(self, numerator: Value, denominator: Value, metric: str) -> Value:
+        return ratio(numerator, denominator, "" if self.continued else metric, stacklevel=4)
 
     @property
     def recall(self) -> Value:
@@ -64,23 +79,27 @@ class Rates(Generic[Value]):
 
     @property
     def predicted_positive_rate(self) -> Value:
-        """Share of all rows predicted positive."""
+        """Share of all rows predicted positive, as counted if it was."""
+        if self.flagged is not None:
+            return self.flagged
         return self.prevalence * self.tpr + (1 - self.prevalence) * self.fpr
 
     def _unflagged(self) -> Value:
         """Share of all rows predicted negative, a sum: 1 - Q would leave rounding where it is 0."""
+        if self.flagged is not None:
+            return 1 - self.flagged
         return self.prevalence * (1 - self.tpr) + (1 - self.prevalence) * (1 - self.fpr)
 
     @property
     def precision(self) -> Value:
         """Share of the predicted positives that are positive."""
-        return ratio(self.prevalence * self.tpr, self.predicted_positive_rate, "precision")
+        return self._ratio(self.prevalence * self.tpr, self.predicted_positive_rate, "precision")
 
     @property
     def npv(self) -> Value:
         """Share of the predicted negatives that are negative."""
         true_negative = (1 - self.prevalence) * (1 - self.fpr)
-        return ratio(true_negative, self._unflagged(), "npv")
+        return self._ratio(true_negative, self._unflagged(), "npv")
 
     @property
     def accuracy(self) -> Value:
@@ -100,7 +119,7 @@ class Rates(Generic[Value]):
     def f_beta(self, beta: float) -> Value:
         """Weighted harmonic mean of precision and recall, recall counting `beta` times as much."""
         weight = beta * beta
-        return ratio(
+        return self._ratio(
             (1 + weight) * self.prevalence * self.tpr,
             weight * self.prevalence + self.predicted_positive_rate,
             "f_beta",
@@ -116,44 +135,59 @@ class Rates(Generic[Value]):
         """Matthews correlation of prediction and class."""
         spread = self.prevalence * (1 - self.prevalence)
         predictions = _root(self.predicted_positive_rate * self._unflagged())
-        return ratio(math.sqrt(spread) * self.informedness, predictions, "mcc")
+        return self._ratio(_root(spread) * self.informedness, predictions, "mcc")
 
     @property
     def kappa(self) -> Value:
         """Cohen's kappa of prediction and class."""
         flagged, spread = self.predicted_positive_rate, self.prevalence * (1 - self.prevalence)
         expected_disagreement = self.prevalence + flagged - 2 * self.prevalence * flagged
-        return ratio(2 * spread * self.informedness, expected_disagreement, "kappa")
+        return self._ratio(2 * spread * self.informedness, expected_disagreement, "kappa")
 
     @property
     def lift(self) -> Value:
         """Precision over prevalence."""
-        return ratio(self.tpr, self.predicted_positive_rate, "lift")
+        return self._ratio(self.tpr, self.predicted_positive_rate, "lift")
 
     @property
     def lee_liu(self) -> Value:
         """Lee and Liu's score: recall² over the predicted-positive rate."""
-        return ratio(self.tpr * self.tpr, self.predicted_positive_rate, "lee_liu")
+        return self._ratio(self.tpr * self.tpr, self.predicted_positive_rate, "lee_liu")
 
     @property
     def geometric_mean(self) -> Value:
-        """Geometric mean of recall and specificity."""
-        return _root(self.tpr * (1 - self.fpr))
+        """Geometric mean of recall and specificity, NaN where one of them is below 0."""
+        product = self.tpr * (1 - self.fpr)
+        if not self.continued:
+            return _root(product)
+        below = np.minimum(self.tpr, 1 - self.fpr) < 0
+        return cast("Value", np.where(below, -1.0, 1.0) * _root(np.abs(product)))
 
     @property
     def positive_likelihood_ratio(self) -> Value:
         """True-positive rate over false-positive rate."""
-        return ratio(self.tpr, self.fpr, "positive_likelihood_ratio")
+        return self._ratio(self.tpr, self.fpr, "positive_likelihood_ratio")
 
     @property
     def negative_likelihood_ratio(self) -> Value:
         """False-negative rate over specificity."""
-        return ratio(1 - self.tpr, 1 - self.fpr, "negative_likelihood_ratio")
+        return self._ratio(1 - self.tpr, 1 - self.fpr, "negative_likelihood_ratio")
 
 
 def metric_names() -> list[str]:
     """Names of all threshold metrics, in the order they are written above."""
     return [name for name, member in vars(Rates).items() if isinstance(member, property)]
+
+
+def read_metric(points: Iterable[Rates[Any]], name: str, beta: float = 1.0) -> list[FloatArray]:
+    """Read a metric of several points by its name."""
+    with np.errstate(all="ignore"):
+        return [
+            np.asarray(
+                point.f_beta(beta) if name == "f_beta" else getattr(point, name), dtype=float
+            )
+            for point in points
+        ]
 
 
 # A precision above one over this is that of no flagged row at all, apart from rounding.
@@ -214,11 +248,12 @@ class OperatingCurve(Rates[FloatArray]):
     prevalence: float
     merged: NDArray[np.bool_] | None = field(default=None, repr=False)
     left_out: LeftOut | None = field(default=None, repr=False)
+    flagged: FloatArray | None = field(default=None, repr=False)
 
     @property
     def roc_auc(self) -> float:
         """Area under the ROC curve by trapezoids, so that ties count one half."""
-        return _trapezoid(self.tpr, self.fpr)
+        return trapezoid(self.tpr, self.fpr)
 
     def partial_roc_auc(self, max_fpr: float) -> float:
         """Area under the ROC curve up to a false-positive rate, McClish-standardised to [0.5, 1].
@@ -236,7 +271,7 @@ class OperatingCurve(Rates[FloatArray]):
             )
         stop = int(np.searchsorted(self.fpr, max_fpr, side="right"))
         tpr_at_end = np.interp(max_fpr, self.fpr, self.tpr)
-        area = _trapezoid(
+        area = trapezoid(
             np.append(self.tpr[:stop], tpr_at_end), np.append(self.fpr[:stop], max_fpr)
         )
         chance = max_fpr * max_fpr / 2
@@ -272,7 +307,7 @@ class OperatingCurve(Rates[FloatArray]):
 
         A row against itself counts one half, which the trapezoid does by itself.
         """
-        return _trapezoid(self.tpr, self.predicted_positive_rate)
+        return trapezoid(self.tpr, self.predicted_positive_rate)
 
     def at(self, threshold: float) -> OperatingPoint:
         """Read the point at which rows with ``score >= threshold`` are predicted positive.
@@ -349,7 +384,3 @@ class CurveBounds:
     def average_precision(self) -> Interval:
         """Average precisions of the two curves."""
         return Interval(self.pessimistic.average_precision, self.optimistic.average_precision)
-
-
-def _trapezoid(height: FloatArray, position: FloatArray) -> float:
-    return float(np.sum(np.diff(position) * (height[1:] + height[:-1])) / 2)

@@ -5,6 +5,12 @@ from dataclasses import dataclass
 from undercount.errors import InputError
 
 
+def check_confidence_level(confidence_level: float) -> None:
+    """Refuse a confidence level that no interval can have."""
+    if not 0 < confidence_level < 1:
+        raise InputError(f"confidence_level must be above 0 and below 1; got {confidence_level}")
+
+
 @dataclass(frozen=True)
 class Interval:
     """Hold the two ends of an interval.

@@ -9,13 +9,6 @@ Family: TypeAlias = Literal["area", "loss", "threshold"]
 Scale: TypeAlias = Literal["logit", "symmetric", "log"]
 Order: TypeAlias = Literal["always", "pure", "no"]
 
-# The values that fit a scale.
-SCALE_RANGES: dict[Scale, tuple[float, float]] = {
-    "logit": (0.0, 1.0),
-    "symmetric": (-1.0, 1.0),
-    "log": (0.0, float("inf")),
-}
-
 
 @dataclass(frozen=True)
 class MetricFacts:

@@ -262,7 +262,7 @@ class Shares:
 
     def clip(self, share: Any) -> Any:
         """Pull shares among the unlabeled rows to where metrics exist."""
-        return np.clip(share, 0.0, self.below(self.label_purity))
+        return clip_share(share, self.label_purity)
 
     def unlabeled_prevalence_for(self, counts: ScoreCounts, prevalence: float) -> float:
         """Return the share among the unlabeled rows that makes this prevalence, possible or not."""
@@ -290,6 +290,16 @@ class Shares:
             raise InputError("label_frequency is undefined in case-control sampling")
         labelled = self.label_purity * counts.n_positive
         return ratio(labelled, self.positives(counts), "label_frequency")
+
+
+def clip_share(share: Any, purity: float) -> Any:
+    """Pull shares among the unlabeled rows to between 0 and just below the purity."""
+    return np.clip(share, 0.0, max(purity - _MARGIN, 0.0))
+
+
+def clip_purity(purity: Any, share: float) -> Any:
+    """Pull purities to between just above the share among the unlabeled rows and 1."""
+    return np.clip(purity, share + _MARGIN, 1.0)
 
 
 def _refuse_impurer(share: float, purity: float) -> None:

@@ -10,8 +10,9 @@ from sklearn.isotonic import isotonic_regression
 from sklearn.metrics import average_precision_score
 
 import undercount as uc
-from undercount.assume.mixture import direct_auc, recovered_rates, unlabeled_precision
+from undercount.assume.mixture import recovered_rates
 from undercount.errors import InputError
+from undercount.theory.recovery import direct_auc, unlabeled_precision
 
 
 def simulated(seed=0, n_labelled=300, n_unlabeled=2000, share=0.3, purity=1.0, shift=1.0):

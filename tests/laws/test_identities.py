@@ -31,10 +31,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import undercount as uc
-from undercount.assume.mixture import direct_auc, unlabeled_precision
 from undercount.errors import InputError
 from undercount.theory.lift import auc_from_lift, lift_curve
-from undercount.theory.recovery import precision_from_naive
+from undercount.theory.recovery import direct_auc, precision_from_naive, unlabeled_precision
 
 EXACT = {"rel": 1e-12, "abs": 1e-12}
 AREA = {"rel": 1e-9, "abs": 1e-9}

@@ -10,8 +10,8 @@ from sklearn import metrics as sklearn_metrics
 
 import undercount as uc
 from undercount import metrics
-from undercount.read.intervals.intervals import estimate_metric
-from undercount.read.intervals.scales import LOSS_METRICS, THRESHOLD_METRICS
+from undercount.metric_facts import LOSSES, THRESHOLD_METRICS
+from undercount.read.intervals.estimate import estimate_metric
 
 # Function → the extra arguments it needs.
 REGISTRY = {
@@ -70,7 +70,7 @@ def test_order_of_rows_does_not_matter(name, data, shares, seed):
     assert same(outcome(name, y, score, **shares), outcome(name, y[order], score[order], **shares))
 
 
-@pytest.mark.parametrize("name", [name for name in REGISTRY if name not in LOSS_METRICS])
+@pytest.mark.parametrize("name", [name for name in REGISTRY if name not in LOSSES])
 @quick
 @given(data=rows(), shares=st.sampled_from(SHARES))
 def test_strictly_increasing_transforms_change_nothing(name, data, shares):

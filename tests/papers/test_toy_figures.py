@@ -8,9 +8,8 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import undercount as uc
-from undercount.assume.mixture import direct_auc
 from undercount.theory.lift import auc_from_lift, expected_labelled_auc, lift_curve, lift_from_auc
-from undercount.theory.recovery import recovery_error, sign_test
+from undercount.theory.recovery import direct_auc, recovery_error, sign_test
 
 # AUL paper, Figure 1a.
 AUL_SCORE = [0.92, 0.82, 0.73, 0.66, 0.6, 0.58, 0.54, 0.5, 0.45, 0.43]

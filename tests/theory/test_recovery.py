@@ -6,13 +6,13 @@ from scipy.stats import binom
 from sklearn import metrics
 
 import undercount as uc
-from undercount.assume.mixture import unlabeled_precision
 from undercount.errors import InputError
 from undercount.theory.recovery import (
     precision_from_naive,
     precision_recall_auc,
     recovery_error,
     sign_test,
+    unlabeled_precision,
 )
 
 SHARES = uc.Shares(0.25, 0.75)

@@ -15,11 +15,11 @@ from scipy.integrate import trapezoid
 from scipy.special import expit
 
 import undercount as uc
-from undercount.read.intervals.components import head_interval
-from undercount.read.intervals.design import Design
-from undercount.read.intervals.intervals import estimate_metrics
-from undercount.read.intervals.scales import AREA_METRICS, LOSS_METRICS, THRESHOLD_METRICS
-from undercount.read.intervals.thresholds import HeadCounts, RatePoint
+from undercount import metric_facts
+from undercount.assume.mixture_design import MixtureDesign
+from undercount.read.intervals.estimate import estimate_metric
+from undercount.read.intervals.threshold_gradients import HeadCounts, RatePoint
+from undercount.read.intervals.threshold_intervals import threshold_interval
 
 SHAPES = ("normal", "skewed", "tied")
 PREVALENCES = (0.05, 0.3, 0.6)
@@ -28,9 +28,11 @@ GRID = list(itertools.product(SHAPES, PREVALENCES, FREQUENCIES))
 N_ROWS = 4_000  # so that the smallest setting has 10 labels
 N_THRESHOLD, N_AREA, N_AGAIN, N_KINDS = 4_000, 800, 3_000, 500  # repetitions
 MAX_FPR = 0.2
-AREAS = (*AREA_METRICS, *LOSS_METRICS)
+AREAS = (*metric_facts.AREAS, *metric_facts.LOSSES)
 # fnr, tpr and fpr are recall and specificity again; f1 is f_beta.
-POINTS = tuple(m for m in THRESHOLD_METRICS if m not in ("tpr", "fnr", "fpr", "f_beta"))
+POINTS = tuple(
+    m for m in metric_facts.THRESHOLD_METRICS if m not in ("tpr", "fnr", "fpr", "f_beta")
+)
 # Thresholds with a high, a middle and a low share of rows predicted positive.
 CUTS = {"normal": (0.2, 1.0, 2.0), "skewed": (0.4, 1.5, 4.0), "tied": (0.0, 1.0, 3.0)}
 # What may be given, how rows are drawn, and what the metric is a metric of.
@@ -160,8 +162,9 @@ def share_covered(setting, name, repetitions, seed):
             if sample is None:
                 continue
             counts, shares, truth = sample
-            found = estimate_metrics(counts, shares, AREAS, target=design[0], max_fpr=MAX_FPR)
-            ends = np.array([(found[metric].low, found[metric].high) for metric in AREAS])
+            options = {"target": design[0], "max_fpr": MAX_FPR}
+            found = [estimate_metric(counts, shares, metric, **options) for metric in AREAS]
+            ends = np.array([(estimate.low, estimate.high) for estimate in found])
             covered.append((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
     return np.mean(covered, axis=0)
 
@@ -205,7 +208,7 @@ def drawn_heads(rng, rates, prevalence, frequency, design, size):
         if given == "prevalence":
             value = prevalence if target == "population" else positives / rows
     zero = np.zeros(size)
-    plan = Design(
+    plan = MixtureDesign(
         np.stack([*sizes, zero]).astype(float), np.ones((3, size)), given, value, 1.0,
         sampling, target,
     )  # fmt: skip
@@ -234,7 +237,7 @@ def point_coverage(setting, name, repetitions=N_THRESHOLD, kind="wilson", names=
 
 
 def _held(heads, truth, name, possible, kind):
-    low, high = head_interval(heads, name, confidence_level=0.95, kind=kind)
+    _, low, high = threshold_interval(heads, name, confidence_level=0.95, kind=kind)
     true = truth.metric(name)
     return np.mean(((low <= true + 1e-12) & (true <= high + 1e-12))[possible])
 

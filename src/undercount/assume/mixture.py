@@ -1,20 +1,135 @@
-"""Labels given at random among positives, possibly impure (Jain, White and Radivojac 2017)."""
+"""Labels given at random among positives, possibly impure (Jain, White and Radivojac 2017).
 
-from typing import Literal, TypeAlias
+Three kinds of rows, always in the order labelled positive, unlabeled, labelled negative. The
+distribution of positives (and of negatives) is a weighted sum, with weights of both signs, of the
+three observed distributions. Those weights make the curve, and they make every interval:
+`mixture_design` says which rows were drawn at random, and how.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, LeftOut, OperatingCurve
-from undercount.errors import InputError
-from undercount.shares import Shares
+from undercount.errors import InputError, MisfitWarning, warn
+from undercount.shares import Given, Sampling, Shares
 
 Monotone: TypeAlias = Literal["cummax", "isotonic", "hull"]
+LABELLED, UNLABELED, NEGATIVE = 0, 1, 2
+KINDS = (LABELLED, UNLABELED, NEGATIVE)
 # Rates within this of [0, 1] are rounding, not misfit.
 TOLERANCE = 1e-9
-# An area this many standard errors outside [0, 1] is a misfit, not the chance of the sample.
+# A value this many standard errors outside its range is a misfit, not the chance of the sample.
 CHANCE = 5.0
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """Hold the weights that make distributions of the three observed ones, and the shares.
+
+    Parameters
+    ----------
+    positive, negative, everyone : array of shape (3, ...)
+        Weights that give the positives, the negatives and all rows of the target; each sums to 1.
+    unlabeled_prevalence, label_purity, prevalence, positives : array
+        a, κ, π, and the number of positives in the data set (among the unlabeled in case-control).
+    """
+
+    positive: NDArray[Any]
+    negative: NDArray[Any]
+    everyone: NDArray[Any]
+    unlabeled_prevalence: Any
+    label_purity: Any
+    prevalence: Any
+    positives: Any
+
+    def rates(self, labelled: Any, unlabeled: Any, negative: Any) -> tuple[Any, Any]:
+        """Return true- and false-positive rate from the rates of the three kinds of rows.
+
+        The weights applied to whole tables, which may be as long as the rows: a weight of 0 costs
+        no pass over them, and pure labels return their rate as it is.
+        """
+        alpha, beta = self.unlabeled_prevalence, self.label_purity  # Jain et al. 2017, eqs 1-2
+        tpr = labelled
+        if beta != 1:
+            tpr = (1 - alpha) * labelled
+            tpr -= (1 - beta) * unlabeled
+            tpr /= beta - alpha
+        fpr = beta * unlabeled
+        fpr -= alpha * labelled
+        fpr /= beta - alpha
+        known = self.negative[NEGATIVE]
+        if known != 0:
+            fpr *= 1 - known
+            fpr += known * negative
+        return tpr, fpr
+
+    def exact_rates(self, labelled: Any, unlabeled: Any, negative: Any) -> tuple[Any, Any, Any]:
+        """Return true-positive, false-positive and flagged rate at one threshold, or at many.
+
+        Weights sum to 1. Written as distances from one of the rates, the sums are exactly 0 or 1
+        where no or all rows are flagged, and what is 0/0 there stays so.
+        """
+        return (
+            labelled + self.positive[UNLABELED] * (unlabeled - labelled),
+            unlabeled
+            + self.negative[LABELLED] * (labelled - unlabeled)
+            + self.negative[NEGATIVE] * (negative - unlabeled),
+            unlabeled
+            + self.everyone[LABELLED] * (labelled - unlabeled)
+            + self.everyone[NEGATIVE] * (negative - unlabeled),
+        )
+
+
+def mix(sizes: Any, given: Given, value: Any, purity: Any, sampling: Sampling) -> Mixing:
+    """Make the weights from the sizes of the three kinds and one share that is given.
+
+    Arguments may be complex, so that slopes are exact, and arrays of one shape.
+    """
+    labelled, unlabeled, negative = sizes[0], sizes[1], sizes[2]
+    total = labelled + unlabeled + negative
+    if sampling == "case-control":
+        # The target is what lies behind the unlabeled rows; the labelled ones were drawn apart.
+        share, known = value + 0 * total, 0 * total
+        everyone = np.array([known, 1 + known, known])
+        positives, prevalence = share * unlabeled, share
+    else:
+        share = _unlabeled_share(sizes, given, value, purity)
+        positives = purity * labelled + share * unlabeled
+        prevalence = positives / total
+        # Known negatives are part of the data set: they join the negatives that are recovered.
+        known = negative / (total - positives)
+        everyone = np.array([labelled, unlabeled, negative]) / total
+    gap = purity - share  # Jain et al. 2017, eqs 1-2
+    zero = 0 * gap
+    return Mixing(
+        np.array([(1 - share) / gap, -(1 - purity) / gap + zero, zero]),
+        np.array([-(1 - known) * share / gap, (1 - known) * purity / gap, known + zero]),
+        everyone,
+        share,
+        purity,
+        prevalence,
+        positives,
+    )
+
+
+def kind_sizes(counts: ScoreCounts) -> FloatArray:
+    """Return the rows that are labelled positive, unlabeled and labelled negative."""
+    return np.array([counts.n_positive, counts.n_unlabeled, counts.n_negative])
+
+
+def _unlabeled_share(sizes: Any, given: Given, value: Any, purity: Any) -> Any:
+    labelled, unlabeled = sizes[0], sizes[1]
+    if given == "prevalence":
+        return (value * (sizes[0] + sizes[1] + sizes[2]) - purity * labelled) / unlabeled
+    if given == "positives":
+        return (value - purity * labelled) / unlabeled
+    if given == "label_frequency":
+        return purity * labelled * (1 / value - 1) / unlabeled
+    return value + 0 * unlabeled
 
 
 def mixture_curve(
@@ -65,18 +180,19 @@ def mixture_curve(
             f"got {monotone!r} with clean={clean}"
         )
     positive, negative, unlabeled = counts.cumulative()
+    # In place: a table may be as long as the rows.
     positive /= positive[-1]
     unlabeled /= unlabeled[-1]
-    tpr, fpr = recovered_rates(positive, unlabeled, shares)
-    if pools_negatives(counts, shares):
-        # Known negatives are part of the data set: their own rates join those recovered.
-        hidden = counts.n_rows - counts.n_negative - shares.positives(counts)
-        fpr = (hidden * fpr + negative) / (hidden + counts.n_negative)
+    if counts.n_negative > 0:
+        negative /= negative[-1]
+    share, purity = shares.unlabeled_prevalence, shares.label_purity
+    mixing = mix(kind_sizes(counts), "unlabeled_prevalence", share, purity, shares.sampling)
+    tpr, fpr = mixing.rates(positive, unlabeled, negative)
     threshold = np.append(np.inf, counts.score)
-    merged = np.append(False, counts.merged) if counts.compact else None
+    merged = np.append(False, counts.merged) if counts.merged.any() else None
     left_out = None
     if clean:
-        _refuse_misfit(counts, shares, unlabeled)
+        _refuse_misfit(counts, shares)
         tpr, fpr, kept = _cleaned(tpr, fpr)
         if monotone is not None:
             tpr, corners = _monotone(tpr, fpr, monotone)
@@ -87,33 +203,24 @@ def mixture_curve(
             left_out = LeftOut(threshold[gone], None if merged is None else merged[gone])
         threshold = threshold[kept]
         merged = None if merged is None else merged[kept]
-    return OperatingCurve(threshold, tpr, fpr, shares.prevalence(counts), merged, left_out)
+    return OperatingCurve(threshold, tpr, fpr, float(mixing.prevalence), merged, left_out)
 
 
 def recovered_rates(
     labelled_rate: FloatArray, unlabeled_rate: FloatArray, shares: Shares
 ) -> tuple[FloatArray, FloatArray]:
-    """Solve the two mixtures for the true- and false-positive rate (Jain et al. 2017, eqs 1-2)."""
-    alpha, beta = shares.unlabeled_prevalence, shares.label_purity
-    fpr = beta * unlabeled_rate
-    fpr -= alpha * labelled_rate
-    fpr /= beta - alpha
-    if beta == 1:  # pure labels: the labelled rows are the positives
-        return labelled_rate, fpr
-    return ((1 - alpha) * labelled_rate - (1 - beta) * unlabeled_rate) / (beta - alpha), fpr
+    """Solve the two mixtures for the true- and false-positive rate (Jain et al. 2017, eqs 1-2).
 
-
-def pools_negatives(counts: ScoreCounts, shares: Shares) -> bool:
-    """Say whether known negatives are part of the data set that the metrics speak of."""
-    return shares.sampling == "single-sample" and counts.n_negative > 0
-
-
-def _refuse_misfit(counts: ScoreCounts, shares: Shares, above: FloatArray) -> None:
-    """Raise if eq. 4 leaves [0, 1] by more than the chance of the sample explains.
-
-    `above` is the share of unlabeled rows above each border between cells.
+    Known negatives are left out; `mixture_curve` lets them join those that are recovered.
     """
-    area = 1 - float(counts.positive @ (above[1:] + above[:-1])) / 2 / counts.n_positive
+    share, purity = shares.unlabeled_prevalence, shares.label_purity
+    mixing = mix(np.array([1.0, 1.0, 0.0]), "unlabeled_prevalence", share, purity, "case-control")
+    return mixing.rates(labelled_rate, unlabeled_rate, 0.0)
+
+
+def _refuse_misfit(counts: ScoreCounts, shares: Shares) -> None:
+    """Raise if eq. 4 leaves [0, 1] by more than the chance of the sample explains."""
+    area = counts.auc("positive", "unlabeled")
     gap = shares.label_purity - shares.unlabeled_prevalence
     fewest = min(counts.effective_size("positive"), counts.effective_size("unlabeled"))
     # No AUC has a larger variance than AUC (1 - AUC)/min(n); at the limit it is (1 ± gap)/2.
@@ -137,6 +244,56 @@ def misfit_words(area: float, auc: float, shares: Shares) -> str:
         f"{area:.6g}, so label_purity - unlabeled_prevalence must be at least "
         f"|2 · {area:.6g} - 1| = {least:.6g}; {room}"
     )
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """Say how badly shares misfit: what had to be pulled into its range, and how far it was.
+
+    Attributes
+    ----------
+    quantity, value : str, float
+        What lies outside its range, and the value that it would have.
+    errors : float
+        Its distance from the range, in standard errors.
+    largest_share : float
+        Largest share of positives among the unlabeled rows at which it would fit.
+    """
+
+    quantity: str
+    value: float
+    errors: float
+    largest_share: float
+
+    def report(self, metric: str, shares: tuple[float, float], *, stacklevel: int) -> None:
+        """Warn of a value that was pulled into its range; refuse one that chance does not explain.
+
+        `shares` are the share of positives among the unlabeled rows and the purity of the labels.
+        """
+        quantity = "{metric}" if self.quantity == metric else self.quantity
+        what = (
+            f"{quantity} would be {self.value:.4g} at unlabeled_prevalence "
+            f"{shares[0]:.6g} and label_purity {shares[1]:.6g}"
+        )
+        hint = f"the largest unlabeled_prevalence that fits is {max(self.largest_share, 0.0):.4g}"
+        if self.errors > CHANCE:
+            raise InputError(
+                f"{what}, {self.errors:.1f} standard errors outside its range, so the shares do "
+                f"not fit these scores; {hint}",
+                argument="unlabeled_prevalence",
+                metric=metric,
+                hint=hint,
+            )
+        message = (
+            f"{what}, within the chance of the sample; {{metrics}} reported for the nearest "
+            f"possible value; {hint}"
+        )
+        warn(
+            MisfitWarning(
+                message, code="outside", argument="unlabeled_prevalence", metric=metric, hint=hint
+            ),
+            stacklevel=stacklevel + 1,
+        )
 
 
 def _cleaned(tpr: FloatArray, fpr: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.intp]]:

@@ -318,7 +318,7 @@ def naive_check(rows: Sequence[MetricRow], shares: Shares) -> Check:
     above = [
         spoken(row.metric) if row.threshold is None else row.label
         for row in rows
-        if grows(row.metric, row.naive, shares) and row.naive > row.estimate.value + ROUNDING
+        if row.naive > row.estimate.value + ROUNDING and grows(row.metric, row.naive, shares)
     ]
     if not above:
         return Check(CODES["naive-above"], "ok", "no naive value is above its estimate")

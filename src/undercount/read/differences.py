@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
+from undercount.assume.mixture import LABELLED
+from undercount.assume.mixture_design import design_of
 from undercount.curve import ROUNDING, FloatArray
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
-from undercount.read.intervals.design import LABELLED, design_of
 from undercount.read.intervals.paired import LeftOutPrecision, PairedRows, ScoredRows
-from undercount.read.intervals.thresholds import HeadCounts
+from undercount.read.intervals.threshold_gradients import HeadCounts
 from undercount.read.sensitivity import AreaSums
 from undercount.shares import Shares
 

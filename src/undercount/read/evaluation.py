@@ -12,14 +12,14 @@ import numpy as np
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import mixture_curve
+from undercount.assume.mixture_design import Target
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingPoint, metric_names
 from undercount.errors import Check, InputError, collect_warnings
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
-from undercount.read.intervals.design import Target
+from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
-from undercount.read.intervals.intervals import estimate_metric
 from undercount.read.intervals.resampled import Resamples
 from undercount.read.rendering import render
 from undercount.read.sensitivity import (

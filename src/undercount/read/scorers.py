@@ -7,7 +7,7 @@ from sklearn import metrics
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, MisfitWarning, SmallSampleWarning, collect_warnings
 from undercount.metric_facts import FACTS, metric_facts
-from undercount.read.intervals.intervals import estimate_metric
+from undercount.read.intervals.estimate import estimate_metric
 from undercount.shares import Shares, read_shares
 
 # Metrics whose order of models is the same without knowing the prevalence: areas in a fixed order,

@@ -3,18 +3,19 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.optimize import brentq
 
-from undercount.assume.mixture import mixture_curve
+from undercount.assume.mixture import LABELLED, mixture_curve
+from undercount.assume.mixture_design import design_of
 from undercount.assume.propensity import biased_auc, biased_points
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingPoint, metric_names
 from undercount.errors import InputError, UndefinedMetricWarning, collect_warnings
 from undercount.metric_facts import FACTS
-from undercount.read.intervals.design import LABELLED, design_of
 from undercount.shares import Shares
 
 Over: TypeAlias = Literal["prevalence", "threshold", "purity", "gamma"]
@@ -61,7 +62,7 @@ class AreaSums:
         positive, negative, unlabeled = counts.cumulative()
         rates = np.stack([heads / (heads[-1] or 1.0) for heads in (positive, unlabeled, negative)])
         steps, ends = np.diff(rates), rates[:, 1:]
-        flagged = self.design.mixing().everyone @ ends
+        flagged = self.design.mixing.everyone @ ends
         inverse = np.divide(1.0, flagged, out=np.zeros_like(flagged), where=flagged > 0)
         self._trapezoids = (ends + rates[:, :-1]) / 2 @ steps.T
         self._precisions = ends * inverse @ steps.T
@@ -71,7 +72,7 @@ class AreaSums:
     def at(self, metric: str, share: Any, purity: Any) -> FloatArray:
         """Return an area at each share of positives among the unlabeled rows."""
         given = {"given": "unlabeled_prevalence", "value": share, "label_purity": purity}
-        mixing = replace(self.design, **given).mixing()
+        mixing = replace(self.design, **given).mixing
         tpr = mixing.positive
         if metric == "average_precision":
             found = mixing.prevalence * np.sum(tpr * (self._precisions @ tpr), axis=0)
@@ -304,6 +305,7 @@ def _largest_bias(
 
     ends = _biased_ends(counts, shares, metric, point)
 
+    @cache  # the search asks for both ends of its range again
     def excess(log_ratio: float) -> float:
         return ends(math.exp(log_ratio))[0] - value
 

@@ -5,9 +5,18 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import bdtrc
 
-from undercount.assume.mixture import TOLERANCE, misfit_words, pools_negatives, recovered_rates
+from undercount.assume.mixture import (
+    LABELLED,
+    NEGATIVE,
+    TOLERANCE,
+    UNLABELED,
+    kind_sizes,
+    misfit_words,
+    mix,
+    recovered_rates,
+)
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, OperatingCurve
+from undercount.curve import FloatArray, OperatingCurve, trapezoid
 from undercount.errors import InputError
 from undercount.shares import Shares
 
@@ -133,7 +142,7 @@ def precision_recall_auc(curve: OperatingCurve) -> float:
     flagged = curve.predicted_positive_rate > 0
     precision, recall = curve.precision[flagged], curve.tpr[flagged]
     precision, recall = np.append(precision[0], precision), np.append(0.0, recall)
-    return float(np.sum(np.diff(recall) * (precision[1:] + precision[:-1])) / 2)
+    return trapezoid(precision, recall)
 
 
 def sign_test(wins: int, losses: int, ties: int = 0) -> float:
@@ -231,14 +240,15 @@ unlabeled_prevalence may be at most 0.4
     if not -TOLERANCE <= auc <= 1 + TOLERANCE:
         raise InputError(misfit_words(area, auc, shares))
     auc = min(max(auc, 0.0), 1.0)
-    if not pools_negatives(counts, shares):
+    share, purity = shares.unlabeled_prevalence, shares.label_purity
+    mixing = mix(kind_sizes(counts), "unlabeled_prevalence", share, purity, shares.sampling)
+    known = float(mixing.negative[NEGATIVE])
+    if known == 0:
         return auc
     # Eq. 1 inside the area of positives against the known negatives.
-    labelled = counts.auc("positive", "negative")
-    unlabeled = counts.auc("unlabeled", "negative")
-    known = (1 - shares.unlabeled_prevalence) * labelled - (1 - shares.label_purity) * unlabeled
-    hidden = counts.n_rows - counts.n_negative - shares.positives(counts)
-    return (hidden * auc + counts.n_negative * known / gap) / (hidden + counts.n_negative)
+    area = mixing.positive[LABELLED] * counts.auc("positive", "negative")
+    area += mixing.positive[UNLABELED] * counts.auc("unlabeled", "negative")
+    return (1 - known) * auc + known * float(area)
 
 
 def unlabeled_precision(counts: ScoreCounts, shares: Shares) -> FloatArray:

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import undercount as uc
+from undercount.assume.mixture_design import design_of
 from undercount.read.intervals.average_precision import (
     interval_variance,
     jackknife_variance,
     unbiased_average_precision,
 )
-from undercount.read.intervals.design import design_of
-from undercount.read.intervals.intervals import estimate_metric
+from undercount.read.intervals.estimate import estimate_metric
 
 SCORE = np.array([9.0, 8, 7, 6, 5, 4, 3, 2, 1])
 LABEL = np.array([1, 0, 1, 0, 1, 0, 0, 1, 0])

@@ -5,7 +5,7 @@ import pytest
 
 import undercount as uc
 from undercount.read.intervals.bootstrap import bootstrap_interval, resampled
-from undercount.read.intervals.intervals import estimate_metric
+from undercount.read.intervals.estimate import estimate_metric
 
 
 def sample(n=2_000, sample_weight=None, seed=0):

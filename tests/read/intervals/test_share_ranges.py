@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.read.intervals.intervals import estimate_metric
+from undercount.read.intervals.estimate import estimate_metric
 
 Z = 2.241402727604947  # of 97.5 %: half the chance of missing for the share, half for the rest
 

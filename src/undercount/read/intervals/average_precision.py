@@ -13,15 +13,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from undercount.assume.mixture import LABELLED, UNLABELED
+from undercount.assume.mixture_design import MixtureDesign
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.read.intervals.design import LABELLED, UNLABELED, Design
-from undercount.read.intervals.row_weights import row_weights, score_link
+from undercount.read.intervals.variance import row_weights, score_link
 
 _FEWEST = 2  # rows that leave one, which has no pair
 
 
-def unbiased_average_precision(counts: ScoreCounts, design: Design) -> float:
+def unbiased_average_precision(counts: ScoreCounts, design: MixtureDesign) -> float:
     """Return mean over labelled rows of [1 + (S1 - 1)(P - 1)/(S - 1)] / M1.
 
     Its mean over all choices of the labelled rows is exactly the average precision of the data
@@ -46,7 +47,7 @@ def unbiased_average_precision(counts: ScoreCounts, design: Design) -> float:
     return (single + pairs * others / (labels.total - labels.unit)) / labels.total
 
 
-def jackknife_variance(counts: ScoreCounts, design: Design) -> float:
+def jackknife_variance(counts: ScoreCounts, design: MixtureDesign) -> float:
     """Return the jackknife's variance, before the finite-population correction.
 
     The estimate is a mean of pairs, so each leave-one-out value follows from the sums of the
@@ -95,7 +96,7 @@ class _Labels:
     unit: float  # mean weight of a labelled row, each counted as often as it weighs
 
     @classmethod
-    def of(cls, counts: ScoreCounts, design: Design) -> "_Labels":
+    def of(cls, counts: ScoreCounts, design: MixtureDesign) -> "_Labels":
         at = counts.positive > 0
         weight = counts.positive[at]
         own = row_weights(weight, counts.squared_weight[0])
@@ -111,7 +112,7 @@ class _Labels:
             flagged = np.cumsum(weight) + unlabeled + np.cumsum(counts.negative)[at]
         total = float(weight.sum())
         unit = float(weight @ own) / total
-        positives = float(design.mixing().positives)
+        positives = float(design.mixing.positives)
         return cls(weight, own, np.cumsum(weight), flagged, positives, total, unit)
 
     def sums(self) -> tuple[float, float]:

@@ -6,18 +6,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from undercount.assume.mixture import LABELLED, NEGATIVE, UNLABELED
+from undercount.assume.mixture_design import MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.estimate import Interval
-from undercount.read.intervals.design import (
-    LABELLED,
-    NEGATIVE,
-    UNLABELED,
-    Design,
-    Target,
-    design_of,
-)
 from undercount.shares import Shares
 
 # Entries of the matrix of one block: large enough to be fast, small enough to stay in cache.
@@ -116,7 +110,7 @@ def resampled(
 
 
 def _drawn(
-    counts: ScoreCounts, design: Design, size: int, rng: np.random.Generator
+    counts: ScoreCounts, design: MixtureDesign, size: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     kinds = (counts.positive, counts.unlabeled, counts.negative)
     if design.target == "population":
@@ -145,11 +139,11 @@ def _cells(
 
 
 def _label_change(
-    counts: ScoreCounts, design: Design, size: int, rng: np.random.Generator
+    counts: ScoreCounts, design: MixtureDesign, size: int, rng: np.random.Generator
 ) -> FloatArray:
     """Return deviations of the labelled cells, shrunk or stretched to the target's variance."""
     unit = float(design.units[LABELLED])
-    mixing = design.mixing()
+    mixing = design.mixing
     labelled = float(design.sizes[LABELLED])
     if design.sampling == "case-control":
         hidden = float(mixing.unlabeled_prevalence) * float(design.effective[UNLABELED])
@@ -166,7 +160,7 @@ def _label_change(
     return change
 
 
-def _moved_shares(counts: ScoreCounts, shares: Shares, design: Design) -> Shares:
+def _moved_shares(counts: ScoreCounts, shares: Shares, design: MixtureDesign) -> Shares:
     """Return the shares that follow from the given one in a resample."""
     if shares.sampling == "case-control" or shares.given == "unlabeled_prevalence":
         return shares
@@ -177,5 +171,5 @@ def _moved_shares(counts: ScoreCounts, shares: Shares, design: Design) -> Shares
     if shares.given == "positives":
         # The number of positives in another sample is unknown; their share in the unlabeled stays.
         return shares
-    share = float(moved.mixing().unlabeled_prevalence)
+    share = float(moved.mixing.unlabeled_prevalence)
     return shares.exact(shares.clip(share))

@@ -1,7 +1,8 @@
-"""Intervals for the number of true positives when the number of positives is known.
+"""Exact and score limits of shares, and of the number of true positives.
 
-Labels are a random subset of the positives, so the number of labelled rows predicted positive is
-hypergeometric with one unknown integer, the number of positives predicted positive.
+Labels are a random subset of the positives, so where their number is known the number of labelled
+rows predicted positive is hypergeometric with one unknown integer, the number of positives
+predicted positive.
 """
 
 from typing import Literal
@@ -10,7 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln, ndtri
 
+from undercount.assume.mixture import LABELLED
 from undercount.curve import FloatArray
+from undercount.read.intervals.threshold_gradients import HeadCounts
 
 IntervalKind = Literal["exact", "mid-p", "wilson"]
 
@@ -85,6 +88,48 @@ def hits_interval(
     # Hits and misses change places: the least number of hits leaves the most misses.
     low = size - _largest_plausible(n - k, n, size, tail, weight)
     return np.minimum(low, high), high
+
+
+def pool_hits(
+    counts: HeadCounts, confidence_level: float, kind: IntervalKind
+) -> tuple[FloatArray, FloatArray]:
+    """Limits of the number of hits in the pool of positives that the labelled were drawn from.
+
+    In case-control sampling the labelled rows and the positives among the unlabeled ones are
+    exchangeable, so the labelled are a random subset of both together.
+    """
+    design = counts.design
+    drawn, positives = design.sizes[LABELLED], np.asarray(design.mixing.positives, dtype=float)
+    pool = positives + drawn if design.sampling == "case-control" else np.maximum(positives, drawn)
+    if np.all(design.units == 1):
+        whole = pool if kind == "wilson" else np.maximum(np.rint(pool), drawn)
+        low, high = hits_interval(
+            counts.heads[LABELLED], drawn, whole, confidence_level=confidence_level, kind=kind
+        )
+        return low * pool / whole, high * pool / whole
+    with np.errstate(divide="ignore"):
+        size = design.effective[LABELLED] / (1 - drawn / pool)
+    low, high = wilson_share(counts.rates[LABELLED], size, two_sided_z(confidence_level))
+    return low * pool, high * pool
+
+
+def dataset_recall(
+    counts: HeadCounts, confidence_level: float, kind: IntervalKind
+) -> tuple[FloatArray, FloatArray]:
+    """Limits of the recall of these rows, of which the labelled positives are a sample."""
+    design = counts.design
+    if design.share_known and design.given != "label_frequency":
+        hits = pool_hits(counts, confidence_level, kind)
+        positives = np.asarray(design.mixing.positives, dtype=float)
+        taken = counts.heads[LABELLED] if design.sampling == "case-control" else 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends = [np.clip((end - taken) / positives, 0.0, 1.0) for end in hits]
+        return ends[0], ends[1]
+    size = design.effective[LABELLED]
+    if design.share_known:
+        with np.errstate(divide="ignore"):
+            size = size / np.asarray(1 - np.asarray(design.value, dtype=float))
+    return wilson_share(counts.rates[LABELLED], size, two_sided_z(confidence_level))
 
 
 def _largest_plausible(

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercount.assume.mixture import LABELLED, NEGATIVE, UNLABELED
+from undercount.assume.mixture_design import MixtureDesign
 from undercount.count.kernel.places import cell_places
 from undercount.curve import FloatArray
-from undercount.read.intervals import areas
-from undercount.read.intervals.design import LABELLED, NEGATIVE, UNLABELED, Design
-from undercount.read.intervals.thresholds import HeadCounts, head_spread
+from undercount.read.intervals import area_gradients as areas
+from undercount.read.intervals.threshold_gradients import HeadCounts, head_spread
 from undercount.read.intervals.variance import CellRows, Influence, Spread
 from undercount.shares import Shares
 
@@ -35,12 +36,12 @@ class PairedRows:
     ----------
     labels : array
         Labels as `read_labels` returns them.
-    design : Design
+    design : MixtureDesign
         How the rows were drawn, what is known of the positives, what the metric is a metric of.
     """
 
     labels: NDArray[np.int8]
-    design: Design
+    design: MixtureDesign
 
     @cached_property
     def kinds(self) -> NDArray[np.bool_]:
@@ -110,18 +111,18 @@ class ScoredRows:
     @cached_property
     def _mass(self) -> areas.Recovered:
         sizes = np.maximum(self.cells.sum(axis=1, keepdims=True), 1)
-        return areas.recovered(CellRows(self.cells / sizes), self.paired.design.mixing())
+        return areas.recovered(CellRows(self.cells / sizes), self.paired.design.mixing)
 
 
-def _average_precision(mass: areas.Recovered, design: Design) -> Influence:
+def _average_precision(mass: areas.Recovered, design: MixtureDesign) -> Influence:
     """Return what one labelled row more adds, its own place above itself counting once.
 
     Average precision sums products of two rows, so its derivative counts that place twice: with
     200 labels standard errors would be a quarter too large. If the row is one more row of the
     target as well, it takes about as much off again.
     """
-    mixing, flagged = design.mixing(), np.cumsum(mass.everyone)
-    found = areas.average_precision(mass, float(mixing.prevalence))
+    mixing, flagged = design.mixing, np.cumsum(mass.everyone)
+    found = areas.average_precision(mass)
     if design.target == "population" and design.sampling == "single-sample":
         return found
     own = mixing.prevalence * mixing.positive[LABELLED] / design.sizes[LABELLED]

@@ -12,8 +12,8 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, collect_warnings
 from undercount.estimate import Estimate, Interval
+from undercount.metric_facts import THRESHOLD_METRICS, metric_facts
 from undercount.read.intervals.bootstrap import resampled
-from undercount.read.intervals.scales import THRESHOLD_METRICS, metric_kind
 from undercount.shares import Shares
 
 PrevalenceInterval: TypeAlias = Literal["calibrated", "bootstrap", "combined"]
@@ -66,7 +66,7 @@ class Resamples:
         values = self._values(metric, at, self.used)
         fixed = self._values(metric, at, np.full(len(self.used), share))
         values = values[np.isfinite(values)] - np.mean(fixed[np.isfinite(fixed)])
-        least, most = metric_kind(metric).range
+        least, most = metric_facts(metric).range
         tail = (1 - found.confidence_level) / 2
         low, high = np.clip(found.value + np.quantile(values, [tail, 1 - tail]), least, most)
         return replace(
@@ -119,7 +119,7 @@ class _Split:
         )
 
 
-def resample_pipeline(
+def resample_calculation(
     counts: ScoreCounts,
     estimator: Any,
     shares: Shares,

@@ -1,87 +1,435 @@
-"""Threshold metrics of counted rows with their intervals."""
+"""Intervals of threshold metrics: the rates with one source of chance at a time at its limits.
 
+A metric is read at the estimated rates and at the limits of each source; the distances add in
+squares, each side by itself (Zou and Donner's MOVER), so that no limit leaves the metric's range.
+"""
+
+import itertools
 import math
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from undercount.assume.mixture import KINDS, LABELLED, NEGATIVE, TOLERANCE, UNLABELED, Misfit
+from undercount.assume.mixture_design import MixtureDesign
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError
-from undercount.read.intervals.components import PLAIN, Pair, combined, components, possible
-from undercount.read.intervals.design import LABELLED, UNLABELED, Design
-from undercount.read.intervals.exact import two_sided_z
-from undercount.read.intervals.found import Found, Question
-from undercount.read.intervals.thresholds import HeadCounts, head_spread, rate_error
+from undercount.curve import FloatArray, read_metric
+from undercount.metric_facts import FACTS, MetricFacts
+from undercount.read.intervals.exact import (
+    IntervalKind,
+    dataset_recall,
+    pool_hits,
+    two_sided_z,
+    wilson_share,
+)
+from undercount.read.intervals.threshold_gradients import (
+    HeadCounts,
+    RatePoint,
+    fit,
+    head_spread,
+    rate_error,
+)
+from undercount.read.intervals.variance import Found
+from undercount.shares import clip_purity, clip_share
 
-# Rates within this of [0, 1] are rounding.
-TOLERANCE = 1e-9
+Pair: TypeAlias = tuple[RatePoint, RatePoint]
+NO_ERRORS = (0.0, 0.0)
 
 
-def threshold_value(
-    counts: ScoreCounts, design: Design, question: Question, errors: tuple[float, float]
+@dataclass(frozen=True)
+class RateLimits:
+    """Hold the estimated rates, and the rates with one source of chance at its two limits."""
+
+    base: RatePoint
+    pairs: list[Pair]
+
+    @cached_property
+    def points(self) -> list[RatePoint]:
+        """The rates, the nearest ones inside [0, 1], and those at the limits."""
+        return [self.base, self.base.capped(), *itertools.chain(*self.pairs)]
+
+
+def threshold_estimate(
+    counts: ScoreCounts,
+    design: MixtureDesign,
+    name: str,
+    *,
+    threshold: float,
+    beta: float,
+    confidence_level: float,
+    kind: IntervalKind,
+    errors: tuple[float, float],
 ) -> Found:
     """Return a threshold metric with its interval; `errors` are those of share and purity."""
-    name, beta = question.kind.name, question.beta
-    heads = HeadCounts(_heads(counts, float(question.threshold or 0.0)), design)
-    sources = components(
-        heads, name, confidence_level=question.confidence_level, kind=question.interval
-    )
-    moves = head_spread(heads, name, beta)
-    plain = name in PLAIN and bool(np.asarray(design.label_purity) == 1)
+    heads = HeadCounts.at(counts, design, threshold)
+    plain = design.pure and not FACTS[name].needs_prevalence
     if plain:  # whatever the prevalence
         errors = (0.0, errors[1])
-    more = _share_pairs(heads, errors, two_sided_z(question.confidence_level))
-    low, high = possible(
-        heads, name, beta, combined(sources.base, [*sources.pairs, *more], name, beta)
+    value, low, high = threshold_interval(
+        heads, name, confidence_level=confidence_level, kind=kind, beta=beta, errors=errors
     )
-    variance = float(moves.variance)
     if name == "predicted_positive_rate":
         variance = _flagged_variance(heads)
     else:
-        variance += moves.from_shares(errors)
-    value = float(sources.base.capped().metric(name, beta))
-    found = Found(value, float(low), float(high), math.sqrt(variance), _method(question, design))
-    return found if plain else _with_misfit(found, heads, name, beta)
+        moves = head_spread(heads, name, beta)
+        variance = float(moves.variance) + moves.from_shares(errors)
+    return Found(
+        float(value),
+        float(low),
+        float(high),
+        math.sqrt(variance),
+        _method(design, kind),
+        None if plain else _misfit(float(value), heads, name, beta),
+    )
 
 
-def _method(question: Question, design: Design) -> str:
-    counted = design.target == "dataset" and design.share_known
-    if counted and design.given != "label_frequency" and np.all(design.units == 1):
-        return question.interval
-    return "wilson"
+def threshold_interval(
+    counts: HeadCounts,
+    name: str,
+    *,
+    confidence_level: float,
+    kind: IntervalKind = "wilson",
+    beta: float = 1.0,
+    errors: tuple[float, float] = NO_ERRORS,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return value and interval of a threshold metric, for one threshold or for many at once.
+
+    For these very rows it is cut where their labels rule values out, whatever the shares.
+    """
+    design, facts = counts.design, FACTS[name]
+    limits = rate_limits(counts, name, confidence_level=confidence_level, kind=kind)
+    points = limits.points
+    if any(errors):
+        more = _share_pairs(counts, errors, two_sided_z(confidence_level))
+        points = [*points, *itertools.chain(*more)]
+    middle, value, *ends = read_metric(points, name, beta)
+    low, high = _combined(middle, ends, facts)
+    if design.counted and design.pure:
+        least, most = certain_limits(counts, name, beta)
+        low, high = np.clip(low, least, most), np.clip(high, least, most)
+    return value, low, high
 
 
-def _heads(counts: ScoreCounts, threshold: float) -> Any:
-    """Return the rows predicted positive of each kind."""
-    stop = int(np.searchsorted(-counts.score, -threshold, side="right"))
-    exact = stop > 0 and counts.score[stop - 1] == threshold
-    if stop < len(counts.score) and counts.merged[stop] and not exact:
-        raise InputError(
-            f"threshold {threshold} lies inside a merged cell of compact counts, where only sums "
-            f"were kept; pass knots=[{threshold}] when counting, or compact=False"
+def rate_limits(
+    counts: HeadCounts, name: str, *, confidence_level: float, kind: IntervalKind = "wilson"
+) -> RateLimits:
+    """Return the sources of chance that matter for a metric under the counts' design."""
+    form = next(form for applies, form in _FORMS if applies(counts.design, name))
+    asked = form, confidence_level, kind
+    found: RateLimits | None = counts.limits.get(asked)
+    if found is None:
+        found = counts.limits[asked] = form(counts, confidence_level, kind)
+    return found
+
+
+def _combined(
+    middle: FloatArray, ends: list[FloatArray], facts: MetricFacts
+) -> tuple[FloatArray, FloatArray]:
+    """Add the distances to each source's limits in squares, side by side.
+
+    Where the estimate or one of the limits is 0/0 or infinite by division by 0, nothing is known.
+    """
+    unbounded = facts.scale == "log"
+    least, most = (0.0, 1.0) if unbounded else facts.range
+    below: Any = 0.0
+    above: Any = 0.0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if unbounded:
+            # A ratio may be infinite; x/(1+x) is in [0, 1] and keeps the order.
+            middle, *ends = (np.where(np.isinf(x), 1.0, x / (1 + x)) for x in (middle, *ends))
+        for one, other in zip(ends[::2], ends[1::2], strict=True):
+            below = below + np.maximum(middle - np.minimum(one, other), 0.0) ** 2
+            above = above + np.maximum(np.maximum(one, other) - middle, 0.0) ** 2
+        low = np.clip(middle - np.sqrt(below), least, most)
+        high = np.clip(middle + np.sqrt(above), least, most)
+        low = np.where(np.isfinite(middle) & ~np.isnan(low), low, least)
+        high = np.where(np.isfinite(middle) & ~np.isnan(high), high, most)
+        if unbounded:
+            low, high = low / (1 - low), high / (1 - high)
+    return low, high
+
+
+def _plain(counts: HeadCounts, confidence_level: float, kind: IntervalKind) -> RateLimits:
+    """Recall g and flagged share Q are enough; a prevalence of 0 makes the second rate Q."""
+    design, rates, z = counts.design, counts.rates, two_sided_z(confidence_level)
+    everyone = fit(design.mixing.everyone, rates)
+    if not design.share_known and design.sampling == "single-sample":
+        everyone = counts.sizes / counts.sizes.sum(axis=0)
+
+    def point(rates: FloatArray, everyone: Any = everyone) -> RatePoint:
+        return RatePoint(rates[LABELLED], (everyone * rates).sum(axis=0), 0.0)
+
+    base = point(rates)
+    if design.target == "dataset":
+        low, high = dataset_recall(counts, confidence_level, kind)
+        ends = replace(base, tpr=low), replace(base, tpr=high)
+        return RateLimits(base, [_without_positives(*ends)])
+    pairs = [(point(low), point(high)) for low, high in _moved_rates(counts, z)]
+    if design.sampling == "single-sample":
+        low, high = (sizes / sizes.sum(axis=0) for sizes in _moved_sizes(counts, z))
+        pairs.append((point(rates, low), point(rates, high)))
+    return RateLimits(base, pairs)
+
+
+def _true_positives(counts: HeadCounts, confidence_level: float, kind: IntervalKind) -> RateLimits:
+    """Move the number of true positives, the one unknown (Tabatabaei et al. 2020)."""
+    design, positives = counts.design, np.asarray(counts.design.mixing.positives, dtype=float)
+    taken = counts.heads[LABELLED] if design.sampling == "case-control" else 0.0
+    low, high = pool_hits(counts, confidence_level, kind)
+    ends = [_table_point(counts, end - taken, positives) for end in (low, high)]
+    return RateLimits(counts.point().capped(), [_without_positives(*ends)])
+
+
+def _without_positives(low: RatePoint, high: RatePoint) -> Pair:
+    """Nothing is known of the recall of rows none of which is positive."""
+    return (
+        replace(low, tpr=np.where(np.isnan(low.tpr), 0.0, low.tpr)),
+        replace(high, tpr=np.where(np.isnan(high.tpr), 1.0, high.tpr)),
+    )
+
+
+def _table_point(counts: HeadCounts, true_positives: Any, positives: Any) -> RatePoint:
+    """Rates of a table; no cell is negative or smaller than the rows known to be in it."""
+    heads, sizes = counts.heads, counts.sizes
+    if counts.design.sampling == "case-control":
+        flagged, total, least, most = heads[UNLABELED], sizes[UNLABELED], 0.0, heads[UNLABELED]
+        rest, missed = total - flagged, 0.0
+    else:
+        flagged, total = heads.sum(axis=0), sizes.sum(axis=0)
+        least, most = heads[LABELLED], flagged - heads[NEGATIVE]
+        rest = total - flagged - (sizes[NEGATIVE] - heads[NEGATIVE])
+        missed = sizes[LABELLED] - heads[LABELLED]
+    hits = np.minimum(np.minimum(true_positives, most), positives - missed)
+    hits = np.maximum(np.maximum(hits, least), positives - rest)
+    return _table_rates(hits, positives, flagged, total).capped()
+
+
+def _table_rates(hits: Any, positives: Any, flagged: Any, total: Any) -> RatePoint:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return RatePoint(
+            hits / positives, (flagged - hits) / (total - positives), positives / total
         )
-    kinds = (counts.positive, counts.unlabeled, counts.negative)
-    # Part of the weights may sum up in another order than all of them do, hence to another number.
-    return np.array([cells[: stop if cells[stop:].any() else None].sum() for cells in kinds])
+
+
+def _population(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> RateLimits:
+    """Move the rates of labelled, unlabeled, known negatives; then sizes or composition.
+
+    Rates outside [0, 1] are kept: capped ones would hide a part of their distances.
+    """
+    design, z, base = counts.design, two_sided_z(confidence_level), counts.point()
+    pairs = [
+        (counts.at_rates(low).point(), counts.at_rates(high).point())
+        for low, high in _moved_rates(counts, z)
+    ]
+    if design.sampling == "case-control":
+        return RateLimits(base, pairs)
+    if design.given == "positives":
+        prevalence = np.asarray(base.prevalence, dtype=float)
+        low, high = wilson_share(prevalence, design.effective_total, z)
+        moved = (replace(base, prevalence=end, flagged=None) for end in (low, high))
+    else:
+        moved = (counts.with_sizes(sizes).point() for sizes in _moved_sizes(counts, z))
+    return RateLimits(base, [*pairs, (next(moved), next(moved))])
+
+
+def _moved_rates(counts: HeadCounts, z: float) -> list[tuple[FloatArray, FloatArray]]:
+    """Return the rates with one kind's at its limits, for each kind that has rows."""
+    moved = []
+    for kind in KINDS:
+        if not np.any(counts.design.sizes[kind] > 0):
+            continue
+        ends = []
+        for limit in wilson_share(counts.rates[kind], counts.design.effective[kind], z):
+            rates = counts.rates.copy()
+            rates[kind] = limit
+            ends.append(rates)
+        moved.append((ends[0], ends[1]))
+    return moved
+
+
+def _moved_sizes(counts: HeadCounts, z: float) -> list[FloatArray]:
+    """Return the sizes with the share of labelled rows at its limits, the total the same."""
+    design, sizes = counts.design, counts.sizes
+    total = sizes.sum(axis=0)
+    moved = []
+    for limit in wilson_share(sizes[LABELLED] / total, design.effective_total, z):
+        labelled = limit * total
+        if design.share_known and design.given == "prevalence":
+            # There cannot be more labelled positives than positives.
+            labelled = np.minimum(labelled, design.value * total / design.label_purity)
+        labelled = np.minimum(labelled, total - sizes[NEGATIVE])
+        moved.append(np.stack([labelled, total - sizes[NEGATIVE] - labelled, sizes[NEGATIVE]]))
+    return moved
+
+
+def _impure(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> RateLimits:
+    """Metrics of these rows with impure labels: the labelled rate moves, all rows stay."""
+    design, mixing = counts.design, counts.design.mixing
+    effective = design.effective
+    if design.sampling == "case-control":
+        hidden = mixing.unlabeled_prevalence * effective[UNLABELED]
+        size = effective[LABELLED] * hidden / (effective[LABELLED] + hidden)
+    else:
+        drawn = design.label_purity * design.sizes[LABELLED] / mixing.positives
+        with np.errstate(divide="ignore"):
+            size = effective[LABELLED] / (1 - design.label_purity * np.clip(drawn, 0, 1))
+    limits = wilson_share(counts.rates[LABELLED], size, two_sided_z(confidence_level))
+    points = []
+    for end, limit in enumerate(limits):
+        heads = counts.heads.copy()
+        # Nothing is known of the recall of rows none of which is positive.
+        heads[LABELLED] = np.where(size > 0, limit, end) * counts.sizes[LABELLED]
+        if design.sampling == "single-sample":
+            heads[UNLABELED] -= heads[LABELLED] - counts.heads[LABELLED]
+        points.append(HeadCounts(heads, design).point())
+    return RateLimits(counts.point(), [(points[0], points[1])])
+
+
+def _by_prediction(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> RateLimits:
+    """Label frequency c known: labelled rows among those predicted positive, and among the others.
+
+    For these rows S1 is binomial (P1, c), for the population binomial (M1, c · precision). Limits
+    may lie outside what the rows allow (fewer positives than labels, more than rows): cut there
+    they would be no limits of 97.5 % any more, and distances to them too short to add in squares.
+    """
+    design, heads, sizes = counts.design, counts.heads, counts.sizes
+    z, frequency = two_sided_z(confidence_level), np.asarray(design.value, dtype=float)
+    flagged, total = heads.sum(axis=0), sizes.sum(axis=0)
+    seen = heads[LABELLED], sizes[LABELLED] - heads[LABELLED]
+    hits, misses = (np.asarray(labelled / frequency) for labelled in seen)
+    # At least half a row is negative: the false-positive rate needs some.
+    most = total - design.units[LABELLED] / 2
+
+    def point(hits: Any, misses: Any) -> RatePoint:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            fitting = np.minimum(1.0, most / (hits + misses))
+        return _table_rates(hits * fitting, (hits + misses) * fitting, flagged, total)
+
+    if design.target == "dataset":
+        limits = [_number_interval(labelled, frequency, z, design) for labelled in seen]
+    else:
+        limits = [
+            _positives_among(rows, labelled, frequency, z, design)
+            for labelled, rows in zip(seen, (flagged, total - flagged), strict=True)
+        ]
+    base = point(hits, misses)
+    pairs = [
+        (point(limits[0][0], misses), point(limits[0][1], misses)),
+        (point(hits, limits[1][0]), point(hits, limits[1][1])),
+    ]
+    if design.target == "population":
+        pairs.append(_flagged_pair(counts, base, z))
+    return RateLimits(base, pairs)
+
+
+def _number_interval(
+    labelled: Any, frequency: Any, z: float, design: MixtureDesign
+) -> tuple[FloatArray, FloatArray]:
+    """Score limits of a number of rows each labelled with the same known probability."""
+    missed = (1 - frequency) * design.units[LABELLED]
+    middle = labelled + z * z * missed / 2
+    half = z * np.sqrt(missed * labelled + (z * missed) ** 2 / 4)
+    return (middle - half) / frequency, (middle + half) / frequency
+
+
+def _positives_among(
+    rows: Any, labelled: Any, frequency: Any, z: float, design: MixtureDesign
+) -> tuple[FloatArray, FloatArray]:
+    """Limits of the positives among some rows; of no rows none is positive, for certain."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(rows > 0, labelled / rows, 0.0)
+    ends = wilson_share(share, rows / design.units[LABELLED], z)
+    low, high = (np.where(rows > 0, end * rows / frequency, 0.0) for end in ends)
+    return low, high
+
+
+def _flagged_pair(counts: HeadCounts, base: RatePoint, z: float) -> Pair:
+    """Move the share predicted positive; precision and negative predictive value stay."""
+    flagged = np.asarray(base.predicted_positive_rate)
+    precision, npv = base.metric("precision"), base.metric("npv")
+    points = []
+    for share in wilson_share(flagged, counts.design.effective_total, z):
+        hits = share * np.nan_to_num(precision)
+        misses = (1 - share) * (1 - np.nan_to_num(npv, nan=1.0))
+        points.append(_table_rates(hits, hits + misses, share, 1.0))
+    return points[0], points[1]
 
 
 def _share_pairs(heads: HeadCounts, errors: tuple[float, float], z: float) -> list[Pair]:
     """Return the rates with an uncertain share at its two limits."""
     design = heads.design
-    share, purity = float(design.mixing().unlabeled_prevalence), float(design.label_purity)
-    pairs = []
+    share, purity = design.mixing.unlabeled_prevalence, design.label_purity
+    moved = []
     if errors[0] > 0:
-        ends = [min(max(share + sign * z * errors[0], 0.0), purity - 1e-6) for sign in (-1, 1)]
-        moved = [replace(design, given="unlabeled_prevalence", value=end) for end in ends]
-        points = [HeadCounts(heads.heads, other).point() for other in moved]
-        pairs.append((points[0], points[1]))
+        ends = clip_share([share - z * errors[0], share + z * errors[0]], purity)
+        moved.append([replace(design, given="unlabeled_prevalence", value=end) for end in ends])
     if errors[1] > 0:
-        ends = [min(max(purity + sign * z * errors[1], share + 1e-6), 1.0) for sign in (-1, 1)]
-        moved = [replace(design, label_purity=end) for end in ends]
-        points = [HeadCounts(heads.heads, other).point() for other in moved]
-        pairs.append((points[0], points[1]))
-    return pairs
+        ends = clip_purity([purity - z * errors[1], purity + z * errors[1]], share)
+        moved.append([replace(design, label_purity=end) for end in ends])
+    points = [[HeadCounts(heads.heads, other).point() for other in pair] for pair in moved]
+    return [(low, high) for low, high in points]
+
+
+# These move with recall more than with the number of positives predicted positive.
+_RECALL_LIKE = frozenset(
+    {"balanced_accuracy", "informedness", "geometric_mean", "negative_likelihood_ratio"}
+)
+# Which form serves which metric: the first whose condition holds. In a population, recall-like
+# metrics do better by the rates of each kind of rows than by the labels on either side.
+_FORMS: tuple[
+    tuple[
+        Callable[[MixtureDesign, str], bool],
+        Callable[[HeadCounts, float, IntervalKind], RateLimits],
+    ],
+    ...,
+] = (
+    (lambda design, name: design.pure and not FACTS[name].needs_prevalence, _plain),
+    (
+        lambda design, name: (
+            design.pure
+            and design.frequency_known
+            and (design.target == "dataset" or name not in _RECALL_LIKE)
+        ),
+        _by_prediction,
+    ),
+    (lambda design, _: design.target == "population", _population),
+    (lambda design, _: design.pure, _true_positives),
+    (lambda _, __: True, _impure),
+)
+
+
+def certain_limits(
+    counts: HeadCounts, name: str, beta: float = 1.0
+) -> tuple[FloatArray, FloatArray]:
+    """Return the limits of a metric of these rows that hold whatever the unlabeled rows are.
+
+    Rows labelled positive are positive, those labelled negative are not. Every metric moves one
+    way with the true positives and the other way with the false negatives, so it is extreme where
+    all unlabeled rows speak for the classifier, or all against it.
+    """
+    heads, tails = counts.heads, counts.sizes - counts.heads
+    flagged, total = heads.sum(axis=0), counts.sizes.sum(axis=0)
+    corners = (
+        (heads[LABELLED], tails[LABELLED] + tails[UNLABELED]),
+        (heads[LABELLED] + heads[UNLABELED], tails[LABELLED]),
+    )
+    points = [_table_rates(hits, hits + misses, flagged, total) for hits, misses in corners]
+    ends = read_metric(points, name, beta)
+    least, most = FACTS[name].range
+    # Where a corner is 0/0 nothing is certain.
+    return np.fmin(*(np.nan_to_num(end, nan=least, posinf=np.inf) for end in ends)), np.fmax(
+        *(np.nan_to_num(end, nan=most, posinf=np.inf) for end in ends)
+    )
+
+
+def _method(design: MixtureDesign, kind: IntervalKind) -> str:
+    known = design.target == "dataset" and design.share_known
+    if known and design.given != "label_frequency" and np.all(design.units == 1):
+        return kind
+    return "wilson"
 
 
 def _flagged_variance(heads: HeadCounts) -> float:
@@ -89,32 +437,26 @@ def _flagged_variance(heads: HeadCounts) -> float:
     design = heads.design
     if design.target == "dataset":
         return 0.0
-    everyone = design.mixing().everyone
-    rate = float(everyone @ heads.rates)
-    if design.sampling == "case-control":
-        return rate * (1 - rate) / float(design.effective[1])
-    total = float(design.sizes.sum())
-    return rate * (1 - rate) * float((design.sizes * design.units).sum()) / total**2
+    rate = float(design.mixing.everyone @ heads.rates)
+    apart = design.sampling == "case-control"
+    size = design.effective[UNLABELED] if apart else design.effective_total
+    return rate * (1 - rate) / float(size)
 
 
-def _with_misfit(found: Found, heads: HeadCounts, name: str, beta: float) -> Found:
+def _misfit(value: float, heads: HeadCounts, name: str, beta: float) -> Misfit | None:
     """Say how far outside [0, 1] the recovered rates are, if that matters for the metric."""
     point = heads.point()
-    raw = float(point.metric(name, beta))
-    if abs(raw - found.value) <= TOLERANCE * max(1.0, abs(found.value)):
-        return found
     rates = {"tpr": float(point.tpr), "fpr": float(point.fpr)}
-    beyond = {rate: max(-value, value - 1, 0.0) for rate, value in rates.items()}
+    beyond = {rate: max(-found, found - 1, 0.0) for rate, found in rates.items()}
     worst = max(beyond, key=lambda rate: beyond[rate])
     if beyond[worst] <= TOLERANCE:
-        return found
-    misfit = beyond[worst] / max(rate_error(heads, worst), 1e-300)
-    return replace(
-        found,
-        misfit=misfit,
-        outside=(f"the {worst} at this threshold", rates[worst]),
-        largest_share=_largest_share(heads),
-    )
+        return None
+    raw = float(point.metric(name, beta))
+    if abs(raw - value) <= TOLERANCE * max(1.0, abs(value)):
+        return None
+    errors = beyond[worst] / max(rate_error(heads, worst), 1e-300)
+    quantity = f"the {worst} at this threshold"
+    return Misfit(quantity, rates[worst], errors, _largest_share(heads))
 
 
 def _largest_share(heads: HeadCounts) -> float:

@@ -1,28 +1,136 @@
-"""Rows of the three kinds: means and variances of a function of a row."""
+"""From gradient and source to variance: how an estimate varies under a design.
 
+An estimate moves when a row more or less is there, by its gradient (`Influence`); a design names
+which rows were drawn at random. Their meeting is the variance, one function a source.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from undercount.assume.mixture import KINDS, LABELLED, NEGATIVE, UNLABELED, Misfit, Mixing
+from undercount.assume.mixture_design import MixtureDesign, Source
 from undercount.curve import FloatArray
-from undercount.read.intervals.design import LABELLED, NEGATIVE, UNLABELED, Design, Mixing
-from undercount.read.intervals.row_weights import RowWeights
+
+# Relative rounding of sums of squares.
+_ROUNDING = 1e-9
 
 
-class Rows(Protocol):
-    """Give mean and variance of a function of a row under a mixture of the three kinds."""
+def row_weights(cells: FloatArray, squares: float) -> FloatArray:
+    """Return the weight of a row in each cell, such that squared weights of all rows add up.
 
-    @property
-    def centred(self) -> bool:
-        """Whether variances are taken around means of the same rows, hence too small by 1/n."""
+    Parameters
+    ----------
+    cells : array
+        Sums of the weights of the rows in each cell.
+    squares : float
+        Sum of the squared weights of all rows.
 
-    def moments(self, value: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance; `weights` has one entry a kind."""
+    Returns
+    -------
+    array
+        The whole cell up to a common largest weight, so that the sum of cell times weight is
+        `squares`. Exact if no two rows share a cell, whatever their weights, and if all weights
+        are equal, however many rows share one.
 
-    def means(self, value: Any) -> FloatArray:
-        """Return the mean among the rows of each kind."""
+    Notes
+    -----
+    Assumes: rows that share a cell with others weigh about the same everywhere.
+    Wrong when: most cells hold several rows and weights go with the score; then a row's weight is
+    about Kish's mean, squares over sum, in all of them.
+    """
+    total = float(cells.sum())
+    filled = cells[cells > 0]
+    if total <= 0 or squares >= float(filled @ filled) * (1 - _ROUNDING):
+        return cells
+    if squares <= total * float(filled.min()) * (1 + _ROUNDING):
+        return np.where(cells > 0, squares / total, 0.0)
+    rising = np.sort(filled)
+    within = np.cumsum(rising * rising)  # squares if all up to here are single rows
+    above = total - np.cumsum(rising)
+    place = int(np.searchsorted(within + rising * above, squares))
+    return np.asarray(np.minimum(cells, (squares - within[place - 1]) / above[place - 1]))
+
+
+@dataclass(frozen=True)
+class RowWeights:
+    """Say how much heavier than Kish's mean single rows are, and what that does to a mean of them.
+
+    Kish's effective size supposes that weights have nothing to do with what is averaged. Squares of
+    the rows' own weights need no such thing, but a few heavy rows make them so uncertain that
+    intervals miss (a ROC AUC with 90 labels and log-normal weights: .89 instead of .95). So
+    relative weights are drawn towards 1 the more, the less the rows show that weights go with the
+    score.
+
+    Parameters
+    ----------
+    mass : array
+        Share of the weight of all rows in each cell.
+    relative : array
+        Weight of a row in each cell over Kish's mean, drawn towards 1.
+    effective : float
+        Kish's effective number of rows.
+    """
+
+    mass: FloatArray
+    relative: FloatArray
+    effective: float
+
+    @classmethod
+    def of(cls, mass: FloatArray, total: float, unit: float) -> "RowWeights | None":
+        """Return the weights of rows of this total and Kish's mean; None if all are equal."""
+        if total <= 0 or unit <= total * float(mass.min(where=mass > 0, initial=1.0)):
+            return None  # no row of Kish's mean weight is too heavy for its cell
+        own = row_weights(mass * total, total * unit)
+        mean = float(mass @ own)
+        if np.all(np.abs(own[mass > 0] - mean) <= _ROUNDING * mean):
+            return None
+        return cls(mass, 1 + score_link(own[mass > 0]) * (own / mean - 1), total / mean)
+
+    def mean(self, value: Any, power: int) -> float:
+        """Return the mean of a value times this power of the relative weight."""
+        return float(self.mass @ (self.relative**power * value))
+
+    def around(self, value: Any) -> FloatArray:
+        """Return how far a value lies from its mean."""
+        return np.asarray(value - self.mass @ value)
+
+    def inflation(self, value: Any) -> float:
+        """Return the variance of a mean over the variance it has at Kish's effective size.
+
+        Σ h² (v - mean)² / (1 - 2h + Σh²) with shares h = w/Σw: each row's square is divided by
+        what is left of it on average after its own mean has been taken off, so that the variance
+        is right on average if weights have nothing to do with the value, however unequal.
+        """
+        squares = self.around(value) ** 2
+        plain = self.mean(squares, 0)
+        left = 1 - (2 * self.relative - 1) / self.effective
+        if plain <= 0 or self.effective <= 1:
+            return 1.0
+        return self.mean(squares / left, 1) * (1 - 1 / self.effective) / plain
+
+
+def score_link(own: FloatArray) -> float:
+    """Return how surely weights of rows by falling score go with it: 0 not at all, 1 beyond doubt.
+
+    One less the mean square of log weights within √n blocks of neighbouring scores over that
+    between the blocks; chance alone makes the two alike.
+    """
+    logs = np.log(own)
+    if np.ptp(logs) <= _ROUNDING:
+        return 0.0
+    n_blocks = max(round(len(own) ** 0.5), 2)
+    if len(own) <= n_blocks:
+        return 1.0
+    block = np.arange(len(own)) * n_blocks // len(own)
+    number = np.bincount(block)
+    means = np.bincount(block, logs) / number
+    between = float(number @ (means - logs.mean()) ** 2) / (n_blocks - 1)
+    within = float(((logs - means[block]) ** 2).sum()) / (len(own) - n_blocks)
+    return max(1 - within / between, 0.0) if between > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -30,10 +138,10 @@ class CellRows:
     """Rows in cells: a function has one value a cell."""
 
     masses: FloatArray  # shape (3, cells), each kind sums to 1 (or 0 if there is none)
-    centred: bool = True
+    centred: bool = True  # variances are taken around means of the same rows: too small by 1/n
 
     def moments(self, value: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance."""
+        """Return mean and variance under a mixture; `weights` has one entry a kind."""
         mass = np.asarray(weights) @ self.masses
         mean = mass @ value
         return mean, np.maximum(mass @ (value * value) - mean * mean, 0.0)
@@ -64,10 +172,6 @@ class HeadRows:
         return np.asarray(value * np.clip(self.rates, 0.0, 1.0))
 
 
-KINDS = (LABELLED, UNLABELED, NEGATIVE)
-__all__ = ["CellRows", "HeadRows", "Influence", "Rows", "Spread", "unlabelled_share"]
-
-
 @dataclass(frozen=True)
 class Influence:
     """Hold an estimate and its derivatives by the distributions and the number it is made of.
@@ -91,20 +195,33 @@ class Influence:
 
 
 @dataclass(frozen=True)
+class Found:
+    """Hold value, interval and standard error of a metric, and how badly the shares misfit."""
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+    method: str
+    misfit: Misfit | None = None
+
+
+@dataclass(frozen=True)
 class Spread:
     """Say how an estimate varies: by chance, and with the shares it was made with.
 
     Slopes are worked out when they are asked for; most designs need few of them.
     """
 
-    design: Design
-    rows: Rows
+    design: MixtureDesign
+    rows: CellRows | HeadRows
     influence: Influence
 
     @cached_property
     def variance(self) -> FloatArray:
         """Variance of the distance between estimate and target."""
-        return _variance(self)
+        total: Any = sum(_OF_SOURCE[source](self) for source in self.design.sources)
+        return np.asarray(np.maximum(total, 0.0))
 
     @cached_property
     def share_slope(self) -> FloatArray:
@@ -124,7 +241,7 @@ class Spread:
     @cached_property
     def phi(self) -> list[Any]:
         """What a labelled, an unlabeled and a known negative row adds to the estimate."""
-        mixing, influence = self.design.mixing(), self.influence
+        mixing, influence = self.design.mixing, self.influence
         return [
             mixing.positive[kind] * influence.positive
             + mixing.negative[kind] * influence.negative
@@ -190,13 +307,8 @@ class Spread:
         return moved + change.prevalence * self.influence.prevalence
 
 
-def _variance(moves: Spread) -> FloatArray:
-    """Return the variance for the design."""
-    if moves.design.target == "population":
-        return _population(moves)
-    if moves.design.sampling == "case-control":
-        return _unlabeled_rows(moves)
-    return _labelling(moves)
+def _unit(kind: int) -> FloatArray:
+    return np.asarray(np.eye(3)[kind])
 
 
 def _mean_variance(moves: Spread, value: Any, kind: int) -> Any:
@@ -212,96 +324,72 @@ def _mean_variance(moves: Spread, value: Any, kind: int) -> Any:
     return np.where(size > least, found, np.where(size > 0, np.nan, 0.0))
 
 
-def _unit(kind: int) -> FloatArray:
-    return np.asarray(np.eye(3)[kind])
+def _rows(moves: Spread) -> Any:
+    """Rows of each kind are independent draws, their numbers fixed."""
+    return sum(_mean_variance(moves, moves.phi[kind], kind) for kind in KINDS)
 
 
-def _population(moves: Spread) -> FloatArray:
+def _composition(moves: Spread) -> Any:
+    """Chance is how many rows of a population are positive, if here their number is known.
+
+    The class composition of the unlabeled rows is known, so it adds nothing by chance, and what
+    independent draws would have added is taken off.
+    """
     design, rows, phi = moves.design, moves.rows, moves.phi
-    sizes, effective = design.sizes, design.effective
-    total: Any = sum(_mean_variance(moves, phi[kind], kind) for kind in KINDS)
-    if design.sampling == "case-control":
-        return np.asarray(total)
+    mixing, sizes = design.mixing, design.sizes
+    share, pi, n = mixing.unlabeled_prevalence, mixing.prevalence, sizes.sum(axis=0)
+    gap = (
+        rows.moments(phi[UNLABELED], mixing.positive)[0]
+        - rows.moments(phi[UNLABELED], mixing.negative)[0]
+    )
+    inflation = (sizes * design.units).sum(axis=0) / n
+    of_sample = moves.influence.prevalence**2 * pi * (1 - pi) * inflation / n
+    return of_sample - share * (1 - share) * gap**2 / design.effective[UNLABELED]
+
+
+def _rows_and_numbers(moves: Spread) -> Any:
+    """Rows are independent draws, and how many of each kind there are is multinomial."""
+    design, sizes, size_slope = moves.design, moves.design.sizes, moves.size_slopes
     n = sizes.sum(axis=0)
-    if design.given == "positives":
-        # The class composition of the unlabeled rows is known, so it adds nothing by chance;
-        # that of the whole sample differs from the population's.
-        mixing = design.mixing()
-        share = mixing.unlabeled_prevalence
-        gap = (
-            rows.moments(phi[UNLABELED], mixing.positive)[0]
-            - rows.moments(phi[UNLABELED], mixing.negative)[0]
-        )
-        total = total - share * (1 - share) * gap**2 / effective[UNLABELED]
-        pi = mixing.prevalence
-        inflation = (sizes * design.units).sum(axis=0) / n
-        composition = moves.influence.prevalence**2 * pi * (1 - pi) * inflation / n
-        return np.asarray(np.maximum(total + composition, 0.0))
-    # Sizes of the groups are multinomial.
-    size_slope = moves.size_slopes
     squares = sum(sizes[k] * design.units[k] * size_slope[k] ** 2 for k in KINDS)
     mean = sum(sizes[k] * size_slope[k] for k in KINDS)
     inflation = (sizes * design.units).sum(axis=0) / n
     # A heavy labelled row moves both the distribution and the size of its kind.
-    both = 2 * design.units[LABELLED] * size_slope[LABELLED] * moves.lean(phi[LABELLED])
-    return np.asarray(
-        np.maximum(total + both, 0.0) + np.maximum(squares - inflation * mean**2 / n, 0.0)
-    )
+    both = 2 * design.units[LABELLED] * size_slope[LABELLED] * moves.lean(moves.phi[LABELLED])
+    of_numbers = np.maximum(squares - inflation * mean**2 / n, 0.0)
+    return np.maximum(_rows(moves) + both, 0.0) + of_numbers
 
 
-def _labelling(moves: Spread) -> FloatArray:
+def _labels(moves: Spread) -> Any:
     """Only which positives carry a label is random: a label more is an unlabeled row less."""
     design, rows, moved = moves.design, moves.rows, moves.moved
-    purity, mixing = design.label_purity, design.mixing()
-    labelled, free = design.sizes[LABELLED], unlabelled_share(design)
-    if design.share_known and design.given == "label_frequency":
-        # Each positive was labelled by itself, so the number of labels is random as well.
-        number = labelled * design.units[LABELLED]
-        of_rows = rows.moments(moved, _unit(LABELLED))[1] * moves.inflation(moved) / labelled**2
-        both = 2 * moves.number_slope * moves.lean(moved) / labelled
-        return np.asarray(free * number * np.maximum(of_rows + both + moves.number_slope**2, 0.0))
-    if np.all(purity == 1):
-        return np.asarray(free * _mean_variance(moves, moved, LABELLED))
-    kept = _unlabelled_shares(design, mixing)
+    if design.pure:
+        return design.unlabelled_share * _mean_variance(moves, moved, LABELLED)
+    purity, mixing, kept = design.label_purity, design.mixing, design.unlabelled_shares
     among_positives = rows.moments(moved, mixing.positive)[1]
     among_negatives = rows.moments(moved, mixing.negative)[1]
     of_rows = purity * kept[0] * among_positives + (1 - purity) * kept[1] * among_negatives
-    return np.asarray(moves.inflation(moved) * of_rows / design.effective[LABELLED])
+    return moves.inflation(moved) * of_rows / design.effective[LABELLED]
 
 
-def unlabelled_share(design: Design) -> Any:
-    """Return the finite-population correction of a mean over labelled rows."""
-    positive, negative = _unlabelled_shares(design, design.mixing())
-    return design.label_purity * positive + (1 - design.label_purity) * negative
-
-
-def _unlabelled_shares(design: Design, mixing: Mixing) -> tuple[Any, Any]:
-    """Return the finite-population corrections: shares of positives and negatives not labelled.
-
-    With P positives, S of them labelled, (1 - S/P) P/(P-1) times the variance with divisor P.
-    """
-    if not design.share_known:
-        return 1.0, 1.0
-    positives = np.maximum(mixing.positives, 1e-300)
+def _labels_and_number(moves: Spread) -> Any:
+    """Each positive was labelled by itself, so the number of labels is random as well."""
+    design, moved, slope = moves.design, moves.moved, moves.number_slope
     labelled = design.sizes[LABELLED]
-    hidden_negatives = design.sizes.sum(axis=0) - positives
-    impure = (1 - design.label_purity) * labelled
-    first = np.clip(1 - design.label_purity * labelled / positives, 0.0, 1.0)
-    second = np.clip(1 - impure / np.maximum(hidden_negatives, 1e-300), 0.0, 1.0)
-    return first, second
+    number = labelled * design.units[LABELLED]
+    of_rows = moves.rows.moments(moved, _unit(LABELLED))[1] * moves.inflation(moved) / labelled**2
+    both = 2 * slope * moves.lean(moved) / labelled
+    return design.unlabelled_share * number * np.maximum(of_rows + both + slope**2, 0.0)
 
 
-def _unlabeled_rows(moves: Spread) -> FloatArray:
+def _hidden_positives(moves: Spread) -> Any:
     """Labelled rows stand for the positives among these very unlabeled rows.
 
     Both are samples of one population, so the distance has the variances of both.
     """
-    design, rows, phi = moves.design, moves.rows, moves.phi
-    mixing = design.mixing()
-    share, purity = mixing.unlabeled_prevalence, design.label_purity
-    value = phi[LABELLED]
-    of_mean = _mean_variance(moves, value, LABELLED)
-    hidden = design.effective[UNLABELED] * np.asarray(share)
+    design, rows, value = moves.design, moves.rows, moves.phi[LABELLED]
+    mixing, purity = design.mixing, design.label_purity
+    hidden = design.effective[UNLABELED] * np.asarray(mixing.unlabeled_prevalence)
     among_positives = rows.moments(value, mixing.positive)[1]
     among_negatives = rows.moments(value, mixing.negative)[1]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -309,4 +397,14 @@ def _unlabeled_rows(moves: Spread) -> FloatArray:
     others = design.effective[UNLABELED] - hidden
     more = more + (1 - purity) ** 2 * among_negatives / np.maximum(others, 1e-300)
     # Weights of the hidden positives go with the score as those of the labelled ones do.
-    return np.asarray(of_mean + moves.inflation(value) * more)
+    return _mean_variance(moves, value, LABELLED) + moves.inflation(value) * more
+
+
+_OF_SOURCE: dict[Source, Callable[[Spread], Any]] = {
+    "rows": _rows,
+    "rows and numbers": _rows_and_numbers,
+    "composition": _composition,
+    "labels": _labels,
+    "labels and number": _labels_and_number,
+    "hidden positives": _hidden_positives,
+}

@@ -1,11 +1,11 @@
-"""Areas under curves, each with its interval."""
+"""Areas under curves, and mean losses of scores that are probabilities, each with its interval."""
 
 from typing import Any, Literal, Unpack
 
 from undercount.errors import InputError
 from undercount.estimate import Estimate
 from undercount.read.metrics.indirect import indirect_area
-from undercount.read.metrics.options import MetricOptions, counted, measured, target_of
+from undercount.read.metrics.options import MetricOptions, documented, measure, read_rows, target_of
 
 
 def roc_auc(
@@ -51,12 +51,12 @@ def roc_auc(
     0.875
     """
     if method == "direct":
-        return measured(y, score, "roc_auc", **options)
+        return measure(y, score, "roc_auc", **options)
     if method != "indirect":
         raise InputError(f"method must be 'direct' or 'indirect'; got {method!r}")
     # The cleaned curve depends on which points there are, so all of them are kept.
-    counts, shares = counted(y, score, "roc_auc", options, compact=False)
-    assert shares is not None  # noqa: S101 - counted() has refused a missing prevalence
+    counts, shares = read_rows(y, score, "roc_auc", options, compact=False)
+    assert shares is not None  # noqa: S101 - read_rows() has refused a missing prevalence
     return indirect_area(
         counts,
         shares,
@@ -66,30 +66,13 @@ def roc_auc(
     )
 
 
+@documented
 def partial_roc_auc(
     y: Any, score: Any, *, max_fpr: float, **options: Unpack[MetricOptions]
 ) -> Estimate:
     """Estimate the area under the ROC curve up to a false-positive rate, on McClish's scale.
 
     The scale of scikit-learn's ``roc_auc_score(max_fpr=...)``: ½ is chance, 1 perfect.
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    max_fpr : float
-        End of the range, above 0 and at most 1.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
-
-    Notes
-    -----
-    Assumes: labels are random among the positives, and the prevalence is right.
-    Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.
 
     Examples
     --------
@@ -99,26 +82,16 @@ def partial_roc_auc(
     >>> round(area.value, 4)
     0.8333
     """
-    return measured(y, score, "partial_roc_auc", max_fpr=max_fpr, **options)
+    return measure(y, score, "partial_roc_auc", max_fpr=max_fpr, **options)
 
 
+@documented
 def average_precision(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     """Estimate average precision, precision summed over the steps of recall.
 
     With pure labels the mean over labelled rows of [1 + (S1 - 1)(P - 1)/(S - 1)]/M1, which is
     exactly unbiased over the choice of the labelled rows; plugging the share of labelled rows in
     for recall is too high by .09 with 40 labels.
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
 
     Notes
     -----
@@ -134,26 +107,16 @@ def average_precision(y: Any, score: Any, **options: Unpack[MetricOptions]) -> E
     >>> round(uc.metrics.average_precision(y, score, unlabeled=0, label_frequency=1).value, 4)
     0.5353
     """
-    return measured(y, score, "average_precision", **options)
+    return measure(y, score, "average_precision", **options)
 
 
+@documented
 def lift_auc(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     """Estimate the area under recall against the share predicted positive (AUL).
 
     The mean over labelled rows of the share of rows below them, a row against itself counting ½;
-    AUL = π/2 + (1 - π) AUC.
-
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    **options
-        Keywords of `MetricOptions`. A prevalence is not needed with pure labels; given, it narrows
-        the interval for these very rows.
-
-    Returns
-    -------
-    Estimate
+    AUL = π/2 + (1 - π) AUC. A prevalence is not needed with pure labels; given, it narrows the
+    interval for these very rows.
 
     Notes
     -----
@@ -168,4 +131,38 @@ def lift_auc(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     >>> uc.metrics.lift_auc(y, score, unlabeled=0).value
     0.6875
     """
-    return measured(y, score, "lift_auc", **options)
+    return measure(y, score, "lift_auc", **options)
+
+
+@documented
+def log_loss(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
+    """Estimate the mean negative log-likelihood of the classes.
+
+    π E₁[ℓ₁ - ℓ₀] + E[ℓ₀], with the losses ℓ₁ of a positive and ℓ₀ of a negative row: all rows as
+    if negative, corrected by what the positives lose more. Scores are probabilities; exactly 0 and
+    1 are moved inward by the float's resolution, as scikit-learn does.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, probability = [1, 1, 0, 0], [0.5, 0.5, 0.5, 0.5]
+    >>> round(uc.metrics.log_loss(y, probability, unlabeled=0, prevalence=0.6).value, 4)
+    0.6931
+    """
+    return measure(y, score, "log_loss", **options)
+
+
+@documented
+def brier_score(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
+    """Estimate the mean squared distance between probability and class.
+
+    π E₁[ℓ₁ - ℓ₀] + E[ℓ₀] with ℓ₁ = (1 - p)², ℓ₀ = p². Scores are probabilities.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, probability = [1, 1, 0, 0], [0.5, 0.5, 0.5, 0.5]
+    >>> uc.metrics.brier_score(y, probability, unlabeled=0, prevalence=0.6).value
+    0.25
+    """
+    return measure(y, score, "brier_score", **options)

@@ -1,21 +1,16 @@
 """The recovered ROC AUC with DeLong's variance, in two passes over the cells."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
-from scipy.special import ndtri
 
+from undercount.assume.mixture import TOLERANCE, Misfit
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError
-from undercount.estimate import Estimate
-from undercount.read.intervals.found import Found, report_misfit
-from undercount.read.intervals.scales import metric_kind
+from undercount.estimate import Estimate, check_confidence_level
+from undercount.metric_facts import metric_facts
+from undercount.read.intervals.exact import two_sided_z
 from undercount.shares import Shares
-
-# Areas within this of [0, 1] are rounding.
-TOLERANCE = 1e-9
 
 
 def delong_auc(counts: ScoreCounts, shares: Shares, *, confidence_level: float = 0.95) -> Estimate:
@@ -54,8 +49,7 @@ def delong_auc(counts: ScoreCounts, shares: Shares, *, confidence_level: float =
     (0.875, 0.2205)
     """
     counts.require("positive", "unlabeled")
-    if not 0 < confidence_level < 1:
-        raise InputError(f"confidence_level must lie between 0 and 1; got {confidence_level}")
+    check_confidence_level(confidence_level)
     labelled, unlabeled = counts.positive, counts.unlabeled
     below = _middle(unlabeled)
     below /= -counts.n_unlabeled
@@ -69,21 +63,16 @@ def delong_auc(counts: ScoreCounts, shares: Shares, *, confidence_level: float =
     value = 0.5 + (area - 0.5) / gap  # Jain et al. 2017, eq. 4
     error = math.sqrt(variance) / gap
     inside = min(max(value, 0.0), 1.0)
-    found = Found(inside, 0.0, 1.0, error, "DeLong")
     if abs(value - inside) > TOLERANCE:
-        found = replace(
-            found,
-            misfit=abs(value - inside) / _at_least(error, counts.effective_size("positive"), gap),
-            outside=("roc_auc", value),
-            largest_share=shares.label_purity - abs(2 * area - 1),
-        )
-    both = shares.unlabeled_prevalence, shares.label_purity
-    report_misfit(found, "roc_auc", both, stacklevel=2)
+        errors = abs(value - inside) / _at_least(error, counts.effective_size("positive"), gap)
+        misfit = Misfit("roc_auc", value, errors, shares.label_purity - abs(2 * area - 1))
+        both = shares.unlabeled_prevalence, shares.label_purity
+        misfit.report("roc_auc", both, stacklevel=2)
     low, high = 0.0, 1.0
     if not math.isnan(error):
-        reach = float(ndtri((1 + confidence_level) / 2)) * error
+        reach = two_sided_z(confidence_level) * error
         low, high = max(inside - reach, 0.0), min(inside + reach, 1.0)
-    needs = metric_kind("roc_auc").needs(pure=shares.label_purity == 1)
+    needs = metric_facts("roc_auc").needs(pure=shares.label_purity == 1)
     return Estimate(inside, low, high, error, confidence_level, needs, "DeLong")
 
 

@@ -2,30 +2,19 @@
 
 import itertools
 import math
-from dataclasses import dataclass
 
 from undercount.assume.mixture import mixture_curve
+from undercount.assume.mixture_design import Target
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.estimate import Estimate
+from undercount.metric_facts import metric_facts
 from undercount.read.intervals.bootstrap import bootstrap_interval
-from undercount.read.intervals.design import Target
+from undercount.read.intervals.estimate import ShareError
 from undercount.read.intervals.exact import two_sided_z
-from undercount.read.intervals.intervals import ShareError
-from undercount.read.intervals.scales import metric_kind
 from undercount.shares import Shares
 
 CHANCE_AREA = 0.5
-
-
-@dataclass(frozen=True)
-class Known:
-    """Hold a share or purity, the ends between which it may lie, and its standard error."""
-
-    value: float
-    low: float
-    high: float
-    error: float
 
 
 def indirect_area(
@@ -50,11 +39,11 @@ def indirect_area(
     """
     if share_error not in ("combined", "guaranteed"):
         raise InputError(f"share_error must be 'combined' or 'guaranteed'; got {share_error!r}")
-    share, purity = _known(shares, "unlabeled_prevalence"), _known(shares, "label_purity")
+    share, purity = (_share(shares, name) for name in ("unlabeled_prevalence", "label_purity"))
     level = confidence_level
     if share_error == "guaranteed":
-        level = 1 - (1 - level) / (1 + (share.error > 0) + (purity.error > 0))
-        share, purity = (_as_range(known, level) for known in (share, purity))
+        level = 1 - (1 - level) / (1 + (share.standard_error > 0) + (purity.standard_error > 0))
+        share, purity = (_as_range(number, level) for number in (share, purity))
     exact = shares.exact()
     value = mixture_curve(counts, exact).roc_auc
     found = [
@@ -70,7 +59,7 @@ def indirect_area(
     low = value - math.hypot(max(value - low, 0.0), reach)
     high = value + math.hypot(max(high - value, 0.0), reach)
     pure = shares.label_purity == 1 and shares.label_purity_interval is None
-    needs = metric_kind("roc_auc").needs(pure=pure)
+    needs = metric_facts("roc_auc").needs(pure=pure)
     error = math.hypot(found[0][1], moved)
     return Estimate(
         value, max(low, 0.0), min(high, 1.0), error, confidence_level, needs, "bootstrap"
@@ -95,40 +84,43 @@ def cleaned_area(counts: ScoreCounts, shares: Shares) -> float:
         return 1.0 if area > CHANCE_AREA else 0.0
 
 
-def _known(shares: Shares, name: str) -> Known:
+def _share(shares: Shares, name: str) -> Estimate:
     """Read value, range and error; the interval of an estimate with an error is no range."""
     value, error = getattr(shares, name), getattr(shares, f"{name}_error")
     span = getattr(shares, f"{name}_interval")
     ends = (value, value) if span is None or error > 0 else (span.low, span.high)
-    return Known(value, *ends, error)
+    return Estimate(value, *ends, error)
 
 
-def _as_range(known: Known, level: float) -> Known:
-    if known.error == 0:
-        return known
-    reach = two_sided_z(level) * known.error
-    return Known(known.value, max(known.value - reach, 0.0), min(known.value + reach, 1.0), 0.0)
+def _as_range(share: Estimate, level: float) -> Estimate:
+    if share.standard_error == 0:
+        return share
+    reach = two_sided_z(level) * share.standard_error
+    return Estimate(share.value, max(share.value - reach, 0.0), min(share.value + reach, 1.0), 0.0)
 
 
-def _corners(counts: ScoreCounts, exact: Shares, share: Known, purity: Known) -> list[Shares]:
+def _corners(counts: ScoreCounts, exact: Shares, share: Estimate, purity: Estimate) -> list[Shares]:
     """Return the shares at the ends of the ranges, as far as they exist."""
     ends = itertools.product({share.low, share.high}, {purity.low, purity.high})
     found = [_at(counts, exact, *end) for end in ends if end != (share.value, purity.value)]
     return [shares for shares in found if shares is not None]
 
 
-def _moved(counts: ScoreCounts, exact: Shares, known: Known, name: str) -> float:
+def _moved(counts: ScoreCounts, exact: Shares, number: Estimate, name: str) -> float:
     """Return by how much the area moves with one standard error of the share or the purity."""
-    if known.error == 0:
+    error = number.standard_error
+    if error == 0:
         return 0.0
     ends = []
-    for value in (max(known.value - known.error, 0.0), min(known.value + known.error, 1.0)):
-        told = {"share": exact.unlabeled_prevalence, "purity": exact.label_purity}
-        told["purity" if name == "label_purity" else "share"] = value
-        ends.append(_at(counts, exact, **told) or exact)
+    for value in (max(number.value - error, 0.0), min(number.value + error, 1.0)):
+        share, purity = (
+            value if moves == name else getattr(exact, moves)
+            for moves in ("unlabeled_prevalence", "label_purity")
+        )
+        ends.append(_at(counts, exact, share, purity) or exact)
     gap = float(getattr(ends[1], name) - getattr(ends[0], name))
     rise = cleaned_area(counts, ends[1]) - cleaned_area(counts, ends[0])
-    return abs(rise / gap) * known.error if gap > 0 else 0.0
+    return abs(rise / gap) * error if gap > 0 else 0.0
 
 
 def _at(counts: ScoreCounts, exact: Shares, share: float, purity: float) -> Shares | None:

@@ -1,15 +1,36 @@
 """The keywords that every metric takes, and the one path from rows to an estimate."""
 
-from typing import Any, TypedDict, Unpack
+import inspect
+from collections.abc import Callable
+from typing import Any, TypedDict, TypeVar, Unpack
 
+from undercount.assume.mixture_design import Target
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.estimate import Estimate
-from undercount.read.intervals.design import Target
+from undercount.metric_facts import LOSSES, metric_facts
+from undercount.read.intervals.estimate import ShareError, estimate_metric
 from undercount.read.intervals.exact import IntervalKind
-from undercount.read.intervals.intervals import ShareError, estimate_metric
-from undercount.read.intervals.scales import LOSS_METRICS, metric_kind
 from undercount.shares import SAMPLINGS, Sampling, Shares, read_shares
+
+Metric = TypeVar("Metric", bound=Callable[..., Estimate])
+# Parameters that mean the same for every metric, by the first name of each.
+_SHARED = {
+    "y": "y, score : array-like\n"
+    "    Labels (1 positive, 0 negative, missing unlabeled) and scores.",
+    "threshold": "threshold : float\n    Rows with at least this score are predicted positive.",
+    "beta": "beta : float\n    Weight of recall.",
+    "max_fpr": "max_fpr : float\n    End of the range, above 0 and at most 1.",
+    "options": "**options\n    Keywords of `MetricOptions`.",
+}
+
+# What a metric rests on, by whether it needs a prevalence.
+_ASSUMED = {
+    True: "Assumes: labels are random among the positives, and the prevalence is right.\n"
+    "Wrong when: positives with high scores are labelled more often, or the prevalence is wrong.",
+    False: "Assumes: labels are random among the positives; no prevalence is needed if they are "
+    "pure.\nWrong when: positives with high scores are labelled more often than others.",
+}
 
 
 class MetricOptions(TypedDict, total=False):
@@ -72,7 +93,28 @@ class MetricOptions(TypedDict, total=False):
     share_error: ShareError
 
 
-def counted(
+def documented(metric: Metric) -> Metric:
+    """Write into a docstring what metrics share: parameters, and what they assume if it is silent.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> "Assumes: labels are random among the positives" in uc.metrics.f1.__doc__
+    True
+    """
+    if metric.__doc__ is None:  # python -OO
+        return metric
+    doc = inspect.cleandoc(metric.__doc__)
+    shared = "\n".join(_SHARED[name] for name in metric.__annotations__ if name in _SHARED)
+    words = f"Parameters\n----------\n{shared}\n\nReturns\n-------\nEstimate\n\n"
+    if "Notes\n-----" not in doc:
+        words += f"Notes\n-----\n{_ASSUMED[metric_facts(metric.__name__).needs_prevalence]}\n\n"
+    place = doc.index("Notes\n-----" if "Notes\n-----" in doc else "Examples\n--------")
+    metric.__doc__ = doc[:place] + words + doc[place:]
+    return metric
+
+
+def read_rows(
     y: Any,
     score: Any,
     name: str,
@@ -92,23 +134,20 @@ def counted(
         score,
         unlabeled=options.get("unlabeled"),
         sample_weight=options.get("sample_weight"),
-        compact=compact and not _needs_every_score(name, pure=purity == 1),
+        # Losses need every score; with impure labels every unlabeled row takes part in average
+        # precision's steps of recall and in the areas' intervals.
+        compact=compact and name not in LOSSES and purity == 1,
         knots=() if threshold is None else (threshold,),
     )
     counts.require("positive", "unlabeled")
     sampling = options.get("sampling", "single-sample")
     if sampling not in SAMPLINGS:
         raise InputError(f"sampling must be one of {SAMPLINGS}; got {sampling!r}")
-    shares = read_shares(
-        counts,
-        prevalence=options.get("prevalence"),
-        unlabeled_prevalence=options.get("unlabeled_prevalence"),
-        label_frequency=options.get("label_frequency"),
-        label_purity=purity,
-        sampling=sampling,
-    )
-    if shares is None and (metric_kind(name).needs_prevalence or purity != 1):
-        reason = "" if metric_kind(name).needs_prevalence else f" when label_purity is {purity}"
+    prevalences = ("prevalence", "unlabeled_prevalence", "label_frequency")
+    given: dict[str, Any] = {name: options.get(name) for name in prevalences}
+    shares = read_shares(counts, **given, label_purity=purity, sampling=sampling)
+    if shares is None and (metric_facts(name).needs_prevalence or purity != 1):
+        reason = "" if metric_facts(name).needs_prevalence else f" when label_purity is {purity}"
         raise InputError(
             f"{name} needs exactly one of prevalence, unlabeled_prevalence and label_frequency"
             f"{reason}; got none. undercount.prevalence estimates it"
@@ -122,16 +161,7 @@ def target_of(options: MetricOptions) -> Target:
     return options.get("target", "population" if apart else "dataset")
 
 
-def _needs_every_score(name: str, *, pure: bool) -> bool:
-    """Whether merging unlabeled rows between labelled ones would lose something.
-
-    With impure labels every unlabeled row takes part in average precision's steps of recall and
-    in the areas' intervals.
-    """
-    return name in LOSS_METRICS or not pure
-
-
-def measured(
+def measure(
     y: Any,
     score: Any,
     name: str,
@@ -144,7 +174,7 @@ def measured(
     """Estimate a metric of rows."""
     if not beta > 0:
         raise InputError(f"beta must be above 0; got {beta}")
-    counts, shares = counted(y, score, name, options, threshold=_number(threshold))
+    counts, shares = read_rows(y, score, name, options, threshold=_number(threshold))
     return estimate_metric(
         counts,
         shares,

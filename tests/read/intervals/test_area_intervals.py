@@ -10,10 +10,10 @@ from scipy.special import stdtrit
 
 import undercount as uc
 from undercount import metrics
-from undercount.read.intervals.areas import cell_rows, mean_loss, recovered
-from undercount.read.intervals.design import design_of
-from undercount.read.intervals.intervals import estimate_metric
-from undercount.read.intervals.skewness import skewed_interval, third_moments
+from undercount.assume.mixture_design import design_of
+from undercount.read.intervals.area_gradients import cell_rows, mean_loss, recovered
+from undercount.read.intervals.area_intervals import skewed_interval, third_moments
+from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.variance import Spread
 
 AREAS = ("roc_auc", "partial_roc_auc", "average_precision", "lift_auc", "log_loss", "brier_score")
@@ -118,9 +118,9 @@ def loss_moves(y, score, positives):
     counts = uc.ScoreCounts.from_rows(y, score)
     shares = uc.Shares.from_positives(counts, positives)
     design = design_of(counts, shares, "single-sample", "dataset")
-    rows, mixing = cell_rows(counts), design.mixing()
-    mass = recovered(rows, mixing)
-    return Spread(design, rows, mean_loss(counts, mass, float(mixing.prevalence), "log_loss"))
+    rows = cell_rows(counts)
+    mass = recovered(rows, design.mixing)
+    return Spread(design, rows, mean_loss(counts, mass, "log_loss"))
 
 
 @pytest.mark.parametrize("n_labelled", [3, 4, 6])

@@ -8,9 +8,9 @@ import pytest
 import undercount as uc
 from undercount import metrics
 from undercount.curve import Rates
-from undercount.read.intervals.intervals import estimate_metric
-from undercount.read.intervals.scales import THRESHOLD_METRICS
-from undercount.read.intervals.thresholds import RatePoint
+from undercount.metric_facts import THRESHOLD_METRICS
+from undercount.read.intervals.estimate import estimate_metric
+from undercount.read.intervals.threshold_gradients import RatePoint
 
 RANGES = {"npv": (0, 1), "mcc": (-1, 1), "negative_likelihood_ratio": (0, math.inf)}
 

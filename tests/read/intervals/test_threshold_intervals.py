@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.read.intervals.components import head_interval
-from undercount.read.intervals.design import Design, design_of
-from undercount.read.intervals.intervals import estimate_metric
-from undercount.read.intervals.limits import certain_limits
-from undercount.read.intervals.scales import THRESHOLD_METRICS
-from undercount.read.intervals.thresholds import HeadCounts, RatePoint
+from undercount.assume.mixture_design import MixtureDesign, design_of
+from undercount.metric_facts import THRESHOLD_METRICS
+from undercount.read.intervals.estimate import estimate_metric
+from undercount.read.intervals.threshold_gradients import HeadCounts, RatePoint
+from undercount.read.intervals.threshold_intervals import certain_limits, threshold_interval
 
 LABEL = [1, 1, 0, None, None, None, 1, None, None, 0, None]
 FLAGGED = np.arange(11) < 6  # two positives, a negative and three unlabeled rows are flagged
@@ -71,12 +70,12 @@ def test_ten_hidden_positives_of_a_known_label_frequency(metric):
     seen = rng.binomial(hits, frequency)
     labelled = seen + rng.binomial(positives - hits, frequency)
     zero = np.zeros(size)
-    design = Design(
+    design = MixtureDesign(
         np.stack([labelled, rows - labelled, zero]).astype(float), np.ones((3, size)),
         "label_frequency", frequency, 1.0, "single-sample", "dataset",
     )  # fmt: skip
     heads = HeadCounts(np.stack([seen, hits + false - seen, zero]).astype(float), design)
-    low, high = head_interval(heads, metric, confidence_level=0.95)
+    _, low, high = threshold_interval(heads, metric, confidence_level=0.95)
     true = RatePoint(hits / positives, false / (rows - positives), positives / rows).metric(metric)
     held = np.mean((low <= true + 1e-12) & (true <= high + 1e-12))
     assert 0.94 < held < 0.97

@@ -1,17 +1,20 @@
-"""Areas and mean losses as sums over cells, with their influence functions.
+"""Areas and mean losses of recovered masses, each with its gradient beside its value.
 
 Each is a smooth function of the distributions of positives (P), negatives (N) and all rows (E);
-its derivative towards a point mass gives every variance by `variance.spread`.
+its derivative towards a point mass gives every variance (`variance.Spread`). Values of whole areas
+are those of the `OperatingCurve` that the masses make. The partial area is an estimate of its own:
+recovered rates go up and down by chance, and a curve that does so has no part up to a rate.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from undercount.assume.mixture import Mixing
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray
+from undercount.curve import FloatArray, OperatingCurve
 from undercount.errors import InputError
-from undercount.read.intervals.design import Mixing
 from undercount.read.intervals.variance import CellRows, Influence
 
 # Like scikit-learn, so that a probability of exactly 0 or 1 has a finite loss.
@@ -25,6 +28,18 @@ class Recovered:
     positive: FloatArray
     negative: FloatArray
     everyone: FloatArray
+    prevalence: float
+
+    @cached_property
+    def curve(self) -> OperatingCurve:
+        """The curve of the running sums, by falling score; its thresholds are places."""
+        tpr, fpr, flagged = (
+            np.append(0.0, np.cumsum(mass))
+            for mass in (self.positive, self.negative, self.everyone)
+        )
+        return OperatingCurve(
+            -np.arange(float(len(tpr))), tpr, fpr, self.prevalence, flagged=flagged
+        )
 
 
 def cell_rows(counts: ScoreCounts) -> CellRows:
@@ -40,6 +55,7 @@ def recovered(rows: CellRows, mixing: Mixing) -> Recovered:
         mixing.positive @ rows.masses,
         mixing.negative @ rows.masses,
         mixing.everyone @ rows.masses,
+        float(mixing.prevalence),
     )
 
 
@@ -48,12 +64,8 @@ def area_influence(
 ) -> Influence:
     """Return an area with its influence functions."""
     mass = recovered(rows, mixing)
-    if name == "roc_auc":
-        return roc_auc(mass)
-    if name == "lift_auc":
-        return lift_auc(mass)
-    if name == "average_precision":
-        return average_precision(mass, float(mixing.prevalence))
+    if name != "partial_roc_auc":
+        return AREA_GRADIENTS[name](mass)
     if max_fpr is None or not 0 < max_fpr <= 1:
         raise InputError(f"max_fpr must be in (0, 1]; got {max_fpr}")
     return partial_roc_auc(mass, max_fpr)
@@ -75,14 +87,14 @@ def roc_auc(mass: Recovered) -> Influence:
 
     With pure or impure labels this is ½ + (A - ½)/(κ - a), Jain et al. 2017, eq. 4.
     """
-    below = 1 - _middle(mass.negative)
-    return Influence(float(mass.positive @ below), positive=below, negative=_middle(mass.positive))
+    tpr, fpr = _middle(mass.curve.tpr), _middle(mass.curve.fpr)
+    return Influence(mass.curve.roc_auc, positive=1 - fpr, negative=tpr)
 
 
 def lift_auc(mass: Recovered) -> Influence:
     """Area under recall against predicted-positive rate (AUL), a row against itself counting ½."""
-    below = 1 - _middle(mass.everyone)
-    return Influence(float(mass.positive @ below), positive=below, everyone=_middle(mass.positive))
+    tpr, flagged = _middle(mass.curve.tpr), _middle(mass.curve.predicted_positive_rate)
+    return Influence(mass.curve.lift_auc, positive=1 - flagged, everyone=tpr)
 
 
 def partial_roc_auc(mass: Recovered, max_fpr: float) -> Influence:
@@ -93,8 +105,8 @@ def partial_roc_auc(mass: Recovered, max_fpr: float) -> Influence:
     distances is least. The end moves with the data so that its own effect cancels, hence the
     derivative is ∫ (dTPR dFPR - dFPR dTPR) over the range, the same form as the whole area's.
     """
-    fpr, tpr = _middle(mass.negative), _middle(mass.positive)
-    distance = np.cumsum(mass.everyone * (np.cumsum(mass.negative) - max_fpr))
+    fpr, tpr = _middle(mass.curve.fpr), _middle(mass.curve.tpr)
+    distance = np.cumsum(mass.everyone * (mass.curve.fpr[1:] - max_fpr))
     # Cells wholly inside the range; one without weight changes no distance and belongs to it too.
     end = len(distance) - int(np.argmin(np.append(0.0, distance)[::-1]))
     inside = np.arange(len(fpr)) < end
@@ -125,15 +137,19 @@ def no_area(max_fpr: float | None) -> float:
     return 0.5 * (1 - chance / (end - chance))
 
 
-def average_precision(mass: Recovered, prevalence: float) -> Influence:
-    """Precision summed over the steps of recall: Σ dTPR · π TPR / Q."""
-    tpr, flagged = np.cumsum(mass.positive), np.cumsum(mass.everyone)
+def average_precision(mass: Recovered) -> Influence:
+    """Precision summed over the steps of recall: Σ dTPR · π TPR / Q.
+
+    The plug-in value; `average_precision.unbiased_average_precision` corrects it for pure labels.
+    """
+    prevalence, curve = mass.prevalence, mass.curve
+    tpr, flagged = curve.tpr[1:], curve.predicted_positive_rate[1:]
     with np.errstate(divide="ignore", invalid="ignore"):
         inverse = np.where(flagged > 0, 1 / flagged, 0.0)
     # Positives drawn apart may lie above every row of the target: precision is 1 where no row is
     # flagged, and stays so.
     precision = np.where(flagged > 0, prevalence * tpr * inverse, tpr > 0)
-    value = float(mass.positive @ precision)
+    value = curve.average_precision
     # A row adds to recall and flagged share at its own cell and all lower ones.
     lower_recall = _reverse_sum(prevalence * inverse * mass.positive)
     lower_flagged = _reverse_sum(precision * inverse * mass.positive)
@@ -145,11 +161,14 @@ def average_precision(mass: Recovered, prevalence: float) -> Influence:
     )
 
 
-def mean_loss(counts: ScoreCounts, mass: Recovered, prevalence: float, name: str) -> Influence:
+AREA_GRADIENTS = {"roc_auc": roc_auc, "lift_auc": lift_auc, "average_precision": average_precision}
+
+
+def mean_loss(counts: ScoreCounts, mass: Recovered, name: str) -> Influence:
     """Mean loss R = π E₁[ℓ₁ - ℓ₀] + E[ℓ₀] of scores that are probabilities."""
     if counts.compact:
         raise InputError(f"{name} needs every score; count with compact=False")
-    probability = counts.score
+    probability, prevalence = counts.score, mass.prevalence
     if probability[0] > 1 or probability[-1] < 0:
         wrong = probability[0] if probability[0] > 1 else probability[-1]
         raise InputError(
@@ -172,9 +191,11 @@ def mean_loss(counts: ScoreCounts, mass: Recovered, prevalence: float, name: str
     )
 
 
-def _middle(mass: FloatArray) -> FloatArray:
-    """Return the mass above each cell plus half of its own."""
-    return np.cumsum(mass) - mass / 2
+def _middle(rate: FloatArray) -> FloatArray:
+    """Return the rate in the middle of each cell, where half of its rows are flagged."""
+    middle = rate[1:] + rate[:-1]
+    middle /= 2
+    return middle
 
 
 def _reverse_sum(values: FloatArray) -> FloatArray:

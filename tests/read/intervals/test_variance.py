@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.read.intervals.intervals import estimate_metric
-from undercount.read.intervals.row_weights import RowWeights, row_weights
+from undercount.read.intervals.estimate import estimate_metric
+from undercount.read.intervals.variance import RowWeights, row_weights
 
 
 @pytest.mark.parametrize("scale", [0.01, 1.0, 300.0])

@@ -9,11 +9,11 @@ from scipy.stats import hypergeom
 from statsmodels.stats.proportion import proportion_confint
 
 import undercount as uc
+from undercount.assume.mixture_design import design_of
+from undercount.metric_facts import FACTS, THRESHOLD_METRICS
 from undercount.read.intervals.average_precision import unbiased_average_precision
-from undercount.read.intervals.design import design_of
+from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.exact import finite_size, hits_interval, wilson_share
-from undercount.read.intervals.intervals import estimate_metric, estimate_metrics
-from undercount.read.intervals.scales import ALL_METRICS, THRESHOLD_METRICS
 
 SCORE = np.array([8.0, 7, 6, 5, 4, 3, 2, 1])
 Y = np.array([1.0, 0, 1, 0, 1, 0, 0, 0])
@@ -139,10 +139,10 @@ def test_case_control_precision_and_f1_have_the_delta_variance():
         + q * (1 - q) / (unlabeled * (share + q) ** 2)
         + (0.02 * q / (share * (share + q))) ** 2
     )
-    found = estimate_metrics(
-        counts, shares, ("precision", "f1"), threshold=threshold, target="population"
+    precision, f1 = (
+        estimate_metric(counts, shares, name, threshold=threshold, target="population")
+        for name in ("precision", "f1")
     )
-    precision, f1 = found["precision"], found["f1"]
     assert precision.standard_error / precision.value == pytest.approx(
         math.sqrt(log_precision), rel=1e-3
     )
@@ -233,7 +233,7 @@ def test_exact_interval_of_precision_is_that_of_the_true_positives():
 
 @pytest.mark.parametrize("target", ["dataset", "population"])
 @pytest.mark.parametrize("sampling", ["single-sample", "case-control"])
-@pytest.mark.parametrize("metric", ALL_METRICS)
+@pytest.mark.parametrize("metric", FACTS)
 def test_every_estimate_lies_in_its_interval(metric, sampling, target):
     counts = sample(negatives=0.1)
     counts = uc.ScoreCounts.from_counts(
@@ -309,16 +309,16 @@ def test_compact_counts_give_the_same_estimates():
     full = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
     compact = uc.ScoreCounts.from_rows(y, score, unlabeled=0, compact=True, knots=[0.3])
     shares = uc.Shares(0.1)
-    names = [m for m in ALL_METRICS if m not in ("log_loss", "brier_score")]
+    names = [m for m in FACTS if m not in ("log_loss", "brier_score")]
     for target in ("dataset", "population"):
         options = {"threshold": 0.3, "max_fpr": 0.2, "target": target}
-        one = estimate_metrics(full, shares, names, **options)
-        other = estimate_metrics(compact, shares, names, **options)
         for name in names:
+            one = estimate_metric(full, shares, name, **options)
+            other = estimate_metric(compact, shares, name, **options)
             # The end of a partial area may fall into a merged cell, where the curve is a line.
             slack = 2e-3 if name == "partial_roc_auc" else 1e-12
-            assert other[name].value == pytest.approx(one[name].value, abs=slack)
-            assert other[name].low == pytest.approx(one[name].low, abs=5 * slack)
+            assert other.value == pytest.approx(one.value, abs=slack)
+            assert other.low == pytest.approx(one.low, abs=5 * slack)
 
 
 def test_losses_need_every_score():

@@ -2,21 +2,20 @@
 
 import itertools
 import math
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from undercount.assume.mixture_design import MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, UndefinedMetricWarning, warn
-from undercount.estimate import Estimate
-from undercount.read.intervals.area_intervals import area_value
-from undercount.read.intervals.design import Design, Target, design_of
+from undercount.estimate import Estimate, check_confidence_level
+from undercount.metric_facts import MetricFacts, metric_facts
+from undercount.read.intervals.area_intervals import area_estimate
 from undercount.read.intervals.exact import IntervalKind, two_sided_z
-from undercount.read.intervals.found import Found, Question, report_misfit
-from undercount.read.intervals.scales import THRESHOLD_METRICS, MetricKind, metric_kind
-from undercount.read.intervals.threshold_intervals import threshold_value
+from undercount.read.intervals.threshold_intervals import threshold_estimate
+from undercount.read.intervals.variance import Found
 from undercount.shares import Sampling, Shares
 
 ShareError: TypeAlias = Literal["combined", "guaranteed"]
@@ -82,57 +81,52 @@ def estimate_metric(
     Examples
     --------
     >>> import undercount as uc
-    >>> from undercount.read.intervals.intervals import estimate_metric
+    >>> from undercount.read.intervals.estimate import estimate_metric
     >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 1, 0, 0, 0], range(8, 0, -1), unlabeled=0)
     >>> print(estimate_metric(counts, uc.Shares(0.2), "precision", threshold=6))
     0.8889 (0.6667 to 1 at 95 %; needs random labels, prevalence)
     """
-    kind = _checked(name, shares, threshold, confidence_level)
+    facts = metric_facts(name)
+    _check(facts, shares, threshold, confidence_level)
     level = confidence_level
     if share_error == "guaranteed":
         shares, level = _searched(shares, confidence_level)
     elif share_error != "combined":
         raise InputError(f"share_error must be 'combined' or 'guaranteed'; got {share_error!r}")
-    question = Question(kind, threshold, beta, max_fpr, level, interval)
+    options = {"threshold": threshold, "beta": beta, "kind": interval}
+    if facts.family != "threshold":
+        options = {"max_fpr": max_fpr}
     design = design_of(counts, shares, sampling, target)
     if shares is None and design.sampling == "case-control":
         # Without a prevalence nothing is known about how many unlabeled rows are positive.
         design = replace(design, target="population")
-    found = _found(counts, design, shares, question, strict=True)
+    found = _found(counts, design, shares, facts, level, options, strict=True)
     low, high = found.low, found.high
     for other in _range(counts, shares):
-        moved = _found(counts, design_of(counts, other, sampling, target), other, question)
+        at_other = design_of(counts, other, sampling, target)
+        moved = _found(counts, at_other, other, facts, level, options)
         low, high = min(low, moved.low), max(high, moved.high)
     pure = shares is None or (shares.label_purity == 1 and not shares.label_purity_interval)
-    needs = kind.needs(pure=pure)
+    needs = facts.needs(pure=pure)
     return Estimate(
         found.value, low, high, found.standard_error, confidence_level, needs, found.method
     )
 
 
-def estimate_metrics(
-    counts: ScoreCounts, shares: Shares | None, names: Iterable[str], **options: Any
-) -> dict[str, Estimate]:
-    """Estimate several metrics with the options of `estimate_metric`."""
-    return {name: estimate_metric(counts, shares, name, **options) for name in names}
-
-
-def _checked(
-    name: str, shares: Shares | None, threshold: float | None, confidence_level: float
-) -> MetricKind:
-    kind = metric_kind(name)
-    if not 0 < confidence_level < 1:
-        raise InputError(f"confidence_level must be above 0 and below 1; got {confidence_level}")
-    if shares is None and kind.needs_prevalence:
+def _check(
+    facts: MetricFacts, shares: Shares | None, threshold: float | None, confidence_level: float
+) -> None:
+    check_confidence_level(confidence_level)
+    if shares is None and facts.needs_prevalence:
         raise InputError(
-            f"{name} needs a prevalence; give prevalence, unlabeled_prevalence or label_frequency"
+            f"{facts.name} needs a prevalence; give prevalence, unlabeled_prevalence or "
+            "label_frequency"
         )
-    if name in THRESHOLD_METRICS:
+    if facts.family == "threshold":
         if threshold is None:
-            raise InputError(f"{name} needs a threshold; rows with at least this score count")
+            raise InputError(f"{facts.name} needs a threshold; rows with at least this score count")
         if math.isnan(threshold):
             raise InputError("threshold must be a number; got nan")
-    return kind
 
 
 def _searched(shares: Shares | None, confidence_level: float) -> tuple[Shares | None, float]:
@@ -169,9 +163,11 @@ def _range(counts: ScoreCounts, shares: Shares | None) -> list[Shares]:
 
 def _found(
     counts: ScoreCounts,
-    design: Design,
+    design: MixtureDesign,
     shares: Shares | None,
-    question: Question,
+    facts: MetricFacts,
+    confidence_level: float,
+    options: dict[str, Any],
     *,
     strict: bool = False,
 ) -> Found:
@@ -179,18 +175,20 @@ def _found(
     errors = (0.0, 0.0)
     if shares is not None:
         errors = shares.unlabeled_prevalence_error, shares.label_purity_error
-    if question.kind.name in THRESHOLD_METRICS:
-        found = threshold_value(counts, design, question, errors)
-    else:
-        found = area_value(counts, design, question, errors)
-    if strict:
-        share = float(design.mixing().unlabeled_prevalence)
-        report_misfit(found, question.kind.name, (share, float(design.label_purity)), stacklevel=4)
+    estimate = threshold_estimate if facts.family == "threshold" else area_estimate
+    found = estimate(
+        counts, design, facts.name, confidence_level=confidence_level, errors=errors, **options
+    )
+    if strict and found.misfit is not None:
+        used = float(design.mixing.unlabeled_prevalence), float(design.label_purity)
+        found.misfit.report(facts.name, used, stacklevel=4)
     if math.isnan(found.value):
         if strict:
-            name = question.kind.name
-            warn(UndefinedMetricWarning("{metric} is 0/0 here, so NaN", metric=name), stacklevel=4)
-        least, most = question.kind.range
+            warn(
+                UndefinedMetricWarning("{metric} is 0/0 here, so NaN", metric=facts.name),
+                stacklevel=4,
+            )
+        least, most = facts.range
         return replace(found, low=least, high=most)
     # The interval of an estimate holds the estimate, whatever was rounded on the way.
     return replace(found, low=min(found.low, found.value), high=max(found.high, found.value))
