@@ -138,10 +138,10 @@ def compare(
     if options.get("sample_weight") is not None:
         raise InputError("compare takes no sample_weight; repeat rows, or evaluate each model")
     thresholds = _thresholds(threshold, scores)
-    told = any(options.get(share) is not None for share in SHARES)
+    given = any(options.get(share) is not None for share in SHARES)
     evaluations: dict[str, Evaluation] = {}
     for name, score in scores.items():
-        if evaluations and not told:
+        if evaluations and not given:
             options["unlabeled_prevalence"] = _as_share(next(iter(evaluations.values())))
             options.pop("prevalence_interval", None)  # of the share, which is known by now
         evaluations[name] = evaluate(

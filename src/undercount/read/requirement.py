@@ -68,12 +68,12 @@ def judged(
     verdict = requirement.verdict(estimate)
     if verdict == "failed":
         return verdict, ""
-    told = [check for check in checks if _empty(check, estimate)]
-    told += [check for check in checks if check.level == "fail"]
-    told += [check for check in checks if (check.code, check.level) == (CODES["leak"], "warn")]
-    doubts = [f"{check.message.split('. ')[0]} ({check.code})" for check in told]
+    grave = [check for check in checks if _empty(check, estimate)]
+    grave += [check for check in checks if check.level == "fail"]
+    grave += [check for check in checks if (check.code, check.level) == (CODES["leak"], "warn")]
+    doubts = [f"{check.message.split('. ')[0]} ({check.code})" for check in grave]
     doubts += [str(warning) for warning in warned if isinstance(warning, MisfitWarning)]
-    if math.isnan(estimate.value) and not any(_empty(check, estimate) for check in told):
+    if math.isnan(estimate.value) and not any(_empty(check, estimate) for check in grave):
         doubts.insert(0, f"{requirement.metric} is 0/0 here")
     if doubts:
         return "inconclusive", doubts[0]
