@@ -151,3 +151,65 @@ def test_infeasible_shares_name_the_feasible_range(case):
     make, message = BAD[case]
     with pytest.raises(uc.InputError, match=message):
         make(counted(100, 0, 900))
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.integers(1, 500),
+    st.integers(0, 500),
+    st.integers(1, 5000),
+    st.floats(0.05, 0.4),
+    st.floats(0.6, 1),
+    st.floats(0.5, 1),
+)
+def test_the_share_that_was_given_stays_when_the_purity_moves(
+    n_positive, n_negative, n_unlabeled, share, purity, other
+):
+    counts = counted(n_positive, n_negative, n_unlabeled)
+    known = uc.Shares(share, purity)
+    given = {
+        "prevalence": uc.Shares.from_prevalence(counts, known.prevalence(counts), purity),
+        "positives": uc.Shares.from_positives(counts, known.positives(counts), purity),
+        "label_frequency": uc.Shares.from_label_frequency(
+            counts, known.label_frequency(counts), purity
+        ),
+    }
+    for name, shares in given.items():
+        try:
+            moved = shares.with_purity(counts, other)
+        except uc.InputError:
+            assert not 0 <= shares.unlabeled_prevalence_at(counts, other) < other
+            continue
+        assert moved.label_purity == other
+        assert moved.given == name
+        assert getattr(moved, name)(counts) == pytest.approx(getattr(shares, name)(counts))
+    assert known.with_purity(counts, other).unlabeled_prevalence == share
+
+
+def test_other_shares_keep_the_rest():
+    purity = uc.Estimate(0.9, 0.8, 0.95, 0.03)
+    shares = uc.Shares(uc.Estimate(0.3, 0.2, 0.5, 0.06), purity, "case-control")
+    moved = shares.with_unlabeled_prevalence(0.4)
+    assert (moved.unlabeled_prevalence, moved.unlabeled_prevalence_error) == (0.4, 0)
+    assert moved.unlabeled_prevalence_interval is None
+    assert moved.label_purity_interval == uc.Interval(0.8, 0.95)
+    wider = shares.with_interval(0.1, 0.6)
+    assert wider.unlabeled_prevalence_interval == uc.Interval(0.1, 0.6)
+    assert (wider.unlabeled_prevalence, wider.unlabeled_prevalence_error) == (0.3, 0.06)
+    assert shares.exact() == uc.Shares(0.3, 0.9, "case-control")
+    assert shares.exact(0.1, 0.7) == uc.Shares(0.1, 0.7, "case-control")
+    ranges = shares.as_ranges(2.0)
+    assert ranges.unlabeled_prevalence_interval == uc.Interval(0.18, 0.42)
+    assert ranges.label_purity_interval.low == pytest.approx(0.84)
+    assert (ranges.unlabeled_prevalence_error, ranges.label_purity_error) == (0, 0)
+    with pytest.raises(uc.InputError, match="purer than unlabeled ones"):
+        shares.with_unlabeled_prevalence(0.9)
+
+
+def test_shares_end_just_below_the_purity():
+    shares = uc.Shares(0.3, 0.8)
+    assert shares.clip([-0.1, 0.5, 0.9]).tolist() == pytest.approx([0.0, 0.5, 0.8], abs=2e-6)
+    assert shares.clip(0.9) < 0.8
+    assert shares.below(0.5) == pytest.approx(0.5, abs=2e-6)
+    assert shares.below(0.5) < 0.5
+    assert shares.below(0.0) == 0.0

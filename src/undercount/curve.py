@@ -1,6 +1,5 @@
 """Points and curves of true-positive against false-positive rate: each rate and area, once."""
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
@@ -8,15 +7,15 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.errors import InputError, UndefinedMetricWarning
+from undercount.errors import InputError, UndefinedMetricWarning, warn
 from undercount.estimate import FloatArray as FloatArray  # noqa: PLC0414 - of every curve
 from undercount.estimate import Interval
 
 Value = TypeVar("Value", float, FloatArray)
 
 
-def ratio(numerator: Value, denominator: Value, metric: str) -> Value:
-    """Divide; 0/0 is NaN with a warning.
+def ratio(numerator: Value, denominator: Value, metric: str, stacklevel: int = 3) -> Value:
+    """Divide; 0/0 is NaN, with a warning if the metric has a name.
 
     The two ends of a curve (nothing or everything predicted positive) are 0/0 by construction for
     many metrics, so they alone do not warn.
@@ -26,8 +25,9 @@ def ratio(numerator: Value, denominator: Value, metric: str) -> Value:
         result = top / bottom
     if result.ndim:
         top, bottom = top[1:-1], bottom[1:-1]
-    if not bottom.all() and np.any((top == 0) & (bottom == 0)):
-        warnings.warn(f"{metric} is 0/0 here, so NaN", UndefinedMetricWarning, stacklevel=3)
+    if metric and not bottom.all() and np.any((top == 0) & (bottom == 0)):
+        warning = UndefinedMetricWarning("{metric} is 0/0 here, so NaN", metric=metric)
+        warn(warning, stacklevel=stacklevel)
     return cast("Value", float(result) if result.ndim == 0 else result)
 
 
@@ -56,8 +56,11 @@ class Rates(Generic[Value]):
     prevalence: float
     flagged: Value | None = None
     # Whether a root goes on below 0 where chance pushed a rate there, so that an interval sees how
-    # far, instead of being NaN.
+    # far, instead of being NaN; and whether 0/0 is NaN without a warning.
     continued: ClassVar[bool] = False
+
+    def _ratio(self, numerator: Value, denominator: Value, metric: str) -> Value:
+        return ratio(numerator, denominator, "" if self.continued else metric, stacklevel=4)
 
     @property
     def recall(self) -> Value:
@@ -90,13 +93,13 @@ class Rates(Generic[Value]):
     @property
     def precision(self) -> Value:
         """Share of the predicted positives that are positive."""
-        return ratio(self.prevalence * self.tpr, self.predicted_positive_rate, "precision")
+        return self._ratio(self.prevalence * self.tpr, self.predicted_positive_rate, "precision")
 
     @property
     def npv(self) -> Value:
         """Share of the predicted negatives that are negative."""
         true_negative = (1 - self.prevalence) * (1 - self.fpr)
-        return ratio(true_negative, self._unflagged(), "npv")
+        return self._ratio(true_negative, self._unflagged(), "npv")
 
     @property
     def accuracy(self) -> Value:
@@ -116,7 +119,7 @@ class Rates(Generic[Value]):
     def f_beta(self, beta: float) -> Value:
         """Weighted harmonic mean of precision and recall, recall counting `beta` times as much."""
         weight = beta * beta
-        return ratio(
+        return self._ratio(
             (1 + weight) * self.prevalence * self.tpr,
             weight * self.prevalence + self.predicted_positive_rate,
             "f_beta",
@@ -132,24 +135,24 @@ class Rates(Generic[Value]):
         """Matthews correlation of prediction and class."""
         spread = self.prevalence * (1 - self.prevalence)
         predictions = _root(self.predicted_positive_rate * self._unflagged())
-        return ratio(_root(spread) * self.informedness, predictions, "mcc")
+        return self._ratio(_root(spread) * self.informedness, predictions, "mcc")
 
     @property
     def kappa(self) -> Value:
         """Cohen's kappa of prediction and class."""
         flagged, spread = self.predicted_positive_rate, self.prevalence * (1 - self.prevalence)
         expected_disagreement = self.prevalence + flagged - 2 * self.prevalence * flagged
-        return ratio(2 * spread * self.informedness, expected_disagreement, "kappa")
+        return self._ratio(2 * spread * self.informedness, expected_disagreement, "kappa")
 
     @property
     def lift(self) -> Value:
         """Precision over prevalence."""
-        return ratio(self.tpr, self.predicted_positive_rate, "lift")
+        return self._ratio(self.tpr, self.predicted_positive_rate, "lift")
 
     @property
     def lee_liu(self) -> Value:
         """Lee and Liu's score: recall² over the predicted-positive rate."""
-        return ratio(self.tpr * self.tpr, self.predicted_positive_rate, "lee_liu")
+        return self._ratio(self.tpr * self.tpr, self.predicted_positive_rate, "lee_liu")
 
     @property
     def geometric_mean(self) -> Value:
@@ -163,12 +166,12 @@ class Rates(Generic[Value]):
     @property
     def positive_likelihood_ratio(self) -> Value:
         """True-positive rate over false-positive rate."""
-        return ratio(self.tpr, self.fpr, "positive_likelihood_ratio")
+        return self._ratio(self.tpr, self.fpr, "positive_likelihood_ratio")
 
     @property
     def negative_likelihood_ratio(self) -> Value:
         """False-negative rate over specificity."""
-        return ratio(1 - self.tpr, 1 - self.fpr, "negative_likelihood_ratio")
+        return self._ratio(1 - self.tpr, 1 - self.fpr, "negative_likelihood_ratio")
 
 
 def metric_names() -> list[str]:
@@ -177,9 +180,8 @@ def metric_names() -> list[str]:
 
 
 def read_metric(points: Iterable[Rates[Any]], name: str, beta: float = 1.0) -> list[FloatArray]:
-    """Read a metric of several points by its name; 0/0 is NaN without a warning."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
+    """Read a metric of several points by its name."""
+    with np.errstate(all="ignore"):
         return [
             np.asarray(
                 point.f_beta(beta) if name == "f_beta" else getattr(point, name), dtype=float

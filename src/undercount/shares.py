@@ -1,4 +1,4 @@
-"""Whether what an estimator supposes of the labels is what it is used with."""
+"""How many positives are hidden, how pure the labels are, and what moves with what."""
 
 import copy
 import math
@@ -6,35 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, cast
 
+import numpy as np
+
 from undercount.counts import ScoreCounts
 from undercount.curve import ratio
 from undercount.errors import InputError
 from undercount.estimate import Estimate, Interval
 
 # Shares are kept this far below the purity, where every metric ends.
-MARGIN = 1e-6
-
-
-def refuse_other_purity(estimator: Any, purity: float) -> None:
-    """Raise if a fitted estimator supposes another purity of the labels than the one given.
-
-    With labels of purity κ the methods for pure labels find a/κ, not a (Jain, White, Radivojac
-    2016), and `Consensus`, whose networks never saw a wrong label, something between the two.
-    """
-    name, found = type(estimator).__name__, getattr(estimator, "label_purity_", None)
-    if found is not None and purity == 1:
-        raise InputError(
-            f"{name} finds share and purity together, here a purity of {found:.3g}; fit it and "
-            "pass both: unlabeled_prevalence=fitted.unlabeled_prevalence_, "
-            "label_purity=fitted.label_purity_"
-        )
-    if found is None and purity < 1 and getattr(estimator, "_pure_labels", False):
-        raise InputError(
-            f"{name} takes every label for right, so at label_purity {purity:.3g} it answers with "
-            "another share; pass NoisyConsensus(), which allows for wrong labels, or a number"
-        )
-
-
+_MARGIN = 1e-6
+_ROUNDING = 1e-9
 Sampling: TypeAlias = Literal["single-sample", "case-control"]
 Share: TypeAlias = "float | tuple[float, float] | Estimate"
 Given: TypeAlias = Literal["unlabeled_prevalence", "prevalence", "label_frequency", "positives"]
@@ -100,15 +81,22 @@ class Shares:
         # An estimate's interval may touch; only values and ranges that were stated must be apart.
         stated = not isinstance(unlabeled_prevalence, Estimate)
         if (stated and highest_share >= lowest_purity) or share >= purity:
-            raise InputError(
-                "labelled rows must be purer than unlabeled ones: unlabeled_prevalence < "
-                f"label_purity; got {highest_share:.6g} and {lowest_purity:.6g}, so "
-                f"unlabeled_prevalence must be in [0, {lowest_purity:.6g})"
-            )
+            _refuse_impurer(highest_share, lowest_purity)
         spans, errors = (share_interval, purity_interval), (share_error, purity_error)
         values = (share, purity, sampling, *spans, *errors, given)  # in the order of the fields
-        for name, value in zip(self.__dataclass_fields__, values, strict=True):
+        self._set(**dict(zip(self.__dataclass_fields__, values, strict=True)))
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
             object.__setattr__(self, name, value)
+
+    def _with(self, **values: Any) -> "Shares":
+        """Return a copy with other values, which must fit each other like those of any shares."""
+        moved = copy.copy(self)
+        moved._set(**values)  # noqa: SLF001 - a new one of its own class
+        if not 0 <= moved.unlabeled_prevalence < moved.label_purity:
+            _refuse_impurer(moved.unlabeled_prevalence, moved.label_purity)
+        return moved
 
     @classmethod
     def from_prevalence(
@@ -194,6 +182,95 @@ class Shares:
 
         return cls(_mapped(total, share), label_purity, given=given)
 
+    def with_unlabeled_prevalence(self, value: float) -> "Shares":
+        """Return another share among the unlabeled rows, known exactly; the purity stays.
+
+        Examples
+        --------
+        >>> import undercount as uc
+        >>> uc.Shares((0.1, 0.3)).with_unlabeled_prevalence(0.25).unlabeled_prevalence_interval
+        """
+        return self._with(
+            unlabeled_prevalence=float(value),
+            unlabeled_prevalence_interval=None,
+            unlabeled_prevalence_error=0.0,
+        )
+
+    def with_purity(self, counts: ScoreCounts, value: float) -> "Shares":
+        """Return another purity and the share that follows; whichever share was given stays.
+
+        Examples
+        --------
+        >>> import undercount as uc
+        >>> counts = uc.ScoreCounts.from_rows([1, 1, None, None, None, None], [6, 5, 4, 3, 2, 1])
+        >>> moved = uc.Shares.from_positives(counts, 3).with_purity(counts, 0.75)
+        >>> moved.unlabeled_prevalence, moved.positives(counts)
+        (0.375, 3.0)
+        """
+        return self.exact(float(self.unlabeled_prevalence_at(counts, value)), value)
+
+    def unlabeled_prevalence_at(
+        self, counts: ScoreCounts, purity: Any, share: float | None = None
+    ) -> Any:
+        """Return the share among the unlabeled rows when the purity moves and the given one stays.
+
+        It moves on a straight line (n_P = κ n_L + a n_U); below 0, apart from rounding, no share
+        fits that purity. Another `share` may stand for that of the shares themselves.
+        """
+        share = self.unlabeled_prevalence if share is None else share
+        slope = 0.0
+        if self.sampling == "single-sample" and self.given == "label_frequency":
+            slope = share / self.label_purity
+        elif self.sampling == "single-sample" and self.given != "unlabeled_prevalence":
+            slope = -counts.n_positive / counts.n_unlabeled
+        moved = share + slope * (purity - self.label_purity)
+        return np.where((moved < 0) & (moved > -_ROUNDING), 0.0, moved)
+
+    def with_interval(self, low: float, high: float, error: float | None = None) -> "Shares":
+        """Return the same share with other ends of its interval, and perhaps another error."""
+        if error is None:
+            error = self.unlabeled_prevalence_error
+        return self._with(
+            unlabeled_prevalence_interval=Interval(low, high), unlabeled_prevalence_error=error
+        )
+
+    def exact(self, share: float | None = None, purity: float | None = None) -> "Shares":
+        """Return the same values, or others, as if they were known exactly."""
+        return self._with(
+            unlabeled_prevalence=self.unlabeled_prevalence if share is None else float(share),
+            label_purity=self.label_purity if purity is None else float(purity),
+            unlabeled_prevalence_interval=None,
+            label_purity_interval=None,
+            unlabeled_prevalence_error=0.0,
+            label_purity_error=0.0,
+        )
+
+    def as_ranges(self, reach: float) -> "Shares":
+        """Turn standard errors into ranges that reach this many of them to either side."""
+        values: dict[str, Any] = {}
+        tops = {"unlabeled_prevalence": self.label_purity - _MARGIN, "label_purity": 1.0}
+        for name, most in tops.items():
+            value, half = getattr(self, name), reach * getattr(self, f"{name}_error")
+            if half > 0:
+                ends = Interval(max(value - half, _MARGIN), min(value + half, most))
+                values |= {f"{name}_interval": ends, f"{name}_error": 0.0}
+        return self._with(**values)
+
+    def below(self, limit: float) -> float:
+        """Return a share just below a limit and the purity, where every metric ends."""
+        return max(min(limit, self.label_purity) - _MARGIN, 0.0)
+
+    def clip(self, share: Any) -> Any:
+        """Pull shares among the unlabeled rows to where metrics exist."""
+        return clip_share(share, self.label_purity)
+
+    def unlabeled_prevalence_for(self, counts: ScoreCounts, prevalence: float) -> float:
+        """Return the share among the unlabeled rows that makes this prevalence, possible or not."""
+        if self.sampling == "case-control":
+            return prevalence
+        labelled = self.label_purity * counts.n_positive
+        return (prevalence * counts.n_rows - labelled) / counts.n_unlabeled
+
     def positives(self, counts: ScoreCounts) -> float:
         """Return the number of positives in the data set: purity × labelled + share × unlabeled."""
         if self.sampling == "case-control":
@@ -213,6 +290,24 @@ class Shares:
             raise InputError("label_frequency is undefined in case-control sampling")
         labelled = self.label_purity * counts.n_positive
         return ratio(labelled, self.positives(counts), "label_frequency")
+
+
+def clip_share(share: Any, purity: float) -> Any:
+    """Pull shares among the unlabeled rows to between 0 and just below the purity."""
+    return np.clip(share, 0.0, max(purity - _MARGIN, 0.0))
+
+
+def clip_purity(purity: Any, share: float) -> Any:
+    """Pull purities to between just above the share among the unlabeled rows and 1."""
+    return np.clip(purity, share + _MARGIN, 1.0)
+
+
+def _refuse_impurer(share: float, purity: float) -> None:
+    raise InputError(
+        "labelled rows must be purer than unlabeled ones: unlabeled_prevalence < "
+        f"label_purity; got {share:.6g} and {purity:.6g}, so "
+        f"unlabeled_prevalence must be in [0, {purity:.6g})"
+    )
 
 
 def _check_sampling(sampling: str) -> None:
@@ -319,3 +414,23 @@ def _estimated(counts: ScoreCounts, share: Any, label_purity: Share) -> Share:
         share = copy.deepcopy(share).fit(counts)
     refuse_other_purity(share, _read(label_purity, "label_purity")[0])
     return cast("Share", share.estimate())
+
+
+def refuse_other_purity(estimator: Any, purity: float) -> None:
+    """Raise if a fitted estimator supposes another purity of the labels than the one given.
+
+    With labels of purity κ the methods for pure labels find a/κ, not a (Jain, White, Radivojac
+    2016), and `Consensus`, whose networks never saw a wrong label, something between the two.
+    """
+    name, found = type(estimator).__name__, getattr(estimator, "label_purity_", None)
+    if found is not None and purity == 1:
+        raise InputError(
+            f"{name} finds share and purity together, here a purity of {found:.3g}; fit it and "
+            "pass both: unlabeled_prevalence=fitted.unlabeled_prevalence_, "
+            "label_purity=fitted.label_purity_"
+        )
+    if found is None and purity < 1 and getattr(estimator, "_pure_labels", False):
+        raise InputError(
+            f"{name} takes every label for right, so at label_purity {purity:.3g} it answers with "
+            "another share; pass NoisyConsensus(), which allows for wrong labels, or a number"
+        )

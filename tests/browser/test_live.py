@@ -13,8 +13,7 @@ import pytest
 
 import undercount as uc
 from undercount.assume.propensity import biased_auc, biased_points
-from undercount.read.evaluation import Evaluation
-from undercount.read.scorecard import POINT_METRICS, metric_rows
+from undercount.read.evaluation import POINT_METRICS, Evaluation
 from undercount.read.sensitivity import AREAS, largest_share
 
 pytestmark = pytest.mark.browser
@@ -151,10 +150,9 @@ def test_an_estimated_share_keeps_its_interval_when_the_threshold_moves(
     opened.page.evaluate("undercount.state.place = 0.3; undercount.update()")
     opened.settle()
     at = position(opened, evaluation)
-    told = (evaluation.target, evaluation.confidence_level)
-    how = {"interval": "calibrated"}
-    expected = metric_rows(at.cells, evaluation.shares, POINT_METRICS, at.cut, *told, **how)
-    expected += metric_rows(at.cells, evaluation.shares, AREAS, None, *told, **how)
+    assert evaluation.interval == "calibrated"
+    expected = evaluation.metric_rows(POINT_METRICS, at.cut, at.cells)
+    expected += evaluation.metric_rows(AREAS, None, at.cells)
     for row, wanted in zip(table(opened), expected, strict=True):
         found = wanted.estimate
         assert row[2:4] == [f"{found.value:.3f}", said(found.low, found.high)], wanted.metric

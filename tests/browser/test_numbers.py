@@ -15,9 +15,8 @@ import undercount as uc
 from undercount.assume.labelled import naive_curve
 from undercount.assume.propensity import biased_points
 from undercount.errors import InputError
-from undercount.read.evaluation import Evaluation
+from undercount.read.evaluation import POINT_METRICS, Evaluation
 from undercount.read.intervals.estimate import estimate_metric
-from undercount.read.scorecard import POINT_METRICS
 from undercount.read.sensitivity import AREAS, break_even, largest_share, metric_value
 from undercount.show.page.page import as_page, write_page
 

@@ -323,7 +323,7 @@ def test_impure_labels_give_functions_and_table_the_same_interval(name):
     y = np.where((row_of < 32) | (row_of >= 192), 1, 0)  # eight labels are wrong
     given = {"unlabeled": 0, "unlabeled_prevalence": 48 / 160, "label_purity": 0.8}
     row = {row.metric: row.estimate for row in uc.evaluate(y, score, **given).rows}[name]
-    found = getattr(uc, name)(y, score, **given)
+    found = getattr(uc.metrics, name)(y, score, **given)
     assert (found.value, found.low, found.high) == pytest.approx((row.value, row.low, row.high))
 
 

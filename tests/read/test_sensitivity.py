@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.read.sensitivity import best_point, largest_share, metric_value, sweep
+from undercount.read.sensitivity import (
+    AREAS,
+    AreaSums,
+    best_point,
+    largest_share,
+    metric_value,
+    sweep,
+)
 
 
 @pytest.fixture(scope="module")
@@ -198,3 +205,25 @@ def test_bad_input(counts):
         sweep(counts, shares, "roc_auc", over="colour")
     with pytest.raises(uc.InputError, match="followed for"):
         sweep(counts, shares, "lift_auc", over="gamma")
+
+
+@pytest.mark.parametrize("sampling", ["single-sample", "case-control"])
+@pytest.mark.parametrize("purity", [1.0, 0.9])
+@pytest.mark.parametrize("known", [0, 60])
+def test_areas_at_many_shares_are_those_of_each_curve(sampling, purity, known):
+    rng = np.random.default_rng(8)
+    truth = rng.random(500) < 0.4
+    y = np.where(truth & (rng.random(500) < 0.4), 1, -1)
+    y[np.flatnonzero(~truth)[:known]] = 0
+    # Rounded, so that rows tie; labelled rows above every unlabeled one.
+    score = np.where(rng.random(500) < 0.02 * (y == 1), 9, np.round(rng.normal(2 * truth), 1))
+    counts = uc.ScoreCounts.from_rows(y, score, unlabeled=-1)
+    shares = uc.Shares(0.1, purity, sampling)
+    hidden = np.array([0.0, 0.1, 0.25, 0.6])
+    sums = AreaSums(counts, shares)
+    for metric in AREAS:
+        one_by_one = [
+            getattr(uc.mixture_curve(counts, uc.Shares(a, purity, sampling), clean=False), metric)
+            for a in hidden
+        ]
+        assert sums.at(metric, hidden, purity) == pytest.approx(one_by_one, rel=1e-13, abs=1e-13)

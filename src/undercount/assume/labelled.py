@@ -3,7 +3,7 @@
 import numpy as np
 
 from undercount.counts import ScoreCounts
-from undercount.curve import OperatingCurve
+from undercount.curve import FloatArray, OperatingCurve
 
 
 def labelled_curve(counts: ScoreCounts) -> OperatingCurve:
@@ -23,13 +23,7 @@ def labelled_curve(counts: ScoreCounts) -> OperatingCurve:
     """
     counts.require("positive", "negative")
     positive, negative, _ = counts.cumulative()
-    return OperatingCurve(
-        threshold=np.append(np.inf, counts.score),
-        tpr=positive / positive[-1],
-        fpr=negative / negative[-1],
-        prevalence=counts.n_positive / (counts.n_positive + counts.n_negative),
-        merged=np.append(False, counts.merged) if counts.compact else None,
-    )
+    return _curve(counts, positive, negative)
 
 
 def naive_curve(counts: ScoreCounts) -> OperatingCurve:
@@ -52,10 +46,15 @@ def naive_curve(counts: ScoreCounts) -> OperatingCurve:
     others = negative + unlabeled
     if others[-1] == 0:
         counts.require("unlabeled")
+    return _curve(counts, positive, others)
+
+
+def _curve(counts: ScoreCounts, positive: FloatArray, others: FloatArray) -> OperatingCurve:
+    """Read the curve of rows above each border, those of the one class and of the other."""
     return OperatingCurve(
         threshold=np.append(np.inf, counts.score),
         tpr=positive / positive[-1],
         fpr=others / others[-1],
-        prevalence=counts.n_positive / counts.n_rows,
+        prevalence=float(positive[-1] / (positive[-1] + others[-1])),
         merged=np.append(False, counts.merged) if counts.compact else None,
     )

@@ -6,7 +6,6 @@ three observed distributions. Those weights make the curve, and they make every 
 `mixture_design` says which rows were drawn at random, and how.
 """
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, LeftOut, OperatingCurve, trapezoid
-from undercount.errors import InputError, MisfitWarning
+from undercount.errors import InputError, MisfitWarning, warn
 from undercount.shares import Given, Sampling, Shares
 
 Monotone: TypeAlias = Literal["cummax", "isotonic", "hull"]
@@ -273,20 +272,28 @@ class Misfit:
 
         `shares` are the share of positives among the unlabeled rows and the purity of the labels.
         """
+        quantity = "{metric}" if self.quantity == metric else self.quantity
         what = (
-            f"{self.quantity} would be {self.value:.4g} at unlabeled_prevalence "
+            f"{quantity} would be {self.value:.4g} at unlabeled_prevalence "
             f"{shares[0]:.6g} and label_purity {shares[1]:.6g}"
         )
         hint = f"the largest unlabeled_prevalence that fits is {max(self.largest_share, 0.0):.4g}"
         if self.errors > CHANCE:
             raise InputError(
                 f"{what}, {self.errors:.1f} standard errors outside its range, so the shares do "
-                f"not fit these scores; {hint}"
+                f"not fit these scores; {hint}",
+                argument="unlabeled_prevalence",
+                metric=metric,
+                hint=hint,
             )
-        warnings.warn(
-            f"{what}, within the chance of the sample; {metric} is reported for the nearest "
-            f"possible value; {hint}",
-            MisfitWarning,
+        message = (
+            f"{what}, within the chance of the sample; {{metrics}} reported for the nearest "
+            f"possible value; {hint}"
+        )
+        warn(
+            MisfitWarning(
+                message, code="outside", argument="unlabeled_prevalence", metric=metric, hint=hint
+            ),
             stacklevel=stacklevel + 1,
         )
 

@@ -83,13 +83,17 @@ def biased_recall(recall: float, odds_ratio: float) -> Interval:
     >>> round(interval.low, 4), round(interval.high, 4)
     (0.3333, 0.6667)
     """
+    return Interval(*_recall_ends(recall, odds_ratio))
+
+
+def _recall_ends(recall: float, odds_ratio: float) -> tuple[float, float]:
     if odds_ratio < 1:
         raise InputError(f"odds_ratio must be at least 1; got {odds_ratio}")
     ends = (
         recall / (recall + odds_ratio * (1 - recall)),
         odds_ratio * recall / (odds_ratio * recall + (1 - recall)),
     )
-    return Interval(min(ends), max(ends))  # equal ends may round
+    return min(ends), max(ends)  # equal ends may round
 
 
 def biased_points(
@@ -106,10 +110,9 @@ def biased_points(
     Assumes: between any two positives the odds of being labelled differ at most by `odds_ratio`.
     Wrong when: the prevalence is wrong as well.
     """
-    recall = min(max(point.recall, 0.0), 1.0)
-    ends = biased_recall(recall, odds_ratio)
+    recall = min(max(point.tpr, 0.0), 1.0)
     flagged, share = point.predicted_positive_rate, point.prevalence
-    least, most = ends.low, ends.high
+    least, most = _recall_ends(recall, odds_ratio)
     if share > 0:  # a point that is itself outside stays
         least = max(least, min((flagged - (1 - share)) / share, recall))
         most = min(most, max(flagged / share, recall))

@@ -1,7 +1,6 @@
 """Evaluate files of scores and labels, and judge what is required of them."""
 
 import math
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,7 +24,7 @@ from undercount.cli.options import (
 )
 from undercount.cli.reading import read
 from undercount.cli.wording import say
-from undercount.errors import InputError
+from undercount.errors import InputError, collect_warnings
 
 if TYPE_CHECKING:
     from undercount.cli.inputs import Reading
@@ -142,23 +141,21 @@ def _judge(
 
 def _verdict(evaluation: "Evaluation", requirement: "Requirement") -> tuple[str, str]:
     """Return the verdict on one requirement, and what it rests on; warnings go to stderr."""
-    from undercount.read.requirement import judged  # noqa: PLC0415 - only when needed
-    from undercount.read.scorecard import flagged_check  # noqa: PLC0415
+    from undercount.read.checks import flagged_check  # noqa: PLC0415 - only when needed
+    from undercount.read.requirement import judged  # noqa: PLC0415
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with collect_warnings() as found:
         estimate = evaluation.estimate(requirement.metric, requirement.threshold)
-    for warning in caught:
-        words = say(getattr(warning.message, "message", str(warning.message)), evaluate)
-        click.echo(f"undercount: {words}", err=True)
+    for warning in found:
+        click.echo(f"undercount: {say(warning.message, evaluate)}", err=True)
     checks = [check for check in evaluation.checks if check.code != "UC013"]
     if requirement.threshold is not None:
         checks.append(flagged_check(evaluation.counts, requirement.threshold))
-    verdict, why = judged(requirement, estimate, checks, caught)
+    verdict, why = judged(requirement, estimate, checks, found)
     sign = ">=" if requirement.at_least else "<="
     at = "" if requirement.threshold is None else f"@{requirement.threshold:g}"
     what = f"{requirement.metric}{at} {sign} {requirement.value:g}"
-    found = f"estimated {estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
+    span = f"estimated {estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
     if math.isnan(estimate.value):
-        found = "no estimate"
-    return verdict, f"{evaluation.name}: {what}; {found}" + (f"; because {why}" if why else "")
+        span = "no estimate"
+    return verdict, f"{evaluation.name}: {what}; {span}" + (f"; because {why}" if why else "")

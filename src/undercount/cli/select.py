@@ -14,7 +14,7 @@ from undercount.errors import InputError
 if TYPE_CHECKING:
     from undercount.assume.selection.model import SelectionModel
     from undercount.cli.inputs import LookedRows
-    from undercount.read.scorecard import MetricRow
+    from undercount.read.evaluation import MetricRow
 
 AREAS = ("roc_auc", "prevalence")
 POINTS = ("recall", "precision", "f1", "specificity")
@@ -93,7 +93,7 @@ def _fit(rows: "LookedRows", options: dict[str, Any]) -> "SelectionModel":
 
 def _table(model: "SelectionModel", threshold: float | None) -> "list[MetricRow]":
     """Estimate each metric beside its biased value among the rows looked at."""
-    from undercount.read.scorecard import MetricRow  # noqa: PLC0415 - only when needed
+    from undercount.read.evaluation import MetricRow  # noqa: PLC0415 - only when needed
 
     asked: list[tuple[str, float | None]] = [(metric, None) for metric in AREAS]
     asked += [(metric, threshold) for metric in POINTS if threshold is not None]

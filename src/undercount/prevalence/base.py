@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -10,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, MisfitWarning, SmallSampleWarning
+from undercount.errors import InputError, MisfitWarning, SmallSampleWarning, warn
 from undercount.estimate import Estimate, Interval
 from undercount.prevalence.ranks import (
     auc_standard_error,
@@ -335,29 +334,28 @@ def check_counts(counts: ScoreCounts) -> None:
 def warn_about_scores(counts: ScoreCounts, auc: float) -> None:
     """Warn of scores that look in-sample or useless."""
     if auc > IN_SAMPLE_AUC:
-        warnings.warn(
+        words = (
             f"the scores separate labelled from unlabeled rows almost perfectly (AUC {auc:.3f}):"
             f" either under {2 * (1 - auc):.1%} of the unlabeled are positive, or the scorer was"
-            " trained on these rows; use out-of-fold scores",
-            MisfitWarning,
-            stacklevel=3,
+            " trained on these rows; use out-of-fold scores"
         )
+        warn(MisfitWarning(words, code="separated"), stacklevel=3)
     elif auc - 2 * auc_standard_error(counts, auc) < 0.5:  # noqa: PLR2004 - a coin's AUC
-        warnings.warn(
+        words = (
             f"the scores do not tell labelled from unlabeled rows (AUC {auc:.3f}): either nearly"
-            " all unlabeled rows are positive, or the scores are useless",
-            MisfitWarning,
-            stacklevel=3,
+            " all unlabeled rows are positive, or the scores are useless"
         )
+        warn(MisfitWarning(words), stacklevel=3)
 
 
 def warn_about_size(counts: ScoreCounts) -> None:
     """Warn of an interval that rests on few labels."""
     n_labelled = round(counts.effective_size("positive"), 9)
     if n_labelled < FEW_LABELS:
-        warnings.warn(
-            f"only {n_labelled:g} labelled positives: intervals may be too narrow",
-            SmallSampleWarning,
+        warn(
+            SmallSampleWarning(
+                f"only {n_labelled:g} labelled positives: intervals may be too narrow"
+            ),
             stacklevel=3,
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
 
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, MisfitWarning
+from undercount.errors import InputError, MisfitWarning, warn
 from undercount.prevalence.base import label_masks
 from undercount.prevalence.ranks import auc_standard_error
 
@@ -170,11 +169,12 @@ def warn_if_in_sample(
     given, ceiling = (each.auc("positive", "unlabeled") for each in counts)
     if excess_auc(*counts) <= 0:
         return False
-    warnings.warn(
-        f"the scores tell labelled from unlabeled rows with AUC {given:.3f}, out-of-fold scores"
-        f" with {ceiling:.3f}: the scorer was probably trained on these rows; prevalence estimates"
-        " from its scores are then near 0; use out_of_fold_scores",
-        MisfitWarning,
+    warn(
+        MisfitWarning(
+            f"the scores tell labelled from unlabeled rows with AUC {given:.3f}, out-of-fold scores"
+            f" with {ceiling:.3f}: the scorer was probably trained on these rows; prevalence"
+            " estimates from its scores are then near 0; use out_of_fold_scores"
+        ),
         stacklevel=2,
     )
     return True

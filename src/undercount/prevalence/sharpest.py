@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, MisfitWarning
+from undercount.errors import InputError, MisfitWarning, collect_warnings, warn
 from undercount.prevalence.base import PrevalenceEstimator
 from undercount.prevalence.consensus.consensus import Consensus
 from undercount.prevalence.out_of_fold import N_FOLDS, excess_auc, out_of_fold_scores
@@ -109,8 +108,7 @@ class SharpestScorer(PrevalenceEstimator):
         best = max(aucs, key=aucs.__getitem__)
         found = Consensus(sampling=self.sampling, confidence_level=self.confidence_level)
         shares = {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the chosen scorer's warnings come below
+        with collect_warnings():  # the chosen scorer's warnings come below
             for name, each in counts.items():
                 shares[name] = found.fit(each).unlabeled_prevalence_
         found.fit(counts[best])
@@ -165,11 +163,12 @@ def _looks_in_sample(given: ScoreCounts, others: dict[str, ScoreCounts]) -> bool
     honest = max(others.values(), key=lambda each: each.auc("positive", "unlabeled"))
     if excess_auc(given, honest) <= 0:
         return False
-    warnings.warn(
-        f"the score given tells labelled from unlabeled rows with AUC {auc:.3f}, out-of-fold scores"
-        f" with {honest.auc('positive', 'unlabeled'):.3f}: it was probably trained on these rows"
-        " and is left out",
-        MisfitWarning,
+    warn(
+        MisfitWarning(
+            f"the score given tells labelled from unlabeled rows with AUC {auc:.3f}, out-of-fold"
+            f" scores with {honest.auc('positive', 'unlabeled'):.3f}: it was probably trained on"
+            " these rows and is left out"
+        ),
         stacklevel=3,
     )
     return True

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
 
-from undercount.errors import InputError, MisfitWarning
+from undercount.errors import InputError, MisfitWarning, warn
 from undercount.estimate import Interval
 from undercount.prevalence.base import MIN_LABELS, Fitted, ScoreEstimator
 
@@ -75,10 +74,11 @@ class TwoLabels(ScoreEstimator):
         error = _error(counts, below, ratio) / positive_area
         reach = float(ndtri((1 + self.confidence_level) / 2)) * error
         if not -reach <= ratio <= 1 + reach:
-            warnings.warn(
-                f"the quotient of areas is {ratio:.3f}, outside [0, 1] by more than noise: the"
-                " labels are not random samples of their classes",
-                MisfitWarning,
+            warn(
+                MisfitWarning(
+                    f"the quotient of areas is {ratio:.3f}, outside [0, 1] by more than noise: the"
+                    " labels are not random samples of their classes"
+                ),
                 stacklevel=4,
             )
         value, low, high = np.clip([ratio, ratio - reach, ratio + reach], 0, 1).tolist()

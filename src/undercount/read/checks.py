@@ -6,9 +6,14 @@ import numpy as np
 
 from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import recovered_rates
+from undercount.count.arrays import row_words
 from undercount.counts import ScoreCounts
-from undercount.errors import Check
+from undercount.curve import OperatingCurve
+from undercount.errors import CODES, Check, LibraryWarning, UndefinedMetricWarning
 from undercount.estimate import Estimate
+from undercount.metric_facts import FACTS
+from undercount.read.evaluation import MetricRow, grows
+from undercount.read.sensitivity import CHANCE, ROUNDING
 from undercount.shares import Shares
 
 FEW_LABELS = 30
@@ -18,33 +23,35 @@ SATURATED = 0.05
 # AUC of labelled against unlabeled rows above which the score may contain the label itself.
 LEAKED = 0.999
 # Recovered rates may leave [0, 1] by this many standard errors of chance.
-CHANCE = 4.0
+EXPLAINED = 4.0
 
 
 def checklist(
     counts: ScoreCounts,
     shares: Shares,
     *,
+    naive: OperatingCurve | None = None,
     estimates: Mapping[str, Estimate] | None = None,
     identified: bool = True,
     estimated: bool = False,
 ) -> tuple[Check, ...]:
     """Run every check that counts and shares allow; `estimated` says where the share is from."""
+    area, naive = counts.auc("positive", "unlabeled"), naive or naive_curve(counts)
     checks = [
-        _misfit(counts, shares, estimated=estimated),
+        _fit(counts, shares, estimated=estimated, leaked=area >= LEAKED),
         _agreement(estimates or {}, shares.unlabeled_prevalence),
         _labels(counts),
         _ties(counts),
         _constant(counts),
-        _direction(counts),
-        _selected(),
+        _direction(counts, naive.roc_auc),
+        _selection(),
         _saturation(counts),
-        _leak(counts),
+        _leak(area),
     ]
     if not identified:
         checks.append(
             Check(
-                "UC011",
+                CODES["identified"],
                 "warn",
                 "the scores separate the classes too little to say how many positives are hidden",
                 "verify a random sample of unlabeled rows and pass the share found",
@@ -53,35 +60,53 @@ def checklist(
     return tuple(checks)
 
 
-def without_echoes(checks: Sequence[Check]) -> tuple[Check, ...]:
-    """Drop what another check has already said better.
+def with_warnings(checks: Sequence[Check], warned: Sequence[LibraryWarning]) -> tuple[Check, ...]:
+    """Add what was warned of, and drop what another check has already said better.
 
     Scores that give the label away make the estimated share misfit and every metric warn; no row
     flagged makes metrics 0/0; a misfit beyond chance at one score is none within it for a metric.
     One message each is enough.
     """
-    levels = {check.code: check.level for check in checks}
-    kept = list(checks)
-    if levels["UC001"] == "fail":  # one verdict on the misfit: it is more than chance
-        kept = [c for c in kept if c.code != "UC012" or "within the chance" not in c.message]
-    if levels["UC010"] == "warn":
-        echoes = ("would be", "separate labelled")
-        kept = [c for c in kept if c.code != "UC012" or not any(e in c.message for e in echoes)]
-        kept = [check for check in kept if (check.code, check.level) != ("UC001", "warn")]
-    if levels.get("UC013") == "warn":
-        kept = [c for c in kept if c.code != "UC012" or "0/0" not in c.message]
-    return tuple(kept)
+    found = {(check.code, check.level) for check in checks}
+    echoes = {"outside"} if (CODES["fit"], "fail") in found else set()
+    if (CODES["leak"], "warn") in found:
+        echoes = {"outside", "share-too-large", "separated"}
+        checks = [check for check in checks if (check.code, check.level) != (CODES["fit"], "warn")]
+    new = [warning for warning in warned if warning.code not in echoes]
+    if (CODES["flagged"], "warn") in found:
+        new = [warning for warning in new if not isinstance(warning, UndefinedMetricWarning)]
+    return (*checks, *warning_checks(new))
+
+
+def warning_checks(warned: Sequence[LibraryWarning]) -> tuple[Check, ...]:
+    """UC012: what the estimators warned of; a warning that several metrics repeat becomes one."""
+    same: dict[str, tuple[LibraryWarning, list[str]]] = {}
+    for warning in warned:
+        name = spoken(warning.metric)
+        _, names = same.setdefault(warning.template.replace("{metric}", name), (warning, []))
+        if name not in names:
+            names.append(name)
+    return tuple(
+        Check(CODES["warned"], "warn", warning.about(names)) for warning, names in same.values()
+    )
+
+
+def spoken(metric: str) -> str:
+    """Name a metric as people say it in a sentence; most are said as they are written.
+
+    Examples
+    --------
+    >>> from undercount.read.checks import spoken
+    >>> spoken("roc_auc"), spoken("f1")
+    ('ROC AUC', 'f1')
+    """
+    facts = FACTS.get(metric)
+    return facts.title if facts is not None and facts.family == "area" else metric
 
 
 def looks_leaked(counts: ScoreCounts) -> bool:
     """Whether the score separates labelled from unlabeled rows almost perfectly."""
-    return _area(counts) >= LEAKED
-
-
-def _area(counts: ScoreCounts) -> float:
-    positive, _, unlabeled = counts.cumulative()
-    tpr, share = positive / positive[-1], unlabeled / unlabeled[-1]
-    return float(np.sum(np.diff(share) * (tpr[1:] + tpr[:-1])) / 2)
+    return counts.auc("positive", "unlabeled") >= LEAKED
 
 
 def _percent(share: float) -> str:
@@ -89,7 +114,7 @@ def _percent(share: float) -> str:
     return f"{float(f'{100 * share:.2g}'):.6g} %"
 
 
-def _misfit(counts: ScoreCounts, shares: Shares, *, estimated: bool) -> Check:
+def _fit(counts: ScoreCounts, shares: Shares, *, estimated: bool, leaked: bool) -> Check:
     """UC001: subtracting the hidden positives must not leave fewer than no negatives."""
     positive, _, unlabeled = counts.cumulative()
     labelled_rate, unlabeled_rate = positive / positive[-1], unlabeled / unlabeled[-1]
@@ -101,19 +126,19 @@ def _misfit(counts: ScoreCounts, shares: Shares, *, estimated: bool) -> Check:
     excess = np.maximum(-fpr, fpr - 1)
     worst = int(np.argmax(excess))
     size = float(excess[worst])
-    if size <= 1e-9:  # noqa: PLR2004 - rounding
-        return Check("UC001", "ok", "the prevalence fits the scores at every threshold")
+    if size <= ROUNDING:
+        return Check(CODES["fit"], "ok", "the prevalence fits the scores at every threshold")
     message = (
         f"at score {np.append(np.inf, counts.score)[worst]:.4g} the prevalence would need "
         f"{_percent(size)} more positives than there are rows"
     )
-    if size <= CHANCE * error[worst] + 1e-9:
-        return Check("UC001", "ok", message + ", which chance explains")
-    if estimated and looks_leaked(counts):
-        return Check("UC001", "warn", message)  # the score is at fault, not the share: UC010
+    if size <= EXPLAINED * error[worst] + ROUNDING:
+        return Check(CODES["fit"], "ok", message + ", which chance explains")
+    if estimated and leaked:
+        return Check(CODES["fit"], "warn", message)  # the score is at fault, not the share: UC010
     if estimated:
         return Check(
-            "UC001",
+            CODES["fit"],
             "fail",
             message + ", more than chance explains: the share estimated from these scores does "
             "not fit them, or labels are not random",
@@ -121,7 +146,7 @@ def _misfit(counts: ScoreCounts, shares: Shares, *, estimated: bool) -> Check:
             "verified, and ask how the labelled rows came to be labelled",
         )
     return Check(
-        "UC001",
+        CODES["fit"],
         "fail",
         message + ", more than chance explains: prevalence too high, or labels not random",
         "lower the prevalence, or ask how the labelled rows came to be labelled",
@@ -131,7 +156,9 @@ def _misfit(counts: ScoreCounts, shares: Shares, *, estimated: bool) -> Check:
 def _agreement(estimates: Mapping[str, Estimate], share: float) -> Check:
     """UC002: the estimators should agree on the prevalence."""
     if len(estimates) < 2:  # noqa: PLR2004 - nothing to compare
-        return Check("UC002", "ok", "the prevalence was given, so no estimators were compared")
+        return Check(
+            CODES["agreement"], "ok", "the prevalence was given, so no estimators were compared"
+        )
     values = {name: estimate.value for name, estimate in estimates.items()}
     low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
     spread = values[high] - values[low]
@@ -145,9 +172,9 @@ def _agreement(estimates: Mapping[str, Estimate], share: float) -> Check:
             f"problems of this shape all of them came out too {wrong}"
         )
     if spread <= max(0.05, 0.5 * np.median(list(values.values()))):
-        return Check("UC002", "ok", message)
+        return Check(CODES["agreement"], "ok", message)
     return Check(
-        "UC002",
+        CODES["agreement"],
         "warn",
         message + ". They disagree, so trust the interval more than the estimate, and neither if "
         "these scores are unlike the simulated ones",
@@ -160,10 +187,10 @@ def _labels(counts: ScoreCounts) -> Check:
     labelled = counts.effective_size("positive")
     message = f"{labelled:,.6g} labelled positive row{'' if labelled == 1 else 's'}"
     if labelled >= FEW_LABELS:
-        return Check("UC003", "ok", message)
+        return Check(CODES["few-labels"], "ok", message)
     width = 1.96 * (0.25 / max(labelled, 1)) ** 0.5
     return Check(
-        "UC003",
+        CODES["few-labels"],
         "warn",
         f"only {message}: a recall of one half is known to ±{100 * width:.0f} points",
         f"label more; {FEW_LABELS} is the least for intervals that keep their promise",
@@ -176,9 +203,9 @@ def _ties(counts: ScoreCounts) -> Check:
     most = int(np.argmax(rows))
     share = rows[most] / counts.n_rows
     if share <= HEAVY_TIES:
-        return Check("UC004", "ok", "few rows share a score")
+        return Check(CODES["ties"], "ok", "few rows share a score")
     return Check(
-        "UC004",
+        CODES["ties"],
         "warn",
         f"{100 * share:.0f} % of the rows share the score {counts.score[most]:.4g}; "
         "no threshold can split them",
@@ -191,35 +218,38 @@ def _constant(counts: ScoreCounts) -> Check:
     # A threshold that was asked for may have an empty cell of its own.
     n_scores = int(np.count_nonzero(counts.positive + counts.negative + counts.unlabeled))
     if n_scores == 1 and not counts.merged.any():
-        return Check("UC005", "fail", "every row has the same score", "pass scores, not a constant")
+        return Check(
+            CODES["constant"], "fail", "every row has the same score", "pass scores, not a constant"
+        )
     if n_scores == 2 and not counts.compact:  # noqa: PLR2004 - hard predictions
         return Check(
-            "UC005",
+            CODES["constant"],
             "info",
             "there are two scores only, so areas are those of a single threshold",
             "pass scores rather than predictions to judge the ranking",
         )
-    return Check("UC005", "ok", "scores vary")
+    return Check(CODES["constant"], "ok", "scores vary")
 
 
-def _direction(counts: ScoreCounts) -> Check:
+def _direction(counts: ScoreCounts, area: float) -> Check:
     """UC006: labelled rows should score higher than the others."""
-    area = naive_curve(counts).roc_auc
     spread = 1 / (12 * counts.effective_size("positive")) ** 0.5
-    if area >= 0.5 - CHANCE / 2 * spread:
-        return Check("UC006", "ok", f"labelled rows score higher than the others (AUC {area:.3g})")
+    if area >= CHANCE - EXPLAINED / 2 * spread:
+        return Check(
+            CODES["direction"], "ok", f"labelled rows score higher than the others (AUC {area:.3g})"
+        )
     return Check(
-        "UC006",
+        CODES["direction"],
         "fail",
         f"labelled rows score lower than the others (AUC {area:.3g}): worse than chance",
         "if a low score means positive, pass its negative; nothing was turned round here",
     )
 
 
-def _selected() -> Check:
+def _selection() -> Check:
     """UC008: the labelled positives should be a fair sample, which scores alone cannot show."""
     return Check(
-        "UC008",
+        CODES["selection"],
         "info",
         "whether the labelled positives are a fair sample of all positives cannot be tested from "
         "labels and scores alone",
@@ -230,12 +260,12 @@ def _selected() -> Check:
 def _saturation(counts: ScoreCounts) -> Check:
     """UC009: few rows should stand at the highest score."""
     if counts.merged[0] or len(counts.score) == 1:
-        return Check("UC009", "ok", "scores are not saturated")
+        return Check(CODES["saturation"], "ok", "scores are not saturated")
     share = (counts.positive[0] + counts.negative[0] + counts.unlabeled[0]) / counts.n_rows
     if share <= SATURATED:
-        return Check("UC009", "ok", "scores are not saturated")
+        return Check(CODES["saturation"], "ok", "scores are not saturated")
     return Check(
-        "UC009",
+        CODES["saturation"],
         "warn",
         f"{100 * share:.0f} % of the rows have the highest score {counts.score[0]:.4g}: the "
         "score is saturated where it matters most",
@@ -243,17 +273,59 @@ def _saturation(counts: ScoreCounts) -> Check:
     )
 
 
-def _leak(counts: ScoreCounts) -> Check:
+def _leak(area: float) -> Check:
     """UC010: the score must not contain the label."""
-    area = _area(counts)
-    if not looks_leaked(counts):
-        return Check("UC010", "ok", "the score does not give the label away")
+    if area < LEAKED:
+        return Check(CODES["leak"], "ok", "the score does not give the label away")
     return Check(
-        "UC010",
+        CODES["leak"],
         "warn",
         f"the scores separate labelled from unlabeled rows almost perfectly (AUC {area:.4f}). "
         "Either the model was trained on these rows or saw their labels, and then nothing here "
         f"holds for other rows; or next to no positive is hidden (at most "
         f"{_percent(2 * (1 - area))} of the unlabeled)",
         "score rows that the model was not trained on, or use out-of-fold scores",
+    )
+
+
+def flagged_check(counts: ScoreCounts, threshold: float) -> Check:
+    """UC013: a threshold should flag some rows, and not all."""
+    head = counts.score >= threshold
+    rows = counts.positive + counts.negative + counts.unlabeled
+    flagged = float(rows[head].sum())
+    if flagged == 0:
+        return Check(
+            CODES["flagged"],
+            "warn",
+            f"no row scores {threshold:g} or more, so nothing is flagged: recall is 0, and "
+            "precision and MCC do not exist",
+            f"lower the threshold; the highest score is {counts.score[rows > 0][0]:.6g}",
+        )
+    if flagged == float(rows.sum()):
+        return Check(
+            CODES["flagged"],
+            "warn",
+            f"every row scores {threshold:g} or more, so all are flagged: a recall of 1 means "
+            "nothing here, and precision is the prevalence",
+            f"raise the threshold; the lowest score is {counts.score[rows > 0][-1]:.6g}",
+        )
+    words = row_words(flagged, weighted=counts.weighted)
+    return Check(CODES["flagged"], "ok", f"{words} at {threshold:g} or above")
+
+
+def naive_check(rows: Sequence[MetricRow], shares: Shares) -> Check:
+    """UC007: hidden positives make a useful classifier look worse, not better."""
+    above = [
+        spoken(row.metric) if row.threshold is None else row.label
+        for row in rows
+        if row.naive > row.estimate.value + ROUNDING and grows(row.metric, row.naive, shares)
+    ]
+    if not above:
+        return Check(CODES["naive-above"], "ok", "no naive value is above its estimate")
+    return Check(
+        CODES["naive-above"],
+        "warn",
+        f"the naive value is above the estimate for {', '.join(above)}, which random labels "
+        "of a useful classifier do not give",
+        "check the direction of the score, the label purity, and how rows were labelled",
     )

@@ -10,7 +10,9 @@ from undercount.count.arrays import read_labels, read_scores
 from undercount.errors import InputError
 from undercount.estimate import Estimate
 from undercount.read.differences import AREAS, POINTS, Difference, Paired, holm_adjusted
-from undercount.read.evaluate import Evaluation, evaluate
+from undercount.read.evaluate import evaluate
+from undercount.read.evaluation import Evaluation
+from undercount.read.rendering import render
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,20 +69,14 @@ class Comparison:
 
     def to_json(self) -> str:
         """Write the models and their differences as JSON of a versioned schema."""
-        from undercount.show.comparison import as_json  # noqa: PLC0415 - the layer above
-
-        return as_json(self)
+        return str(render("comparison json", self))
 
     def to_html(self, path: "str | Path") -> None:
         """Write the live report of all models, whole or not at all."""
-        from undercount.show.page.page import write_page  # noqa: PLC0415 - the layer above
-
-        write_page(list(self.evaluations.values()), path)
+        render("html", list(self.evaluations.values()), path)
 
     def __str__(self) -> str:
-        from undercount.show.comparison import as_text  # noqa: PLC0415 - the layer above
-
-        return as_text(self)
+        return str(render("comparison text", self))
 
     def __repr__(self) -> str:
         return str(self)
@@ -142,10 +138,10 @@ def compare(
     if options.get("sample_weight") is not None:
         raise InputError("compare takes no sample_weight; repeat rows, or evaluate each model")
     thresholds = _thresholds(threshold, scores)
-    told = any(options.get(share) is not None for share in SHARES)
+    given = any(options.get(share) is not None for share in SHARES)
     evaluations: dict[str, Evaluation] = {}
     for name, score in scores.items():
-        if evaluations and not told:
+        if evaluations and not given:
             options["unlabeled_prevalence"] = _as_share(next(iter(evaluations.values())))
             options.pop("prevalence_interval", None)  # of the share, which is known by now
         evaluations[name] = evaluate(

@@ -4,27 +4,24 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-from undercount.assume.mixture import mixture_curve
+from undercount.assume.mixture import LABELLED
 from undercount.assume.mixture_design import design_of
 from undercount.curve import ROUNDING, FloatArray
 from undercount.estimate import Estimate
-from undercount.read.evaluate import Evaluation
-from undercount.read.intervals.paired import PairedRows, precision_error
+from undercount.metric_facts import FACTS
+from undercount.read.evaluation import Evaluation
+from undercount.read.intervals.paired import LeftOutPrecision, PairedRows, ScoredRows
 from undercount.read.intervals.threshold_gradients import HeadCounts
-from undercount.read.sensitivity import largest_share, with_share
+from undercount.read.sensitivity import AreaSums
 from undercount.shares import Shares
 
-# Orders that are the same at every prevalence, whatever the purity of the labels, and those that
-# are if it is 1; F1, accuracy and average precision can flip.
-FIXED_ORDER = frozenset(
-    {"roc_auc", "lift_auc", "informedness", "balanced_accuracy", "mcc", "precision", "lift"}
-)
-FIXED_IF_PURE = FIXED_ORDER | {"recall", "lee_liu"}
+# In the order of the table.
 AREAS = ("roc_auc", "lift_auc", "average_precision")
 POINTS = ("recall", "precision", "f1", "mcc", "accuracy")
 GRID = 201
@@ -69,32 +66,63 @@ class Difference:
     crossover: float
 
 
+class Model:
+    """One model's rows, evaluation, and what its metrics at any share are read from."""
+
+    def __init__(self, evaluation: Evaluation, rows: ScoredRows, shares: Shares) -> None:
+        self.evaluation, self.rows, self.shares = evaluation, rows, shares
+        self.table = {row.metric: row.estimate for row in evaluation.rows}
+
+    @cached_property
+    def _sums(self) -> AreaSums:
+        return AreaSums(self.evaluation.counts, self.shares)
+
+    @cached_property
+    def left_out(self) -> LeftOutPrecision:
+        """The average precision without each row in turn."""
+        return LeftOutPrecision(self.rows, self.shares)
+
+    def values(self, metric: str, shares: FloatArray) -> FloatArray:
+        """Return a metric at each share of positives among the unlabeled rows."""
+        if metric in AREAS:
+            return self._sums.at(metric, shares, self.shares.label_purity)
+        design = replace(self.rows.paired.design, given="unlabeled_prevalence", value=shares)
+        heads = np.repeat(self.rows.heads[:, np.newaxis], len(shares), axis=1)
+        return HeadCounts(heads, design).point().metric(metric)
+
+
 class Paired:
     """Differences of every pair of models on the same rows."""
 
     def __init__(
         self,
         labels: Any,
-        rows: Mapping[str, FloatArray],
+        scores: Mapping[str, FloatArray],
         evaluations: Mapping[str, Evaluation],
         thresholds: Mapping[str, float],
     ) -> None:
-        self.evaluations, self.thresholds, self.scores = evaluations, thresholds, rows
-        self.labelled, self.unlabeled = labels == 1, labels == -1
         first = next(iter(evaluations.values()))
-        self.shares, self.target, self.level = first.shares, first.target, first.confidence_level
-        design = design_of(first.counts, self.shares, self.shares.sampling, self.target)
-        self.rows = PairedRows.of(labels, design)
-        self.heads = {name: self.rows.heads(rows[name] >= at) for name, at in thresholds.items()}
+        self.shares, self.level = first.shares, first.confidence_level
         self.fixed = _fixed_orders(self.shares, n_negative=first.counts.n_negative)
+        design = design_of(first.counts, self.shares, self.shares.sampling, first.target)
+        self.rows = PairedRows(labels, design)
+        self.models = {
+            name: Model(
+                evaluations[name],
+                self.rows.scored(score, thresholds.get(name, math.inf)),
+                self.shares,
+            )
+            for name, score in scores.items()
+        }
 
     def differences(self, metric: str) -> list[Difference]:
         """Return the difference of each pair in one metric."""
         return [self._pair(metric, *pair, error) for pair, error in self._errors(metric).items()]
 
     def _pair(self, metric: str, one: str, other: str, error: float) -> Difference:
-        value = self._row(one, metric).estimate.value - self._row(other, metric).estimate.value
-        estimate = self._with_interval(metric, one, other, value, error)
+        pair = self.models[one], self.models[other]
+        value = pair[0].table[metric].value - pair[1].table[metric].value
+        estimate = self._with_interval(metric, pair, value, error)
         # Where no share changes the order, none belongs into the question whether there is one.
         depends = metric not in self.fixed
         doubt = estimate.standard_error if depends else error
@@ -104,19 +132,20 @@ class Paired:
             one,
             other,
             estimate,
-            self._better(metric, one, other, value, error),
+            self._better(metric, pair, value, error),
             p_value,
             p_value,
             depends,
-            self._crossover(metric, one, other) if depends else math.nan,
+            self._crossover(metric, pair) if depends else math.nan,
         )
 
     def _with_interval(
-        self, metric: str, one: str, other: str, value: float, error: float
+        self, metric: str, pair: tuple[Model, Model], value: float, error: float
     ) -> Estimate:
         """Add to the chance of the rows what the share's interval does to the difference."""
-        t = float(stdtrit(max(int(self.labelled.sum()) - 1, 1), 0.5 + self.level / 2))
-        chance, (below, above) = t * error, self._reach(metric, one, other)
+        n_labelled = int(self.rows.kinds[LABELLED].sum())
+        t = float(stdtrit(max(n_labelled - 1, 1), 0.5 + self.level / 2))
+        chance, (below, above) = t * error, self._reach(metric, pair)
         if self.shares.unlabeled_prevalence_error == 0:  # a range: every share in it is possible
             low, high, share_error = value - below - chance, value + above + chance, 0.0
         else:  # an estimate: its error is one more chance
@@ -127,81 +156,49 @@ class Paired:
             low = max(low, 0.0) if value - chance > 0 else low
             high = min(high, 0.0) if value + chance < 0 else high
         error = math.hypot(error, share_error)
-        needs = self._row(one, metric).estimate.needs
+        needs = pair[0].table[metric].needs
         return Estimate(value, low, high, error, self.level, needs, "paired")
-
-    def _row(self, name: str, metric: str) -> Any:
-        return next(row for row in self.evaluations[name].rows if row.metric == metric)
 
     def _errors(self, metric: str) -> dict[tuple[str, str], float]:
         """Return the standard error of each pair's difference, by the chance of the rows alone."""
-        pairs = list(itertools.combinations(self.evaluations, 2))
-        if metric == "average_precision" and self._jackknifed():
-            return {pair: self._precision_error(*pair) for pair in pairs}
+        pairs = list(itertools.combinations(self.models, 2))
+        single = self.shares.label_purity == 1 and self.shares.sampling == "single-sample"
+        if metric == "average_precision" and single:  # the unbiased one is compared
+            left_out = {name: model.left_out for name, model in self.models.items()}
+            return {(one, other): left_out[one].error(left_out[other]) for one, other in pairs}
         added = {
-            name: self.rows.influence(
-                score, metric, self.thresholds[name] if metric in POINTS else None
-            )
-            for name, score in self.scores.items()
+            name: model.rows.influence(metric, at_threshold=metric in POINTS)
+            for name, model in self.models.items()
         }
         return {(one, other): self.rows.error(added[one], added[other]) for one, other in pairs}
 
-    def _jackknifed(self) -> bool:
-        """Whether the unbiased average precision of a single sample is compared."""
-        return self.shares.label_purity == 1 and self.shares.sampling == "single-sample"
-
-    def _precision_error(self, one: str, other: str) -> float:
-        return precision_error(
-            self.scores[one],
-            self.scores[other],
-            self.labelled,
-            self.unlabeled,
-            self.shares,
-            labels_only=self.target == "dataset",
-        )
-
-    def _reach(self, metric: str, one: str, other: str) -> tuple[float, float]:
+    def _reach(self, metric: str, pair: tuple[Model, Model]) -> tuple[float, float]:
         """Return how far the difference falls and rises over the interval of the share."""
         span = self.shares.unlabeled_prevalence_interval
         if span is None:
             return 0.0, 0.0
         shares = np.linspace(span.low, min(span.high, self._top()), RANGE_POINTS)
         shares = np.append(self.shares.unlabeled_prevalence, shares)
-        gaps = self._differences(metric, one, other, shares)
+        gaps = _gaps(metric, pair, shares)
         moves = gaps[1:] - gaps[0]
         return max(0.0, -float(moves.min())), max(0.0, float(moves.max()))
 
     def _top(self) -> float:
         """Return the largest share that every model's scores allow."""
-        tops = [
-            largest_share(e.counts, self.shares.label_purity) for e in self.evaluations.values()
-        ]
-        return max(min(*tops, self.shares.label_purity) - 1e-6, 0.0)
+        return self.shares.below(min(m.evaluation.largest_share for m in self.models.values()))
 
-    def _differences(self, metric: str, one: str, other: str, shares: FloatArray) -> FloatArray:
-        return self._values(one, metric, shares) - self._values(other, metric, shares)
-
-    def _values(self, name: str, metric: str, shares: FloatArray) -> FloatArray:
-        """Return a metric at each share of positives among the unlabeled rows."""
-        if metric in POINTS:
-            design = replace(self.rows.design, given="unlabeled_prevalence", value=shares)
-            heads = np.repeat(self.heads[name][:, np.newaxis], len(shares), axis=1)
-            return HeadCounts(heads, design).point().metric(metric)
-        counts, told = self.evaluations[name].counts, self.shares
-        curves = (mixture_curve(counts, with_share(told, float(s)), clean=False) for s in shares)
-        return np.array([getattr(curve, metric) for curve in curves])
-
-    def _crossover(self, metric: str, one: str, other: str) -> float:
+    def _crossover(self, metric: str, pair: tuple[Model, Model]) -> float:
         """Find the hidden share at which the order flips, by the sign of the difference."""
         grid = np.linspace(0, self._top(), GRID)
-        gaps = self._differences(metric, one, other, grid)
+        gaps = _gaps(metric, pair, grid)
+        gaps[np.abs(gaps) <= ROUNDING] = 0.0  # the same ranking, summed up in other cells
         flips = np.flatnonzero(gaps[1:] * gaps[:-1] < 0)
         if not flips.size:
             return math.nan
         i = int(flips[0])
         return float(grid[i] + (grid[i + 1] - grid[i]) * gaps[i] / (gaps[i] - gaps[i + 1]))
 
-    def _better(self, metric: str, one: str, other: str, value: float, error: float) -> float:
+    def _better(self, metric: str, pair: tuple[Model, Model], value: float, error: float) -> float:
         """Average the probability that `one` is better over the prevalence's uncertainty."""
         span = self.shares.unlabeled_prevalence_interval
         if metric in self.fixed or span is None or error == 0:
@@ -212,9 +209,12 @@ class Paired:
         else:
             nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
             shares = self.shares.unlabeled_prevalence + spread * nodes
-        shares = np.clip(shares, 0, self.shares.label_purity - 1e-6)
-        gaps = self._differences(metric, one, other, shares)
+        gaps = _gaps(metric, pair, self.shares.clip(shares))
         return float(np.average(ndtr(gaps / error), weights=weights))
+
+
+def _gaps(metric: str, pair: tuple[Model, Model], shares: FloatArray) -> FloatArray:
+    return pair[0].values(metric, shares) - pair[1].values(metric, shares)
 
 
 def _below(value: float, error: float) -> float:
@@ -226,11 +226,12 @@ def _below(value: float, error: float) -> float:
 
 def _fixed_orders(shares: Shares, *, n_negative: float) -> frozenset[str]:
     """Return the metrics in which no share of hidden positives changes the order of two models."""
-    if shares.label_purity == 1:
-        return FIXED_IF_PURE
+    pure = shares.label_purity == 1
     # Known negatives join the recovered ones in a part that moves with the share.
-    pooled = shares.sampling == "single-sample" and n_negative > 0
-    return frozenset() if pooled else FIXED_ORDER
+    if not pure and shares.sampling == "single-sample" and n_negative > 0:
+        return frozenset()
+    orders = ("always", "pure") if pure else ("always",)
+    return frozenset(name for name, facts in FACTS.items() if facts.order_fixed in orders)
 
 
 def holm_adjusted(differences: Sequence[Difference]) -> list[Difference]:

@@ -1,14 +1,13 @@
 """What every estimator says of the share of hidden positives, side by side."""
 
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from undercount import prevalence
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, Message
+from undercount.errors import InputError, Message, collect_warnings
 
 # The default first, then by measured error; the rest as references of the papers.
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -77,8 +76,7 @@ def estimator_table(
 def _ask(name: str, method: Any, counts: ScoreCounts) -> EstimatorRow:
     started = time.process_time()
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with collect_warnings() as found:
             method.fit(counts)
     except InputError as error:
         seconds = time.process_time() - started
@@ -86,7 +84,7 @@ def _ask(name: str, method: Any, counts: ScoreCounts) -> EstimatorRow:
     seconds = time.process_time() - started
     interval, bound = method.interval_, getattr(method, "upper_bound_", None)
     low, high = (interval.low, interval.high) if interval is not None else (None, None)
-    note = getattr(caught[0].message, "message", str(caught[0].message)) if caught else ""
+    note = found[0].message if found else ""
     return EstimatorRow(name, method.unlabeled_prevalence_, low, high, bound, seconds, note)
 
 

@@ -1,8 +1,9 @@
 """Every fact of one evaluation, and the questions that it answers."""
 
-import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,19 +12,64 @@ import numpy as np
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import mixture_curve
+from undercount.assume.mixture_design import Target
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingPoint, metric_names
-from undercount.errors import Check, InputError
+from undercount.errors import Check, InputError, collect_warnings
 from undercount.estimate import Estimate
+from undercount.metric_facts import FACTS
+from undercount.read.intervals.estimate import estimate_metric
+from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.resampled import Resamples
-from undercount.read.scorecard import POINT_METRICS, MetricRow, Target, metric_estimate, metric_rows
-from undercount.read.sensitivity import BreakEven, Over, best_point, break_even, sweep
+from undercount.read.rendering import render
+from undercount.read.sensitivity import (
+    CHANCE,
+    ROUNDING,
+    BreakEven,
+    Over,
+    best_point,
+    break_even,
+    sweep,
+)
 from undercount.shares import Shares
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-ROUNDING = 1e-9
+POINT_METRICS = ("recall", "precision", "f1", "specificity", "accuracy", "mcc")
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    """Hold one line of the table: the naive value beside the estimate.
+
+    Attributes
+    ----------
+    lower_bound : float, optional
+        The value if no positive were hidden, for metrics that grow with the hidden share.
+    certain : bool
+        Whether the metric of these rows cannot be lower (precision: the labelled rows among those
+        flagged are positive whatever else is); otherwise the bound has the chance of the labels.
+
+    Examples
+    --------
+    >>> from undercount import Estimate
+    >>> from undercount.read.evaluation import MetricRow
+    >>> MetricRow("precision", 0.7, 0.22, Estimate(0.7, 0.6, 0.8), 0.22).label
+    'precision@0.7'
+    """
+
+    metric: str
+    threshold: float | None
+    naive: float
+    estimate: Estimate
+    lower_bound: float | None = None
+    certain: bool = False
+
+    @property
+    def label(self) -> str:
+        """Name with threshold, as people say it."""
+        return self.metric if self.threshold is None else f"{self.metric}@{self.threshold:g}"
 
 
 @dataclass(frozen=True)
@@ -49,6 +95,8 @@ class Evaluation:
         estimator's was given; empty if a number, a range or a standard error was.
     resamples : Resamples, optional
         The whole calculation resampled, if it was asked for.
+    naive_curve : OperatingCurve
+        The curve that calls every unlabeled row negative.
 
     Examples
     --------
@@ -77,6 +125,7 @@ class Evaluation:
     name: str = "score"
     recount: Callable[[list[float]], ScoreCounts] | None = field(default=None, repr=False)
     resamples: Resamples | None = field(default=None, repr=False)
+    naive_curve: OperatingCurve = field(kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -84,9 +133,9 @@ class Evaluation:
         return mixture_curve(self.counts, self.shares)
 
     @cached_property
-    def naive_curve(self) -> OperatingCurve:
-        """The curve that calls every unlabeled row negative."""
-        return naive_curve(self.counts)
+    def _every_point(self) -> OperatingCurve:
+        """The recovered points at every threshold, also those outside the unit square."""
+        return mixture_curve(self.counts, self.shares, clean=False)
 
     @cached_property
     def bounds(self) -> CurveBounds:
@@ -95,34 +144,47 @@ class Evaluation:
 
     def at(self, threshold: float) -> tuple[MetricRow, ...]:
         """Return the metrics at a threshold."""
-        counts = self._answering(threshold)
-        return metric_rows(
-            counts,
-            self.shares,
-            POINT_METRICS,
-            threshold,
-            self.target,
-            self.confidence_level,
-            interval=self.interval,
-            resamples=self.resamples,
-        )
+        return self.metric_rows(POINT_METRICS, threshold, self._answering(threshold))
+
+    def metric_rows(
+        self, metrics: Sequence[str], threshold: float | None, counts: ScoreCounts
+    ) -> tuple[MetricRow, ...]:
+        """Estimate metrics of counts and read their naive values."""
+        naive = self.naive_curve if counts is self.counts else naive_curve(counts)
+        reading: Any = naive if threshold is None else naive.at(threshold)
+        pure = self.shares.label_purity == 1 and self.shares.label_purity_interval is None
+        bounded = pure and counts.n_negative == 0 and naive.roc_auc >= CHANCE
+        rows = []
+        for metric in metrics:
+            value = float(getattr(reading, metric))
+            estimate = self._estimate(counts, metric, threshold)
+            bound = value if bounded and grows(metric, value, self.shares) else None
+            certain = bound is not None and metric == "precision" and self.target == "dataset"
+            if certain:
+                estimate = replace(estimate, low=max(estimate.low, value))
+            rows.append(MetricRow(metric, threshold, value, estimate, bound, certain))
+        return tuple(rows)
 
     def estimate(self, metric: str, threshold: float | None = None) -> Estimate:
         """Estimate one metric with its interval."""
         counts = self.counts if threshold is None else self._answering(threshold)
-        with warnings.catch_warnings():
-            if threshold in (None, self.threshold):
-                warnings.simplefilter("ignore")  # what they would say stands among the checks
-            return metric_estimate(
-                counts,
-                self.shares,
-                metric,
-                threshold=threshold,
-                target=self.target,
-                confidence_level=self.confidence_level,
-                interval=self.interval,
-                resamples=self.resamples,
-            )
+        known = threshold in (None, self.threshold)  # what it would warn of is among the checks
+        with collect_warnings() if known else nullcontext():
+            return self._estimate(counts, metric, threshold)
+
+    def _estimate(self, counts: ScoreCounts, metric: str, threshold: float | None) -> Estimate:
+        """Estimate one metric, the interval of an estimated share added as it was asked."""
+        options: dict[str, Any] = {
+            "threshold": threshold,
+            "target": self.target,
+            "confidence_level": self.confidence_level,
+        }
+        if self.interval in ("calibrated", "own"):
+            return estimate_end_by_end(counts, self.shares, metric, **options)
+        found = estimate_metric(counts, self.shares, metric, **options)
+        if self.resamples is None:
+            return found
+        return self.resamples.estimate(counts, found, metric, threshold)
 
     def point(self, threshold: float) -> OperatingPoint:
         """Return the recovered point at a threshold, without intervals."""
@@ -133,7 +195,7 @@ class Evaluation:
         if not isinstance(threshold, int | float | np.number):
             raise InputError(f"threshold must be one number; got {threshold!r}")
         try:
-            mixture_curve(self.counts, self.shares, clean=False).at(threshold)
+            self._every_point.at(threshold)
         except InputError:
             if self.recount is None:
                 raise
@@ -176,7 +238,7 @@ class Evaluation:
             raise InputError(f"metric must be one of {', '.join(names)}; got {metric!r}")
         if false_positive_cost is None and false_negative_cost is None:
             return best_point(self.counts, self.shares, metric)
-        curve = mixture_curve(self.counts, self.shares, clean=False)
+        curve = self._every_point
         cost = (false_positive_cost or 0.0) * (1 - curve.prevalence) * curve.fpr
         cost += (false_negative_cost or 0.0) * curve.prevalence * curve.fnr
         # Impure labels may put recall above 1 by chance: no such point exists.
@@ -202,37 +264,34 @@ class Evaluation:
 
     def to_json(self) -> str:
         """Write every fact as JSON of a versioned schema."""
-        from undercount.show.document import as_json  # noqa: PLC0415 - the layer above
-
-        return as_json([self])
+        return str(render("json", [self]))
 
     def to_markdown(self) -> str:
         """Write the table as Markdown."""
-        from undercount.show.tables import as_markdown  # noqa: PLC0415 - the layer above
-
-        return as_markdown(self)
+        return str(render("markdown", self))
 
     def to_latex(self) -> str:
         """Write the table as LaTeX."""
-        from undercount.show.tables import as_latex  # noqa: PLC0415 - the layer above
-
-        return as_latex(self)
+        return str(render("latex", self))
 
     def to_html(self, path: "str | Path") -> None:
         """Write the live report, whole or not at all."""
-        from undercount.show.page.page import write_page  # noqa: PLC0415 - the layer above
-
-        write_page([self], path)
+        render("html", [self], path)
 
     def __str__(self) -> str:
-        from undercount.show.text import as_text  # noqa: PLC0415 - the layer above
-
-        return as_text(self)
+        return str(render("text", self))
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        from undercount.show.tables import as_snippet  # noqa: PLC0415 - the layer above
+        return str(render("snippet", self))
 
-        return as_snippet(self)
+
+def grows(metric: str, naive: float, shares: Shares) -> bool:
+    """Whether a metric grows with the hidden share: the naive MCC has the sign of g - Q.
+
+    One that does not exist (NaN) does not.
+    """
+    rises = naive >= (0.0 if metric == "mcc" else -math.inf)
+    return rises and shares.sampling in FACTS[metric].grows

@@ -2,13 +2,12 @@
 
 import math
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from undercount.curve import metric_names
-from undercount.errors import Check, InputError, MisfitWarning
+from undercount.errors import CODES, Check, InputError, LibraryWarning, MisfitWarning
 from undercount.estimate import Estimate
 from undercount.read.sensitivity import AREAS, check_goal
 
@@ -51,7 +50,7 @@ def judged(
     requirement: Requirement,
     estimate: Estimate,
     checks: Sequence[Check] = (),
-    caught: Sequence[warnings.WarningMessage] = (),
+    warned: Sequence[LibraryWarning] = (),
 ) -> tuple[Verdict, str]:
     """Return the verdict, and why if it is inconclusive.
 
@@ -69,12 +68,12 @@ def judged(
     verdict = requirement.verdict(estimate)
     if verdict == "failed":
         return verdict, ""
-    told = [check for check in checks if _empty(check, estimate)]
-    told += [check for check in checks if check.level == "fail"]
-    told += [check for check in checks if (check.code, check.level) == ("UC010", "warn")]
-    doubts = [f"{check.message.split('. ')[0]} ({check.code})" for check in told]
-    doubts += [str(w.message) for w in caught if issubclass(w.category, MisfitWarning)]
-    if math.isnan(estimate.value) and not any(_empty(check, estimate) for check in told):
+    grave = [check for check in checks if _empty(check, estimate)]
+    grave += [check for check in checks if check.level == "fail"]
+    grave += [check for check in checks if (check.code, check.level) == (CODES["leak"], "warn")]
+    doubts = [f"{check.message.split('. ')[0]} ({check.code})" for check in grave]
+    doubts += [str(warning) for warning in warned if isinstance(warning, MisfitWarning)]
+    if math.isnan(estimate.value) and not any(_empty(check, estimate) for check in grave):
         doubts.insert(0, f"{requirement.metric} is 0/0 here")
     if doubts:
         return "inconclusive", doubts[0]
@@ -83,7 +82,7 @@ def judged(
 
 def _empty(check: Check, estimate: Estimate) -> bool:
     """Whether a check tells why a metric does not exist: no row is flagged, or all are."""
-    return math.isnan(estimate.value) and (check.code, check.level) == ("UC013", "warn")
+    return math.isnan(estimate.value) and (check.code, check.level) == (CODES["flagged"], "warn")
 
 
 def parse_requirement(text: str) -> Requirement:

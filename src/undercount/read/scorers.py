@@ -1,21 +1,23 @@
 """Scorers for scikit-learn's model selection on positive and unlabeled rows."""
 
-import warnings
 from typing import Any
 
 from sklearn import metrics
 
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, MisfitWarning, SmallSampleWarning
-from undercount.metric_facts import LOSSES, THRESHOLD_METRICS, metric_facts
+from undercount.errors import InputError, MisfitWarning, SmallSampleWarning, collect_warnings
+from undercount.metric_facts import FACTS, metric_facts
 from undercount.read.intervals.estimate import estimate_metric
-from undercount.read.sensitivity import ERRORS
 from undercount.shares import Shares, read_shares
 
-# Metrics whose order of models is the same without knowing the prevalence; with impure labels
-# recall moves with the prevalence too, and only the first two are left.
-RANKING = ("roc_auc", "lift_auc", "recall", "lift", "lee_liu")
-IMPURE_RANKING = RANKING[:2]
+# Metrics whose order of models is the same without knowing the prevalence: areas in a fixed order,
+# and what needs none. With impure labels recall moves with the prevalence too, and areas are left.
+IMPURE_RANKING = [f.name for f in FACTS.values() if f.family == "area" and f.order_fixed != "no"]
+RANKING = IMPURE_RANKING + [
+    facts.name
+    for facts in FACTS.values()
+    if facts.family == "threshold" and facts.order_fixed != "no" and not facts.needs_prevalence
+]
 
 
 def make_scorer(
@@ -82,11 +84,11 @@ def make_scorer(
     }
     known = any(value is not None for value in shares.values())
     _check(name, threshold, max_fpr, known=known, pure=label_purity == 1)
-    probability = name in LOSSES
+    probability = FACTS[name].family == "loss"
     return metrics.make_scorer(
         score_rows,
         response_method="predict_proba" if probability else ("decision_function", "predict_proba"),
-        greater_is_better=name not in (*LOSSES, *ERRORS),
+        greater_is_better=FACTS[name].higher_is_better,
         metric=name,
         threshold=threshold,
         beta=beta,
@@ -102,8 +104,7 @@ def _check(
     name: str, threshold: float | None, max_fpr: float | None, *, known: bool, pure: bool
 ) -> None:
     """Refuse at once what would fail on every fold."""
-    metric_facts(name)  # refuses a name that is none
-    if name in THRESHOLD_METRICS and threshold is None:
+    if metric_facts(name).family == "threshold" and threshold is None:
         raise InputError(f"{name} is a metric at a threshold; pass threshold=")
     if name == "partial_roc_auc" and (max_fpr is None or not 0 < max_fpr <= 1):
         raise InputError(f"{name} needs max_fpr in (0, 1]; got {max_fpr}")
@@ -135,15 +136,14 @@ def score_rows(
         y_score,
         unlabeled=unlabeled,
         sample_weight=sample_weight,
-        compact=metric not in LOSSES and not impure,
+        compact=FACTS[metric].family != "loss" and not impure,
         knots=[] if threshold is None else [threshold],
     )
     known = read_shares(counts, **shares)
     if known is None:
         known = Shares(0.0, shares["label_purity"], shares["sampling"])
-    with warnings.catch_warnings():  # a fold is small; the whole evaluation will say what matters
-        warnings.simplefilter("ignore", MisfitWarning)
-        warnings.simplefilter("ignore", SmallSampleWarning)
+    # A fold is small; the whole evaluation will say what matters.
+    with collect_warnings(MisfitWarning, SmallSampleWarning):
         return estimate_metric(
             counts, known, metric, threshold=threshold, beta=beta, max_fpr=max_fpr
         ).value

@@ -1,26 +1,26 @@
 """What would change a conclusion: metrics against the prevalence, purity and labelling bias."""
 
 import math
-import warnings
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.optimize import brentq
 
-from undercount.assume.mixture import mixture_curve
+from undercount.assume.mixture import LABELLED, mixture_curve
+from undercount.assume.mixture_design import design_of
 from undercount.assume.propensity import biased_auc, biased_points
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingPoint, metric_names
-from undercount.errors import InputError, UndefinedMetricWarning
-from undercount.shares import MARGIN, Shares
+from undercount.errors import InputError, UndefinedMetricWarning, collect_warnings
+from undercount.metric_facts import FACTS
+from undercount.shares import Shares
 
 Over: TypeAlias = Literal["prevalence", "threshold", "purity", "gamma"]
-# Metrics that can exceed 1; a larger value of any other is impossible.
-UNBOUNDED = ("lift", "lee_liu", "positive_likelihood_ratio", "negative_likelihood_ratio")
+# The areas that every curve has; a part of one needs to be told where it ends.
 AREAS = ("roc_auc", "average_precision", "lift_auc")
-ERRORS = ("fnr", "fpr", "negative_likelihood_ratio")  # smaller is better
-SIGNED = ("mcc", "kappa", "informedness")  # reach down to -1
 LARGEST_ODDS_RATIO = 1000.0
 STEPS = 101
 ROUNDING = 1e-9
@@ -47,16 +47,39 @@ def largest_share(counts: ScoreCounts, label_purity: float = 1.0) -> float:
 
     No larger share is possible whatever the scores, apart from chance: a = purity - (2A - 1).
     """
-    positive, _, unlabeled = counts.cumulative()
-    labelled_rate, unlabeled_rate = positive / positive[-1], unlabeled / unlabeled[-1]
-    heights = labelled_rate[1:] + labelled_rate[:-1]
-    area = float(np.sum(np.diff(unlabeled_rate) * heights) / 2)
-    return max(0.0, label_purity - abs(2 * area - 1))
+    return max(0.0, label_purity - abs(2 * counts.auc("positive", "unlabeled") - 1))
 
 
-def with_share(shares: Shares, unlabeled_prevalence: float) -> Shares:
-    """Replace the share of hidden positives by an exact number."""
-    return Shares(unlabeled_prevalence, shares.label_purity, shares.sampling)
+class AreaSums:
+    """Sums over the cells from which the areas follow at any share and purity at once.
+
+    The rates of positives, negatives and all rows are sums of the three observed ones, with the
+    same weights in every cell, and each area is a sum of products of two rates.
+    """
+
+    def __init__(self, counts: ScoreCounts, shares: Shares) -> None:
+        self.design = design_of(counts, shares, shares.sampling, "population")
+        positive, negative, unlabeled = counts.cumulative()
+        rates = np.stack([heads / (heads[-1] or 1.0) for heads in (positive, unlabeled, negative)])
+        steps, ends = np.diff(rates), rates[:, 1:]
+        flagged = self.design.mixing.everyone @ ends
+        inverse = np.divide(1.0, flagged, out=np.zeros_like(flagged), where=flagged > 0)
+        self._trapezoids = (ends + rates[:, :-1]) / 2 @ steps.T
+        self._precisions = ends * inverse @ steps.T
+        # Labelled rows drawn apart may score above every row of the target: precision is 1 there.
+        self._unflagged = float(ends[LABELLED][flagged == 0].max(initial=0.0))
+
+    def at(self, metric: str, share: Any, purity: Any) -> FloatArray:
+        """Return an area at each share of positives among the unlabeled rows."""
+        given = {"given": "unlabeled_prevalence", "value": share, "label_purity": purity}
+        mixing = replace(self.design, **given).mixing
+        tpr = mixing.positive
+        if metric == "average_precision":
+            found = mixing.prevalence * np.sum(tpr * (self._precisions @ tpr), axis=0)
+            return np.asarray(found + (mixing.prevalence > 0) * tpr[LABELLED] * self._unflagged)
+        if metric == "lift_auc":
+            return np.asarray(tpr.T @ self._trapezoids @ mixing.everyone)
+        return np.asarray(np.sum(tpr * (self._trapezoids @ mixing.negative), axis=0))
 
 
 def sweep(
@@ -84,41 +107,31 @@ def sweep(
         hidden = np.linspace(0.0, _most(counts, shares), STEPS)
         purity = np.full(STEPS, shares.label_purity)
     elif over == "purity":
-        hidden, purity = _along_purity(counts, shares)
+        # Labelled rows stay purer than unlabeled ones by 0.05 at least.
+        start = shares.unlabeled_prevalence_at(counts, 0.0)
+        slope = shares.unlabeled_prevalence_at(counts, 1.0) - start
+        purity = np.linspace(min(1.0, (start + 0.05) / (1 - slope)), 1.0, STEPS)
+        hidden = shares.unlabeled_prevalence_at(counts, purity)
     else:
         raise InputError(f"over must be prevalence, threshold, purity or gamma; got {over!r}")
-    values = np.full(STEPS, np.nan)
-    for place in np.flatnonzero(hidden >= 0):
-        choice = Shares(float(hidden[place]), float(purity[place]), shares.sampling)
-        values[place] = metric_value(counts, choice, metric, threshold)
+    values, possible = np.full(STEPS, np.nan), hidden >= 0
+    if metric in AREAS:
+        values[possible] = AreaSums(counts, shares).at(metric, hidden[possible], purity[possible])
+    else:
+        for place in np.flatnonzero(possible):
+            moved = shares.exact(hidden[place], purity[place])
+            values[place] = metric_value(counts, moved, metric, threshold)
     first = {"unlabeled_prevalence": hidden} if over == "prevalence" else {"purity": purity}
     return {**first, metric: _possible(metric, values)}
 
 
 def _most(counts: ScoreCounts, shares: Shares) -> float:
-    return min(largest_share(counts, shares.label_purity), shares.label_purity - MARGIN)
-
-
-def _along_purity(counts: ScoreCounts, shares: Shares) -> tuple[FloatArray, FloatArray]:
-    """Return the share among the unlabeled rows at each purity; below 0 where none fits.
-
-    The share that leaves the given number as it is moves on a straight line (n_P = κ n_L + a n_U).
-    """
-    slope = 0.0
-    if shares.sampling == "single-sample" and shares.given == "label_frequency":
-        slope = shares.unlabeled_prevalence / shares.label_purity
-    elif shares.sampling == "single-sample" and shares.given != "unlabeled_prevalence":
-        slope = -counts.n_positive / counts.n_unlabeled
-    start = shares.unlabeled_prevalence - slope * shares.label_purity
-    # Labelled rows stay purer than unlabeled ones by 0.05 at least.
-    purity = np.linspace(min(1.0, (start + 0.05) / (1 - slope)), 1.0, STEPS)
-    hidden = start + slope * purity
-    return np.where(np.abs(hidden) < ROUNDING, 0.0, hidden), purity
+    return float(shares.clip(largest_share(counts, shares.label_purity)))
 
 
 def _possible(metric: str, values: FloatArray) -> FloatArray:
     """Blank values outside a metric's range: the shares do not fit the scores there."""
-    if metric in UNBOUNDED:
+    if FACTS[metric].range[1] > 1:
         return values
     return np.where(np.abs(values) <= 1 + ROUNDING, values, np.nan)
 
@@ -127,8 +140,9 @@ def _sweep_bias(
     counts: ScoreCounts, shares: Shares, metric: str, threshold: float | None
 ) -> dict[str, FloatArray]:
     grid = np.geomspace(1.0, 10.0, STEPS)
-    ends = [_biased(counts, shares, metric, threshold, float(ratio)) for ratio in grid]
-    low, high = np.array(ends).T
+    point = _point(counts, shares, metric, threshold)
+    ends = _biased_ends(counts, shares, metric, point)
+    low, high = np.array([ends(float(ratio)) for ratio in grid]).T
     return {
         "gamma": grid,
         f"{metric}_low": _possible(metric, low),
@@ -136,21 +150,37 @@ def _sweep_bias(
     }
 
 
-def _biased(
-    counts: ScoreCounts, shares: Shares, metric: str, threshold: float | None, ratio: float
-) -> tuple[float, float]:
-    if metric == "roc_auc":
-        interval = biased_auc(counts, shares, ratio)
-        return interval.low, interval.high
+def _point(
+    counts: ScoreCounts, shares: Shares, metric: str, threshold: float | None
+) -> OperatingPoint | None:
     if metric in AREAS or threshold is None:
+        return None
+    return mixture_curve(counts, shares, clean=False).at(threshold)
+
+
+def _biased_ends(
+    counts: ScoreCounts, shares: Shares, metric: str, point: OperatingPoint | None
+) -> Callable[[float], tuple[float, float]]:
+    """Return the function from a labelling bias (Γ) to the least and the largest value."""
+    if metric == "roc_auc":
+
+        def area(ratio: float) -> tuple[float, float]:
+            interval = biased_auc(counts, shares, ratio)
+            return interval.low, interval.high
+
+        return area
+    if point is None:
         raise InputError(
             f"bias of labelling is followed for roc_auc and metrics at a threshold; got {metric!r}"
         )
-    point = mixture_curve(counts, shares, clean=False).at(threshold)
-    ends = [float(getattr(end, metric)) for end in biased_points(point, ratio)]
-    if metric not in UNBOUNDED and max(map(abs, ends)) > 1 / ROUNDING:
-        return math.nan, math.nan  # over a rounding error: nothing of the target is flagged
-    return min(ends), max(ends)
+
+    def value(ratio: float) -> tuple[float, float]:
+        ends = [float(getattr(end, metric)) for end in biased_points(point, ratio)]
+        if FACTS[metric].range[1] <= 1 and max(map(abs, ends)) > 1 / ROUNDING:
+            return math.nan, math.nan  # over a rounding error: nothing of the target is flagged
+        return min(ends), max(ends)
+
+    return value
 
 
 @dataclass(frozen=True)
@@ -200,45 +230,47 @@ def break_even(
     0.1667
     """
     check_goal(metric, value)
-    share = _least_share(counts, shares, metric, value, threshold)
-    return BreakEven(metric, value, share, _largest_bias(counts, shares, metric, value, threshold))
+    point = _point(counts, shares, metric, threshold)
+    share = _least_share(counts, shares, metric, value, threshold, point)
+    return BreakEven(metric, value, share, _largest_bias(counts, shares, metric, value, point))
 
 
 def check_goal(metric: str, value: float) -> None:
     """Refuse a value that the metric can never have, percentages above all."""
-    least = -1.0 if metric in SIGNED else 0.0
-    if metric in UNBOUNDED or least <= value <= 1:
+    least, most = FACTS[metric].range if metric in FACTS else (0.0, 1.0)
+    if most > 1 or least <= value <= 1:
         return
     percent = f"; {value:g} % is {value / 100:g}" if 1 < value <= 100 else ""  # noqa: PLR2004
     raise InputError(f"{metric} is a share in [{least:g}, 1]; got {value:g}{percent}")
 
 
 def _least_share(
-    counts: ScoreCounts, shares: Shares, metric: str, value: float, threshold: float | None
+    counts: ScoreCounts,
+    shares: Shares,
+    metric: str,
+    value: float,
+    threshold: float | None,
+    point: OperatingPoint | None,
 ) -> float:
     pure = shares.label_purity == 1 and counts.n_negative == 0
     if pure and metric == "roc_auc":
-        area = metric_value(counts, with_share(shares, 0.0), "roc_auc")
+        area = metric_value(counts, shares.with_unlabeled_prevalence(0.0), "roc_auc")
         if value <= area:
             return 0.0
         # Below chance the area falls as the share grows.
         return _in_range(counts, (value - area) / (value - CHANCE)) if area > CHANCE else math.nan
-    if pure and metric in ("precision", "f1") and threshold is not None:
-        point = mixture_curve(counts, shares, clean=False).at(threshold)
+    if pure and metric in ("precision", "f1") and point is not None:
         recall, flagged = point.recall, point.predicted_positive_rate
         if shares.sampling == "case-control":
-            flagged = float(counts.unlabeled[counts.score >= threshold].sum() / counts.n_unlabeled)
+            flagged = float(
+                counts.unlabeled[counts.score >= point.threshold].sum() / counts.n_unlabeled
+            )
         # F1 stays below twice the recall; without flagged rows there is no precision.
         gain = recall if metric == "precision" else 2 * recall - value
         if min(flagged, gain) > 0:
-            return _in_range(counts, _share_from_prevalence(counts, shares, value * flagged / gain))
+            needed = shares.unlabeled_prevalence_for(counts, value * flagged / gain)
+            return _in_range(counts, needed)
     return _searched_share(counts, shares, metric, value, threshold)
-
-
-def _share_from_prevalence(counts: ScoreCounts, shares: Shares, prevalence: float) -> float:
-    if shares.sampling == "case-control":
-        return prevalence
-    return (prevalence * counts.n_rows - counts.n_positive) / counts.n_unlabeled
 
 
 def _in_range(counts: ScoreCounts, share: float) -> float:
@@ -250,14 +282,14 @@ def _searched_share(
     counts: ScoreCounts, shares: Shares, metric: str, value: float, threshold: float | None
 ) -> float:
     def excess(share: float) -> float:
-        found = metric_value(counts, with_share(shares, share), metric, threshold)
+        moved = shares.with_unlabeled_prevalence(share)
+        found = metric_value(counts, moved, metric, threshold)
         # Past infinity, where no negative is left to be flagged, the ratio comes back from below.
         return (found if found >= 0 or not passes else 1 / ROUNDING) - value
 
     passes = metric == "positive_likelihood_ratio" and shares.label_purity == 1
     top = _most(counts, shares)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
+    with collect_warnings(UndefinedMetricWarning):
         low, high = excess(0.0), excess(top)
     if low >= 0:
         return 0.0
@@ -266,13 +298,16 @@ def _searched_share(
 
 
 def _largest_bias(
-    counts: ScoreCounts, shares: Shares, metric: str, value: float, threshold: float | None
+    counts: ScoreCounts, shares: Shares, metric: str, value: float, point: OperatingPoint | None
 ) -> float:
-    if metric in ("average_precision", "lift_auc") or (metric != "roc_auc" and threshold is None):
+    if metric != "roc_auc" and point is None:
         return math.nan
 
+    ends = _biased_ends(counts, shares, metric, point)
+
+    @cache  # the search asks for both ends of its range again
     def excess(log_ratio: float) -> float:
-        return _biased(counts, shares, metric, threshold, math.exp(log_ratio))[0] - value
+        return ends(math.exp(log_ratio))[0] - value
 
     if not excess(0.0) >= 0:
         return math.nan
@@ -289,7 +324,7 @@ def best_point(counts: ScoreCounts, shares: Shares, metric: str) -> OperatingPoi
     """
     curve = mixture_curve(counts, shares, clean=False)
     values = np.array(getattr(curve, metric), dtype=float)
-    if metric in ERRORS:
+    if not FACTS[metric].higher_is_better:
         values = -values
     inside = (curve.fpr >= -ROUNDING) & (curve.tpr <= 1 + ROUNDING)
     values[~inside | np.isnan(values)] = -np.inf

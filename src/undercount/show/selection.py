@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from undercount.errors import Check
-from undercount.read.scorecard import MetricRow
+from undercount.read.evaluation import MetricRow
 from undercount.show.text import WIDTH
 from undercount.show.words import check_facts, check_words, percent, title
 

@@ -6,8 +6,7 @@ Everything a user named is escaped.
 from markupsafe import Markup
 
 from undercount.errors import Check
-from undercount.read.evaluation import Evaluation
-from undercount.read.scorecard import MetricRow
+from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.show import words
 
 MARKDOWN_SPECIAL = {character: "\\" + character for character in "\\`*_{}[]<>()#|!"}

@@ -6,8 +6,7 @@ from dataclasses import asdict
 from undercount.errors import Check
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
-from undercount.read.evaluation import Evaluation
-from undercount.read.scorecard import MetricRow
+from undercount.read.evaluation import Evaluation, MetricRow
 
 SAMPLING = {
     "single-sample": "single-sample (labelled rows are part of the sample)",

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.read.intervals.estimated_share import carried
+from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.sensitivity import metric_value
 
 OPTIONS = {"target": "dataset", "confidence_level": 0.95}
@@ -20,7 +20,7 @@ def test_with_many_labels_the_ends_are_those_of_the_share(metric):
     counts = counts_of(1.5)
     shares = uc.Shares(uc.Estimate(0.15, 0.02, 0.2, 0.046))
     threshold = 1.0 if metric in ("precision", "f1") else None
-    found = carried(counts, shares, metric, threshold=threshold, **OPTIONS)
+    found = estimate_end_by_end(counts, shares, metric, threshold=threshold, **OPTIONS)
     at_ends = [metric_value(counts, uc.Shares(share), metric, threshold) for share in (0.02, 0.2)]
     # The chance of 6,000 labels adds a hundredth of the distance.
     assert found.low == pytest.approx(at_ends[0], abs=0.01)
@@ -32,7 +32,7 @@ def test_with_many_labels_the_ends_are_those_of_the_share(metric):
 def test_an_area_close_to_one_keeps_a_sensible_interval():
     counts = counts_of(5.0)
     shares = uc.Shares(uc.Estimate(0.17, 0.12, 0.19, 0.02))
-    found = carried(counts, shares, "roc_auc", threshold=None, **OPTIONS)
+    found = estimate_end_by_end(counts, shares, "roc_auc", threshold=None, **OPTIONS)
     lowest = metric_value(counts, uc.Shares(0.12), "roc_auc")
     assert lowest - 0.02 < found.low < lowest + 0.01 < 1
 
@@ -41,8 +41,8 @@ def test_what_needs_no_prevalence_stays():
     counts = counts_of(1.5)
     exact = uc.Shares(0.15)
     shares = uc.Shares(uc.Estimate(0.15, 0.02, 0.2, 0.046))
-    known = carried(counts, exact, "recall", threshold=1.0, **OPTIONS)
-    assert carried(counts, shares, "recall", threshold=1.0, **OPTIONS) == known
+    known = estimate_end_by_end(counts, exact, "recall", threshold=1.0, **OPTIONS)
+    assert estimate_end_by_end(counts, shares, "recall", threshold=1.0, **OPTIONS) == known
 
 
 def test_an_estimator_gives_the_same_intervals_fitted_or_not():

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.read.intervals.paired import precision_error
+from undercount.assume.mixture_design import design_of
+from undercount.read.intervals.paired import LeftOutPrecision, PairedRows
+
+
+def precision_error(one, other, labels, shares, target):
+    """The error of the difference of two average precisions."""
+    counts = uc.ScoreCounts.from_rows(labels, one, unlabeled=-1)
+    rows = PairedRows(labels, design_of(counts, shares, "single-sample", target))
+    first, second = (LeftOutPrecision(rows.scored(score), shares) for score in (one, other))
+    return first.error(second)
 
 
 def average_precision(score, labelled, positives):
@@ -41,13 +50,13 @@ def test_error_of_these_rows_by_leaving_labels_out():
     size = labelled.sum()
     variance = (size - 1) / size * np.sum((left - np.mean(left)) ** 2)
     expected = np.sqrt((1 - size / positives) * variance)
-    found = precision_error(one, other, labelled, unlabeled, shares, labels_only=True)
+    found = precision_error(one, other, labels, shares, "dataset")
     assert found == pytest.approx(expected, rel=1e-12)
 
 
 def test_error_of_these_rows_if_the_label_frequency_is_known():
     labels, one, other = rows()
-    labelled, unlabeled = labels == 1, labels == -1
+    labelled = labels == 1
     frequency = 0.6
     counts = uc.ScoreCounts.from_rows(labels, one, unlabeled=-1)
     shares = uc.Shares.from_label_frequency(counts, frequency)
@@ -64,7 +73,7 @@ def test_error_of_these_rows_if_the_label_frequency_is_known():
         without[i] = False
         squares += (gap(without) - gap(labelled)) ** 2
     expected = np.sqrt((1 - frequency) * squares)
-    found = precision_error(one, other, labelled, unlabeled, shares, labels_only=True)
+    found = precision_error(one, other, labels, shares, "dataset")
     assert found == pytest.approx(expected, rel=1e-12)
 
 
@@ -86,12 +95,10 @@ def test_error_of_the_population_by_leaving_rows_out(given):
         left.append(gaps[0] - gaps[1])
     size = len(labels)
     expected = np.sqrt((size - 1) / size * np.sum((left - np.mean(left)) ** 2))
-    found = precision_error(one, other, labelled, unlabeled, shares, labels_only=False)
+    found = precision_error(one, other, labels, shares, "population")
     assert found == pytest.approx(expected, rel=1e-12)
 
 
 def test_two_labels_say_nothing():
-    labelled = np.array([True, True, False, False])
-    score = np.arange(4.0)
-    found = precision_error(score, -score, labelled, ~labelled, uc.Shares(0.1), labels_only=True)
-    assert np.isnan(found)
+    labels, score = np.array([1, 1, -1, -1]), np.arange(4.0)
+    assert np.isnan(precision_error(score, -score, labels, uc.Shares(0.1), "dataset"))

@@ -1,6 +1,5 @@
 """How many hidden positives may stand above each score, by a band and by what is possible."""
 
-import warnings
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -8,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, MisfitWarning
+from undercount.errors import InputError, MisfitWarning, warn
 from undercount.shares import Shares
 
 Rounding: TypeAlias = Literal["sharp", "paper", "none"]
@@ -114,11 +113,12 @@ def limits_at_ends(
 def warn_misfit(misfit: float, stacklevel: int) -> None:
     """Warn if the whole band lies outside what is possible."""
     if misfit > 0:
-        warnings.warn(
-            f"at some score the band asks for {misfit:.6g} hidden positives more or fewer than "
-            "there can be: the prevalence is wrong, or the labelled positives are not a random "
-            "sample of the positives, or the band is too narrow",
-            MisfitWarning,
+        warn(
+            MisfitWarning(
+                f"at some score the band asks for {misfit:.6g} hidden positives more or fewer than "
+                "there can be: the prevalence is wrong, or the labelled positives are not a random "
+                "sample of the positives, or the band is too narrow"
+            ),
             stacklevel=stacklevel + 1,
         )
 

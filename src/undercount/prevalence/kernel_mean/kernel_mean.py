@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, MisfitWarning
+from undercount.errors import InputError, MisfitWarning, warn
 from undercount.estimate import Interval
 from undercount.prevalence.base import (
     FeatureEstimator,
@@ -317,11 +316,12 @@ def _as_fitted(found: KernelMeans, variant: str) -> Fitted:
 def _warn_about_means(separation: float) -> None:
     """Warn of kernel means of features that are hardly apart."""
     if separation < ALIKE:
-        warnings.warn(
-            f"labelled and unlabeled rows are hardly told apart (their kernel means are"
-            f" {separation:.1f} times as far apart as by noise): nearly all unlabeled rows may"
-            " be positive, or the features say nothing, and KernelMean's answer means little",
-            MisfitWarning,
+        warn(
+            MisfitWarning(
+                f"labelled and unlabeled rows are hardly told apart (their kernel means are"
+                f" {separation:.1f} times as far apart as by noise): nearly all unlabeled rows may"
+                " be positive, or the features say nothing, and KernelMean's answer means little"
+            ),
             stacklevel=5,
         )
 
@@ -359,9 +359,10 @@ def widen_by_steps(
 def warn_about_steps(name: str, share: float) -> None:
     """Warn of the lowest answer, which stands for every share below it."""
     if search_cell(share).low < LEAST:
-        warnings.warn(
-            f"{share:.1%} is the lowest answer that {name} can give: it stands for every share"
-            f" from 0 to {search_cell(share).high:.1%}",
-            MisfitWarning,
+        warn(
+            MisfitWarning(
+                f"{share:.1%} is the lowest answer that {name} can give: it stands for every share"
+                f" from 0 to {search_cell(share).high:.1%}"
+            ),
             stacklevel=3,
         )

@@ -1,7 +1,6 @@
 """Intervals of areas and losses, each on the scale that fits its errors."""
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from undercount.assume.mixture import KINDS, LABELLED, TOLERANCE, UNLABELED, Mis
 from undercount.assume.mixture_design import MixtureDesign
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import SmallSampleWarning
+from undercount.errors import SmallSampleWarning, warn
 from undercount.estimate import delta_interval
 from undercount.metric_facts import FACTS, LOSSES, MetricFacts
 from undercount.read.intervals.area_gradients import (
@@ -86,12 +85,11 @@ def _average_precision(
     The jackknife's variance alone covers .88 with 40 labels; see `interval_variance`.
     """
     if design.effective[LABELLED] < FEW_LABELS:
-        warnings.warn(
-            f"average_precision rests on {float(design.effective[LABELLED]):.0f} labels; with "
-            f"fewer than {FEW_LABELS} its interval is too narrow",
-            SmallSampleWarning,
-            stacklevel=6,
+        message = (
+            f"{{metric}} rests on {float(design.effective[LABELLED]):.0f} labels; with "
+            f"fewer than {FEW_LABELS} its interval is too narrow"
         )
+        warn(SmallSampleWarning(message, metric="average_precision"), stacklevel=6)
     if not design.pure:
         return plug_in, variance, variance, "delta"
     value = unbiased_average_precision(counts, design)

@@ -172,5 +172,4 @@ def _moved_shares(counts: ScoreCounts, shares: Shares, design: MixtureDesign) ->
         # The number of positives in another sample is unknown; their share in the unlabeled stays.
         return shares
     share = float(moved.mixing.unlabeled_prevalence)
-    share = min(max(share, 0.0), shares.label_purity - 1e-9)
-    return Shares(share, shares.label_purity, shares.sampling, given=shares.given)
+    return shares.exact(shares.clip(share))

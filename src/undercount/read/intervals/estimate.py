@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import warnings
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
@@ -10,8 +9,8 @@ import numpy as np
 
 from undercount.assume.mixture_design import MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, UndefinedMetricWarning
-from undercount.estimate import Estimate, Interval, check_confidence_level
+from undercount.errors import InputError, UndefinedMetricWarning, warn
+from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import MetricFacts, metric_facts
 from undercount.read.intervals.area_intervals import area_estimate
 from undercount.read.intervals.exact import IntervalKind, two_sided_z
@@ -103,7 +102,7 @@ def estimate_metric(
         design = replace(design, target="population")
     found = _found(counts, design, shares, facts, level, options, strict=True)
     low, high = found.low, found.high
-    for other in _range(shares, design):
+    for other in _range(counts, shares):
         at_other = design_of(counts, other, sampling, target)
         moved = _found(counts, at_other, other, facts, level, options)
         low, high = min(low, moved.low), max(high, moved.high)
@@ -139,24 +138,10 @@ def _searched(shares: Shares | None, confidence_level: float) -> tuple[Shares | 
     if shares is None or parts == 1:
         return shares, confidence_level
     level = 1 - (1 - confidence_level) / parts
-    spans = shares.unlabeled_prevalence_interval, shares.label_purity_interval
-    purity = _as_range(shares.label_purity, errors[1], spans[1], level, 1.0)
-    most = shares.label_purity - 1e-6
-    share = _as_range(shares.unlabeled_prevalence, errors[0], spans[0], level, most)
-    return Shares(share, purity, shares.sampling, given=shares.given), level
+    return shares.as_ranges(two_sided_z(level)), level
 
 
-def _as_range(
-    value: float, error: float, span: Interval | None, level: float, most: float
-) -> float | Estimate:
-    """Return the range of a share: that of its error, or the one that was stated, if any was."""
-    if error == 0:
-        return value if span is None else Estimate(value, span.low, span.high, 0.0, level)
-    half = two_sided_z(level) * error
-    return Estimate(value, max(value - half, 1e-6), min(value + half, most), 0.0, level)
-
-
-def _range(shares: Shares | None, design: MixtureDesign) -> list[Shares]:
+def _range(counts: ScoreCounts, shares: Shares | None) -> list[Shares]:
     """Return shares that span the ranges that were given, if any were."""
     if shares is None:
         return []
@@ -170,20 +155,10 @@ def _range(shares: Shares | None, design: MixtureDesign) -> list[Shares]:
         return []
     made = []
     for share, purity in itertools.product(*ends):
-        moved = _follow(share, purity, shares, design)
+        moved = max(float(shares.unlabeled_prevalence_at(counts, purity, share)), 0.0)
         if moved < purity:
-            made.append(Shares(moved, float(purity), shares.sampling, given=shares.given))
+            made.append(shares.exact(moved, purity))
     return made
-
-
-def _follow(share: float, purity: float, shares: Shares, design: MixtureDesign) -> float:
-    """Return the share among the unlabeled when another purity leaves the given number as it is."""
-    if design.sampling == "case-control" or shares.given == "unlabeled_prevalence":
-        return float(share)
-    if shares.given == "label_frequency":
-        return float(share * purity / shares.label_purity)
-    labelled, unlabeled = design.sizes[0], design.sizes[1]
-    return float(max(share + (shares.label_purity - purity) * labelled / unlabeled, 0.0))
 
 
 def _found(
@@ -209,7 +184,10 @@ def _found(
         found.misfit.report(facts.name, used, stacklevel=4)
     if math.isnan(found.value):
         if strict:
-            warnings.warn(f"{facts.name} is 0/0 here, so NaN", UndefinedMetricWarning, stacklevel=4)
+            warn(
+                UndefinedMetricWarning("{metric} is 0/0 here, so NaN", metric=facts.name),
+                stacklevel=4,
+            )
         least, most = facts.range
         return replace(found, low=least, high=most)
     # The interval of an estimate holds the estimate, whatever was rounded on the way.

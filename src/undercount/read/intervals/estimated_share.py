@@ -1,4 +1,4 @@
-"""Carry the interval of an estimated share into the interval of a metric, end by end."""
+"""The interval of an estimated share in the interval of a metric, end by end."""
 
 import math
 from dataclasses import replace
@@ -10,11 +10,11 @@ from undercount.counts import ScoreCounts
 from undercount.estimate import Estimate
 from undercount.metric_facts import metric_facts
 from undercount.read.intervals.estimate import estimate_metric
-from undercount.read.sensitivity import metric_value, with_share
+from undercount.read.sensitivity import metric_value
 from undercount.shares import Shares
 
 
-def carried(
+def estimate_end_by_end(
     counts: ScoreCounts,
     shares: Shares,
     metric: str,
@@ -38,7 +38,7 @@ def carried(
     """
     span = shares.unlabeled_prevalence_interval
     value = shares.unlabeled_prevalence
-    exact = _exact(shares)
+    exact = shares.with_unlabeled_prevalence(value)
     found = estimate_metric(
         counts,
         exact,
@@ -52,8 +52,11 @@ def carried(
     least, most = metric_facts(metric).range
     middle = metric_value(counts, exact, metric, threshold)
     ends = [
-        found.value + metric_value(counts, with_share(exact, share), metric, threshold) - middle
-        for share in (min(span.low, value), min(max(span.high, value), exact.label_purity - 1e-6))
+        found.value + metric_value(counts, moved, metric, threshold) - middle
+        for moved in (
+            exact.with_unlabeled_prevalence(min(span.low, value)),
+            exact.with_unlabeled_prevalence(exact.clip(max(span.high, value))),
+        )
     ]
     z = float(ndtri((1 + confidence_level) / 2))
     low = found.value - math.hypot(found.value - found.low, max(found.value - min(ends), 0.0))
@@ -66,15 +69,3 @@ def carried(
         standard_error=math.hypot(found.standard_error, from_share),
         method=f"{found.method}, share end by end",
     )
-
-
-def _exact(shares: Shares) -> Shares:
-    """Return the same shares, that of the hidden positives as if it were known."""
-    purity, span = shares.label_purity, shares.label_purity_interval
-    told: float | tuple[float, float] | Estimate = purity
-    if span is not None:
-        error = shares.label_purity_error
-        told = Estimate(purity, span.low, span.high, error) if error else (span.low, span.high)
-    # An estimate, not a number that was stated: the interval of the purity may reach below it.
-    share = Estimate(shares.unlabeled_prevalence, math.nan, math.nan)
-    return Shares(share, told, shares.sampling)

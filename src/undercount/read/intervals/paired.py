@@ -7,13 +7,15 @@ for every way of drawing rows.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.mixture import LABELLED
+from undercount.assume.mixture import LABELLED, NEGATIVE, UNLABELED
 from undercount.assume.mixture_design import MixtureDesign
+from undercount.count.kernel.places import cell_places
 from undercount.curve import FloatArray
 from undercount.read.intervals import area_gradients as areas
 from undercount.read.intervals.threshold_gradients import HeadCounts, head_spread
@@ -22,6 +24,8 @@ from undercount.shares import Shares
 
 # How labels say labelled positive, unlabeled and labelled negative, in the order of a design.
 LABELS = (1, -1, 0)
+# A jackknife of fewer labels says nothing: leaving one out leaves no pair.
+FEWEST = 3
 
 
 @dataclass(frozen=True)
@@ -30,41 +34,30 @@ class PairedRows:
 
     Parameters
     ----------
+    labels : array
+        Labels as `read_labels` returns them.
     design : MixtureDesign
         How the rows were drawn, what is known of the positives, what the metric is a metric of.
-    rows : CellRows
-        Each row in a cell of its own.
     """
 
+    labels: NDArray[np.int8]
     design: MixtureDesign
-    rows: CellRows
 
-    @classmethod
-    def of(cls, labels: NDArray[np.int8], design: MixtureDesign) -> "PairedRows":
-        """Take labels as `rows.read_labels` returns them."""
-        kinds = np.stack([labels == label for label in LABELS])
-        return cls(design, CellRows(kinds / np.maximum(kinds.sum(axis=1, keepdims=True), 1)))
+    @cached_property
+    def kinds(self) -> NDArray[np.bool_]:
+        """Which rows are labelled positive, unlabeled, labelled negative."""
+        return np.stack([self.labels == label for label in LABELS])
 
-    def heads(self, flagged: NDArray[np.bool_]) -> FloatArray:
-        """Return the rows of each kind that are predicted positive."""
-        return np.rint(self.design.sizes * self.rows.means(flagged))
+    @cached_property
+    def rows(self) -> CellRows:
+        """Each row in a cell of its own."""
+        return CellRows(self.kinds / np.maximum(self.kinds.sum(axis=1, keepdims=True), 1))
 
-    def influence(self, score: FloatArray, metric: str, threshold: float | None) -> Influence:
-        """Return what each row adds to a metric of one model; an area has no threshold."""
-        if threshold is not None:
-            flagged = score >= threshold
-            counts = HeadCounts(self.heads(flagged), self.design)
-            found = head_spread(counts, metric).influence
-            return _of_rows(found, lambda if_flagged: if_flagged * flagged)
-        cells, place = np.unique(-score, return_inverse=True)
-        masses = [np.bincount(place, kind, len(cells)) for kind in self.rows.masses]
-        rows = CellRows(np.array(masses, dtype=np.float64))
-        mass = areas.recovered(rows, self.design.mixing)
-        if metric == "average_precision":
-            found = _average_precision(mass, self.design)
-        else:
-            found = {"roc_auc": areas.roc_auc, "lift_auc": areas.lift_auc}[metric](mass)
-        return _of_rows(found, lambda cell: cell[place] if np.ndim(cell) else cell)
+    def scored(self, score: FloatArray, threshold: float = np.inf) -> "ScoredRows":
+        """Put the rows into the cells of one model's score."""
+        size, place = cell_places(score)
+        cells = np.stack([np.bincount(place[kind], minlength=size) for kind in self.kinds])
+        return ScoredRows(self, place, cells.astype(np.float64), score >= threshold)
 
     def error(self, one: Influence, other: Influence) -> float:
         """Return the standard error of the difference of two models in a metric.
@@ -77,6 +70,48 @@ class PairedRows:
         """
         gap = Influence(*(getattr(one, name) - getattr(other, name) for name in vars(one)))
         return float(np.sqrt(Spread(self.design, self.rows, gap).variance))
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """Hold the same rows in the cells of one model's score, highest first.
+
+    Parameters
+    ----------
+    place : array
+        The cell of each row.
+    cells : array of shape (3, cells)
+        Rows of each kind in each cell.
+    flagged : array
+        Which rows are predicted positive.
+    """
+
+    paired: PairedRows
+    place: NDArray[np.intp]
+    cells: FloatArray
+    flagged: NDArray[np.bool_]
+
+    @cached_property
+    def heads(self) -> FloatArray:
+        """The rows of each kind that are predicted positive."""
+        return np.asarray((self.paired.kinds & self.flagged).sum(axis=1), dtype=np.float64)
+
+    def influence(self, metric: str, *, at_threshold: bool) -> Influence:
+        """Return what each row adds to a metric of this model."""
+        design = self.paired.design
+        if at_threshold:
+            found = head_spread(HeadCounts(self.heads, design), metric).influence
+            return _of_rows(found, lambda if_flagged: if_flagged * self.flagged)
+        if metric == "average_precision":
+            found = _average_precision(self._mass, design)
+        else:
+            found = {"roc_auc": areas.roc_auc, "lift_auc": areas.lift_auc}[metric](self._mass)
+        return _of_rows(found, lambda cell: cell[self.place] if np.ndim(cell) else cell)
+
+    @cached_property
+    def _mass(self) -> areas.Recovered:
+        sizes = np.maximum(self.cells.sum(axis=1, keepdims=True), 1)
+        return areas.recovered(CellRows(self.cells / sizes), self.paired.design.mixing)
 
 
 def _average_precision(mass: areas.Recovered, design: MixtureDesign) -> Influence:
@@ -101,153 +136,96 @@ def _of_rows(influence: Influence, read: Callable[[Any], Any]) -> Influence:
     return replace(influence, **parts)
 
 
-BoolArray = NDArray[np.bool_]
-# A jackknife of fewer labels says nothing: leaving one out leaves no pair.
-FEWEST = 3
-
-
-@dataclass(frozen=True)
-class _Ranked:
-    """Labelled rows by falling score: rows at or above each, and where its ties begin."""
-
-    order: NDArray[np.intp]
-    first: NDArray[np.intp]  # place of the first row with the same score
-    labelled: FloatArray  # labelled rows at least as high
-    flagged: FloatArray  # all rows at least as high
-
-    @classmethod
-    def of(cls, score: FloatArray, labelled: BoolArray) -> "_Ranked":
-        inside = score[labelled]
-        order = np.argsort(-inside, kind="stable")
-        falling = -inside[order]
-        first = np.searchsorted(falling, falling, side="left")
-        heads = np.searchsorted(falling, falling, side="right")
-        everyone = np.sort(-score)
-        flagged = np.searchsorted(everyone, falling, side="right")
-        return cls(order, first, heads.astype(np.float64), flagged.astype(np.float64))
-
-    def in_rows(self, values: FloatArray) -> FloatArray:
-        """Put values of the ranking back into the order of the labelled rows."""
-        found = np.empty_like(values)
-        found[self.order] = values
-        return found
-
-
-def precision_error(
-    one: FloatArray,
-    other: FloatArray,
-    labelled: BoolArray,
-    unlabeled: BoolArray,
-    shares: Shares,
-    *,
-    labels_only: bool,
-) -> float:
-    """Return the standard error of the difference of two unbiased average precisions.
+class LeftOutPrecision:
+    """Hold the unbiased average precision of one model without each row in turn.
 
     Each row is left out of both models' estimates at once, so that what they share cancels. For
     these very rows only labels are left out (their rows stay), and the variance is multiplied by
     the share of positives without a label. If the label frequency is known, the number of labels
     is random too, so that deviations are those from the estimate itself and not from their mean.
     The estimate is a mean of pairs of labelled rows, so all leave-one-out values follow from
-    running sums: no loop.
+    running sums over the cells: no loop.
 
     Notes
     -----
     Assumes: a single sample, pure labels, random labels.
     Wrong when: there are very few labels.
     """
-    n_labelled, n_rows = int(labelled.sum()), len(labelled)
-    if n_labelled < FEWEST:
-        return float("nan")
-    positives = n_labelled + shares.unlabeled_prevalence * float(unlabeled.sum())
-    rankings = [_Ranked.of(score, labelled) for score in (one, other)]
-    lost = _lost(shares, positives, n_labelled, n_rows)
-    if labels_only:
-        frequency_known = shares.given == "label_frequency"
-        fewer = positives - lost["labelled"] if frequency_known else positives
-        gaps = [_without_label(ranking, fewer) for ranking in rankings]
-        left = gaps[0] - gaps[1]
-        chance = max(1 - n_labelled / positives, 0.0)
-        if frequency_known:
-            whole = _whole(rankings[0], positives) - _whole(rankings[1], positives)
+
+    def __init__(self, model: ScoredRows, shares: Shares) -> None:
+        self.design, self.known = model.paired.design, shares.given == "label_frequency"
+        self.values, self.whole = np.empty(0), float("nan")
+        labelled = model.cells[LABELLED]
+        self.size, self.n_rows = int(labelled.sum()), len(model.place)
+        unlabeled = float(model.cells[UNLABELED].sum())
+        self.positives = self.size + shares.unlabeled_prevalence * unlabeled
+        if self.size < FEWEST:
+            return
+        self.labelled = labelled
+        self.heads, self.flagged = np.cumsum(labelled), np.cumsum(model.cells.sum(axis=0))
+        found = 1 + (self.heads - 1) * (self.positives - 1) / (self.size - 1)
+        self.whole = float(labelled @ (found / self.flagged)) / self.size
+        kinds, place = model.paired.kinds, model.place
+        lost = _lost(shares, self.positives, self.size, self.n_rows)
+        if self.design.target == "dataset":
+            fewer = self.positives - lost[LABELLED] if self.known else self.positives
+            self.values = self._without_label(fewer)[place[kinds[LABELLED]]]
+            return
+        self.values = np.empty(self.n_rows)
+        for kind in (LABELLED, UNLABELED, NEGATIVE):
+            found = self._without_row(self.positives - lost[kind], labelled=kind == LABELLED)
+            self.values[kinds[kind]] = found[place[kinds[kind]]]
+
+    def error(self, other: "LeftOutPrecision") -> float:
+        """Return the standard error of the difference of two models on the same rows."""
+        if self.size < FEWEST:
+            return float("nan")
+        left, size = self.values - other.values, self.size
+        squares = float(np.sum((left - left.mean()) ** 2))
+        if self.design.target != "dataset":
+            return float(np.sqrt((self.n_rows - 1) / self.n_rows * squares))
+        chance = max(1 - size / self.positives, 0.0)
+        if self.known:
+            whole = self.whole - other.whole
             return float(np.sqrt(chance * np.sum((left - whole) ** 2)))
-        return float(np.sqrt(chance * (n_labelled - 1) / n_labelled * _squares(left)))
-    labelled_gaps = [_without_row(ranking, positives - lost["labelled"]) for ranking in rankings]
-    left = np.empty(n_rows)
-    left[labelled] = labelled_gaps[0] - labelled_gaps[1]
-    negative = ~(labelled | unlabeled)
-    for rows, kind in ((unlabeled, "unlabeled"), (negative, "negative")):
-        found = [
-            _without_other(ranking, score[labelled], score[rows], positives - lost[kind])
-            for ranking, score in zip(rankings, (one, other), strict=True)
-        ]
-        left[rows] = found[0] - found[1]
-    return float(np.sqrt((n_rows - 1) / n_rows * _squares(left)))
+        return float(np.sqrt(chance * (size - 1) / size * squares))
+
+    def _without_label(self, positives: float) -> FloatArray:
+        """Return the estimate without a label of each cell, its row staying as an unlabeled one."""
+        inverse = 1 / self.flagged
+        above = (self.heads - 1) * inverse
+        # Other labelled rows at least as low lose this one from their heads.
+        pairs = self.labelled @ above - above - (self._from(inverse) - inverse)
+        scale = (positives - 1) / (self.size - 2)
+        return np.asarray((self.labelled @ inverse - inverse + scale * pairs) / (self.size - 1))
+
+    def _without_row(self, positives: float, *, labelled: bool) -> FloatArray:
+        """Return the estimate without a row of each cell, labelled or not."""
+        own = int(labelled)
+        inverse, fewer = 1 / self.flagged, _safe_inverse(self.flagged - 1)
+        above, less = (self.heads - 1) * inverse, (self.heads - 1 - own) * fewer
+        # The row itself is none of those that are left, if it is labelled.
+        single = self._above(inverse) + self._from(fewer) - own * fewer
+        pairs = self._above(above) + self._from(less) - own * less
+        left = self.size - own
+        return np.asarray((single + (positives - 1) / (left - 1) * pairs) / left)
+
+    def _above(self, values: FloatArray) -> FloatArray:
+        """Return the sum over the labelled rows above each cell."""
+        return np.append(0.0, np.cumsum(self.labelled * values)[:-1])
+
+    def _from(self, values: FloatArray) -> FloatArray:
+        """Return the sum over the labelled rows of each cell and below."""
+        return np.cumsum((self.labelled * values)[::-1])[::-1]
 
 
-def _lost(shares: Shares, positives: float, n_labelled: int, n_rows: int) -> dict[str, float]:
+def _lost(shares: Shares, positives: float, n_labelled: int, n_rows: int) -> list[float]:
     """Return the positives that go with a row of each kind, if the share that was given stays."""
     if shares.given == "prevalence":
-        return dict.fromkeys(("labelled", "unlabeled", "negative"), positives / n_rows)
+        return [positives / n_rows] * 3
     if shares.given == "label_frequency":
-        return {"labelled": positives / n_labelled, "unlabeled": 0.0, "negative": 0.0}
-    return {"labelled": 1.0, "unlabeled": shares.unlabeled_prevalence, "negative": 0.0}
-
-
-def _squares(left_out: FloatArray) -> float:
-    return float(np.sum((left_out - left_out.mean()) ** 2))
-
-
-def _whole(ranking: _Ranked, positives: float) -> float:
-    """Return the estimate from all rows."""
-    size = len(ranking.order)
-    found = 1 + (ranking.labelled - 1) * (positives - 1) / (size - 1)
-    return float(np.mean(found / ranking.flagged))
-
-
-def _without_label(ranking: _Ranked, positives: float) -> FloatArray:
-    """Return the estimate without each label in turn, its row staying as an unlabeled one."""
-    size = len(ranking.order)
-    inverse = 1 / ranking.flagged
-    above = (ranking.labelled - 1) * inverse
-    # Other labelled rows at least as low lose this one from their heads.
-    lower = _from(inverse, ranking.first) - inverse
-    pairs = above.sum() - above - lower
-    scale = (positives - 1) / (size - 2)
-    return ranking.in_rows((inverse.sum() - inverse + scale * pairs) / (size - 1))
-
-
-def _without_row(ranking: _Ranked, positives: float) -> FloatArray:
-    """Return the estimate without each labelled row in turn."""
-    size = len(ranking.order)
-    inverse, fewer = 1 / ranking.flagged, _safe_inverse(ranking.flagged - 1)
-    above, less = (ranking.labelled - 1) * inverse, (ranking.labelled - 2) * fewer
-    single = _until(inverse, ranking.first) + _from(fewer, ranking.first) - fewer
-    pairs = _until(above, ranking.first) + _from(less, ranking.first) - less
-    scale = (positives - 1) / (size - 2)
-    return ranking.in_rows((single + scale * pairs) / (size - 1))
-
-
-def _without_other(
-    ranking: _Ranked, inside: FloatArray, outside: FloatArray, positives: float
-) -> FloatArray:
-    """Return the estimate without each row that carries no positive label."""
-    size = len(ranking.order)
-    inverse, fewer = 1 / ranking.flagged, _safe_inverse(ranking.flagged - 1)
-    above, less = (ranking.labelled - 1) * inverse, (ranking.labelled - 1) * fewer
-    # The first labelled row that is not above the row left out.
-    place = np.searchsorted(-inside[ranking.order], -outside, side="left")
-    single = _until(inverse, place) + _from(fewer, place)
-    pairs = _until(above, place) + _from(less, place)
-    return np.asarray((single + (positives - 1) / (size - 1) * pairs) / size)
-
-
-def _until(values: FloatArray, place: NDArray[np.intp]) -> FloatArray:
-    return np.append(0.0, np.cumsum(values))[place]
-
-
-def _from(values: FloatArray, place: NDArray[np.intp]) -> FloatArray:
-    return np.append(np.cumsum(values[::-1])[::-1], 0.0)[place]
+        return [positives / n_labelled, 0.0, 0.0]
+    return [1.0, shares.unlabeled_prevalence, 0.0]
 
 
 def _safe_inverse(values: FloatArray) -> FloatArray:

@@ -1,6 +1,5 @@
 """The whole calculation resampled: counts, the estimated share, and every metric together."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
@@ -11,11 +10,11 @@ from scipy.special import ndtri
 from undercount.assume.mixture import mixture_curve
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError
+from undercount.errors import InputError, collect_warnings
 from undercount.estimate import Estimate, Interval
 from undercount.metric_facts import THRESHOLD_METRICS, metric_facts
 from undercount.read.intervals.bootstrap import resampled
-from undercount.shares import MARGIN, Shares
+from undercount.shares import Shares
 
 PrevalenceInterval: TypeAlias = Literal["calibrated", "bootstrap", "combined"]
 KINDS = ("calibrated", "bootstrap", "combined")
@@ -80,10 +79,9 @@ class Resamples:
 
     def _values(self, metric: str, at: "_Split | None", shares: FloatArray) -> FloatArray:
         found = []
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a resample may be 0/0; the evaluation itself warned
+        with collect_warnings():  # a resample may be 0/0; the evaluation itself warned
             for counts, share in zip(self.drawn, shares, strict=True):
-                known = Shares(float(share), self.shares.label_purity, self.shares.sampling)
+                known = self.shares.with_unlabeled_prevalence(share)
                 if at is None:
                     curve = mixture_curve(counts, known, clean=False)
                     found.append(float(getattr(curve, metric)))
@@ -121,7 +119,7 @@ class _Split:
         )
 
 
-def resample_pipeline(
+def resample_calculation(
     counts: ScoreCounts,
     estimator: Any,
     shares: Shares,
@@ -157,10 +155,13 @@ def resample_pipeline(
     if n_resamples < FEWEST:
         raise InputError(f"n_resamples must be at least {FEWEST}; got {n_resamples}")
     cells = counts.coarsened(CELLS)
-    plain = Shares(shares.unlabeled_prevalence, shares.label_purity, shares.sampling)
     drawn, estimated = [], []
     draws = resampled(
-        cells, plain, target="population", n_resamples=n_resamples, random_state=random_state
+        cells,
+        shares.exact(),
+        target="population",
+        n_resamples=n_resamples,
+        random_state=random_state,
     )
     for done, (found, _) in enumerate(draws, 1):
         other = replace(found, squared_weight=_squares(cells, found))
@@ -177,7 +178,7 @@ def resample_pipeline(
         )
     values = np.array(estimated)
     used = values if kind == "bootstrap" else _spread_out(values, shares, confidence_level)
-    used = np.clip(used, 0.0, shares.label_purity - MARGIN)
+    used = shares.clip(used)
     return Resamples(cells, tuple(drawn), values, shares, used)
 
 
@@ -194,8 +195,7 @@ def _squares(cells: ScoreCounts, drawn: ScoreCounts) -> tuple[float, float, floa
 def _share(estimator: Any, counts: ScoreCounts) -> float:
     from sklearn.base import clone  # noqa: PLC0415 - heavy, only when needed
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit on the rows themselves has warned
+    with collect_warnings():  # the fit on the rows themselves has warned
         try:
             fitted = clone(estimator).set_params(n_resamples=0).fit(counts)
         except InputError:
@@ -209,6 +209,8 @@ def _spread_out(found: FloatArray, shares: Shares, confidence_level: float) -> F
     The interval holds sampling noise and the estimator's bias. The noise moves with the rows, so
     its part of the spread follows the order of the resamples; the rest is independent of them.
     """
+    from scipy.stats import rankdata  # noqa: PLC0415 - heavy, only when needed
+
     value, span = shares.unlabeled_prevalence, shares.unlabeled_prevalence_interval
     noise = float(np.std(found, ddof=1))
     if span is None or noise == 0:
@@ -220,10 +222,10 @@ def _spread_out(found: FloatArray, shares: Shares, confidence_level: float) -> F
     # Normal scores of the ranks, mixed with those of another order that is fixed.
     size = len(found)
     grid = ndtri((np.arange(size) + 0.5) / size)
-    own = grid[np.argsort(np.argsort(found, kind="stable"))]
+    own = grid[rankdata(found, method="ordinal") - 1]
     other = np.random.default_rng(size).permutation(grid)
     mixed = follow * own + np.sqrt(1 - follow**2) * other
-    score = grid[np.argsort(np.argsort(mixed, kind="stable"))]
+    score = grid[rankdata(mixed, method="ordinal") - 1]
     wider = max(1.0, noise / both) if both > 0 else 1.0
     return np.asarray(value + score * np.where(score < 0, below, above) * wider)
 

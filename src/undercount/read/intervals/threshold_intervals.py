@@ -33,6 +33,7 @@ from undercount.read.intervals.threshold_gradients import (
     rate_error,
 )
 from undercount.read.intervals.variance import Found
+from undercount.shares import clip_purity, clip_share
 
 Pair: TypeAlias = tuple[RatePoint, RatePoint]
 NO_ERRORS = (0.0, 0.0)
@@ -363,10 +364,10 @@ def _share_pairs(heads: HeadCounts, errors: tuple[float, float], z: float) -> li
     share, purity = design.mixing.unlabeled_prevalence, design.label_purity
     moved = []
     if errors[0] > 0:
-        ends = [min(max(share + sign * z * errors[0], 0.0), purity - 1e-6) for sign in (-1, 1)]
+        ends = clip_share([share - z * errors[0], share + z * errors[0]], purity)
         moved.append([replace(design, given="unlabeled_prevalence", value=end) for end in ends])
     if errors[1] > 0:
-        ends = [min(max(purity + sign * z * errors[1], share + 1e-6), 1.0) for sign in (-1, 1)]
+        ends = clip_purity([purity - z * errors[1], purity + z * errors[1]], share)
         moved.append([replace(design, label_purity=end) for end in ends])
     points = [[HeadCounts(heads.heads, other).point() for other in pair] for pair in moved]
     return [(low, high) for low, high in points]

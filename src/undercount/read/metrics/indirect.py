@@ -12,7 +12,7 @@ from undercount.metric_facts import metric_facts
 from undercount.read.intervals.bootstrap import bootstrap_interval
 from undercount.read.intervals.estimate import ShareError
 from undercount.read.intervals.exact import two_sided_z
-from undercount.shares import MARGIN, Shares
+from undercount.shares import Shares
 
 CHANCE_AREA = 0.5
 
@@ -44,7 +44,7 @@ def indirect_area(
     if share_error == "guaranteed":
         level = 1 - (1 - level) / (1 + (share.standard_error > 0) + (purity.standard_error > 0))
         share, purity = (_as_range(number, level) for number in (share, purity))
-    exact = Shares(share.value, purity.value, shares.sampling, given=shares.given)
+    exact = shares.exact()
     value = mixture_curve(counts, exact).roc_auc
     found = [
         bootstrap_interval(counts, corner, cleaned_area, target=target, confidence_level=level)
@@ -125,17 +125,10 @@ def _moved(counts: ScoreCounts, exact: Shares, number: Estimate, name: str) -> f
 
 def _at(counts: ScoreCounts, exact: Shares, share: float, purity: float) -> Shares | None:
     """Return another share and purity; whichever share was given stays when the purity moves."""
-    share = min(share, exact.label_purity - MARGIN)
+    share = exact.clip(share)
     try:
-        moved = Shares(share, exact.label_purity, exact.sampling, given=exact.given)
-        if purity == exact.label_purity:
-            return moved
         if exact.sampling == "case-control" or exact.given == "unlabeled_prevalence":
-            return Shares(min(share, purity - MARGIN), purity, exact.sampling, given=exact.given)
-        if exact.given == "label_frequency":
-            return Shares.from_label_frequency(counts, moved.label_frequency(counts), purity)
-        if exact.given == "positives":
-            return Shares.from_positives(counts, moved.positives(counts), purity)
-        return Shares.from_prevalence(counts, moved.prevalence(counts), purity)
+            return exact.exact(min(share, exact.exact(0.0, purity).below(purity)), purity)
+        return exact.with_unlabeled_prevalence(share).with_purity(counts, purity)
     except InputError:
         return None

@@ -1,15 +1,14 @@
 """What the page's script needs besides the facts: cells of counts, and how intervals are made."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from undercount.counts import ScoreCounts
+from undercount.errors import collect_warnings
 from undercount.metric_facts import metric_facts
-from undercount.read.evaluation import Evaluation
-from undercount.read.scorecard import POINT_METRICS, MetricRow
+from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
 from undercount.read.sensitivity import AREAS
 from undercount.show.document import N_POINTS, plain
 
@@ -31,8 +30,7 @@ def page_rows(evaluation: Evaluation, threshold: float) -> list[MetricRow]:
     """Return the table in the script's order: metrics at a threshold, then areas."""
     rows = {row.metric: row for row in evaluation.rows}
     if evaluation.threshold is None:
-        with warnings.catch_warnings():  # the checks say it already
-            warnings.simplefilter("ignore")
+        with collect_warnings():  # the checks say it already
             rows |= {row.metric: row for row in evaluation.at(threshold)}
     return [rows[metric] for metric in PAGE_METRICS]
 

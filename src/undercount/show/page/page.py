@@ -18,8 +18,7 @@ from undercount import __version__
 from undercount.count.arrays import amount, row_words
 from undercount.count.atomic_file import write_text
 from undercount.errors import InputError
-from undercount.read.evaluation import Evaluation
-from undercount.read.scorecard import MetricRow
+from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.show import words
 from undercount.show.document import as_document
 from undercount.show.page.live import (

@@ -184,3 +184,10 @@ def test_intervals_of_differences_cover(target):
         true_gap = metrics.roc_auc_score(truth, one) - metrics.roc_auc_score(truth, other)
         covered += true_gap in comparison.difference("roc_auc").difference.interval
     assert 0.92 <= covered / runs <= 0.985
+
+
+def test_the_same_ranking_on_another_scale_does_not_flip():
+    y, one, _, _ = simulated(1)
+    scores = {"margin": one, "probability": 1 / (1 + np.exp(-one))}
+    comparison = uc.compare(y, scores, unlabeled=0, prevalence=0.3, threshold=0.7)
+    assert np.isnan(comparison.difference("average_precision").crossover)

@@ -1,0 +1,13 @@
+"""The door from results to what draws them."""
+
+import pkgutil
+
+import pytest
+
+from undercount.read.rendering import FORMS
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_exists(form):
+    assert FORMS[form].startswith("undercount.show.")
+    assert callable(pkgutil.resolve_name(FORMS[form]))
