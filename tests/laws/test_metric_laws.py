@@ -10,14 +10,14 @@ from sklearn import metrics as sklearn_metrics
 
 import undercount as uc
 from undercount import metrics
-from undercount.metric_facts import LOSSES, THRESHOLD_METRICS
+from undercount.metric_facts import FACTS, LOSSES, THRESHOLD_METRICS
 from undercount.read.intervals.estimate import estimate_metric
 
-# Function → the extra arguments it needs.
+# Function of rows → the extra arguments it needs; delong_auc takes counts.
 REGISTRY = {
     name: ({"threshold": 0.5} if name in THRESHOLD_METRICS else {})
     for name in metrics.__all__
-    if name != "MetricOptions"
+    if name in FACTS
 }
 REGISTRY["f_beta"]["beta"] = 2.0
 REGISTRY["partial_roc_auc"]["max_fpr"] = 0.4

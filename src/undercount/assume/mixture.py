@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, LeftOut, OperatingCurve
+from undercount.curve import FloatArray, LeftOut, OperatingCurve, trapezoid
 from undercount.errors import InputError, MisfitWarning, warn
 from undercount.shares import Given, Sampling, Shares
 
@@ -101,7 +101,7 @@ def mix(sizes: Any, given: Given, value: Any, purity: Any, sampling: Sampling) -
         positives = purity * labelled + share * unlabeled
         prevalence = positives / total
         # Known negatives are part of the data set: they join the negatives that are recovered.
-        known = negative / (total - positives)
+        known = negative / (total - positives) if np.count_nonzero(negative) else 0 * total
         everyone = np.array([labelled, unlabeled, negative]) / total
     gap = purity - share  # Jain et al. 2017, eqs 1-2
     zero = 0 * gap
@@ -116,9 +116,9 @@ def mix(sizes: Any, given: Given, value: Any, purity: Any, sampling: Sampling) -
     )
 
 
-def kind_sizes(counts: ScoreCounts) -> FloatArray:
+def kind_sizes(counts: ScoreCounts) -> tuple[float, float, float]:
     """Return the rows that are labelled positive, unlabeled and labelled negative."""
-    return np.array([counts.n_positive, counts.n_unlabeled, counts.n_negative])
+    return counts.n_positive, counts.n_unlabeled, counts.n_negative
 
 
 def _unlabeled_share(sizes: Any, given: Given, value: Any, purity: Any) -> Any:
@@ -192,7 +192,7 @@ def mixture_curve(
     merged = np.append(False, counts.merged) if counts.merged.any() else None
     left_out = None
     if clean:
-        _refuse_misfit(counts, shares)
+        _refuse_misfit(counts, shares, trapezoid(positive, unlabeled))
         tpr, fpr, kept = _cleaned(tpr, fpr)
         if monotone is not None:
             tpr, corners = _monotone(tpr, fpr, monotone)
@@ -214,13 +214,15 @@ def recovered_rates(
     Known negatives are left out; `mixture_curve` lets them join those that are recovered.
     """
     share, purity = shares.unlabeled_prevalence, shares.label_purity
-    mixing = mix(np.array([1.0, 1.0, 0.0]), "unlabeled_prevalence", share, purity, "case-control")
+    mixing = mix((1.0, 1.0, 0.0), "unlabeled_prevalence", share, purity, "case-control")
     return mixing.rates(labelled_rate, unlabeled_rate, 0.0)
 
 
-def _refuse_misfit(counts: ScoreCounts, shares: Shares) -> None:
-    """Raise if eq. 4 leaves [0, 1] by more than the chance of the sample explains."""
-    area = counts.auc("positive", "unlabeled")
+def _refuse_misfit(counts: ScoreCounts, shares: Shares, area: float) -> None:
+    """Raise if eq. 4 leaves [0, 1] by more than the chance of the sample explains.
+
+    `area` is that of labelled against unlabeled rows.
+    """
     gap = shares.label_purity - shares.unlabeled_prevalence
     fewest = min(counts.effective_size("positive"), counts.effective_size("unlabeled"))
     # No AUC has a larger variance than AUC (1 - AUC)/min(n); at the limit it is (1 ± gap)/2.

@@ -178,7 +178,7 @@ def _design_of(
     if target not in TARGETS:
         raise InputError(f"target must be one of {TARGETS}; got {target!r}")
     counts.require("positive", "unlabeled")
-    sizes = kind_sizes(counts)
+    sizes = np.array(kind_sizes(counts))
     squares = np.array([counts.squared_weight[i] for i in (0, 2, 1)])
     units = np.where(sizes > 0, squares / np.where(sizes > 0, sizes, 1.0), 1.0)
     if shares is None:
