@@ -4,7 +4,7 @@ import importlib
 from pathlib import Path
 from typing import NamedTuple
 
-from undercount.errors import InputError
+from undercount.errors import InputError, named
 from undercount_reproductions.result import Result
 from undercount_reproductions.running import Progress, Request
 
@@ -157,7 +157,7 @@ def run_item(
     known = find_item(paper, item)
     number = known.runs if runs is None else runs
     if number < 1:
-        raise InputError(f"runs must be at least 1; got {number}")
+        raise InputError(f"{named('runs')} must be at least 1; got {number}")
     request = Request(
         paper,
         item,

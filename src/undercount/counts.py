@@ -20,7 +20,7 @@ from undercount.count.kernel.table import (
     sum_equal_scores,
 )
 from undercount.curve import FloatArray
-from undercount.errors import InputError
+from undercount.errors import InputError, named, wording
 
 BoolArray = NDArray[np.bool_]
 CLASSES = ("positive", "negative", "unlabeled")
@@ -288,6 +288,9 @@ _WORDS = {
 _HINTS = {
     "positive": "Positives are coded 1",
     "negative": "Negatives are coded 0 while `unlabeled` names another value",
-    "unlabeled": "If 0 or -1 in y means unlabeled rather than verified negative, pass unlabeled=0 "
-    "or unlabeled=-1",
+    "unlabeled": (
+        f"If 0 or -1 {wording('in y means', 'among the labels means')} unlabeled rather "
+        f"than verified negative, pass {named('unlabeled', '0')} or "
+        f"{named('unlabeled', '-1')}"
+    ),
 }

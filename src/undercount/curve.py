@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.errors import InputError, UndefinedMetricWarning, warn
+from undercount.errors import InputError, UndefinedMetricWarning, keep_scores, warn
 from undercount.estimate import FloatArray as FloatArray  # noqa: PLC0414 - of every curve
 from undercount.estimate import Interval
 
@@ -328,7 +328,8 @@ class OperatingCurve(Rates[FloatArray]):
             low, high = every[below], every[index]
             raise InputError(
                 f"threshold {threshold} lies inside a merged cell ({low:.6g} to {high:.6g}), where "
-                f"only sums were kept; pass knots=[{threshold}] when counting, or compact=False"
+                "only sums were kept; "
+                f"{keep_scores(f'pass knots=[{threshold}] when counting, or compact=False')}"
             )
         if index >= len(self.threshold):
             raise InputError(

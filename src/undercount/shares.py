@@ -10,7 +10,7 @@ import numpy as np
 
 from undercount.counts import ScoreCounts
 from undercount.curve import ratio
-from undercount.errors import InputError
+from undercount.errors import InputError, named
 from undercount.estimate import Estimate, Interval
 
 # Shares are kept this far below the purity, where every metric ends.
@@ -77,7 +77,7 @@ class Shares:
         highest_share = share_interval.high if share_interval else share
         lowest_purity = purity_interval.low if purity_interval else purity
         if lowest_purity <= 0:
-            raise InputError(f"label_purity must be in (0, 1]; got {label_purity}")
+            raise InputError(f"{named('label_purity')} must be in (0, 1]; got {label_purity}")
         # An estimate's interval may touch; only values and ranges that were stated must be apart.
         stated = not isinstance(unlabeled_prevalence, Estimate)
         if (stated and highest_share >= lowest_purity) or share >= purity:
@@ -128,7 +128,8 @@ class Shares:
         if sampling == "case-control":
             raise InputError(
                 "the number of positives in the data set says nothing in case-control sampling, "
-                "where the number of labelled rows is a choice; give unlabeled_prevalence"
+                "where the number of labelled rows is a choice; give "
+                f"{named('unlabeled_prevalence')}"
             )
         return cls._from_total(counts, positives, 1.0, label_purity, "positives")
 
@@ -144,8 +145,9 @@ class Shares:
         _check_sampling(sampling)
         if sampling == "case-control":
             raise InputError(
-                "label_frequency is undefined in case-control sampling, where the number of "
-                "labelled rows is a choice; give unlabeled_prevalence or prevalence"
+                f"{named('label_frequency')} is undefined in case-control sampling, where the "
+                f"number of labelled rows is a choice; give {named('unlabeled_prevalence')} or "
+                f"{named('prevalence')}"
             )
         counts.require("positive", "unlabeled")
         known = _read(label_purity, "label_purity")[0] * counts.n_positive
@@ -154,7 +156,7 @@ class Shares:
         def share(frequency: float) -> float:
             if not lowest < frequency <= 1:
                 raise InputError(
-                    f"label_frequency must be in ({lowest:.6g}, 1] for these counts; "
+                    f"{named('label_frequency')} must be in ({lowest:.6g}, 1] for these counts; "
                     f"got {frequency:.6g}"
                 )
             return (known / frequency - known) / counts.n_unlabeled
@@ -174,7 +176,7 @@ class Shares:
             # Rounding must not refuse the lower end itself.
             if not low * (1 - 1e-12) <= value < high:
                 raise InputError(
-                    f"{given} must be in [{low:.6g}, {high:.6g}) for these counts "
+                    f"{named(given)} must be in [{low:.6g}, {high:.6g}) for these counts "
                     f"({counts.n_positive:,.6g} rows are labelled positive, "
                     f"{counts.n_unlabeled:,.6g} unlabeled); got {value:.6g}"
                 )
@@ -287,7 +289,7 @@ class Shares:
     def label_frequency(self, counts: ScoreCounts) -> float:
         """Return the share of all positives that carry a label; NaN if there are none."""
         if self.sampling == "case-control":
-            raise InputError("label_frequency is undefined in case-control sampling")
+            raise InputError(f"{named('label_frequency')} is undefined in case-control sampling")
         labelled = self.label_purity * counts.n_positive
         return ratio(labelled, self.positives(counts), "label_frequency")
 
@@ -304,15 +306,15 @@ def clip_purity(purity: Any, share: float) -> Any:
 
 def _refuse_impurer(share: float, purity: float) -> None:
     raise InputError(
-        "labelled rows must be purer than unlabeled ones: unlabeled_prevalence < "
-        f"label_purity; got {share:.6g} and {purity:.6g}, so "
-        f"unlabeled_prevalence must be in [0, {purity:.6g})"
+        f"labelled rows must be purer than unlabeled ones: {named('unlabeled_prevalence')} < "
+        f"{named('label_purity')}; got {share:.6g} and {purity:.6g}, so "
+        f"{named('unlabeled_prevalence')} must be in [0, {purity:.6g})"
     )
 
 
 def _check_sampling(sampling: str) -> None:
     if sampling not in SAMPLINGS:
-        raise InputError(f"sampling must be one of {SAMPLINGS}; got {sampling!r}")
+        raise InputError(f"{named('sampling')} must be one of {SAMPLINGS}; got {sampling!r}")
 
 
 def _read(share: Share, name: str) -> tuple[float, Interval | None, float]:
@@ -328,18 +330,18 @@ def _read(share: Share, name: str) -> tuple[float, Interval | None, float]:
         value = _number(share, name)
     for part in (value, *((interval.low, interval.high) if interval else ())):
         if not 0 <= part <= 1:
-            raise InputError(f"{name} must be in [0, 1]; got {part}")
+            raise InputError(f"{named(name)} must be in [0, 1]; got {part}")
     return value, interval, 0.0 if math.isnan(error) else error
 
 
 def _ends(share: Any, name: str) -> tuple[float, float]:
     """Return the ends of a range, which is (low, high)."""
     if len(share) != 2:  # noqa: PLR2004 - a range has two ends
-        raise InputError(f"a range for {name} is (low, high); got {share}")
+        raise InputError(f"a range for {named(name)} is (low, high); got {share}")
     low, high = float(share[0]), float(share[1])
     if low > high:
         raise InputError(
-            f"a range for {name} starts with its lower end; got {share}; swap the ends"
+            f"a range for {named(name)} starts with its lower end; got {share}; swap the ends"
         )
     return low, high
 
@@ -349,7 +351,7 @@ def _number(value: object, name: str) -> float:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise InputError(
-            f"{name} must be a number, a range (low, high) or an Estimate; got {value!r}"
+            f"{named(name)} must be a number, a range (low, high) or an Estimate; got {value!r}"
         ) from None
 
 
@@ -391,11 +393,14 @@ def read_shares(
     given = {name: value for name, value in choices.items() if value is not None}
     if len(given) > 1:
         raise InputError(
-            "give one of prevalence, unlabeled_prevalence and label_frequency; the others follow "
-            f"from it; got {' and '.join(given)}"
+            f"give one of {named('prevalence')}, {named('unlabeled_prevalence')} and "
+            f"{named('label_frequency')}; the others follow from it; got "
+            f"{' and '.join(map(named, given))}"
         )
     if hasattr(prevalence, "fit") or hasattr(label_frequency, "fit"):
-        raise InputError("pass an estimator as unlabeled_prevalence, which is what it finds")
+        raise InputError(
+            f"pass an estimator as {named('unlabeled_prevalence')}, which is what it finds"
+        )
     if prevalence is not None:
         return Shares.from_prevalence(counts, prevalence, label_purity, sampling)
     if label_frequency is not None:

@@ -193,7 +193,7 @@ def test_required_labels_is_the_smallest_number_that_keeps_the_bound(
         ),
         (lambda: required_labels(-0.1), "error must be above 0"),
         (lambda: required_labels(float("nan")), "error must be above 0"),
-        (lambda: required_labels(0.1, confidence_level=1), "confidence_level must be between"),
+        (lambda: required_labels(0.1, confidence_level=1), "confidence_level must be in"),
         (lambda: required_labels("small"), "error must be above 0; got 'small'"),
         (lambda: required_labels(0.1, positives=0), "positives must be a whole number of at least"),
         (lambda: lift_tail_bound(0.1, labelled=float("nan")), "labelled must be a whole number"),

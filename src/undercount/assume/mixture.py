@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, LeftOut, OperatingCurve, trapezoid
-from undercount.errors import InputError, MisfitWarning, warn
+from undercount.errors import InputError, MisfitWarning, named, warn
 from undercount.shares import Given, Sampling, Shares
 
 Monotone: TypeAlias = Literal["cummax", "isotonic", "hull"]
@@ -236,15 +236,19 @@ def misfit_words(area: float, auc: float, shares: Shares) -> str:
     least = abs(2 * area - 1)
     share, purity = shares.unlabeled_prevalence, shares.label_purity
     room = (
-        f"at this purity unlabeled_prevalence may be at most {purity - least:.6g}"
+        f"at this purity {named('unlabeled_prevalence')} may be at most {purity - least:.6g}"
         if purity >= least
-        else f"no unlabeled_prevalence fits this purity, which must be at least {least:.6g}"
+        else (
+            f"no {named('unlabeled_prevalence')} fits this purity, which must be at least "
+            f"{least:.6g}"
+        )
     )
     return (
-        f"unlabeled_prevalence {share:.6g} and label_purity {purity:.6g} do not fit these scores: "
-        f"they make the ROC AUC {auc:.6g}. The AUC of labelled against unlabeled rows is "
-        f"{area:.6g}, so label_purity - unlabeled_prevalence must be at least "
-        f"|2 · {area:.6g} - 1| = {least:.6g}; {room}"
+        f"{named('unlabeled_prevalence')} {share:.6g} and {named('label_purity')} {purity:.6g} do "
+        f"not fit these scores: they make the ROC AUC {auc:.6g}. The AUC of labelled against "
+        f"unlabeled rows is {area:.6g}, so {named('label_purity')} - "
+        f"{named('unlabeled_prevalence')} must be at least |2 · {area:.6g} - 1| = {least:.6g}; "
+        f"{room}"
     )
 
 
@@ -274,10 +278,13 @@ class Misfit:
         """
         quantity = "{metric}" if self.quantity == metric else self.quantity
         what = (
-            f"{quantity} would be {self.value:.4g} at unlabeled_prevalence "
-            f"{shares[0]:.6g} and label_purity {shares[1]:.6g}"
+            f"{quantity} would be {self.value:.4g} at {named('unlabeled_prevalence')} "
+            f"{shares[0]:.6g} and {named('label_purity')} {shares[1]:.6g}"
         )
-        hint = f"the largest unlabeled_prevalence that fits is {max(self.largest_share, 0.0):.4g}"
+        hint = (
+            f"the largest {named('unlabeled_prevalence')} that fits is "
+            f"{max(self.largest_share, 0.0):.4g}"
+        )
         if self.errors > CHANCE:
             raise InputError(
                 f"{what}, {self.errors:.1f} standard errors outside its range, so the shares do "

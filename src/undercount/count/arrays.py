@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.curve import FloatArray
-from undercount.errors import InputError
+from undercount.errors import InputError, named
 
 # Beyond this, neighbouring 64-bit integers are the same float64.
 LARGEST_EXACT_INTEGER = 2**53
@@ -19,7 +19,7 @@ class LabelWords(NamedTuple):
 
     missing: str = "unlabeled"
     recode: str = "numpy.where(y == 'yes', 1, numpy.nan)"
-    other: str = "If {0} means unlabeled pass unlabeled={0}"
+    other: str = f"If {{0}} means unlabeled pass {named('unlabeled', '{0}')}"
 
     @property
     def rule(self) -> str:
@@ -80,7 +80,7 @@ def refuse_long_integer(largest: int) -> None:
 def refuse_unlabeled_one(unlabeled: float | None) -> None:
     """Raise if the value that means unlabeled is the one that means positive."""
     if unlabeled is not None and unlabeled == 1:
-        raise InputError("unlabeled must not be 1, which always means positive")
+        raise InputError(f"{named('unlabeled')} must not be 1, which always means positive")
 
 
 def read_labels(
@@ -119,11 +119,11 @@ def read_weights(
     wrong = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if len(wrong):
         raise InputError(
-            f"{name} must be finite and not negative; got {array[wrong[0]]} at row "
+            f"{named(name)} must be finite and not negative; got {array[wrong[0]]} at row "
             f"{_row_list(wrong)}"
         )
     if not allow_zero_sum and not array.any():
-        raise InputError(f"{name} must not be 0 for every row")
+        raise InputError(f"{named(name)} must not be 0 for every row")
     return array
 
 

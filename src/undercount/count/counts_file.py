@@ -26,7 +26,7 @@ from undercount.count.progress import Progress, open_progress
 from undercount.count.queries import fill_masked
 from undercount.count.sources import input_errors, quote_file, quote_text
 from undercount.counts import CLASSES, ScoreCounts
-from undercount.errors import InputError
+from undercount.errors import InputError, wording
 
 VERSION = 1
 KEY = "undercount"
@@ -177,7 +177,7 @@ def open_counts(
     try:
         counts = _counts(columns, meta)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(f"{path}: {error.message.marked}") from None
     sources, parts = (tuple(meta.get(name, ())) for name in ("source", "parts"))
     return CountsFile(counts, sources, parts, meta.get("sampling"))
 
@@ -336,7 +336,7 @@ def _add_counts(left: ScoreCounts, right: ScoreCounts) -> ScoreCounts:
     if (left.auc_error or right.auc_error) and (grid is None or grid != grid_name(right)):
         raise InputError(
             "binned counts can be added only if they are on the same grid: count the parts "
-            "exactly, or put all of them on the grid of one (align_counts)"
+            f"exactly, or put all of them on the grid of one{wording(' (align_counts)', '')}"
         )
     return left + right
 
@@ -398,7 +398,7 @@ def _add_part(
     try:
         counts = _add_counts(total.counts, part.counts)
     except InputError as error:
-        raise InputError(f"{path} cannot be added: {error}") from None
+        raise InputError(f"{path} cannot be added: {error.message.marked}") from None
     sources, parts = total.sources + part.sources, (*total.parts, part_name)
     return CountsFile(counts, sources, parts, total.sampling)
 

@@ -69,7 +69,7 @@ def read_counts(
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error)
         except InputError as error:
-            raise InputError(_locate(source, str(error), label, scores)) from None
+            raise InputError(_locate(source, error.message.marked, label, scores)) from None
 
 
 def read_numbers(

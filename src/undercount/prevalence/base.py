@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, MisfitWarning, SmallSampleWarning, warn
+from undercount.errors import InputError, MisfitWarning, SmallSampleWarning, named, warn, wording
 from undercount.estimate import Estimate, Interval
 from undercount.prevalence.ranks import (
     auc_standard_error,
@@ -108,9 +108,11 @@ class PrevalenceEstimator(BaseEstimator):
     def _check_parameters(self) -> None:
         check_choice("sampling", self.sampling, SAMPLINGS)
         if not 0 < self.confidence_level < 1:
-            raise InputError(f"confidence_level must lie in (0, 1); got {self.confidence_level}")
+            raise InputError(
+                f"{named('confidence_level')} must lie in (0, 1); got {self.confidence_level}"
+            )
         if self.n_resamples < 0:
-            raise InputError(f"n_resamples must not be negative; got {self.n_resamples}")
+            raise InputError(f"{named('n_resamples')} must not be negative; got {self.n_resamples}")
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(self.random_state)
@@ -315,11 +317,18 @@ def check_sizes(n_labelled: float, n_unlabeled: float) -> None:
     """Raise unless there are enough labels and any unlabeled row."""
     if n_labelled < MIN_LABELS:
         raise InputError(
-            f"estimating a prevalence needs at least {MIN_LABELS} labelled positives;"
-            f" got {n_labelled:g}: review some unlabeled rows and use VerifiedSample"
+            f"estimating a prevalence needs at least {MIN_LABELS} labelled positives; got "
+            f"{n_labelled:g}: review some unlabeled rows and "
+            + wording(
+                "use VerifiedSample",
+                "give evaluate the share of positives among them by --unlabeled-prevalence",
+            )
         )
     if n_unlabeled < 1:
-        raise InputError("there must be unlabeled rows; got none (is `unlabeled=` missing?)")
+        raise InputError(
+            "there must be unlabeled rows; got none (is "
+            f"{wording('`unlabeled=`', '--unlabeled')} missing?)"
+        )
 
 
 def check_counts(counts: ScoreCounts) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from undercount.count.arrays import read_labels, read_scores
-from undercount.errors import InputError
+from undercount.errors import InputError, named
 from undercount.estimate import Estimate
 from undercount.read.differences import AREAS, POINTS, Difference, Paired, holm_adjusted
 from undercount.read.evaluate import evaluate
@@ -136,7 +136,9 @@ def compare(
     if len(scores) < 2:  # noqa: PLR2004 - a comparison needs two
         raise InputError(f"compare needs at least two models; got {list(scores)}")
     if options.get("sample_weight") is not None:
-        raise InputError("compare takes no sample_weight; repeat rows, or evaluate each model")
+        raise InputError(
+            f"compare takes no {named('sample_weight')}; repeat rows, or evaluate each model"
+        )
     thresholds = _thresholds(threshold, scores)
     given = any(options.get(share) is not None for share in SHARES)
     evaluations: dict[str, Evaluation] = {}

@@ -15,7 +15,7 @@ from undercount.assume.mixture_design import Target
 from undercount.count.arrays import read_labels, read_scores, read_weights
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, LibraryWarning, MisfitWarning, collect_warnings
+from undercount.errors import InputError, LibraryWarning, MisfitWarning, collect_warnings, named
 from undercount.estimate import Estimate
 from undercount.prevalence.upper_bound import upper_bound
 from undercount.read.checks import (
@@ -131,7 +131,7 @@ def evaluate(
     if threshold is not None and not isinstance(threshold, int | float | np.number):
         raise InputError(f"threshold must be one number; got {threshold!r}")
     if not 0 < confidence_level < 1:
-        raise InputError(f"confidence_level must be in (0, 1); got {confidence_level}")
+        raise InputError(f"{named('confidence_level')} must be in (0, 1); got {confidence_level}")
     # With impure labels average precision and the areas' intervals need every score.
     pure = isinstance(label_purity, int | float) and label_purity == 1
     counts, recount = _count(y, score, unlabeled, sample_weight, threshold, compact=pure)
@@ -291,13 +291,14 @@ def hidden_share(
     """Take the one prevalence argument that was given, or estimate the share."""
     if prevalence_interval is not None and prevalence_interval not in KINDS:
         raise InputError(
-            f"prevalence_interval must be one of {', '.join(KINDS)}; got {prevalence_interval!r}"
+            f"{named('prevalence_interval')} must be one of {', '.join(KINDS)}; got "
+            f"{prevalence_interval!r}"
         )
     kind = prevalence_interval or DEFAULT_INTERVAL
     estimator = given.get("unlabeled_prevalence")
     if isinstance(estimator, type):
         raise InputError(
-            f"unlabeled_prevalence must be a share or an estimator; got the class "
+            f"{named('unlabeled_prevalence')} must be a share or an estimator; got the class "
             f"{estimator.__name__}. Pass {estimator.__name__}()"
         )
     unfitted = hasattr(estimator, "fit") and not hasattr(estimator, "unlabeled_prevalence_")
@@ -305,8 +306,8 @@ def hidden_share(
         shares = read_shares(counts, label_purity=label_purity, sampling=sampling, **given)
         if shares is not None and prevalence_interval is not None:
             raise InputError(
-                "prevalence_interval is for a share that is estimated from these scores; "
-                f"{shares.given} was given"
+                f"{named('prevalence_interval')} is for a share that is estimated from these "
+                f"scores; {named(shares.given)} was given"
             )
         if shares is not None:
             value = next(value for value in given.values() if value is not None)

@@ -162,7 +162,7 @@ def test_it_is_a_scikit_learn_estimator():
         ({"method": "magic"}, {}, "method must be one of own-score"),
         ({"distribution": "cauchy"}, {}, "distribution must be one of"),
         ({"method": "ipw", "distribution": "normal"}, {}, "averages over the rows"),
-        ({"confidence_level": 95}, {}, "between 0 and 1"),
+        ({"confidence_level": 95}, {}, r"in \(0, 1\)"),
         ({"method": "observed-score"}, {}, "needs selection_score"),
         ({"method": "own-score"}, {"selection_score": [1, 2, 3, 4]}, "'observed-score' does"),
         ({"method": "own-score"}, {"X": [1, 2, 3, 4]}, "does not use X"),

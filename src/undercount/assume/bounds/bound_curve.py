@@ -16,7 +16,7 @@ from undercount.assume.bounds.hidden_limits import (
 from undercount.assume.bounds.tables import ContingencyTables, sorted_curve
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, OperatingCurve
-from undercount.errors import InputError
+from undercount.errors import InputError, named
 from undercount.shares import Shares
 from undercount.theory.bands import Band, CdfBand, cdf_band
 
@@ -166,7 +166,7 @@ def _paths_at(counts: ScoreCounts, share: float, basis: Side, options: _BoundOpt
     n_hidden = hidden_rows(counts, share, options.rounding)
     if n_hidden >= counts.n_unlabeled and counts.n_negative == 0:
         raise InputError(
-            f"no negative row is left: unlabeled_prevalence {share:.6g} makes all "
+            f"no negative row is left: {named('unlabeled_prevalence')} {share:.6g} makes all "
             f"{counts.n_unlabeled:,.6g} unlabeled rows positive and none is labelled negative"
         )
     limits = _hidden_band(counts, n_hidden, basis, options)

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, MisfitWarning, warn
+from undercount.errors import InputError, MisfitWarning, named, warn
 from undercount.shares import Shares
 
 Rounding: TypeAlias = Literal["sharp", "paper", "none"]
@@ -78,7 +78,7 @@ def check_setting(counts: ScoreCounts, shares: Shares, rounding: str) -> None:
     counts.require("unlabeled")
     if shares.label_purity != 1:
         raise InputError(
-            f"bounds need pure labels, label_purity 1; got {shares.label_purity}. "
+            f"bounds need pure labels, {named('label_purity')} 1; got {shares.label_purity}. "
             "mixture_curve takes impure ones"
         )
     if rounding not in ROUNDINGS:

@@ -13,7 +13,7 @@ from scipy.special import log_ndtr
 from undercount.assume.selection.bivariate_normal import log_binormal_cdf, log_density
 from undercount.assume.selection.probit import TOLERANCE, Expansion, fit_probit, maximise, residual
 from undercount.curve import FloatArray
-from undercount.errors import InputError
+from undercount.errors import InputError, named
 
 # Given the correlation the log-likelihood is concave, so each start below finds the one maximum
 # there and only this one dimension can hide several (at γ = 0, r = 0 is stationary).
@@ -134,9 +134,9 @@ def fit_given_correlation(
     point, _, converged = maximise(expand, start, tolerance)
     if not converged:
         raise InputError(
-            f"eq. 15 did not converge at error correlation {r:.3g}. The score or a column of X may "
-            "separate the rows looked at from the others; then use method 'own-score' or "
-            "'observed-score'"
+            f"eq. 15 did not converge at error correlation {r:.3g}. The score or a column of "
+            f"{named('X')} may separate the rows looked at from the others; then use method "
+            "'own-score' or 'observed-score'"
         )
     return BiprobitFit(point, r, latest.value, float(latest.gradient[-1]), latest.hessian)
 
@@ -157,8 +157,8 @@ def _separate_start(rows: CensoredRows) -> FloatArray:
         )
     except InputError as error:
         raise InputError(
-            f"eq. 15 needs a choice that the score and X do not decide completely ({error}). If "
-            "the score itself chose, use 'own-score'"
+            f"eq. 15 needs a choice that the score and {named('X')} do not decide completely "
+            f"({error.message.marked}). If the score itself chose, use 'own-score'"
         ) from None
     outcome = fit_probit(rows.outcome[seen], rows.label[seen], rows.weight[seen])
     return np.concatenate([selection.coefficients, outcome.coefficients])

@@ -10,7 +10,7 @@ from undercount.assume.selection.probit import fit_probit, reset_p_value
 from undercount.assume.selection.sample import SelectionSample
 from undercount.assume.selection.verification import VerificationModel, empty_stretch
 from undercount.curve import OperatingCurve
-from undercount.errors import Check, Level
+from undercount.errors import Check, Level, named, wording
 from undercount.estimate import Interval
 
 SHAPIRO_ROWS = 5000  # beyond that SciPy's p-value is not accurate
@@ -33,7 +33,8 @@ def check_sample(sample: SelectionSample, curve: OperatingCurve) -> Iterator[Che
             "few-labels",
             "warn",
             f"Only {fewest:.0f} labels of the rarer class were found.",
-            "Intervals may be too narrow; use method='bootstrap' or look at more rows.",
+            "Intervals may be too narrow; "
+            + wording("use method='bootstrap' or look at more rows", "look at more rows"),
         )
     if curve.roc_auc < 0.5:  # noqa: PLR2004 - chance
         yield _check(
@@ -72,7 +73,11 @@ def check_normality(sample: SelectionSample, distribution: str) -> Check:
         f"Shapiro and Wilk's W is {statistic:.3f} (p = {p_value:.2g}) for the scores of all rows."
     )
     if distribution != "normal":
-        return _check("normality", "ok", f"{words} distribution={distribution!r} does not need it.")
+        return _check(
+            "normality",
+            "ok",
+            f"{words} {named('distribution', repr(distribution))} does not need it.",
+        )
     if p_value > SURPRISING:
         return _check("normality", "ok", f"{words} Not rejecting says little.")
     level: Level = "fail" if statistic < 0.97 else "warn"  # noqa: PLR2004 - visibly not normal
@@ -80,7 +85,7 @@ def check_normality(sample: SelectionSample, distribution: str) -> Check:
         "normality",
         level,
         f"{words} The curve drawn from a normal distribution is then off.",
-        "Use distribution='empirical' (the default) or 'copula'.",
+        f"Use {named('distribution', repr('empirical'))} (the default) or 'copula'.",
     )
 
 
@@ -94,7 +99,8 @@ def _reset_check(code: str, p_value: float, what: str) -> Check:
         code,
         "warn" if p_value > SHOCKING else "fail",
         f"{words} A straight line in the score does not describe {what}.",
-        "Transform the score (its logit, or ranks by distribution='copula'), or add columns in X.",
+        f"Transform the score (its logit, or ranks by {named('distribution', repr('copula'))}), or "
+        f"add columns in {named('X')}.",
     )
 
 
@@ -134,8 +140,8 @@ def check_identification(model: HiddenModel, interval: Interval, level: float) -
         "weak-identification",
         level_name,
         f"{words} The labels say little about it, so the curve is known loosely.",
-        "Give columns X that moved the choice but not the class, or more rows; read the interval, "
-        "not the value.",
+        f"Give columns {named('X')} that moved the choice but not the class, or more rows; read "
+        "the interval, not the value.",
     )
 
 
@@ -180,5 +186,6 @@ def check_rule(sample: SelectionSample, method: str) -> Check:
         "selection-rule",
         "warn",
         f"{words} The method still holds if only that score and chance decided.",
-        f"If a person or another model chose, use {others}'begg-greenes' with X, or 'unobserved'.",
+        f"If a person or another model chose, use {others}'begg-greenes' with {named('X')}, or "
+        "'unobserved'.",
     )

@@ -20,7 +20,7 @@ from undercount.assume.selection.roc_band import roc_band
 from undercount.assume.selection.sample import read_sample
 from undercount.assume.selection.verification import VerificationModel
 from undercount.curve import CurveBounds, OperatingCurve, metric_names
-from undercount.errors import Check, InputError
+from undercount.errors import Check, InputError, named
 from undercount.estimate import Estimate, Interval, check_confidence_level
 
 METHODS = (*LATENT, "begg-greenes", "ipw", "doubly-robust")
@@ -44,14 +44,15 @@ NEEDS = {
 def refuse_parameters(method: str, distribution: str, confidence_level: float) -> None:
     """Raise if parameters are unknown or do not belong together."""
     if method not in METHODS:
-        raise InputError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+        raise InputError(f"{named('method')} must be one of {', '.join(METHODS)}; got {method!r}")
     if distribution not in DISTRIBUTIONS:
         raise InputError(
-            f"distribution must be one of {', '.join(DISTRIBUTIONS)}; got {distribution!r}"
+            f"{named('distribution')} must be one of {', '.join(DISTRIBUTIONS)}; got "
+            f"{distribution!r}"
         )
     if distribution != "empirical" and method not in LATENT:
         raise InputError(
-            f"{method!r} averages over the rows; got distribution={distribution!r}. "
+            f"{method!r} averages over the rows; got {named('distribution', repr(distribution))}. "
             "Leave it at 'empirical'"
         )
     check_confidence_level(confidence_level)
@@ -60,13 +61,18 @@ def refuse_parameters(method: str, distribution: str, confidence_level: float) -
 def refuse_columns(method: str, *, covariates: bool, selection_score: bool) -> None:
     """Raise if a method lacks a column, or gets one that it would ignore."""
     if method == "observed-score" and not selection_score:
-        raise InputError("'observed-score' needs selection_score, the score that chose the rows")
+        raise InputError(
+            f"'observed-score' needs {named('selection_score')}, the score that chose the rows"
+        )
     if selection_score and method in ("own-score", "unobserved"):
-        raise InputError(f"{method!r} does not use selection_score; method='observed-score' does")
+        raise InputError(
+            f"{method!r} does not use {named('selection_score')}; "
+            f"{named('method', repr('observed-score'))} does"
+        )
     if covariates and method in ("own-score", "observed-score"):
         raise InputError(
-            f"{method!r} does not use X; 'begg-greenes' (X explains the choice) and "
-            "'unobserved' (X moves the choice, not the class) do"
+            f"{method!r} does not use {named('X')}; 'begg-greenes' ({named('X')} explains the "
+            f"choice) and 'unobserved' ({named('X')} moves the choice, not the class) do"
         )
 
 

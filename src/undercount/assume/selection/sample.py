@@ -10,14 +10,17 @@ from scipy.special import ndtri
 from undercount.count.arrays import LabelWords, read_labels, read_scores
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError
+from undercount.errors import InputError, named, wording
 
 MATRIX = 2
 # A missing label means something else here, and no argument tells other codings.
 LABELS = LabelWords(
     missing="not looked at",
     recode="numpy.where(y == 'yes', 1.0, 0.0), with NaN where nobody looked",
-    other="If {0} means that nobody looked make it missing: numpy.where(y == {0}, numpy.nan, y)",
+    other=(
+        "If {0} means that nobody looked "
+        f"{wording('make it missing: numpy.where(y == {0}, numpy.nan, y)', 'leave it empty')}"
+    ),
 )
 
 
@@ -119,8 +122,8 @@ def read_sample(score: Any, y: Any, X: Any, selection_score: Any) -> SelectionSa
         other = read_scores(selection_score).astype(np.float64)
         if len(other) != len(labels) or not np.isfinite(other).all():
             raise InputError(
-                f"selection_score must hold one finite number a row; got {len(other)} numbers for "
-                f"{len(labels)} rows"
+                f"{named('selection_score')} must hold one finite number a row; got {len(other)} "
+                f"numbers for {len(labels)} rows"
             )
     return SelectionSample(
         counts,
@@ -157,7 +160,7 @@ def standardise(sample: SelectionSample, weight: FloatArray, *, ranks: bool) -> 
         pairs = zip(extra.T, sample.names, strict=True)
         extra = np.column_stack(
             [
-                _standardise_column(column, weight, f"column {name!r} of X")[0]
+                _standardise_column(column, weight, f"column {name!r} of {named('X')}")[0]
                 for column, name in pairs
             ]
         )
@@ -213,12 +216,14 @@ def _refuse_unusable(counts: ScoreCounts) -> None:
         raise InputError(
             "a selection model needs labels of both classes among the rows looked at; got "
             f"{counts.n_positive:g} positive and {counts.n_negative:g} negative. If 0 means "
-            "unlabeled in your data, this is another problem: see mixture_curve"
+            "unlabeled in your data, "
+            f"{wording('this is another problem: see mixture_curve', 'use undercount evaluate')}"
         )
     if counts.n_unlabeled == 0:
         raise InputError(
-            "every row is labelled, so nothing was selected; use labelled_curve, or add the rows "
-            "that nobody looked at with a missing label"
+            "every row is labelled, so nothing was selected; "
+            f"{wording('use labelled_curve, or add', 'add')} the rows that nobody looked at with a "
+            "missing label"
         )
 
 
@@ -228,12 +233,15 @@ def _read_covariates(X: Any, n_rows: int) -> tuple[FloatArray, tuple[str, ...]]:
     try:
         array = np.asarray(X, dtype=float)
     except (TypeError, ValueError):
-        raise InputError("X must hold numbers; encode text and categories first") from None
+        raise InputError(
+            f"{named('X')} must hold numbers; encode text and categories first"
+        ) from None
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != MATRIX or len(array) != n_rows or not np.isfinite(array).all():
         raise InputError(
-            f"X must be a matrix of finite numbers with {n_rows} rows; got shape {array.shape}"
+            f"{named('X')} must be a matrix of finite numbers with {n_rows} rows; got shape "
+            f"{array.shape}"
         )
     columns = getattr(X, "columns", None)
     names = [f"x{i}" for i in range(array.shape[1])] if columns is None else columns

@@ -137,8 +137,8 @@ def _fit_selection(
     except InputError as error:
         raise InputError(
             f"{method} weighs each row by one over its chance of being looked at, and here some "
-            f"rows had no chance at all ({error}). Use 'own-score' or 'begg-greenes', which "
-            "extrapolate by a model and say so"
+            f"rows had no chance at all ({error.message.marked}). Use 'own-score' or "
+            "'begg-greenes', which extrapolate by a model and say so"
         ) from None
     chance = fit.probability(design)
     for name, ruler in (("score", design[:, 1]), ("fitted chance of being looked at", chance)):

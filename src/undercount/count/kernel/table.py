@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.count.kernel.buckets import BoolArray, FloatArray, Scores
-from undercount.errors import InputError
+from undercount.errors import InputError, keep_scores
 
 
 class Table(NamedTuple):
@@ -186,7 +186,7 @@ def _refuse_overlap(left: Table, right: Table) -> None:
     if (inside & left.merged[place] & ~same_cell).any():
         raise InputError(
             "merged counts can be added only if no labelled score of one lies inside a merged "
-            "cell of the other; count the parts with compact=False"
+            f"cell of the other; {keep_scores('count the parts with compact=False', 'the parts')}"
         )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from undercount.assume.mixture import Mixing
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve
-from undercount.errors import InputError
+from undercount.errors import InputError, keep_scores
 from undercount.read.intervals.variance import CellRows, Influence
 
 # Like scikit-learn, so that a probability of exactly 0 or 1 has a finite loss.
@@ -167,7 +167,7 @@ AREA_GRADIENTS = {"roc_auc": roc_auc, "lift_auc": lift_auc, "average_precision":
 def mean_loss(counts: ScoreCounts, mass: Recovered, name: str) -> Influence:
     """Mean loss R = π E₁[ℓ₁ - ℓ₀] + E[ℓ₀] of scores that are probabilities."""
     if counts.compact:
-        raise InputError(f"{name} needs every score; count with compact=False")
+        raise InputError(f"{name} needs every score; {keep_scores('count with compact=False')}")
     probability, prevalence = counts.score, mass.prevalence
     if probability[0] > 1 or probability[-1] < 0:
         wrong = probability[0] if probability[0] > 1 else probability[-1]

@@ -10,7 +10,7 @@ from undercount.assume.mixture import LABELLED, NEGATIVE, UNLABELED
 from undercount.assume.mixture_design import MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError
+from undercount.errors import InputError, named
 from undercount.estimate import Interval
 from undercount.shares import Shares
 
@@ -70,7 +70,7 @@ def bootstrap_interval(
     True
     """
     if n_resamples < 2:  # noqa: PLR2004 - no spread from one
-        raise InputError(f"n_resamples must be at least 2; got {n_resamples}")
+        raise InputError(f"{named('n_resamples')} must be at least 2; got {n_resamples}")
     values = np.array(
         [
             statistic(other, moved)

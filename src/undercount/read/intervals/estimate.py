@@ -9,7 +9,7 @@ import numpy as np
 
 from undercount.assume.mixture_design import MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, UndefinedMetricWarning, warn
+from undercount.errors import InputError, UndefinedMetricWarning, named, warn
 from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import MetricFacts, metric_facts
 from undercount.read.intervals.area_intervals import area_estimate
@@ -119,8 +119,8 @@ def _check(
     check_confidence_level(confidence_level)
     if shares is None and facts.needs_prevalence:
         raise InputError(
-            f"{facts.name} needs a prevalence; give prevalence, unlabeled_prevalence or "
-            "label_frequency"
+            f"{facts.name} needs a prevalence; give {named('prevalence')}, "
+            f"{named('unlabeled_prevalence')} or {named('label_frequency')}"
         )
     if facts.family == "threshold":
         if threshold is None:

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from undercount.assume.mixture import mixture_curve
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, collect_warnings
+from undercount.errors import InputError, collect_warnings, named
 from undercount.estimate import Estimate, Interval
 from undercount.metric_facts import THRESHOLD_METRICS, metric_facts
 from undercount.read.intervals.bootstrap import resampled
@@ -153,7 +153,7 @@ def resample_calculation(
     Wrong when: kind is "bootstrap" and the estimator is biased, which no resample shows.
     """
     if n_resamples < FEWEST:
-        raise InputError(f"n_resamples must be at least {FEWEST}; got {n_resamples}")
+        raise InputError(f"{named('n_resamples')} must be at least {FEWEST}; got {n_resamples}")
     cells = counts.coarsened(CELLS)
     drawn, estimated = [], []
     draws = resampled(
@@ -174,7 +174,8 @@ def resample_calculation(
     if len(drawn) < max(FEWEST, n_resamples // 2):
         raise InputError(
             f"the share could be estimated on {len(drawn)} of {n_resamples} resamples only: there "
-            "are too few labels for a bootstrap; use prevalence_interval='calibrated'"
+            "are too few labels for a bootstrap; use "
+            f"{named('prevalence_interval', repr('calibrated'))}"
         )
     values = np.array(estimated)
     used = values if kind == "bootstrap" else _spread_out(values, shares, confidence_level)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from undercount.assume.mixture_design import MixtureDesign
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, Rates, read_metric
-from undercount.errors import InputError
+from undercount.errors import InputError, keep_scores
 from undercount.read.intervals.variance import HeadRows, Influence, Spread
 
 # Rates are kept this far (in rows) from 0 and 1 where a slope is taken.
@@ -116,8 +116,9 @@ def _heads(counts: ScoreCounts, threshold: float) -> FloatArray:
     exact = stop > 0 and counts.score[stop - 1] == threshold
     if stop < len(counts.score) and counts.merged[stop] and not exact:
         raise InputError(
-            f"threshold {threshold} lies inside a merged cell of compact counts, where only "
-            f"sums were kept; pass knots=[{threshold}] when counting, or compact=False"
+            f"threshold {threshold} lies inside a merged cell of compact counts, where only sums "
+            "were kept; "
+            f"{keep_scores(f'pass knots=[{threshold}] when counting, or compact=False')}"
         )
     kinds = (counts.positive, counts.unlabeled, counts.negative)
     # Part of the weights may sum up in another order than all of them, to another number.
