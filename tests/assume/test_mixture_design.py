@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.assume.mixture import mix
-from undercount.assume.mixture_design import MixtureDesign, design_of
+from undercount.assume.mixture import MixtureDesign, design_of, mix
 from undercount.read.intervals.estimate import estimate_metric
 
 POSITIVES, NEGATIVES = np.array([0.6, 0.3, 0.1]), np.array([0.1, 0.3, 0.6])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import undercount as uc
-from undercount.show.words import change_words
+from undercount.show.text import change_words
 
 pytestmark = pytest.mark.browser
 SHARE = 0.015

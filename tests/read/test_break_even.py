@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.show.words import change_words
+from undercount.show.text import change_words
 
 
 def table(flagged_labelled, flagged_unlabeled, labelled, unlabeled):

@@ -33,7 +33,7 @@ def prevalence(data: tuple[str, ...], **options: Any) -> int:
     from undercount.count.atomic_file import write_text  # noqa: PLC0415 - only when needed
     from undercount.read.estimator_table import estimator_table, refuse_unanswered  # noqa: PLC0415
     from undercount.show.estimators import estimators_document, estimators_text  # noqa: PLC0415
-    from undercount.show.words import SAMPLING as SAMPLINGS  # noqa: PLC0415
+    from undercount.show.text import SAMPLING as SAMPLINGS  # noqa: PLC0415
 
     reading = read(data, options, [])
     sampling = options["sampling"] or reading.sampling

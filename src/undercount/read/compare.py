@@ -11,8 +11,7 @@ from undercount.errors import InputError, named
 from undercount.estimate import Estimate
 from undercount.read.differences import AREAS, POINTS, Difference, Paired, holm_adjusted
 from undercount.read.evaluate import evaluate
-from undercount.read.evaluation import Evaluation
-from undercount.read.rendering import render
+from undercount.read.evaluation import Evaluation, render
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-from undercount.assume.mixture import LABELLED
-from undercount.assume.mixture_design import design_of
+from undercount.assume.mixture import LABELLED, design_of
 from undercount.curve import ROUNDING, FloatArray
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS

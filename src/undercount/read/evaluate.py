@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from undercount.assume.labelled import naive_curve
-from undercount.assume.mixture_design import Target
+from undercount.assume.mixture import Target
 from undercount.count.arrays import read_labels, read_scores, read_weights
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray

@@ -1,6 +1,7 @@
 """Every fact of one evaluation, and the questions that it answers."""
 
 import math
+import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -11,8 +12,7 @@ import numpy as np
 
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.labelled import naive_curve
-from undercount.assume.mixture import mixture_curve
-from undercount.assume.mixture_design import Target
+from undercount.assume.mixture import Target, mixture_curve
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingPoint, metric_names
 from undercount.errors import Check, InputError, collect_warnings
@@ -21,7 +21,6 @@ from undercount.metric_facts import FACTS
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.resampled import Resamples
-from undercount.read.rendering import render
 from undercount.read.sensitivity import (
     CHANCE,
     ROUNDING,
@@ -35,6 +34,26 @@ from undercount.shares import Shares
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+# `show` stands above `read`, which knows nothing of it; a method of convenience such as
+# `Evaluation.to_html` names a form, and what draws it is looked up only when it is asked for.
+FORMS = {
+    "json": "undercount.show.document:as_json",
+    "markdown": "undercount.show.tables:as_markdown",
+    "latex": "undercount.show.tables:as_latex",
+    "snippet": "undercount.show.tables:as_snippet",
+    "text": "undercount.show.text:as_text",
+    "html": "undercount.show.page.page:write_page",
+    "comparison json": "undercount.show.comparison:as_json",
+    "comparison text": "undercount.show.comparison:as_text",
+}
+
+
+def render(form: str, *subject: Any) -> Any:
+    """Draw a result in a form of the table above."""
+    return pkgutil.resolve_name(FORMS[form])(*subject)
+
 
 POINT_METRICS = ("recall", "precision", "f1", "specificity", "accuracy", "mcc")
 

@@ -9,8 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from scipy.optimize import brentq
 
-from undercount.assume.mixture import LABELLED, mixture_curve
-from undercount.assume.mixture_design import design_of
+from undercount.assume.mixture import LABELLED, design_of, mixture_curve
 from undercount.assume.propensity import biased_auc, biased_points
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingPoint, metric_names

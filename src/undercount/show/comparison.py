@@ -4,9 +4,8 @@ import math
 
 from undercount.read.compare import Comparison
 from undercount.read.differences import Difference
-from undercount.show import words
 from undercount.show.document import as_document, plain, write_document
-from undercount.show.text import line
+from undercount.show.text import hidden_words, line, metric_title, percent, value_words
 
 WIDTH = 26
 SMALLEST_P = 0.0001
@@ -16,15 +15,15 @@ def as_text(comparison: Comparison) -> str:
     """Write each model's numbers, then the paired differences."""
     evaluations = list(comparison.evaluations.values())
     first = evaluations[0]
-    hidden = words.hidden_words(first)
+    hidden = hidden_words(first)
     if first.interval not in ("", "own"):  # estimated here, not given
         hidden += f" · by the scores of {first.name}, for all models"
     head = "".join(f"{name:>{_width(name)}}" for name in comparison.evaluations)
     lines = [line("Hidden positives", hidden), "", f" {'':<20}{head}"]
     for i, row in enumerate(first.rows):
-        cells = [(e.name, words.value_words(e.rows[i].estimate)) for e in evaluations]
+        cells = [(e.name, value_words(e.rows[i].estimate)) for e in evaluations]
         lines.append(
-            f" {words.metric_title(row.metric):<20}"
+            f" {metric_title(row.metric):<20}"
             + "".join(f"{cell:>{_width(n)}}" for n, cell in cells)
         )
     lines += _thresholds(comparison)
@@ -67,12 +66,12 @@ def difference_words(found: Difference) -> str:
     """
     gap = found.difference
     if math.isnan(gap.value):
-        return f"{words.metric_title(found.metric):<20}{words.value_words(gap)}"
+        return f"{metric_title(found.metric):<20}{value_words(gap)}"
     span, better = f"{gap.value:+.3f} (no interval)", "–"
     if not math.isnan(gap.standard_error):  # with few rows flagged some resamples have none
         span = f"{gap.value:+.3f} ({gap.low:+.3f} – {gap.high:+.3f})"
         better = f"{_chance(found.better_probability)}, p {_p_value(found.adjusted_p_value)}"
-    return f"{words.metric_title(found.metric):<20}{span:<28}{better:<24}{_order(found)}"
+    return f"{metric_title(found.metric):<20}{span:<28}{better:<24}{_order(found)}"
 
 
 def _order(found: Difference) -> str:
@@ -80,7 +79,7 @@ def _order(found: Difference) -> str:
         return "no, whatever the prevalence"
     if math.isnan(found.crossover):
         return "not within what the data allow"
-    return f"yes, it flips at {words.percent(found.crossover)} hidden positives"
+    return f"yes, it flips at {percent(found.crossover)} hidden positives"
 
 
 def _chance(probability: float) -> str:

@@ -11,7 +11,7 @@ from undercount import __version__
 from undercount.counts import ScoreCounts
 from undercount.estimate import Interval
 from undercount.read.evaluation import Evaluation
-from undercount.show import words
+from undercount.show.text import change_words, check_facts, light, plain_words, weakest_link
 
 SCHEMA = "undercount/evaluation/1"
 # Points of a curve that a document carries at most; never rows.
@@ -79,12 +79,12 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
             for row in evaluation.rows
         ],
         "curve": curve_points(counts),
-        "checks": [words.check_facts(check) for check in evaluation.checks],
+        "checks": [check_facts(check) for check in evaluation.checks],
         "words": {
-            "light": words.light(evaluation),
-            "plain": words.plain_words(evaluation),
-            "change": words.change_words(evaluation),
-            "weakest": words.weakest_link(evaluation),
+            "light": light(evaluation),
+            "plain": plain_words(evaluation),
+            "change": change_words(evaluation),
+            "weakest": weakest_link(evaluation),
         },
     }
 

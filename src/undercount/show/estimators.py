@@ -6,8 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from undercount.read.estimator_table import EstimatorRow, judge_agreement
-from undercount.show.text import WIDTH
-from undercount.show.words import percent
+from undercount.show.text import WIDTH, percent
 
 VERDICTS = {
     "agree": ": the methods agree.",

@@ -6,8 +6,7 @@ from typing import Any
 
 from undercount.errors import Check
 from undercount.read.evaluation import MetricRow
-from undercount.show.text import WIDTH
-from undercount.show.words import check_facts, check_words, percent, title
+from undercount.show.text import WIDTH, check_facts, check_words, percent, title
 
 
 def selection_document(rows: Sequence[MetricRow], checks: Sequence[Check]) -> dict[str, Any]:

@@ -7,7 +7,15 @@ from markupsafe import Markup
 
 from undercount.errors import Check
 from undercount.read.evaluation import Evaluation, MetricRow
-from undercount.show import words
+from undercount.show.text import (
+    change_words,
+    hidden_words,
+    needs_words,
+    number,
+    plain_words,
+    title,
+    value_words,
+)
 
 MARKDOWN_SPECIAL = {character: "\\" + character for character in "\\`*_{}[]<>()#|!"}
 LATEX_SPECIAL = {
@@ -28,15 +36,15 @@ def as_markdown(evaluation: Evaluation) -> str:
     """Write the table and what it means."""
     name = "".join(letter if letter.isprintable() else " " for letter in evaluation.name)
     lines = [
-        f"**{_escape(name, MARKDOWN_SPECIAL)}**: hidden positives {words.hidden_words(evaluation)}",
+        f"**{_escape(name, MARKDOWN_SPECIAL)}**: hidden positives {hidden_words(evaluation)}",
         "",
         f"| metric | unlabeled = negative | true value ({_level(evaluation)} %) | needs |",
         "|---|---:|---:|---|",
     ]
     for row in evaluation.rows:
         title, naive, *_, needs = _cells(row)
-        lines.append(f"| {title} | {naive} | {words.value_words(row.estimate)} | {needs} |")
-    lines += ["", words.plain_words(evaluation), "", words.change_words(evaluation) + ".", ""]
+        lines.append(f"| {title} | {naive} | {value_words(row.estimate)} | {needs} |")
+    lines += ["", plain_words(evaluation), "", change_words(evaluation) + ".", ""]
     lines += [f"- **{found.code}** ({found.level}): {found.message}" for found in _bad(evaluation)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -62,10 +70,10 @@ def as_snippet(evaluation: Evaluation) -> str:
     return str(
         HTML_TABLE.format(
             evaluation.name,
-            words.hidden_words(evaluation),
+            hidden_words(evaluation),
             _level(evaluation),
             rows,
-            words.plain_words(evaluation),
+            plain_words(evaluation),
             bad,
         )
     )
@@ -75,7 +83,7 @@ def _cells(row: MetricRow) -> tuple[str, ...]:
     """Return title, naive value, estimate, its ends, and what it needs."""
     estimate = row.estimate
     values = (row.naive, estimate.value, estimate.low, estimate.high)
-    return words.title(row), *map(words.number, values), words.needs_words(row)
+    return title(row), *map(number, values), needs_words(row)
 
 
 def _level(evaluation: Evaluation) -> str:

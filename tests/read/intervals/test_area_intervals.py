@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 
 import undercount as uc
 from undercount import metrics
-from undercount.assume.mixture_design import design_of
+from undercount.assume.mixture import design_of
 from undercount.read.intervals.area_gradients import cell_rows, mean_loss, recovered
 from undercount.read.intervals.area_intervals import skewed_interval, third_moments
 from undercount.read.intervals.estimate import estimate_metric

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.assume.mixture_design import design_of
-from undercount.read.intervals.average_precision import (
+from undercount.assume.mixture import design_of
+from undercount.read.intervals.area_gradients import (
     interval_variance,
     jackknife_variance,
     unbiased_average_precision,

@@ -9,9 +9,9 @@ from scipy.stats import hypergeom
 from statsmodels.stats.proportion import proportion_confint
 
 import undercount as uc
-from undercount.assume.mixture_design import design_of
+from undercount.assume.mixture import design_of
 from undercount.metric_facts import FACTS, THRESHOLD_METRICS
-from undercount.read.intervals.average_precision import unbiased_average_precision
+from undercount.read.intervals.area_gradients import unbiased_average_precision
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.exact import finite_size, hits_interval, wilson_share
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.assume.mixture_design import design_of
+from undercount.assume.mixture import design_of
 from undercount.read.intervals.paired import LeftOutPrecision, PairedRows
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.assume.mixture_design import MixtureDesign, design_of
+from undercount.assume.mixture import MixtureDesign, design_of
 from undercount.metric_facts import THRESHOLD_METRICS
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.threshold_gradients import HeadCounts, RatePoint

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from undercount.assume.mixture import KINDS, LABELLED, TOLERANCE, UNLABELED, Misfit
-from undercount.assume.mixture_design import MixtureDesign
+from undercount.assume.mixture import KINDS, LABELLED, TOLERANCE, UNLABELED, Misfit, MixtureDesign
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import SmallSampleWarning, warn
@@ -16,15 +15,13 @@ from undercount.metric_facts import FACTS, LOSSES, MetricFacts
 from undercount.read.intervals.area_gradients import (
     area_influence,
     cell_rows,
+    interval_variance,
+    jackknife_variance,
     mean_loss,
     no_area,
     recovered,
-    with_borders,
-)
-from undercount.read.intervals.average_precision import (
-    interval_variance,
-    jackknife_variance,
     unbiased_average_precision,
+    with_borders,
 )
 from undercount.read.intervals.variance import CellRows, Found, Spread
 

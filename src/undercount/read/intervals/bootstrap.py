@@ -6,8 +6,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.mixture import LABELLED, NEGATIVE, UNLABELED
-from undercount.assume.mixture_design import MixtureDesign, Target, design_of
+from undercount.assume.mixture import (
+    LABELLED,
+    NEGATIVE,
+    UNLABELED,
+    MixtureDesign,
+    Target,
+    design_of,
+)
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from undercount.assume.mixture_design import MixtureDesign, Target, design_of
+from undercount.assume.mixture import MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, UndefinedMetricWarning, named, warn
 from undercount.estimate import Estimate, check_confidence_level

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from scipy.special import ndtri
 
-from undercount.assume.mixture_design import Target
+from undercount.assume.mixture import Target
 from undercount.counts import ScoreCounts
 from undercount.estimate import Estimate
 from undercount.metric_facts import metric_facts

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.mixture import LABELLED, NEGATIVE, UNLABELED
-from undercount.assume.mixture_design import MixtureDesign
+from undercount.assume.mixture import LABELLED, NEGATIVE, UNLABELED, MixtureDesign
 from undercount.count.kernel.places import cell_places
 from undercount.curve import FloatArray
 from undercount.read.intervals import area_gradients as areas

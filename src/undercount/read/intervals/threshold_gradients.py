@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.mixture_design import MixtureDesign
+from undercount.assume.mixture import MixtureDesign
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, Rates, read_metric
 from undercount.errors import InputError, keep_scores

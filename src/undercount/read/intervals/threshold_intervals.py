@@ -13,8 +13,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from undercount.assume.mixture import KINDS, LABELLED, NEGATIVE, TOLERANCE, UNLABELED, Misfit
-from undercount.assume.mixture_design import MixtureDesign
+from undercount.assume.mixture import (
+    KINDS,
+    LABELLED,
+    NEGATIVE,
+    TOLERANCE,
+    UNLABELED,
+    Misfit,
+    MixtureDesign,
+)
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, read_metric
 from undercount.metric_facts import FACTS, MetricFacts

@@ -11,8 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from undercount.assume.mixture import KINDS, LABELLED, NEGATIVE, UNLABELED, Misfit, Mixing
-from undercount.assume.mixture_design import MixtureDesign, Source
+from undercount.assume.mixture import (
+    KINDS,
+    LABELLED,
+    NEGATIVE,
+    UNLABELED,
+    Misfit,
+    Mixing,
+    MixtureDesign,
+    Source,
+)
 from undercount.curve import FloatArray
 
 # Relative rounding of sums of squares.

@@ -3,8 +3,7 @@
 import itertools
 import math
 
-from undercount.assume.mixture import mixture_curve
-from undercount.assume.mixture_design import Target
+from undercount.assume.mixture import Target, mixture_curve
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.estimate import Estimate

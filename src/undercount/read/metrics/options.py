@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypedDict, TypeVar, Unpack
 
-from undercount.assume.mixture_design import Target
+from undercount.assume.mixture import Target
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.estimate import Estimate

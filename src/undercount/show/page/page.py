@@ -19,7 +19,6 @@ from undercount.count.arrays import amount, row_words
 from undercount.count.atomic_file import write_text
 from undercount.errors import InputError
 from undercount.read.evaluation import Evaluation, MetricRow
-from undercount.show import words
 from undercount.show.document import as_document
 from undercount.show.page.live import (
     live_facts,
@@ -27,6 +26,21 @@ from undercount.show.page.live import (
     page_rows,
     script_facts,
     start_threshold,
+)
+from undercount.show.text import (
+    SAMPLING,
+    bound_words,
+    change_words,
+    find,
+    hidden_words,
+    light,
+    metric_title,
+    needs_words,
+    number,
+    percent,
+    plain_words,
+    title,
+    weakest_link,
 )
 
 # The palette has five colours that people with colour blindness tell apart.
@@ -55,9 +69,9 @@ def as_page(evaluations: Sequence[Evaluation]) -> str:
         lead=_lead(first),
         rows=[_row(row) for row in tables[0]],
         compared=_compare(evaluations, tables),
-        titles={row.metric: words.metric_title(row.metric) for row in tables[0]},
+        titles={row.metric: metric_title(row.metric) for row in tables[0]},
         checks=[(evaluation.name, evaluation.checks) for evaluation in evaluations],
-        estimates=[(name, words.percent(e.value)) for name, e in first.estimates.items()],
+        estimates=[(name, percent(e.value)) for name, e in first.estimates.items()],
         version=__version__,
         # Ours, not a user's: style and scripts are constants of the package.
         style=Markup(style),  # noqa: S704
@@ -122,35 +136,35 @@ def _facts(evaluation: Evaluation) -> dict[str, str]:
     exact = "Counts are exact." if not counts.auc_error else f"AUC within {counts.auc_error:.1e}."
     return {
         "read": read,
-        "sampling": words.SAMPLING[evaluation.shares.sampling],
+        "sampling": SAMPLING[evaluation.shares.sampling],
         "level": f"{100 * evaluation.confidence_level:g}",
         "target": "this data set" if evaluation.target == "dataset" else "the population",
-        "hidden": words.hidden_words(evaluation),
+        "hidden": hidden_words(evaluation),
         "error": exact,
     }
 
 
 def _lead(evaluation: Evaluation) -> dict[str, str]:
-    row = words.find(evaluation, "precision") or words.find(evaluation, "roc_auc")
+    row = find(evaluation, "precision") or find(evaluation, "roc_auc")
     assert row is not None  # noqa: S101 - every evaluation has areas
     return {
-        "light": words.light(evaluation),
-        "text": f"{words.metric_title(row.metric)} {words.number(row.estimate.value)}",
+        "light": light(evaluation),
+        "text": f"{metric_title(row.metric)} {number(row.estimate.value)}",
         "range": _range(row),
-        "plain": words.plain_words(evaluation),
-        "change": words.change_words(evaluation),
-        "weakest": words.weakest_link(evaluation),
+        "plain": plain_words(evaluation),
+        "change": change_words(evaluation),
+        "weakest": weakest_link(evaluation),
     }
 
 
 def _row(row: MetricRow) -> dict[str, str]:
-    needs = words.needs_words(row)
+    needs = needs_words(row)
     if row.lower_bound is not None:
-        needs += f"; at least {words.bound_words(row)} whatever it is"
+        needs += f"; at least {bound_words(row)} whatever it is"
     return {
-        "title": words.title(row),
-        "naive": words.number(row.naive),
-        "value": words.number(row.estimate.value),
+        "title": title(row),
+        "naive": number(row.naive),
+        "value": number(row.estimate.value),
         "range": _range(row),
         "needs": needs,
     }
@@ -162,12 +176,12 @@ def _compare(
     return [
         {
             "name": evaluation.name,
-            "cells": [(words.number(row.estimate.value), _range(row)) for row in table],
-            "light": words.light(evaluation),
+            "cells": [(number(row.estimate.value), _range(row)) for row in table],
+            "light": light(evaluation),
         }
         for evaluation, table in zip(evaluations, tables, strict=True)
     ]
 
 
 def _range(row: MetricRow) -> str:
-    return f"{words.number(row.estimate.low)} – {words.number(row.estimate.high)}"
+    return f"{number(row.estimate.low)} – {number(row.estimate.high)}"

@@ -4,7 +4,7 @@ import pkgutil
 
 import pytest
 
-from undercount.read.rendering import FORMS
+from undercount.read.evaluation import FORMS
 
 
 @pytest.mark.parametrize("form", FORMS)
