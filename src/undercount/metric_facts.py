@@ -34,8 +34,8 @@ class MetricFacts:
         Least and largest value.
     higher_is_better : bool
         False for losses and rates of error.
-    needs_labels, needs_prevalence : bool
-        What it rests on if the labels are pure; with impure ones it needs everything.
+    needs : tuple of str
+        What it rests on, in words, if the labels are pure.
     order_fixed : {"always", "pure", "no"}
         Whether the order of two models is the same at every prevalence: whatever the purity of the
         labels, only if it is 1, or not.
@@ -46,8 +46,8 @@ class MetricFacts:
 
     Examples
     --------
-    >>> from undercount.metric_facts import metric_facts
-    >>> metric_facts("mcc").title, metric_facts("mcc").range
+    >>> from undercount.metric_facts import FACTS
+    >>> FACTS["mcc"].title, FACTS["mcc"].range
     ('MCC', (-1.0, 1.0))
     """
 
@@ -57,8 +57,7 @@ class MetricFacts:
     scale: Scale = "logit"
     range: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
-    needs_labels: bool = True
-    needs_prevalence: bool = True
+    needs: tuple[str, ...] = ("random labels", "prevalence")
     order_fixed: Order = "no"
     grows: tuple[str, ...] = ()
 
@@ -67,15 +66,18 @@ class MetricFacts:
         """Whether no value above 1 exists."""
         return self.range[1] == 1
 
-    def needs(self, *, pure: bool) -> tuple[str, ...]:
-        """Return what the metric rests on, in words."""
-        if not self.needs_labels:
-            return ()
-        if pure:
-            return ("random labels", "prevalence") if self.needs_prevalence else ("random labels",)
-        return ("random labels", "prevalence", "purity")
+    @property
+    def needs_prevalence(self) -> bool:
+        """Whether it moves with the prevalence even if the labels are pure."""
+        return "prevalence" in self.needs
+
+    @property
+    def needs_if_impure(self) -> tuple[str, ...]:
+        """What it rests on if some labels are wrong."""
+        return ("random labels", "prevalence", "purity") if self.needs else ()
 
 
+_LABELS = ("random labels",)
 _SINGLE, _BOTH = ("single-sample",), ("single-sample", "case-control")
 _SIGNED, _RATIO = (-1.0, 1.0), (0.0, float("inf"))
 # Average precision and the partial area are shares whose errors grow with them and are skewed to
@@ -86,17 +88,16 @@ _ROWS = (
     MetricFacts("roc_auc", "ROC AUC", "area", order_fixed="always", grows=_BOTH),
     MetricFacts("partial_roc_auc", "partial ROC AUC", "area", "log"),
     MetricFacts("average_precision", "average precision", "area", "log", grows=_SINGLE),
-    MetricFacts("lift_auc", "lift AUC", "area", needs_prevalence=False, order_fixed="always"),
+    MetricFacts("lift_auc", "lift AUC", "area", needs=_LABELS, order_fixed="always"),
     MetricFacts("log_loss", "log loss", "loss", "log", _RATIO, higher_is_better=False),
     MetricFacts("brier_score", "Brier score", "loss", higher_is_better=False),
-    MetricFacts("recall", "recall", needs_prevalence=False, order_fixed="pure"),
-    MetricFacts("fnr", "fnr", higher_is_better=False, needs_prevalence=False),
+    MetricFacts("recall", "recall", needs=_LABELS, order_fixed="pure"),
+    MetricFacts("fnr", "fnr", higher_is_better=False, needs=_LABELS),
     MetricFacts("specificity", "specificity"),
     MetricFacts(
         "predicted_positive_rate",
         "predicted positive rate",
-        needs_labels=False,
-        needs_prevalence=False,
+        needs=(),
     ),
     MetricFacts("precision", "precision", order_fixed="always", grows=_SINGLE),
     MetricFacts("npv", "npv"),
@@ -110,12 +111,8 @@ _ROWS = (
         "mcc", "MCC", scale="symmetric", range=_SIGNED, order_fixed="always", grows=_SINGLE
     ),
     MetricFacts("kappa", "kappa", scale="symmetric", range=_SIGNED),
-    MetricFacts(
-        "lift", "lift", scale="log", range=_RATIO, needs_prevalence=False, order_fixed="always"
-    ),
-    MetricFacts(
-        "lee_liu", "lee liu", scale="log", range=_RATIO, needs_prevalence=False, order_fixed="pure"
-    ),
+    MetricFacts("lift", "lift", scale="log", range=_RATIO, needs=_LABELS, order_fixed="always"),
+    MetricFacts("lee_liu", "lee liu", scale="log", range=_RATIO, needs=_LABELS, order_fixed="pure"),
     MetricFacts("geometric_mean", "geometric mean"),
     MetricFacts(
         "positive_likelihood_ratio", "positive likelihood ratio", scale="log", range=_RATIO
@@ -127,18 +124,20 @@ _ROWS = (
         range=_RATIO,
         higher_is_better=False,
     ),
-    MetricFacts("tpr", "tpr", needs_prevalence=False),
+    MetricFacts("tpr", "tpr", needs=_LABELS),
     MetricFacts("fpr", "fpr", higher_is_better=False),
     MetricFacts("f_beta", "f beta"),
 )
-FACTS = {facts.name: facts for facts in _ROWS}
+
+
+class _Facts(dict[str, MetricFacts]):
+    """Rows by name; a name that is none is an error that lists them."""
+
+    def __missing__(self, name: str) -> MetricFacts:
+        raise InputError(f"metric must be one of {', '.join(self)}; got {name!r}")
+
+
+FACTS = _Facts((facts.name, facts) for facts in _ROWS)
 AREAS = tuple(facts.name for facts in _ROWS if facts.family == "area")
 LOSSES = tuple(facts.name for facts in _ROWS if facts.family == "loss")
 THRESHOLD_METRICS = tuple(facts.name for facts in _ROWS if facts.family == "threshold")
-
-
-def metric_facts(name: str) -> MetricFacts:
-    """Look a metric up by its name."""
-    if name not in FACTS:
-        raise InputError(f"metric must be one of {', '.join(FACTS)}; got {name!r}")
-    return FACTS[name]

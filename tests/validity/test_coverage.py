@@ -18,7 +18,7 @@ import undercount as uc
 from undercount import metric_facts
 from undercount.assume.mixture import MixtureDesign
 from undercount.read.intervals.estimate import estimate_metric
-from undercount.read.intervals.threshold_gradients import HeadCounts, RatePoint
+from undercount.read.intervals.heads import HeadCounts, RatePoint
 from undercount.read.intervals.threshold_intervals import threshold_interval
 
 SHAPES = ("normal", "skewed", "tied")

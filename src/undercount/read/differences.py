@@ -15,8 +15,8 @@ from undercount.curve import ROUNDING, FloatArray
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
+from undercount.read.intervals.heads import HeadCounts
 from undercount.read.intervals.paired import LeftOutPrecision, PairedRows, ScoredRows
-from undercount.read.intervals.threshold_gradients import HeadCounts
 from undercount.read.sensitivity import AreaSums
 from undercount.shares import Shares
 

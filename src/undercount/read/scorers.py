@@ -6,7 +6,7 @@ from sklearn import metrics
 
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, MisfitWarning, SmallSampleWarning, collect_warnings
-from undercount.metric_facts import FACTS, metric_facts
+from undercount.metric_facts import FACTS
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.shares import Shares, read_shares
 
@@ -104,7 +104,7 @@ def _check(
     name: str, threshold: float | None, max_fpr: float | None, *, known: bool, pure: bool
 ) -> None:
     """Refuse at once what would fail on every fold."""
-    if metric_facts(name).family == "threshold" and threshold is None:
+    if FACTS[name].family == "threshold" and threshold is None:
         raise InputError(f"{name} is a metric at a threshold; pass threshold=")
     if name == "partial_roc_auc" and (max_fpr is None or not 0 < max_fpr <= 1):
         raise InputError(f"{name} needs max_fpr in (0, 1]; got {max_fpr}")

@@ -4,7 +4,7 @@ import difflib
 import textwrap
 
 from undercount.errors import InputError
-from undercount.metric_facts import metric_facts
+from undercount.metric_facts import FACTS
 
 JAIN = "Jain, White and Radivojac 2017, Recovering true classifier performance"
 CLAESEN = "Claesen et al. 2015, Assessing binary classifiers using only positive and unlabeled data"
@@ -223,7 +223,7 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
 }
 for _metric, (_what, _formula, _source) in METRICS.items():
-    _needs = metric_facts(_metric.replace(" ", "_")).needs(pure=True)
+    _needs = FACTS[_metric.replace(" ", "_")].needs
     TERMS[_metric] = (_what, _formula, ", ".join(_needs), _source)
 TERMS |= {code: (*rule, "the checks of an evaluation") for code, rule in CHECKS.items()}
 ALIASES = {

@@ -13,7 +13,7 @@ from undercount.assume.mixture import design_of
 from undercount.metric_facts import FACTS, THRESHOLD_METRICS
 from undercount.read.intervals.area_gradients import unbiased_average_precision
 from undercount.read.intervals.estimate import estimate_metric
-from undercount.read.intervals.exact import finite_size, hits_interval, wilson_share
+from undercount.read.intervals.heads import finite_size, hits_interval, wilson_share
 
 SCORE = np.array([8.0, 7, 6, 5, 4, 3, 2, 1])
 Y = np.array([1.0, 0, 1, 0, 1, 0, 0, 0])

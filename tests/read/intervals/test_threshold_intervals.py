@@ -10,7 +10,7 @@ import undercount as uc
 from undercount.assume.mixture import MixtureDesign, design_of
 from undercount.metric_facts import THRESHOLD_METRICS
 from undercount.read.intervals.estimate import estimate_metric
-from undercount.read.intervals.threshold_gradients import HeadCounts, RatePoint
+from undercount.read.intervals.heads import HeadCounts, RatePoint
 from undercount.read.intervals.threshold_intervals import certain_limits, threshold_interval
 
 LABEL = [1, 1, 0, None, None, None, 1, None, None, 0, None]

@@ -13,7 +13,7 @@ import pytest
 
 import undercount as uc
 from undercount.errors import InputError
-from undercount.metric_facts import metric_facts
+from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
 from undercount.show.page.live import page_cells, page_rows
 from undercount.show.page.page import as_page, write_page
@@ -153,7 +153,7 @@ def test_script_has_the_facts_of_the_table() -> None:
     facts = json.loads(found[1])
     assert list(facts) == [row.metric for row in page_rows(models(1)[0], 0.7)]
     for name, given in facts.items():
-        known = metric_facts(name)
+        known = FACTS[name]
         assert given["title"] == known.title
         assert given["least"] == known.range[0]
         assert given["area"] == (name in ("roc_auc", "average_precision", "lift_auc"))
@@ -173,6 +173,6 @@ def test_sentence_on_the_order_of_models_is_the_table() -> None:
     found = re.search(r"order of models in ([^.;]*) does not .*?; in ([^.;]*) it can", page)
     assert found is not None
     fixed, free = (set(re.split(r", | and ", words)) for words in found.groups())
-    facts = [metric_facts(row.metric) for row in page_rows(models(1)[0], 0.7)]
+    facts = [FACTS[row.metric] for row in page_rows(models(1)[0], 0.7)]
     assert fixed == {known.title for known in facts if known.order_fixed != "no"}
     assert free == {known.title for known in facts if known.order_fixed == "no"}

@@ -6,7 +6,7 @@ from scipy.special import ndtri
 from undercount.assume.selection.fit import SelectionFit
 from undercount.errors import InputError
 from undercount.estimate import Estimate, delta_interval
-from undercount.metric_facts import SCALE_RANGES, Scale, metric_facts
+from undercount.metric_facts import FACTS, SCALE_RANGES, Scale
 
 # What a selection model tells beside metrics.
 MODEL_SCALES: dict[str, Scale] = {"prevalence": "logit", "correlation": "symmetric"}
@@ -17,7 +17,7 @@ ENOUGH = 0.8
 
 def interval_scale(metric: str, *values: float) -> Scale:
     """Choose the scale of a metric's interval; at the very end of its range, the plain one."""
-    scale = MODEL_SCALES.get(metric) or metric_facts(metric).scale
+    scale = MODEL_SCALES.get(metric) or FACTS[metric].scale
     low, high = SCALE_RANGES[scale]
     return scale if all(low < value < high for value in values) else "plain"
 

@@ -11,10 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Scores = NDArray[np.floating[Any]]
-Indices = NDArray[np.intp]
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from undercount.count.kernel.table import BoolArray, FloatArray, Indices, Scores, bits_of
 
 # Up to this many rows a plain sort is faster than buckets.
 SMALL = 1 << 15
@@ -30,11 +27,6 @@ BUCKET_BITS = (12, 22)
 SAMPLE = 1 << 12
 # Share of a sample that a clipped map leaves outside at each end.
 TAIL = 0.002
-
-
-def bits_of(score: Scores) -> NDArray[Any]:
-    """View numbers as unsigned integers of the same width."""
-    return score.view(np.uint32 if score.dtype.itemsize == 4 else np.uint64)  # noqa: PLR2004 - bytes
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.count.kernel.buckets import BoolArray, FloatArray, Scores
 from undercount.errors import InputError, keep_scores
+
+Scores = NDArray[np.floating[Any]]
+Indices = NDArray[np.intp]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
 
 class Table(NamedTuple):
@@ -224,3 +228,8 @@ class ScoreRanges(NamedTuple):
             np.maximum.reduceat(self.high[order], first),
             np.add.reduceat(self.weight[:, order], first, axis=1),
         )
+
+
+def bits_of(score: Scores) -> NDArray[Any]:
+    """View numbers as unsigned integers of the same width."""
+    return score.view(np.uint32 if score.dtype.itemsize == 4 else np.uint64)  # noqa: PLR2004 - bytes

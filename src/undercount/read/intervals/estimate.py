@@ -11,9 +11,9 @@ from undercount.assume.mixture import MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, UndefinedMetricWarning, named, warn
 from undercount.estimate import Estimate, check_confidence_level
-from undercount.metric_facts import MetricFacts, metric_facts
+from undercount.metric_facts import FACTS, MetricFacts
 from undercount.read.intervals.area_intervals import area_estimate
-from undercount.read.intervals.exact import IntervalKind, two_sided_z
+from undercount.read.intervals.heads import IntervalKind, two_sided_z
 from undercount.read.intervals.threshold_intervals import threshold_estimate
 from undercount.read.intervals.variance import Found
 from undercount.shares import Sampling, Shares
@@ -86,7 +86,7 @@ def estimate_metric(
     >>> print(estimate_metric(counts, uc.Shares(0.2), "precision", threshold=6))
     0.8889 (0.6667 to 1 at 95 %; needs random labels, prevalence)
     """
-    facts = metric_facts(name)
+    facts = FACTS[name]
     _check(facts, shares, threshold, confidence_level)
     level = confidence_level
     if share_error == "guaranteed":
@@ -107,7 +107,7 @@ def estimate_metric(
         moved = _found(counts, at_other, other, facts, level, options)
         low, high = min(low, moved.low), max(high, moved.high)
     pure = shares is None or (shares.label_purity == 1 and not shares.label_purity_interval)
-    needs = facts.needs(pure=pure)
+    needs = facts.needs if pure else facts.needs_if_impure
     return Estimate(
         found.value, low, high, found.standard_error, confidence_level, needs, found.method
     )

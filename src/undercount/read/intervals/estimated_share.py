@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from undercount.assume.mixture import Target
 from undercount.counts import ScoreCounts
 from undercount.estimate import Estimate
-from undercount.metric_facts import metric_facts
+from undercount.metric_facts import FACTS
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.sensitivity import metric_value
 from undercount.shares import Shares
@@ -49,7 +49,7 @@ def estimate_end_by_end(
     )
     if span is None or "prevalence" not in found.needs or math.isnan(found.value):
         return found
-    least, most = metric_facts(metric).range
+    least, most = FACTS[metric].range
     middle = metric_value(counts, exact, metric, threshold)
     ends = [
         found.value + metric_value(counts, moved, metric, threshold) - middle

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.assume.mixture import LABELLED, NEGATIVE, UNLABELED, MixtureDesign
-from undercount.count.kernel.places import cell_places
+from undercount.count.kernel.rows import cell_places
 from undercount.curve import FloatArray
 from undercount.read.intervals import area_gradients as areas
-from undercount.read.intervals.threshold_gradients import HeadCounts, head_spread
+from undercount.read.intervals.heads import HeadCounts, head_spread
 from undercount.read.intervals.variance import CellRows, Influence, Spread
 from undercount.shares import Shares
 

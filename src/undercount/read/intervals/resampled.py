@@ -12,7 +12,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, collect_warnings, named
 from undercount.estimate import Estimate, Interval
-from undercount.metric_facts import THRESHOLD_METRICS, metric_facts
+from undercount.metric_facts import FACTS, THRESHOLD_METRICS
 from undercount.read.intervals.bootstrap import resampled
 from undercount.shares import Shares
 
@@ -66,7 +66,7 @@ class Resamples:
         values = self._values(metric, at, self.used)
         fixed = self._values(metric, at, np.full(len(self.used), share))
         values = values[np.isfinite(values)] - np.mean(fixed[np.isfinite(fixed)])
-        least, most = metric_facts(metric).range
+        least, most = FACTS[metric].range
         tail = (1 - found.confidence_level) / 2
         low, high = np.clip(found.value + np.quantile(values, [tail, 1 - tail]), least, most)
         return replace(

@@ -25,19 +25,17 @@ from undercount.assume.mixture import (
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, read_metric
 from undercount.metric_facts import FACTS, MetricFacts
-from undercount.read.intervals.exact import (
-    IntervalKind,
-    dataset_recall,
-    pool_hits,
-    two_sided_z,
-    wilson_share,
-)
-from undercount.read.intervals.threshold_gradients import (
+from undercount.read.intervals.heads import (
     HeadCounts,
+    IntervalKind,
     RatePoint,
+    dataset_recall,
     fit,
     head_spread,
+    pool_hits,
     rate_error,
+    two_sided_z,
+    wilson_share,
 )
 from undercount.read.intervals.variance import Found
 from undercount.shares import clip_purity, clip_share

@@ -8,8 +8,8 @@ from undercount.assume.mixture import TOLERANCE, Misfit
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.estimate import Estimate, check_confidence_level
-from undercount.metric_facts import metric_facts
-from undercount.read.intervals.exact import two_sided_z
+from undercount.metric_facts import FACTS
+from undercount.read.intervals.heads import two_sided_z
 from undercount.shares import Shares
 
 
@@ -72,7 +72,7 @@ def delong_auc(counts: ScoreCounts, shares: Shares, *, confidence_level: float =
     if not math.isnan(error):
         reach = two_sided_z(confidence_level) * error
         low, high = max(inside - reach, 0.0), min(inside + reach, 1.0)
-    needs = metric_facts("roc_auc").needs(pure=shares.label_purity == 1)
+    needs = FACTS["roc_auc"].needs if shares.label_purity == 1 else FACTS["roc_auc"].needs_if_impure
     return Estimate(inside, low, high, error, confidence_level, needs, "DeLong")
 
 

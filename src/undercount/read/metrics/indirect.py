@@ -7,10 +7,10 @@ from undercount.assume.mixture import Target, mixture_curve
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.estimate import Estimate
-from undercount.metric_facts import metric_facts
+from undercount.metric_facts import FACTS
 from undercount.read.intervals.bootstrap import bootstrap_interval
 from undercount.read.intervals.estimate import ShareError
-from undercount.read.intervals.exact import two_sided_z
+from undercount.read.intervals.heads import two_sided_z
 from undercount.shares import Shares
 
 CHANCE_AREA = 0.5
@@ -58,7 +58,7 @@ def indirect_area(
     low = value - math.hypot(max(value - low, 0.0), reach)
     high = value + math.hypot(max(high - value, 0.0), reach)
     pure = shares.label_purity == 1 and shares.label_purity_interval is None
-    needs = metric_facts("roc_auc").needs(pure=pure)
+    needs = FACTS["roc_auc"].needs if pure else FACTS["roc_auc"].needs_if_impure
     error = math.hypot(found[0][1], moved)
     return Estimate(
         value, max(low, 0.0), min(high, 1.0), error, confidence_level, needs, "bootstrap"

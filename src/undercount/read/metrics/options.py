@@ -8,9 +8,9 @@ from undercount.assume.mixture import Target
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.estimate import Estimate
-from undercount.metric_facts import LOSSES, metric_facts
+from undercount.metric_facts import FACTS, LOSSES
 from undercount.read.intervals.estimate import ShareError, estimate_metric
-from undercount.read.intervals.exact import IntervalKind
+from undercount.read.intervals.heads import IntervalKind
 from undercount.shares import SAMPLINGS, Sampling, Shares, read_shares
 
 Metric = TypeVar("Metric", bound=Callable[..., Estimate])
@@ -108,7 +108,7 @@ def documented(metric: Metric) -> Metric:
     shared = "\n".join(_SHARED[name] for name in metric.__annotations__ if name in _SHARED)
     words = f"Parameters\n----------\n{shared}\n\nReturns\n-------\nEstimate\n\n"
     if "Notes\n-----" not in doc:
-        words += f"Notes\n-----\n{_ASSUMED[metric_facts(metric.__name__).needs_prevalence]}\n\n"
+        words += f"Notes\n-----\n{_ASSUMED[FACTS[metric.__name__].needs_prevalence]}\n\n"
     place = doc.index("Notes\n-----" if "Notes\n-----" in doc else "Examples\n--------")
     metric.__doc__ = doc[:place] + words + doc[place:]
     return metric
@@ -146,8 +146,8 @@ def read_rows(
     prevalences = ("prevalence", "unlabeled_prevalence", "label_frequency")
     given: dict[str, Any] = {name: options.get(name) for name in prevalences}
     shares = read_shares(counts, **given, label_purity=purity, sampling=sampling)
-    if shares is None and (metric_facts(name).needs_prevalence or purity != 1):
-        reason = "" if metric_facts(name).needs_prevalence else f" when label_purity is {purity}"
+    if shares is None and (FACTS[name].needs_prevalence or purity != 1):
+        reason = "" if FACTS[name].needs_prevalence else f" when label_purity is {purity}"
         raise InputError(
             f"{name} needs exactly one of prevalence, unlabeled_prevalence and label_frequency"
             f"{reason}; got none. undercount.prevalence estimates it"

@@ -7,7 +7,7 @@ from scipy.special import ndtri, stdtrit
 
 from undercount.counts import ScoreCounts
 from undercount.errors import collect_warnings
-from undercount.metric_facts import metric_facts
+from undercount.metric_facts import FACTS
 from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
 from undercount.read.sensitivity import AREAS
 from undercount.show.document import N_POINTS, plain
@@ -45,7 +45,7 @@ def script_facts() -> dict[str, dict[str, Any]]:
             "prevalence": facts.needs_prevalence,
             "grows": facts.grows,
         }
-        for name, facts in ((name, metric_facts(name)) for name in PAGE_METRICS)
+        for name, facts in ((name, FACTS[name]) for name in PAGE_METRICS)
     }
 
 

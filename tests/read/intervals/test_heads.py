@@ -10,7 +10,7 @@ from undercount import metrics
 from undercount.curve import Rates
 from undercount.metric_facts import THRESHOLD_METRICS
 from undercount.read.intervals.estimate import estimate_metric
-from undercount.read.intervals.threshold_gradients import RatePoint
+from undercount.read.intervals.heads import RatePoint
 
 RANGES = {"npv": (0, 1), "mcc": (-1, 1), "negative_likelihood_ratio": (0, math.inf)}
 
