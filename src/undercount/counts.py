@@ -12,7 +12,6 @@ from undercount.count.arrays import amount, read_labels, read_scores, read_weigh
 from undercount.count.kernel.rows import compact_table, full_table, sum_squares
 from undercount.count.kernel.table import (
     Table,
-    accumulate,
     add_tables,
     bound_auc_error,
     coarsen,
@@ -204,9 +203,9 @@ class ScoreCounts:
     def cumulative(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Rows above each border between cells, from 0 to all: positive, negative, unlabeled."""
         return (
-            accumulate(self.positive, self.n_positive),
-            accumulate(self.negative, self.n_negative),
-            accumulate(self.unlabeled, self.n_unlabeled),
+            _accumulate(self.positive, self.n_positive),
+            _accumulate(self.negative, self.n_negative),
+            _accumulate(self.unlabeled, self.n_unlabeled),
         )
 
     def auc(self, upper: str, lower: str) -> float:
@@ -294,3 +293,13 @@ _HINTS = {
         f"{named('unlabeled', '-1')}"
     ),
 }
+
+
+def _accumulate(column: FloatArray, total: float) -> FloatArray:
+    """Return the rows above each border between cells, from 0 to all."""
+    if total == 0:  # a class without rows costs no pass
+        return np.broadcast_to(0.0, len(column) + 1)
+    above = np.empty(len(column) + 1)
+    above[0] = 0.0
+    np.cumsum(column, out=above[1:])
+    return above

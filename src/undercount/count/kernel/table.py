@@ -125,16 +125,6 @@ def sum_equal_scores(score: FloatArray, columns: Sequence[FloatArray], merged: B
     return Table(kept[0], kept[1], kept[2], kept[3], kept[4] > 0)
 
 
-def accumulate(column: FloatArray, total: float) -> FloatArray:
-    """Return the rows above each border between cells, from 0 to all."""
-    if total == 0:  # a class without rows costs no pass
-        return np.broadcast_to(0.0, len(column) + 1)
-    above = np.empty(len(column) + 1)
-    above[0] = 0.0
-    np.cumsum(column, out=above[1:])
-    return above
-
-
 def tie_errors(classes: Iterable[FloatArray], merged: BoolArray) -> FloatArray:
     """Bound what each cell adds to the error of an AUC of two classes: an array (pairs, cells).
 

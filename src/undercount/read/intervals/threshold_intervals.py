@@ -70,7 +70,7 @@ def threshold_estimate(
 ) -> Found:
     """Return a threshold metric with its interval; `errors` are those of share and purity."""
     heads = HeadCounts.at(counts, design, threshold)
-    plain = design.pure and not FACTS[name].needs_prevalence
+    plain = design.pure and "prevalence" not in FACTS[name].needs
     if plain:  # whatever the prevalence
         errors = (0.0, errors[1])
     value, low, high = threshold_interval(
@@ -391,7 +391,7 @@ _FORMS: tuple[
     ],
     ...,
 ] = (
-    (lambda design, name: design.pure and not FACTS[name].needs_prevalence, _plain),
+    (lambda design, name: design.pure and "prevalence" not in FACTS[name].needs, _plain),
     (
         lambda design, name: (
             design.pure
