@@ -24,7 +24,7 @@ from undercount.assume.mixture import LABELLED, UNLABELED, Mixing, MixtureDesign
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve
 from undercount.errors import InputError, keep_scores
-from undercount.read.intervals.variance import CellRows, Influence, row_weights, score_link
+from undercount.read.intervals.variance import CellRows, Influence, Spread, row_weights, score_link
 
 _FEWEST = 2  # rows that leave one, which has no pair
 
@@ -75,6 +75,27 @@ def jackknife_variance(counts: ScoreCounts, design: MixtureDesign) -> float:
     size = number.sum()
     mean = (number * left_out).sum() / size
     return float((size - 1) / size * (number * (left_out - mean) ** 2).sum())
+
+
+def pairwise_precision(counts: ScoreCounts, design: MixtureDesign) -> Influence:
+    """Return the unbiased average precision with the influences of its rows and pairs of rows.
+
+    A label's own row is counted once, not as often as the positives that it stands for.
+    """
+    labels = _Labels.of(counts, design)
+    at = counts.positive > 0
+    value = unbiased_average_precision(counts, design)
+    scale = max(labels.positives - labels.unit, 0.0) / max(labels.total - labels.unit, 1e-300)
+    own, inverse, weight = labels.own, 1 / labels.flagged, labels.weight
+    precision = (own + scale * (labels.head - own)) * inverse
+    below = scale * (_reverse_sum(weight * inverse) - own * inverse)
+    everyone = float(design.sizes[UNLABELED] if design.sampling == "case-control" else design.sizes.sum())
+    lowered = np.zeros(len(at))
+    lowered[at] = weight / labels.total * precision * inverse * everyone
+    positive = np.zeros(len(at))
+    positive[at] = precision + below
+    prevalence = float(design.mixing.prevalence)
+    return Influence(value, positive=positive, everyone=-_reverse_sum(lowered), prevalence=value / prevalence)
 
 
 def interval_variance(counts: ScoreCounts, jackknife: float, influence: float) -> float:
@@ -239,6 +260,31 @@ def partial_roc_auc(mass: Recovered, max_fpr: float) -> Influence:
     chance = max_fpr * max_fpr / 2
     value = 0.5 * (1 + (area - chance) / (max_fpr - chance))
     return Influence(value, positive=scale * positive, negative=scale * negative)
+
+
+# Gauss and Legendre's three points: means of squares and cubes of a uniform number are exact.
+_NODES = np.array([0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5])
+_NODE_WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18
+
+
+def perfect_ranks(moves: Spread, name: str, max_fpr: float | None) -> Spread:
+    """Return the spread that an area of ranks would have if all positives lay above all others."""
+    design = moves.design
+    prevalence, share = float(design.mixing.prevalence), float(design.mixing.unlabeled_prevalence)
+    ones, zeros = np.ones(3), np.zeros(3)
+    tpr, fpr = np.append(_NODES, ones), np.append(zeros, _NODES)
+    if name == "roc_auc":
+        found = Influence(1.0, positive=1 - fpr, negative=tpr)
+    elif name == "lift_auc":
+        flagged = prevalence * tpr + (1 - prevalence) * fpr
+        found = Influence(1 - prevalence / 2, positive=1 - flagged, everyone=tpr)
+    else:
+        scale = 0.5 / (max_fpr - max_fpr * max_fpr / 2)
+        found = Influence(1.0, positive=scale * np.maximum(max_fpr - fpr, 0), negative=scale * (tpr - 1))
+    shares = np.array([float(design.label_purity), share, 0.0])
+    present = (design.sizes > 0).astype(float)
+    masses = np.concatenate([np.outer(shares, _NODE_WEIGHTS), np.outer(1 - shares, _NODE_WEIGHTS)], axis=1)
+    return Spread(design, CellRows(masses * present[:, None]), found)
 
 
 def no_area(max_fpr: float | None) -> float:

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import ndtr, ndtri, stdtrit
 
 from undercount.assume.mixture import KINDS, LABELLED, TOLERANCE, UNLABELED, Misfit, MixtureDesign
 from undercount.counts import ScoreCounts
@@ -19,6 +19,7 @@ from undercount.read.intervals.area_gradients import (
     jackknife_variance,
     mean_loss,
     no_area,
+    perfect_ranks,
     recovered,
     unbiased_average_precision,
     with_borders,
@@ -34,7 +35,8 @@ _FEWEST = 2  # rows that have no skewness
 _STRAIGHT = 1e-8
 # Near 1 the logit's intervals of an AUC explode, and those around an estimate beyond 1 are empty;
 # so the estimate is cut, and the skewness that few labels bring is allowed for.
-_SKEWED = ("log_loss", "roc_auc")
+_SKEWED = ("log_loss",)
+RANKED = ("roc_auc", "lift_auc", "partial_roc_auc")
 
 
 def area_estimate(
@@ -90,6 +92,13 @@ def _average_precision(
     if not design.pure:
         return plug_in, variance, variance, "delta"
     value = unbiased_average_precision(counts, design)
+    import os
+    if os.environ.get("APX"):
+        from undercount.read.intervals.area_gradients import pairwise_precision
+        variance2 = float(Spread(design, cell_rows(counts), pairwise_precision(counts, design)).variance)
+        f = float(os.environ["APX"])
+        variance2 = math.sqrt(variance2 * variance)
+        return value, variance2, variance2, "delta"
     if not design.counted or design.given == "label_frequency":
         return value, variance, variance, "delta"
     unlabelled = 1 - min(float(design.sizes[LABELLED] / design.mixing.positives), 1.0)
@@ -116,39 +125,103 @@ def _ends(
     else:
         size = float(moves.design.effective[LABELLED])
         t = float(stdtrit(max(size - 1, 1.0), (1 + confidence_level) / 2))
-        low, high = _scaled_ends(moves, value, error, t, facts, max_fpr)
+        low, high = _scaled_ends(moves, value, error, t, facts, max_fpr, (1 - confidence_level) / 2)
     return min(max(low, least), most), min(max(high, least), most)
 
 
 def _scaled_ends(
-    moves: Spread, value: float, error: float, t: float, facts: MetricFacts, max_fpr: float | None
+    moves: Spread, value: float, error: float, t: float, facts: MetricFacts, max_fpr: float | None, tail: float
 ) -> tuple[float, float]:
     least, most = facts.range
     inside = min(max(value, least), most)  # around a value outside the range would be nothing
     if facts.name in _SKEWED:
         return skewed_interval(inside, error, third_moments(moves), t)
-    if facts.name == "partial_roc_auc":
-        origin = no_area(max_fpr)
-        if origin < value < most:
-            low, high = _partial_ends(value - origin, error, t)
-            return origin + low, origin + high
-    elif least < value < most:
+    if facts.name in RANKED:
+        return _ranked_ends(moves, value, error, t, facts.name, max_fpr, tail)
+    if least < value < most:
         ends = delta_interval(value, error, facts.scale, t)
         return float(ends[0]), float(ends[1])
     return inside - t * error, inside + t * error
 
 
-def _partial_ends(area: float, error: float, t: float) -> tuple[float, float]:
-    """Return the ends for a partial area, counted from no area at all.
+def _ranked_ends(
+    moves: Spread, value: float, error: float, t: float, name: str, max_fpr: float | None, tail: float
+) -> tuple[float, float]:
+    """Return the ends for an area of ranks, on the scale of what it may be at all.
 
-    Its errors grow with it, faster than with its square root and slower than in proportion, the
-    more so the fewer negatives are among the unlabeled rows. Each end is taken on the scale that
-    puts it farther out. (Simulated: on the log scale alone intervals cover .93 with 120 labels and
-    .6 positives among the unlabeled rows, of which .05 lie above the truth.)
+    An area under the lift curve is (with the prevalence known) an area under the ROC curve in
+    other units, and so is its interval.
     """
-    root = math.sqrt(area)
-    low = max(root - t * error / (2 * root), 0.0) ** 2
-    return low, area * math.exp(min(t * error / area, _LARGEST_EXPONENT))
+    least, most = _possible(moves, name, max_fpr)
+    share, room = min((value - least) / (most - least), 1.0), most - least
+    perfect = float(perfect_ranks(moves, name, max_fpr).variance) / room**2
+    variance = max((error / room) ** 2, perfect)
+    z = -float(ndtri(tail))
+    f = perfect / variance
+    t2 = math.sqrt(f * z * z + (1 - f) * t * t)
+    low, high = odds_interval(share, variance, perfect, t2)
+    doubt = min(variance / (share * (1 - share)) ** 2, 1.0) ** 2 if 0.5 < share < 1 else float(share >= 1)
+    if doubt > 0 and moves.design.pure:
+        low = _with_unseen(low, share, doubt, _unseen(moves, share, max_fpr if name == "partial_roc_auc" else 1.0, tail))
+    if name == "partial_roc_auc" and 0 < share < 1:
+        high = max(high, share * math.exp(min(t * error / room / share, _LARGEST_EXPONENT)))
+    return least + low * room, least + high * room
+
+
+def _possible(moves: Spread, name: str, max_fpr: float | None) -> tuple[float, float]:
+    """Return the least and the largest area that any order of the rows has."""
+    if name == "lift_auc":
+        half = float(moves.design.mixing.prevalence) / 2
+        return half, 1 - half
+    return (no_area(max_fpr), 1.0) if name == "partial_roc_auc" else (0.0, 1.0)
+
+
+def odds_interval(share: float, variance: float, perfect: float, t: float) -> tuple[float, float]:
+    """Return ends."""
+    if share < 0.5:
+        low, high = odds_interval(1 - share, variance, perfect, t)
+        return 1 - high, 1 - low
+    missed = 1 - share
+    fixed = min(perfect * (share - missed) ** 2, variance)
+    odds = missed / share
+    grows = min((variance - fixed) / (missed * share) ** 2 if missed > 0 else 1.0, 1.0)
+    stays = max(variance / share**4 - grows * odds * odds, 0.0)
+    ends = []
+    for q in (t, -t):
+        if grows < 1e-12:
+            end = odds + q * math.sqrt(stays)
+        elif stays < 1e-12 * grows * odds * odds:
+            end = odds * math.exp(min(q * math.sqrt(grows), _LARGEST_EXPONENT))
+        else:
+            s = math.sqrt(grows)
+            unit = math.sqrt(stays) / s
+            end = unit * math.sinh(math.asinh(odds / unit) + q * s)
+        ends.append(1 / (1 + end) if end > -1 else 1.0)
+    return ends[0], ends[1]
+
+
+def _unseen(moves: Spread, share: float, max_fpr: float, tail: float) -> float:
+    """Return the least share."""
+    design, rows = moves.design, moves.rows
+    mixing, size = design.mixing, max(float(design.effective[LABELLED]), 1.0)
+    lowest = int(np.flatnonzero(rows.masses[LABELLED])[-1]) + 1
+    fpr = float((mixing.negative @ rows.masses[:, :lowest]).sum())
+    prevalence = float(mixing.prevalence)
+    others = (1 - prevalence) * float(design.effective_total if design.sampling == "single-sample" else design.effective[UNLABELED])
+    fpr = min(max(fpr, 0.0) + max(prevalence / (1 - prevalence) / (size + 1), 1 / others), 0.5)
+    missed = float(ndtr((ndtri(fpr) - ndtri(tail ** (1 / size))) / math.sqrt(2)))
+    if max_fpr < 1:
+        missed = 1 - math.exp(-missed / max_fpr)
+    found = 1 - missed
+    hidden = float(design.unlabelled_share) ** 0.25 if design.counted else 1.0
+    return (1 - hidden) * share + hidden * found
+
+
+def _with_unseen(low: float, share: float, doubt: float, unseen: float) -> float:
+    if not 0 < unseen < low:
+        return low
+    a, b = (math.log(v) - math.log1p(-v) for v in (min(low, 1 - 1e-16), unseen))
+    return 1 / (1 + math.exp(-(a + doubt * (b - a))))
 
 
 def _flat_ends(
