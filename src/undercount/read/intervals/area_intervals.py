@@ -19,6 +19,7 @@ from undercount.read.intervals.area_gradients import (
     jackknife_variance,
     mean_loss,
     no_area,
+    pairwise_precision,
     perfect_ranks,
     recovered,
     unbiased_average_precision,
@@ -33,9 +34,8 @@ _ROUNDING = 1e-6
 _LARGEST_EXPONENT = 700.0  # e^700 is almost the largest float
 _FEWEST = 2  # rows that have no skewness
 _STRAIGHT = 1e-8
-# Near 1 the logit's intervals of an AUC explode, and those around an estimate beyond 1 are empty;
-# so the estimate is cut, and the skewness that few labels bring is allowed for.
-_SKEWED = ("log_loss",)
+_SKEWED = ("log_loss",)  # the skewness that few labels bring is allowed for
+# Areas of ranks: shares of pairs of rows in the right order.
 RANKED = ("roc_auc", "lift_auc", "partial_roc_auc")
 
 
@@ -58,7 +58,7 @@ def area_estimate(
     variance = wide = float(moves.variance)
     value, method = float(influence.value), "delta"
     if name == "average_precision":
-        value, variance, wide, method = _average_precision(counts, design, value, wide)
+        value, variance, wide, method = _average_precision(counts, design, rows, wide)
     from_shares = moves.from_shares(errors)
     error = math.sqrt(variance + from_shares)
     least, most = facts.range
@@ -77,7 +77,7 @@ def area_estimate(
 
 
 def _average_precision(
-    counts: ScoreCounts, design: MixtureDesign, plug_in: float, variance: float
+    counts: ScoreCounts, design: MixtureDesign, rows: CellRows, variance: float
 ) -> tuple[float, float, float, str]:
     """Return the unbiased estimate, its variance, the variance for its interval, and the method.
 
@@ -89,23 +89,17 @@ def _average_precision(
             f"fewer than {FEW_LABELS} its interval is too narrow"
         )
         warn(SmallSampleWarning(message, metric="average_precision"), stacklevel=6)
-    if not design.pure:
-        return plug_in, variance, variance, "delta"
     value = unbiased_average_precision(counts, design)
-    import os
-    if os.environ.get("APX"):
-        from undercount.read.intervals.area_gradients import pairwise_precision
-        variance2 = float(Spread(design, cell_rows(counts), pairwise_precision(counts, design)).variance)
-        f = float(os.environ["APX"])
-        variance2 = math.sqrt(variance2 * variance)
-        return value, variance2, variance2, "delta"
-    if not design.counted or design.given == "label_frequency":
+    if math.isnan(value) or math.isnan(variance):
         return value, variance, variance, "delta"
-    unlabelled = 1 - min(float(design.sizes[LABELLED] / design.mixing.positives), 1.0)
-    jackknife = unlabelled * jackknife_variance(counts, design)
-    if math.isnan(jackknife):  # from two labels
-        return value, variance, variance, "delta"
-    return value, jackknife, interval_variance(counts, jackknife, variance), "jackknife"
+    pairwise = float(Spread(design, rows, pairwise_precision(counts, design, value)).variance)
+    method = "delta"
+    if design.pure and design.counted and design.given != "label_frequency":
+        unlabelled = 1 - min(float(design.sizes[LABELLED] / design.mixing.positives), 1.0)
+        jackknife = unlabelled * jackknife_variance(counts, design)
+        if not math.isnan(jackknife):  # from two labels
+            pairwise, method = jackknife, "jackknife"
+    return value, pairwise, interval_variance(counts, pairwise, variance), method
 
 
 def _ends(
@@ -122,22 +116,22 @@ def _ends(
         return least, most
     if error <= _ROUNDING * float(np.abs(_of_label(moves)).max()):
         low, high = _flat_ends(moves, value, facts.name, max_fpr, confidence_level)
+    elif facts.name in RANKED:
+        low, high = _ranked_ends(moves, value, error, confidence_level, facts.name, max_fpr)
     else:
-        size = float(moves.design.effective[LABELLED])
-        t = float(stdtrit(max(size - 1, 1.0), (1 + confidence_level) / 2))
-        low, high = _scaled_ends(moves, value, error, t, facts, max_fpr, (1 - confidence_level) / 2)
+        low, high = _scaled_ends(moves, value, error, _student(moves, confidence_level), facts)
     return min(max(low, least), most), min(max(high, least), most)
 
 
 def _scaled_ends(
-    moves: Spread, value: float, error: float, t: float, facts: MetricFacts, max_fpr: float | None, tail: float
+    moves: Spread, value: float, error: float, t: float, facts: MetricFacts
 ) -> tuple[float, float]:
     least, most = facts.range
     inside = min(max(value, least), most)  # around a value outside the range would be nothing
     if facts.name in _SKEWED:
         return skewed_interval(inside, error, third_moments(moves), t)
-    if facts.name in RANKED:
-        return _ranked_ends(moves, value, error, t, facts.name, max_fpr, tail)
+    if facts.name == "average_precision":
+        return grown_interval(inside, error * error, 0.0, t)
     if least < value < most:
         ends = delta_interval(value, error, facts.scale, t)
         return float(ends[0]), float(ends[1])
@@ -145,27 +139,37 @@ def _scaled_ends(
 
 
 def _ranked_ends(
-    moves: Spread, value: float, error: float, t: float, name: str, max_fpr: float | None, tail: float
+    moves: Spread, value: float, error: float, level: float, name: str, max_fpr: float | None
 ) -> tuple[float, float]:
-    """Return the ends for an area of ranks, on the scale of what it may be at all.
+    """Return the ends for an area of ranks, as a share of what is possible.
 
-    An area under the lift curve is (with the prevalence known) an area under the ROC curve in
-    other units, and so is its interval.
+    With the prevalence known an area under the lift curve is an area under the ROC curve in other
+    units, and so is its interval. The variance of labels that are spread as those of a perfect
+    order is known, and needs no Student's quantile.
     """
     least, most = _possible(moves, name, max_fpr)
-    share, room = min((value - least) / (most - least), 1.0), most - least
-    perfect = float(perfect_ranks(moves, name, max_fpr).variance) / room**2
+    room = most - least
+    share = min((value - least) / room, 1.0)  # around more than possible would be nothing
+    perfect = float(perfect_ranks(moves.design, name, max_fpr).variance) / room**2
     variance = max((error / room) ** 2, perfect)
-    z = -float(ndtri(tail))
-    f = perfect / variance
-    t2 = math.sqrt(f * z * z + (1 - f) * t * t)
-    low, high = odds_interval(share, variance, perfect, t2)
-    doubt = min(variance / (share * (1 - share)) ** 2, 1.0) ** 2 if 0.5 < share < 1 else float(share >= 1)
-    if doubt > 0 and moves.design.pure:
-        low = _with_unseen(low, share, doubt, _unseen(moves, share, max_fpr if name == "partial_roc_auc" else 1.0, tail))
+    t, z = _student(moves, level), float(ndtri((1 + level) / 2))
+    known = perfect / variance
+    low, high = odds_interval(
+        share, variance, perfect, math.hypot(z * known**0.5, t * (1 - known) ** 0.5)
+    )
+    if share > 0.5 and moves.design.pure:  # noqa: PLR2004 - better than chance
+        end = 1.0 if name != "partial_roc_auc" or max_fpr is None else max_fpr
+        low = _with_unseen(
+            low, _unseen(moves, share, end, (1 - level) / 2), _rests_on_one(moves, share, variance)
+        )
     if name == "partial_roc_auc" and 0 < share < 1:
+        # Its errors grow with it, the more so the fewer negatives are among the unlabeled rows.
         high = max(high, share * math.exp(min(t * error / room / share, _LARGEST_EXPONENT)))
     return least + low * room, least + high * room
+
+
+def _student(moves: Spread, level: float) -> float:
+    return float(stdtrit(max(float(moves.design.effective[LABELLED]) - 1, 1.0), (1 + level) / 2))
 
 
 def _possible(moves: Spread, name: str, max_fpr: float | None) -> tuple[float, float]:
@@ -177,51 +181,81 @@ def _possible(moves: Spread, name: str, max_fpr: float | None) -> tuple[float, f
 
 
 def odds_interval(share: float, variance: float, perfect: float, t: float) -> tuple[float, float]:
-    """Return ends."""
-    if share < 0.5:
+    """Return the ends for a share of what is possible, on the scale of its odds.
+
+    A part of the variance is there even if no row is misplaced (`perfect`): it stays as it is,
+    and the rest grows with the odds of a misplaced pair. Without the former this is the logit.
+    """
+    if share < 0.5:  # noqa: PLR2004 - an order turned round has the same errors
         low, high = odds_interval(1 - share, variance, perfect, t)
         return 1 - high, 1 - low
     missed = 1 - share
-    fixed = min(perfect * (share - missed) ** 2, variance)
-    odds = missed / share
-    grows = min((variance - fixed) / (missed * share) ** 2 if missed > 0 else 1.0, 1.0)
-    stays = max(variance / share**4 - grows * odds * odds, 0.0)
-    ends = []
-    for q in (t, -t):
-        if grows < 1e-12:
-            end = odds + q * math.sqrt(stays)
-        elif stays < 1e-12 * grows * odds * odds:
-            end = odds * math.exp(min(q * math.sqrt(grows), _LARGEST_EXPONENT))
-        else:
-            s = math.sqrt(grows)
-            unit = math.sqrt(stays) / s
-            end = unit * math.sinh(math.asinh(odds / unit) + q * s)
-        ends.append(1 / (1 + end) if end > -1 else 1.0)
-    return ends[0], ends[1]
+    steady = min(perfect * (share - missed) ** 2, variance) / share**4
+    ends = grown_interval(missed / share, variance / share**4, steady, t)
+    low, high = (1 / (1 + end) if end > -1 else 1.0 for end in ends)
+    return high, low
 
 
-def _unseen(moves: Spread, share: float, max_fpr: float, tail: float) -> float:
-    """Return the least share."""
+def grown_interval(value: float, variance: float, steady: float, t: float) -> tuple[float, float]:
+    """Return the ends if errors grow with a value, except for a steady part of the variance.
+
+    With a variance s + g v² of the estimate at v, asinh(v √(g/s)) has the same errors everywhere:
+    the value itself if g = 0, its logarithm if s = 0. A mean of numbers above 0 has a standard
+    error of at most itself, so g is at most 1; what is more counts as steady.
+    """
+    grows = min((variance - steady) / value**2 if value > 0 else 1.0, 1.0)
+    steady = max(variance - grows * value * value, 0.0)
+    rate = math.sqrt(grows)
+    if grows <= _STRAIGHT:
+        return value - t * math.sqrt(variance), value + t * math.sqrt(variance)
+    if steady <= _STRAIGHT * variance:
+        return value * math.exp(-t * rate), value * math.exp(t * rate)
+    unit = math.sqrt(steady / grows)
+    low, high = (unit * math.sinh(math.asinh(value / unit) + q * rate) for q in (-t, t))
+    return low, high
+
+
+def _rests_on_one(moves: Spread, share: float, variance: float) -> float:
+    """Return how nearly a single label makes the whole estimate: 0 not at all, 1 altogether.
+
+    The relative variance of the odds, squared; it is 1 if only one label is not on top.
+    """
+    free = float(moves.design.unlabelled_share) if moves.design.counted else 1.0
+    odds = (share * (1 - share)) ** 2
+    return min(variance / (free * odds), 1.0) ** 2 if free * odds > 0 else float(free > 0)
+
+
+def _unseen(moves: Spread, share: float, end: float, tail: float) -> float:
+    """Return the least share if positives may lie below all labelled ones, as normal scores do.
+
+    All n labels lie above the place of the lowest, which has a chance of at least `tail` only if
+    a share of tail^(1/n) of the positives lies there. The rates at that place tell how far apart
+    two normal distributions are, and so the area; up to a false-positive rate of `end`, about
+    1 - exp(-missed/end) of what is possible is missed.
+    """
     design, rows = moves.design, moves.rows
-    mixing, size = design.mixing, max(float(design.effective[LABELLED]), 1.0)
+    prevalence, size = float(design.mixing.prevalence), max(float(design.effective[LABELLED]), 1.0)
+    seen = tail ** (1 / size)
     lowest = int(np.flatnonzero(rows.masses[LABELLED])[-1]) + 1
-    fpr = float((mixing.negative @ rows.masses[:, :lowest]).sum())
-    prevalence = float(mixing.prevalence)
-    others = (1 - prevalence) * float(design.effective_total if design.sampling == "single-sample" else design.effective[UNLABELED])
-    fpr = min(max(fpr, 0.0) + max(prevalence / (1 - prevalence) / (size + 1), 1 / others), 0.5)
-    missed = float(ndtr((ndtri(fpr) - ndtri(tail ** (1 / size))) / math.sqrt(2)))
-    if max_fpr < 1:
-        missed = 1 - math.exp(-missed / max_fpr)
-    found = 1 - missed
+    fpr = float(design.mixing.negative @ rows.masses[:, :lowest].sum(axis=1))
+    # The rate supposes that all positives lie above; half of those that need not are taken off.
+    apart = design.sampling == "case-control"
+    n_rows = float(design.effective[UNLABELED] if apart else design.effective_total)
+    fpr = max(fpr, 0.0) + max(prevalence * (1 - seen) / 2, 1 / n_rows) / (1 - prevalence)
+    missed = float(ndtr((ndtri(min(fpr, 0.5)) - ndtri(seen)) / math.sqrt(2)))
+    if end < 1:
+        missed = 1 - math.exp(-missed / end)
+    # Of these rows only hidden positives can lie elsewhere; few of them vary the more.
     hidden = float(design.unlabelled_share) ** 0.25 if design.counted else 1.0
-    return (1 - hidden) * share + hidden * found
+    return share - hidden * max(share - 1 + missed, 0.0)
 
 
-def _with_unseen(low: float, share: float, doubt: float, unseen: float) -> float:
+def _with_unseen(low: float, unseen: float, doubt: float) -> float:
+    """Return a lower end moved towards another, if that is lower, on the logit scale."""
     if not 0 < unseen < low:
         return low
-    a, b = (math.log(v) - math.log1p(-v) for v in (min(low, 1 - 1e-16), unseen))
-    return 1 / (1 + math.exp(-(a + doubt * (b - a))))
+    ends = [math.log(end) - math.log1p(-end) for end in (unseen, min(low, 1 - 1e-15))]
+    return 1 / (1 + math.exp(-(doubt * ends[0] + (1 - doubt) * ends[1])))
 
 
 def _flat_ends(

@@ -147,6 +147,7 @@ class CellRows:
 
     masses: FloatArray  # shape (3, cells), each kind sums to 1 (or 0 if there is none)
     centred: bool = True  # variances are taken around means of the same rows: too small by 1/n
+    weighted: bool = True  # cells tell which weights single rows have
 
     def moments(self, value: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance under a mixture; `weights` has one entry a kind."""
@@ -269,7 +270,7 @@ class Spread:
     @cached_property
     def weights(self) -> RowWeights | None:
         """Weights of the labelled rows; None if all are equal or rows are not in cells."""
-        if not isinstance(self.rows, CellRows):
+        if not isinstance(self.rows, CellRows) or not self.rows.weighted:
             return None
         total, unit = self.design.sizes[LABELLED], self.design.units[LABELLED]
         return RowWeights.of(self.rows.masses[LABELLED], float(total), float(unit))
