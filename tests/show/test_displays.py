@@ -86,6 +86,63 @@ def test_calibration_of_impure_labels(sampling, expected):
     assert display.frame()["score"] == pytest.approx([0.8, 0.2], abs=1e-12)
 
 
+def test_intervals_of_calibration_are_wilsons_of_the_labelled_share_over_the_frequency():
+    # Two groups of 100 rows, 30 and 10 of them labelled; half of the positives carry a label.
+    counts = uc.ScoreCounts.from_counts([0.8, 0.2], [30, 10], [0, 0], [70, 90])
+    display = uc.displays.CalibrationDisplay.from_counts(
+        counts, uc.Shares.from_positives(counts, 80)
+    )
+    columns = display.frame()
+    assert columns["positive_share"] == pytest.approx([0.6, 0.2], abs=1e-12)
+    for k, (low, high) in enumerate(zip(columns["low"], columns["high"], strict=True)):
+        for end in (low, high):  # Wilson: 1.96 of its own standard errors away
+            share, seen = end / 2, (30, 10)[k] / 100
+            assert abs(seen - share) == pytest.approx(
+                1.959964 * (share * (1 - share) / 100) ** 0.5, abs=1e-6
+            )
+
+
+@pytest.mark.parametrize("sampling", ["single-sample", "case-control"])
+def test_an_uncertain_share_widens_calibration(sampling):
+    counts = uc.ScoreCounts.from_counts([0.8, 0.2], [30, 10], [0, 0], [70, 90])
+    widths = []
+    for share in (0.25, (0.15, 0.35)):
+        shares = uc.Shares(share, sampling=sampling)
+        columns = uc.displays.CalibrationDisplay.from_counts(counts, shares).frame()
+        assert (columns["low"] < columns["positive_share"]).all()
+        assert (columns["high"] > columns["positive_share"]).all()
+        widths.append(columns["high"] - columns["low"])
+    assert (widths[1] > widths[0]).all()
+
+
+@pytest.mark.parametrize("display", DISPLAYS[:3])
+def test_bands_hold_the_truth_at_an_uncertain_share(display, rows):
+    # The share taken is .09 too low: at that share alone the band leaves the truth out.
+    _, probability, y, truth = rows
+    true = uc.labelled_curve(uc.ScoreCounts.from_rows(truth, probability))
+    share = float(truth[y != 1].mean())
+    outside, widths = [], []
+    for error in (0.0, 0.06):
+        taken = uc.Estimate(share - 0.09, share - 0.2, share + 0.03, error, 0.95, (), "guess")
+        counts = uc.ScoreCounts.from_rows(y, probability, unlabeled=-1)
+        shares = uc.Shares(taken if error else share - 0.09)
+        band = display.from_counts(counts, shares).band()
+        place, low, high = band.values()
+        x, height = getattr(true, display.x), getattr(true, display.y)
+        known = ~np.isnan(height)
+        height = np.interp(place, x[known], height[known])
+        inner = (place > 0.05) & (place < 0.95)
+        outside.append(((height < low) | (height > high))[inner].mean())
+        widths.append((high - low).mean())
+    assert outside[1] == 0
+    if display.y == "recall" and display.x != "fpr":  # recall of flagged rows needs no share
+        assert outside[0] == 0
+        assert widths[1] == pytest.approx(widths[0], abs=1e-12)
+    else:
+        assert outside[0] > 0.2
+        assert widths[1] > widths[0]
+
+
 @pytest.mark.parametrize("display", [uc.displays.HistogramDisplay, uc.displays.CalibrationDisplay])
 def test_counts_without_the_places_of_the_scores_are_refused(display, rows):
     _, probability, y, _ = rows

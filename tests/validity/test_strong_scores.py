@@ -8,6 +8,7 @@ from scipy.special import ndtr
 from sklearn.metrics import roc_auc_score
 
 import undercount as uc
+from undercount.read.intervals.estimate import estimate_metric
 
 SETTINGS = [
     # prevalence, label frequency, separation in standard deviations, rows
@@ -55,3 +56,97 @@ def test_intervals_near_one_are_neither_empty_nor_everything():
 def test_intervals_near_one_cover(setting, target):
     # An interval cut at 1 covers whatever lies above it, so there is no upper bar.
     assert covered(setting, target, 600)[0] >= 0.93
+
+
+# Prevalence, labels, rows, and how scores are drawn: meant to hurt.
+FEW_LABELS = {
+    "3.5 apart, prevalence .05, 10 labels": (0.05, 10, 1000, 3.5),
+    "3.5 apart, prevalence .3, 10 labels": (0.3, 10, 1000, 3.5),
+    "3.5 apart, prevalence .01, 10 labels": (0.01, 10, 4000, 3.5),
+    "2.5 apart, prevalence .05, 20 labels": (0.05, 20, 2000, 2.5),
+    "2.5 apart, prevalence .1, 10 labels, tied": (0.1, 10, 1000, -2.5),
+    "1.2 apart, prevalence .3, 10 labels": (0.3, 10, 1000, 1.2),
+}
+LEVELS = (0.8, 0.9, 0.95)
+MAX_FPR = 0.2
+
+
+def drawn_scores(rng, truth, distance):
+    score = rng.normal(abs(distance) * truth)
+    return np.floor(1.5 * score) if distance < 0 else score
+
+
+def true_areas(truth, score):
+    share = truth.mean()
+    area = roc_auc_score(truth, score)
+    partial = roc_auc_score(truth, score, max_fpr=MAX_FPR)
+    return {"roc_auc": area, "lift_auc": share / 2 + (1 - share) * area, "partial_roc_auc": partial}
+
+
+def few_labels(setting, target, sampling, n_draws, levels=LEVELS):
+    """Return coverages, shape (metrics, levels), and widths over 3.92 standard deviations.
+
+    Widths are of the lift area: its estimate is nowhere cut, and its interval is that of the AUC.
+    """
+    prevalence, n_labels, n, distance = setting
+    rng = np.random.default_rng([n_labels, n, round(1000 * prevalence), round(abs(distance) * 10)])
+    if target == "population":
+        many = rng.random(1_000_000) < prevalence
+        right = true_areas(many, drawn_scores(rng, many, distance))
+    held, errors, widths, below_one = [], [], [], []
+    for _ in range(n_draws):
+        truth = rng.random(n) < prevalence
+        score = drawn_scores(rng, truth, distance)
+        if sampling == "case-control":
+            y = np.append(np.ones(n_labels), np.full(n, np.nan))
+            apart = drawn_scores(rng, np.ones(n_labels, dtype=bool), distance)
+            counts = uc.ScoreCounts.from_rows(y, np.append(apart, score), compact=True)
+            share = truth.mean() if target == "dataset" else prevalence
+            shares = uc.Shares(share, sampling=sampling)
+        else:
+            labels = rng.choice(
+                np.flatnonzero(truth), min(n_labels, truth.sum() - 1), replace=False
+            )
+            y = np.full(n, np.nan)
+            y[labels] = 1
+            counts = uc.ScoreCounts.from_rows(y, score, compact=True)
+            known = truth.mean() if target == "dataset" else prevalence
+            if len(labels) >= known * n:
+                continue
+            shares = uc.Shares.from_prevalence(counts, known)
+        true = true_areas(truth, score) if target == "dataset" else right
+        row = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", uc.MisfitWarning)
+            for metric in true:
+                for level in levels:
+                    found = estimate_metric(
+                        counts, shares, metric, target=target, max_fpr=MAX_FPR,
+                        confidence_level=level,
+                    )  # fmt: skip
+                    row.append(found.low - 1e-12 <= true[metric] <= found.high + 1e-12)
+                    if metric == "roc_auc" and level == max(levels):
+                        below_one.append(found.value < 1)
+                    if metric == "lift_auc" and level == max(levels):
+                        widths.append(found.high - found.low)
+                        errors.append(found.value - true[metric])
+        held.append(row)
+    ratio = np.mean(np.array(widths)[below_one]) / (2 * 1.96 * np.std(errors))
+    return np.mean(held, axis=0).reshape(3, len(levels)), ratio
+
+
+def test_ten_labels_of_a_strong_score_are_covered():
+    held, ratio = few_labels((0.05, 10, 1000, 3.5), "dataset", "single-sample", 150, (0.95,))
+    assert (held >= 0.9).all()
+    assert ratio < 1.7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sampling", ["single-sample", "case-control"])
+@pytest.mark.parametrize("target", ["dataset", "population"])
+@pytest.mark.parametrize("name", FEW_LABELS)
+def test_few_labels_of_strong_scores_are_covered(name, target, sampling):
+    held, ratio = few_labels(FEW_LABELS[name], target, sampling, 800)
+    # Less two standard errors of 800 draws; an interval that ends at 1 covers all above it.
+    assert (held >= np.array([0.78, 0.88, 0.93]) - 0.015).all(), held
+    assert ratio < 1.6

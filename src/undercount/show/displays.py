@@ -16,9 +16,12 @@ from undercount.assume.mixture import mixture_curve, recovered_rates
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
 from undercount.errors import InputError
+from undercount.read.intervals.heads import two_sided_z, wilson_share
 from undercount.read.sensitivity import largest_share, sweep
 from undercount.shares import Shares, read_shares
 
+GRID = 201  # places at which a band is drawn
+LEVEL = 0.95
 KEYWORDS = ("unlabeled", "name", "truth", *list(inspect.signature(read_shares).parameters)[1:])
 N_BINS = 40
 N_GROUPS = 10
@@ -110,7 +113,9 @@ def _refuse_unknown(method: str, names: Iterable[str]) -> None:
 class CurveDisplay(Display):
     """Base of the displays of two rates against each other.
 
-    Drawn are the recovered curve solid, the naive one dashed, bounds as a band, truth dotted.
+    Drawn are the recovered curve solid, the naive one dashed, a band around it, truth dotted.
+    `bounds` hold the curves that the labels leave possible at the share taken (none for impure
+    labels), `ends` those recovered at the ends of the share's interval.
     """
 
     curve: OperatingCurve
@@ -118,6 +123,7 @@ class CurveDisplay(Display):
     bounds: CurveBounds | None = None
     truth: OperatingCurve | None = None
     name: str = "score"
+    ends: tuple[OperatingCurve, ...] = ()
 
     x: ClassVar[str] = ""
     y: ClassVar[str] = ""
@@ -128,23 +134,50 @@ class CurveDisplay(Display):
         cls, counts: ScoreCounts, shares: Shares, *, name: str = "score", truth: Any = None
     ) -> Self:
         """Make the display from counts and shares."""
-        bounds = bound_curve(counts, shares) if cls.x == "fpr" else None
+        exact = shares.exact()
+        bounds = bound_curve(counts, exact) if exact.label_purity == 1 else None
         # A ROC curve is cleaned; the others follow the threshold, so that recall only grows.
         curve = mixture_curve(counts, shares, clean=cls.x == "fpr")
-        return cls(curve, naive_curve(counts), bounds, truth, name)
+        ends = tuple(
+            mixture_curve(counts, exact.with_unlabeled_prevalence(end), clean=False)
+            for end in _share_ends(shares)
+        )
+        return cls(curve, naive_curve(counts), bounds, truth, name, ends)
 
     def frame(self) -> dict[str, FloatArray]:
         """Return the columns that are drawn."""
         return {self.x: getattr(self.curve, self.x), self.y: getattr(self.curve, self.y)}
 
-    def _draw(self, axes: Any) -> None:
+    def band(self) -> dict[str, FloatArray]:
+        """Return the ends of the band along the axis; none if nothing is uncertain.
+
+        The distances to what the labels leave possible (at 95 %, along the whole curve) and to
+        the curves at the ends of the share's interval add in squares, each side by itself.
+
+        Notes
+        -----
+        Assumes: the error of the share is independent of the chance of the labels.
+        Wrong when: the share was estimated on the same few labels.
+        """
+        if self.bounds is None and not self.ends:
+            return {}
+        grid = np.linspace(0, 1, GRID)
+        middle = _along(grid, *self.frame().values())
+        below, above = np.zeros(GRID), np.zeros(GRID)
+        sources = [self.ends]
         if self.bounds is not None:
-            grid = np.linspace(0, 1, 201)
-            ends = []
-            for curve in (self.bounds.pessimistic, self.bounds.optimistic):
-                order = np.lexsort((curve.tpr, curve.fpr))
-                ends.append(np.interp(grid, curve.fpr[order], curve.tpr[order]))
-            axes.fill_between(grid, *ends, alpha=0.2, label="95 % bounds")
+            sources.append((self.bounds.pessimistic, self.bounds.optimistic))
+        for curves in sources:
+            moved = [middle]
+            moved += [_along(grid, getattr(c, self.x), getattr(c, self.y)) for c in curves]
+            below = np.hypot(below, middle - np.min(moved, axis=0))
+            above = np.hypot(above, np.max(moved, axis=0) - middle)
+        low, high = np.clip(middle - below, 0, 1), np.clip(middle + above, 0, 1)
+        return {self.x: grid, "low": low, "high": high}
+
+    def _draw(self, axes: Any) -> None:
+        if band := self.band():
+            axes.fill_between(*band.values(), alpha=0.2, label="95 % bounds")
         axes.plot(*self.frame().values(), "-", label=self.name)
         for other, style, label in (
             (self.naive, "--", "unlabeled = negative"),
@@ -153,6 +186,26 @@ class CurveDisplay(Display):
             if other is not None:
                 axes.plot(getattr(other, self.x), getattr(other, self.y), style, label=label)
         axes.set(xlabel=self.labels[0], ylabel=self.labels[1], xlim=(0, 1), ylim=(0, 1.02))
+
+
+def _share_ends(shares: Shares) -> list[float]:
+    """Return the ends of the interval of the share among the unlabeled; none if it is known."""
+    span = shares.unlabeled_prevalence_interval
+    if span is None:
+        if shares.unlabeled_prevalence_error == 0:
+            return []
+        span = shares.as_ranges(two_sided_z(LEVEL)).unlabeled_prevalence_interval
+    if span is None:
+        return []
+    return [float(shares.clip(end)) for end in (span.low, span.high)]
+
+
+def _along(grid: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
+    """Return the height of a curve at each place of a grid, within [0, 1]."""
+    known = ~(np.isnan(x) | np.isnan(y))
+    x, y = np.clip(x[known], 0, 1), np.clip(y[known], 0, 1)
+    order = np.lexsort((y, x))
+    return np.asarray(np.interp(grid, x[order], y[order]))
 
 
 @dataclass(frozen=True)
@@ -323,11 +376,15 @@ class HistogramDisplay(ColumnsDisplay):
 
 
 class CalibrationDisplay(ColumnsDisplay):
-    """Draw the share of positives among rows of about the same score.
+    """Draw the share of positives among rows of about the same score, with its 95 % interval.
 
     In each group the positives follow from the labelled and the unlabeled rows (Jain et al. 2017,
     eq. 1); their share is among all rows of the group in a single sample, and among the unlabeled
     ones in case-control. Nothing is clipped: a share outside [0, 1] shows misfit or few rows.
+
+    The interval is Wilson's of the labelled share of a group, divided by the label frequency (in
+    case-control Wilson's of both rates); limits of the share among the unlabeled rows, if it is
+    not known, add in squares.
 
     Notes
     -----
@@ -340,7 +397,7 @@ class CalibrationDisplay(ColumnsDisplay):
     >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0], [0.9, 0.8, 0.3, 0.1], unlabeled=0)
     >>> display = uc.displays.CalibrationDisplay.from_counts(counts, uc.Shares(0.1))
     >>> sorted(display.frame())
-    ['positive_share', 'score']
+    ['high', 'low', 'positive_share', 'score']
     """
 
     @classmethod
@@ -353,20 +410,23 @@ class CalibrationDisplay(ColumnsDisplay):
         rows = counts.positive + counts.negative + counts.unlabeled
         middle = (np.cumsum(rows) - rows / 2) / rows.sum()
         group = np.minimum((middle * N_GROUPS).astype(int), N_GROUPS - 1)
+        filled = np.bincount(group, rows, N_GROUPS) > 0
 
         def total(column: FloatArray) -> FloatArray:
-            return np.asarray(np.bincount(group, column, N_GROUPS), dtype=np.float64)
+            return np.asarray(np.bincount(group, column, N_GROUPS), dtype=np.float64)[filled]
 
-        every, unlabeled = total(rows), total(counts.unlabeled) / counts.n_unlabeled
-        found, _ = recovered_rates(total(counts.positive) / counts.n_positive, unlabeled, shares)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mean = total(rows * counts.score) / every
-            if shares.sampling == "single-sample":
-                share = shares.positives(counts) * found / every
-            else:
-                share = shares.unlabeled_prevalence * found / unlabeled
-        filled = every > 0
-        return {"score": mean[filled], "positive_share": share[filled]}, {}
+        kinds = total(counts.positive), total(counts.unlabeled), total(counts.negative)
+        every = total(rows)
+        share = _positive_share(counts, shares.exact(), kinds[0], kinds[1], every)
+        ends = _share_limits(counts, shares, kinds)
+        low, high = share.copy(), share.copy()
+        for pair in ends:  # distances add in squares, each side by itself
+            least, most = np.minimum(*pair), np.maximum(*pair)
+            low = share - np.hypot(share - low, np.maximum(share - least, 0.0))
+            high = share + np.hypot(high - share, np.maximum(most - share, 0.0))
+        mean = total(rows * counts.score) / every
+        low, high = np.minimum(np.clip(low, 0, 1), share), np.maximum(np.clip(high, 0, 1), share)
+        return {"score": mean, "positive_share": share, "low": low, "high": high}, {}
 
     @classmethod
     def _scores(cls, estimator: Any, X: Any) -> Any:
@@ -380,8 +440,48 @@ class CalibrationDisplay(ColumnsDisplay):
     def _draw(self, axes: Any) -> None:
         """Draw the groups beside the diagonal of perfect calibration."""
         axes.plot([0, 1], [0, 1], ":", color="gray", label="perfect")
-        axes.plot(self.columns["score"], self.columns["positive_share"], "o-", label=self.name)
+        score, share = self.columns["score"], self.columns["positive_share"]
+        reach = share - self.columns["low"], self.columns["high"] - share
+        axes.errorbar(score, share, reach, fmt="o-", capsize=3, label=self.name)
         axes.set(xlabel="score", ylabel="share of positives")
+
+
+def _positive_share(
+    counts: ScoreCounts, shares: Shares, labelled: Any, unlabeled: Any, every: Any
+) -> FloatArray:
+    """Return the share of positives in groups with so many labelled, unlabeled and all rows."""
+    rate = unlabeled / counts.n_unlabeled
+    found, _ = recovered_rates(labelled / counts.n_positive, rate, shares)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if shares.sampling == "single-sample":
+            return np.asarray(shares.positives(counts) * found / every)
+        return np.asarray(shares.unlabeled_prevalence * found / rate)
+
+
+def _share_limits(
+    counts: ScoreCounts, shares: Shares, kinds: tuple[FloatArray, FloatArray, FloatArray]
+) -> list[tuple[FloatArray, FloatArray]]:
+    """Return the share of positives in groups with one source of chance at its two limits."""
+    labelled, unlabeled, negative = kinds
+    every, exact, z = labelled + unlabeled + negative, shares.exact(), two_sided_z(LEVEL)
+    pairs = []
+    if shares.sampling == "single-sample":
+        rows = every - negative  # a label more is an unlabeled row less
+        unit = counts.n_positive / counts.effective_size("positive")
+        ends = [rows * end for end in wilson_share(labelled / rows, rows / unit, z)]
+        pairs.append([_positive_share(counts, exact, n, rows - n, every) for n in ends])
+    else:
+        sizes = counts.n_positive, counts.n_unlabeled
+        effective = counts.effective_size("positive"), counts.effective_size("unlabeled")
+        ends = [sizes[0] * end for end in wilson_share(labelled / sizes[0], effective[0], z)]
+        pairs.append([_positive_share(counts, exact, n, unlabeled, every) for n in ends])
+        ends = [sizes[1] * end for end in wilson_share(unlabeled / sizes[1], effective[1], z)]
+        pairs.append([_positive_share(counts, exact, labelled, n, every) for n in ends])
+    moved = [
+        _positive_share(counts, exact.with_unlabeled_prevalence(end), labelled, unlabeled, every)
+        for end in _share_ends(shares)
+    ]
+    return [(pair[0], pair[1]) for pair in [*pairs, moved] if pair]
 
 
 def _refuse_merged(counts: ScoreCounts, what: str) -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +13,12 @@ import undercount as uc
 from undercount import metrics
 from undercount.assume.mixture import design_of
 from undercount.read.intervals.area_gradients import cell_rows, mean_loss, recovered
-from undercount.read.intervals.area_intervals import skewed_interval, third_moments
+from undercount.read.intervals.area_intervals import (
+    grown_interval,
+    odds_interval,
+    skewed_interval,
+    third_moments,
+)
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.variance import Spread
 
@@ -84,23 +90,42 @@ def test_a_single_label_beyond_the_range_is_said():
     assert (found.value, found.low, found.high) == (1, 0, 1)
 
 
-@pytest.mark.filterwarnings("ignore::undercount.SmallSampleWarning")
+APART = [1, 1, None, None, 1, None, None, None, 1, None]  # two labels above all six other rows
+
+
 def test_recall_gained_above_every_row_of_the_target_has_a_precision_of_1():
-    # Two labels drawn apart lie above all six unlabeled rows. By hand, with a = .1 and κ = .9.
-    y = [1, 1, None, None, 1, None, None, None, 1, None]
+    # By hand, with a = .1 and κ = .9.
     share, purity = Fraction(1, 10), Fraction(9, 10)
     recall = flagged = area = Fraction(0)
-    for label in y:
+    for label in APART:
         gained = (1 - share) / 4 if label == 1 else -(1 - purity) / 6
         recall += gained / (purity - share)
         flagged += 0 if label == 1 else Fraction(1, 6)
         area += gained / (purity - share) * (share * recall / flagged if flagged else 1)
-    counts = uc.ScoreCounts.from_rows(y, range(10, 0, -1))
-    shares = uc.Shares(0.1, 0.9, "case-control")
-    found = estimate_metric(counts, shares, "average_precision")
-    assert found.value == pytest.approx(float(area), abs=1e-12)
-    curve = uc.mixture_curve(counts, shares, clean=False)
+    counts = uc.ScoreCounts.from_rows(APART, range(10, 0, -1))
+    curve = uc.mixture_curve(counts, uc.Shares(0.1, 0.9, "case-control"), clean=False)
     assert curve.average_precision == pytest.approx(float(area), abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::undercount.SmallSampleWarning")
+def test_average_precision_of_impure_labels_is_a_sum_over_rows_and_pairs():
+    # With a = .5 three of six rows are positive; a labelled row takes the place of one of them,
+    # and one row more stands beside each pair, since those above it are known by number only.
+    share, purity, positives = Fraction(1, 2), Fraction(9, 10), 3
+    stands = [
+        positives * ((1 - share) / 4 if label == 1 else -(1 - purity) / 6) / (purity - share)
+        for label in APART
+    ]
+    scale = (1 - Fraction(1, positives)) / (1 - Fraction(1, 4))
+    area, above = Fraction(0), 0
+    for row, label in enumerate(APART):
+        above += label is None
+        flagged = 1 + above * Fraction(5, 6) if label == 1 else Fraction(above)
+        area += stands[row] * (1 / flagged + scale * sum(stands[:row]) / (flagged + 1))
+    counts = uc.ScoreCounts.from_rows(APART, range(10, 0, -1))
+    shares = uc.Shares(0.5, 0.9, "case-control")
+    found = estimate_metric(counts, shares, "average_precision")
+    assert found.value == pytest.approx(float(area / positives), abs=1e-12)
 
 
 @pytest.mark.parametrize("metric", ["roc_auc", "lift_auc", "brier_score"])
@@ -139,6 +164,50 @@ def test_skewness_is_unbiased_over_all_labelings(n_labelled):
     third, mixed = np.mean(moments, axis=0)
     assert third == pytest.approx(np.mean(off**3), rel=1e-9)
     assert mixed == pytest.approx(np.mean(off * variances), rel=1e-9)
+
+
+@pytest.mark.parametrize("target", ["dataset", "population"])
+@pytest.mark.parametrize("sampling", ["single-sample", "case-control"])
+@pytest.mark.parametrize(("n_labels", "distance"), [(10, 3.5), (40, 1.0), (25, -0.5)])
+def test_lift_and_roc_area_have_one_interval(n_labels, distance, sampling, target):
+    # AUC = (AUL - π/2)/(1 - π) for whichever order of the rows.
+    rng = np.random.default_rng(n_labels)
+    truth = np.arange(600) < 120
+    y = np.where(np.arange(600) < n_labels, 1.0, math.nan)
+    counts = uc.ScoreCounts.from_rows(y, rng.normal(distance * truth))
+    prevalence = 0.2
+    shares = uc.Shares.from_prevalence(counts, prevalence)
+    if sampling == "case-control":
+        shares = uc.Shares(prevalence, sampling=sampling)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", uc.MisfitWarning)  # an area beyond 1 by chance
+        lift, roc = (
+            estimate_metric(counts, shares, name, target=target) for name in ("lift_auc", "roc_auc")
+        )
+    for end in ("low", "high"):
+        assert getattr(lift, end) == pytest.approx(
+            prevalence / 2 + (1 - prevalence) * getattr(roc, end), abs=1e-12
+        )
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8, 0.97])
+def test_without_a_steady_part_the_odds_have_a_logit_interval(share):
+    error, t = 0.3 * share * (1 - share), 2.2
+    low, high = odds_interval(share, error**2, 0.0, t)
+    logit = math.log(share / (1 - share))
+    assert low == pytest.approx(1 / (1 + math.exp(-(logit - t * 0.3))), abs=1e-12)
+    assert high == pytest.approx(1 / (1 + math.exp(-(logit + t * 0.3))), abs=1e-12)
+
+
+def test_errors_that_do_not_grow_are_added():
+    assert grown_interval(0.1, 0.04, 0.04, 2.0) == pytest.approx((-0.3, 0.5), abs=1e-12)
+
+
+def test_the_interval_moves_smoothly_while_the_estimate_reaches_1():
+    shares = np.linspace(0.9, 1.0, 2001)
+    ends = np.array([odds_interval(share, 4e-4, 2.25e-4, 2.2) for share in shares])
+    assert np.abs(np.diff(ends, axis=0)).max() < 2e-4  # the estimate moves by 5e-5
+    assert ends[-1] == pytest.approx((0.95, 1.0), abs=0.02)
 
 
 def test_without_skewness_the_interval_is_students():

@@ -48,4 +48,4 @@ def test_guaranteed_searches_both_ranges(case, metric):
     # What is promised whatever the dependence is wider than what supposes independence.
     combined = estimate_metric(counts, shares, metric, **options)
     assert found.low < combined.low
-    assert found.high > combined.high
+    assert found.high > combined.high or combined.high == 1  # cut off at the end of the range

@@ -93,13 +93,13 @@ def _average_precision(
     if math.isnan(value) or math.isnan(variance):
         return value, variance, variance, "delta"
     pairwise = float(Spread(design, rows, pairwise_precision(counts, design, value)).variance)
-    method = "delta"
     if design.pure and design.counted and design.given != "label_frequency":
         unlabelled = 1 - min(float(design.sizes[LABELLED] / design.mixing.positives), 1.0)
         jackknife = unlabelled * jackknife_variance(counts, design)
         if not math.isnan(jackknife):  # from two labels
-            pairwise, method = jackknife, "jackknife"
-    return value, pairwise, interval_variance(counts, pairwise, variance), method
+            return value, jackknife, interval_variance(counts, jackknife, variance), "jackknife"
+    wide = interval_variance(counts, pairwise, variance)
+    return value, wide, wide, "delta"
 
 
 def _ends(
@@ -150,18 +150,20 @@ def _ranked_ends(
     least, most = _possible(moves, name, max_fpr)
     room = most - least
     share = min((value - least) / room, 1.0)  # around more than possible would be nothing
-    perfect = float(perfect_ranks(moves.design, name, max_fpr).variance) / room**2
-    variance = max((error / room) ** 2, perfect)
-    t, z = _student(moves, level), float(ndtri((1 + level) / 2))
-    known = perfect / variance
-    low, high = odds_interval(
-        share, variance, perfect, math.hypot(z * known**0.5, t * (1 - known) ** 0.5)
-    )
-    if share > 0.5 and moves.design.pure:  # noqa: PLR2004 - better than chance
+    variance = (error / room) ** 2
+    steady = float(perfect_ranks(moves.design, name, max_fpr).variance) / room**2
+    steady *= min((2 * share - 1) ** 2, 1.0)
+    t, known = _student(moves, level), 0.0
+    if moves.design.pure:
+        variance = max(variance, steady)
+        known = steady / variance
+    quantile = math.hypot(known**0.5 * float(ndtri((1 + level) / 2)), (1 - known) ** 0.5 * t)
+    low, high = odds_interval(share, variance, min(steady, variance), quantile)
+    # Better than chance, and no label is known to be wrong.
+    if share > 0.5 and moves.design.pure and isinstance(moves.rows, CellRows):  # noqa: PLR2004
         end = 1.0 if name != "partial_roc_auc" or max_fpr is None else max_fpr
-        low = _with_unseen(
-            low, _unseen(moves, share, end, (1 - level) / 2), _rests_on_one(moves, share, variance)
-        )
+        unseen = _unseen(moves.design, moves.rows, share, end, (1 - level) / 2)
+        low = _towards(low, unseen, _rests_on_one(moves.design, share, variance))
     if name == "partial_roc_auc" and 0 < share < 1:
         # Its errors grow with it, the more so the fewer negatives are among the unlabeled rows.
         high = max(high, share * math.exp(min(t * error / room / share, _LARGEST_EXPONENT)))
@@ -180,18 +182,17 @@ def _possible(moves: Spread, name: str, max_fpr: float | None) -> tuple[float, f
     return (no_area(max_fpr), 1.0) if name == "partial_roc_auc" else (0.0, 1.0)
 
 
-def odds_interval(share: float, variance: float, perfect: float, t: float) -> tuple[float, float]:
+def odds_interval(share: float, variance: float, steady: float, t: float) -> tuple[float, float]:
     """Return the ends for a share of what is possible, on the scale of its odds.
 
-    A part of the variance is there even if no row is misplaced (`perfect`): it stays as it is,
-    and the rest grows with the odds of a misplaced pair. Without the former this is the logit.
+    The steady part of the variance is there even if no row is misplaced; the rest grows with the
+    odds of a misplaced pair. Without the former this is the logit.
     """
     if share < 0.5:  # noqa: PLR2004 - an order turned round has the same errors
-        low, high = odds_interval(1 - share, variance, perfect, t)
+        low, high = odds_interval(1 - share, variance, steady, t)
         return 1 - high, 1 - low
-    missed = 1 - share
-    steady = min(perfect * (share - missed) ** 2, variance) / share**4
-    ends = grown_interval(missed / share, variance / share**4, steady, t)
+    # The derivative of (1 - share)/share is 1/share².
+    ends = grown_interval((1 - share) / share, variance / share**4, steady / share**4, t)
     low, high = (1 / (1 + end) if end > -1 else 1.0 for end in ends)
     return high, low
 
@@ -215,17 +216,17 @@ def grown_interval(value: float, variance: float, steady: float, t: float) -> tu
     return low, high
 
 
-def _rests_on_one(moves: Spread, share: float, variance: float) -> float:
+def _rests_on_one(design: MixtureDesign, share: float, variance: float) -> float:
     """Return how nearly a single label makes the whole estimate: 0 not at all, 1 altogether.
 
     The relative variance of the odds, squared; it is 1 if only one label is not on top.
     """
-    free = float(moves.design.unlabelled_share) if moves.design.counted else 1.0
+    free = float(design.unlabelled_share) if design.counted else 1.0
     odds = (share * (1 - share)) ** 2
     return min(variance / (free * odds), 1.0) ** 2 if free * odds > 0 else float(free > 0)
 
 
-def _unseen(moves: Spread, share: float, end: float, tail: float) -> float:
+def _unseen(design: MixtureDesign, rows: CellRows, share: float, end: float, tail: float) -> float:
     """Return the least share if positives may lie below all labelled ones, as normal scores do.
 
     All n labels lie above the place of the lowest, which has a chance of at least `tail` only if
@@ -233,7 +234,6 @@ def _unseen(moves: Spread, share: float, end: float, tail: float) -> float:
     two normal distributions are, and so the area; up to a false-positive rate of `end`, about
     1 - exp(-missed/end) of what is possible is missed.
     """
-    design, rows = moves.design, moves.rows
     prevalence, size = float(design.mixing.prevalence), max(float(design.effective[LABELLED]), 1.0)
     seen = tail ** (1 / size)
     lowest = int(np.flatnonzero(rows.masses[LABELLED])[-1]) + 1
@@ -250,7 +250,7 @@ def _unseen(moves: Spread, share: float, end: float, tail: float) -> float:
     return share - hidden * max(share - 1 + missed, 0.0)
 
 
-def _with_unseen(low: float, unseen: float, doubt: float) -> float:
+def _towards(low: float, unseen: float, doubt: float) -> float:
     """Return a lower end moved towards another, if that is lower, on the logit scale."""
     if not 0 < unseen < low:
         return low

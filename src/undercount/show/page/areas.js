@@ -117,29 +117,6 @@ function labelling(d, phi, bySize) { // only which positives carry a label is ra
   if (d.pure) return kept * meanVariance(d, label, 0);
   return inflation(d, label) * (purity * kept * moments(masses, label, x.positive)[1] + (1 - purity) * others * moments(masses, label, x.negative)[1]) / effective[0];
 }
-function thirdMoments(d, { phi, bySize }) { // of the error, and of the error with its variance
-  const { model, x, purity } = d, { masses, effective: n } = model, weighted = labelWeights(model);
-  const third = (value, k) => {
-    const mean = moments(masses, value, UNIT[k])[0];
-    const cubes = k === 0 && weighted ? weightedMoment(d, value, 3, 2) : moments(masses, value.map((v) => (v - mean) ** 3), UNIT[k])[0];
-    return cubes * n[k] ** 2 / ((n[k] - 1) * (n[k] - 2));
-  };
-  if (!model.dataset) return new Array(2).fill(KINDS.reduce((s, k) => s + (n[k] > 2 ? third(phi[k], k) / n[k] ** 2 : 0), 0));
-  if (n[0] <= 2) return [0, 0];
-  if (!model.single) {
-    const hidden = x.a * n[1], other = hidden > 0 ? 1 / hidden : 0, of = third(phi[0], 0);
-    return [of * (n[0] ** -2 - other ** 2), of * (1 / n[0] + other) / n[0]];
-  }
-  const label = labelMoves(d, phi), [mean, variance] = moments(masses, label, UNIT[0]), [kept, others] = unlabelledShares(d);
-  const free = purity * kept + (1 - purity) * others, shift = d.given === "label_frequency" ? model.sizes[0] * numberSlope(d, phi, mean, bySize) : 0;
-  const at = weighted ? [0, 1, 2].map((power) => weightedMoment(d, label, power, 2)) : [1, 0, variance];
-  const of = (third(label, 0) + (shift ? 3 * shift * at[2] + 3 * shift ** 2 * at[1] + shift ** 3 * at[0] : 0)) / n[0] ** 2;
-  return [of * free * (2 * free - 1), of * free ** 2];
-}
-function skewedEnds(value, error, [first, second], t) { // Hall's cubic
-  const bend = (second / 2 - first / 6) / error ** 3, shift = first / 6 / error ** 3;
-  return [t, -t].map((q) => value - error * (Math.abs(bend) > 1e-8 ? (Math.cbrt(1 + 3 * bend * (q - shift)) - 1) / bend : q - shift));
-}
 function unlabeledRows(d, value) { // labelled rows stand for the positives among these unlabeled rows
   const { model, x, purity } = d, { masses, effective } = model, hidden = effective[1] * x.a;
   const among = moments(masses, value, x.positive)[1], rest = moments(masses, value, x.negative)[1];
@@ -147,15 +124,15 @@ function unlabeledRows(d, value) { // labelled rows stand for the positives amon
     + (1 - purity) ** 2 * rest / Math.max(effective[1] - hidden, 1e-300));
 }
 // Average precision without the bias of plugging in, and its jackknife variance.
-function unbiasedPrecision(d) { // rows: weight of a cell, of one row in it, of labelled and of all rows at least as high
+function unbiasedPrecision(d) { // rows: weight of a cell, of one row in it, of labelled and of all rows at least as high, and so for pairs
   const { model, x } = d, { single, sizes, units, heads: [head, u, n] } = model, cells = model.curve.positive;
   const scale = single ? 1 : units[1] / units[0], own = rowWeights(cells, sizes[0] * units[0]), rows = []; // labels drawn apart have a scale of their own
   for (let i = 1; i <= model.m; i++) {
-    const w = own[i - 1] * scale;
-    if (cells[i - 1] > 0) rows.push([cells[i - 1] * scale, w, head[i] * scale, single ? head[i] + u[i] + n[i] : w + u[i] * Math.max(1 - w / sizes[1], 0)]);
+    const w = own[i - 1] * scale, flagged = single ? head[i] + u[i] + n[i] : w + u[i] * Math.max(1 - w / sizes[1], 0);
+    if (cells[i - 1] > 0) rows.push([cells[i - 1] * scale, w, head[i] * scale, flagged, single ? flagged : flagged + w]);
   }
   const sum = (f) => rows.reduce((s, row, j) => s + row[0] * f(row, j), 0), total = sum(() => 1), unit = sum((r) => r[1]) / total;
-  const alone = sum((r) => r[1] / r[3]), pairs = sum((r) => (r[2] - r[1]) / r[3]), others = Math.max(x.n - unit, 0);
+  const alone = sum((r) => r[1] / r[3]), pairs = sum((r) => (r[2] - r[1]) / r[4]), others = Math.max(x.n - unit, 0);
   if (total <= unit * (1 + 1e-9)) return [others > 0 ? NaN : alone / total, NaN];
   const value = (alone + pairs * others / (total - unit)) / total;
   if (total <= 2 * unit) return [value, NaN];
@@ -169,27 +146,102 @@ function unbiasedPrecision(d) { // rows: weight of a cell, of one row in it, of 
   const size = sum((r) => 1 / r[1]), mean = sum((r, j) => left[j] / r[1]) / size;
   return [value, (size - 1) / size * sum((r, j) => (left[j] - mean) ** 2 / r[1])];
 }
-function areaEstimate(d, name) {
-  const { model } = d, f = influence(d, name), moves = spread(d, f), precision = name === "average_precision";
-  let value = f.value, wide = moves.variance;
-  if (precision && d.pure) {
-    const [unbiased, jackknife] = unbiasedPrecision(d), link = labelWeights(model)?.link ?? 0, known = d.given !== "label_frequency";
-    value = unbiased;
-    if (model.dataset && model.single && known && !Number.isNaN(jackknife)) wide = ((1 - link) * (1 - Math.min(model.sizes[0] / d.x.n, 1)) * jackknife + (1 + link) * wide) / 2;
+// How many positives each row stands for; a row's square is no product of two rows, so it is left out.
+function pairPrecision(d) {
+  const { model, x, purity } = d, { single, sizes, units, heads: [head, u, n] } = model, cells = model.curve.positive, m = model.m;
+  const by = single ? 1 : units[1] / units[0], own = Float64Array.from(rowWeights(cells, sizes[0] * units[0]), (w) => w * by);
+  const stands = x.n * x.positive[0] / sizes[0] / by, lacks = x.n * x.positive[1] / sizes[1], free = clip(1 - purity * sizes[0] / x.n);
+  const scale = single ? 1 / Math.max(1 - (stands - lacks) ** 2 * free * (1 - free) * units[0] / Math.max(x.n - units[0], 1e-300), 1e-9)
+    : Math.max(1 - units[1] / x.n, 0) / Math.max(1 - units[0] / sizes[0], 1e-9);
+  const unlabeled = own.map((_, i) => u[i + 1] - u[i]), found = own.map((_, i) => stands * cells[i] * by + lacks * unlabeled[i]);
+  const flagged = own.map((w, i) => single ? head[i + 1] + u[i + 1] + n[i + 1] : w + u[i + 1] * Math.max(1 - w / sizes[1], 0));
+  let sum = 0, value = 0, lower = 0, later = 0;
+  const heads = found.map((v) => (sum += v)), at = (i, w, each, rows) => w / rows + scale * (heads[i] - each * w) / (single ? rows : rows + w);
+  const precision = own.map((w, i) => at(i, w, stands, flagged[i])), positive = new Float64Array(m), everyone = new Float64Array(m);
+  for (let i = m - 1; i >= 0; i--) {
+    value += stands * cells[i] * by * precision[i];
+    if (lacks !== 0 && unlabeled[i] > 0) value += lacks * unlabeled[i] * at(i, units[1], lacks, single ? flagged[i] : u[i + 1]);
+    lower += found[i] / flagged[i]; later += found[i] / x.n * precision[i] / flagged[i] * (single ? model.total : sizes[1]);
+    positive[i] = precision[i] + scale * (lower - stands * own[i] / flagged[i]); everyone[i] = -later;
   }
+  return { value: value / x.n, parts: [positive, new Float64Array(m), everyone] };
+}
+function precisionEstimate(d, plugIn) { // value and variance for the interval, between that of pairs and that of plugging in
+  const { model } = d, pairs = pairPrecision(d), known = d.given !== "label_frequency", link = labelWeights(model)?.link ?? 0;
+  const [unbiased, jackknife] = d.pure ? unbiasedPrecision(d) : [pairs.value, NaN];
+  if (Number.isNaN(unbiased) || Number.isNaN(plugIn)) return [unbiased, plugIn];
+  let own = spread(d, { ...pairs, slope: unbiased / Math.max(d.x.prevalence, 1e-300) }).variance;
+  if (d.pure && model.dataset && model.single && known && !Number.isNaN(jackknife)) own = (1 - Math.min(model.sizes[0] / d.x.n, 1)) * jackknife;
+  return [unbiased, ((1 - link) * own + (1 + link) * plugIn) / 2];
+}
+function areaEstimate(d, name) {
+  const { model } = d, f = influence(d, name), moves = spread(d, f), precise = name === "average_precision";
+  const [value, wide] = precise ? precisionEstimate(d, moves.variance) : [f.value, moves.variance];
   const error = Math.sqrt(wide + moves.shares), inside = clip(value);
   if (Number.isNaN(value)) return { value, low: 0, high: 1, fits: true };
   const ends = Number.isNaN(error) ? [0, 1] : error <= 1e-6 * Math.max(Math.abs(moves.label[0]), Math.abs(moves.label[2]))
     ? flatEnds(d, value, anywhere(d, name))
-    : name === "roc_auc" ? skewedEnds(inside, error, thirdMoments(d, moves), model.t) : areaEnds(value, error, precision, model.t);
+    : precise ? grownEnds(inside, error * error, 0, model.t) : rankedEnds(d, value, error, name);
   const [low, high] = ends.map((end) => clip(end));
   return { value: inside, low: Math.min(low, inside), high: Math.max(high, inside), fits: Math.abs(value - inside) <= 1e-9 };
 }
-function areaEnds(value, error, log, t) {
-  if (!(value > 0 && value < 1)) return [clip(value) - t * error, clip(value) + t * error];
-  if (log) return [value * Math.exp(-t * error / value), value * Math.exp(t * error / value)];
-  const middle = Math.log(value) - Math.log1p(-value), half = t * error / (value * (1 - value));
-  return [1 / (1 + Math.exp(half - middle)), 1 / (1 + Math.exp(-middle - half))];
+// Errors grow with the value, except for a steady part of the variance.
+function grownEnds(value, variance, steady, t) {
+  const grows = Math.min(value > 0 ? (variance - steady) / value ** 2 : 1, 1), rest = Math.max(variance - grows * value ** 2, 0), rate = Math.sqrt(grows);
+  if (grows <= 1e-8) return [value - t * Math.sqrt(variance), value + t * Math.sqrt(variance)];
+  if (rest <= 1e-8 * variance) return [value * Math.exp(-t * rate), value * Math.exp(t * rate)];
+  const unit = Math.sqrt(rest / grows);
+  return [-t, t].map((q) => unit * Math.sinh(Math.asinh(value / unit) + q * rate));
+}
+function oddsEnds(share, variance, steady, t) {
+  if (share < 0.5) return oddsEnds(1 - share, variance, steady, t).map((end) => 1 - end).reverse();
+  return grownEnds((1 - share) / share, variance / share ** 4, steady / share ** 4, t).map((end) => end > -1 ? 1 / (1 + end) : 1).reverse();
+}
+// How an area of ranks would vary if all positives lay above all others (three points of Gauss and Legendre each).
+function perfectVariance(d, name) {
+  const { model, x, purity } = d, nodes = [-1, 0, 1].map((v) => 0.5 + v * Math.sqrt(0.15)), weights = [5 / 18, 8 / 18, 5 / 18], row = (v) => Float64Array.from(v);
+  const above = row([...nodes, 1, 1, 1]), below = row([0, 0, 0, ...nodes]), zero = new Float64Array(6), pi = x.prevalence;
+  const masses = [purity, x.a, 0].map((p, k) => row([...weights.map((w) => w * p), ...weights.map((w) => w * (1 - p))]).map((v) => model.sizes[k] > 0 ? v : 0));
+  const parts = name === "roc_auc" ? [below.map((f) => 1 - f), above, zero] : [below.map((f, i) => 1 - pi * above[i] - (1 - pi) * f), zero, above];
+  return spread({ ...d, errors: [0, 0], model: { ...model, masses, m: 6, labels: null } }, { value: 1, parts, slope: 0 }).variance;
+}
+function rankedEnds(d, value, error, name) {
+  const { model, x } = d, half = name === "lift_auc" ? x.prevalence / 2 : 0, room = 1 - 2 * half, share = Math.min((value - half) / room, 1);
+  const steady = perfectVariance(d, name) / room ** 2 * Math.min((2 * share - 1) ** 2, 1), seen = (error / room) ** 2, variance = d.pure ? Math.max(seen, steady) : seen;
+  const known = d.pure ? steady / variance : 0, quantile = Math.hypot(Math.sqrt(known) * model.z, Math.sqrt(1 - known) * model.t);
+  let [low, high] = oddsEnds(share, variance, Math.min(steady, variance), quantile);
+  if (share > 0.5 && d.pure) low = towards(low, unseen(d, share), restsOnOne(d, share, variance));
+  return [half + low * room, half + high * room];
+}
+const freeShare = ({ model, x, purity }) => model.dataset && model.single ? clip(1 - purity * model.sizes[0] / x.n) : 1;
+function restsOnOne(d, share, variance) { // the relative variance of the odds, squared
+  const free = freeShare(d), odds = (share * (1 - share)) ** 2;
+  return free * odds > 0 ? Math.min(variance / (free * odds), 1) ** 2 : +(free > 0);
+}
+function unseen(d, share) { // positives may lie below all labelled ones, as normal scores do
+  const { model, x } = d, tail = (1 - model.confidence_level) / 2, seen = tail ** (1 / Math.max(model.effective[0], 1));
+  let fpr = 0, lowest = model.m - 1;
+  while (!(model.masses[0][lowest] > 0)) lowest--;
+  KINDS.forEach((k) => { let head = 0; for (let i = 0; i <= lowest; i++) head += model.masses[k][i]; fpr += x.negative[k] * head; });
+  const rows = model.single ? model.total ** 2 / dot(model.sizes, model.units) : model.effective[1];
+  fpr = Math.max(fpr, 0) + Math.max(x.prevalence * (1 - seen) / 2, 1 / rows) / (1 - x.prevalence);
+  const missed = normal((normalQuantile(Math.min(fpr, 0.5)) - normalQuantile(seen)) / Math.SQRT2);
+  return share - freeShare(d) ** 0.25 * Math.max(share - 1 + missed, 0);
+}
+function towards(low, other, doubt) { // on the logit scale
+  if (!(other > 0 && other < low)) return low;
+  const [a, b] = [other, Math.min(low, 1 - 1e-15)].map((v) => Math.log(v) - Math.log1p(-v));
+  return 1 / (1 + Math.exp(-(doubt * a + (1 - doubt) * b)));
+}
+function normal(v) { // the distribution function: a series, exact to rounding for |v| < 8
+  let term = v, sum = v;
+  for (let k = 3; Math.abs(term) > 1e-18 * Math.abs(sum) && k < 400; k += 2) { term *= v * v / k; sum += term; }
+  return 0.5 + sum * Math.exp(-v * v / 2) / Math.sqrt(2 * Math.PI);
+}
+function normalQuantile(p) {
+  let low = -9, high = 9;
+  for (let k = 0; k < 70; k++) { const middle = (low + high) / 2; if (normal(middle) < p) low = middle; else high = middle; }
+  return (low + high) / 2;
 }
 function anywhere(d, name) { // what a label adds in each cell, and between and beyond them
   const { model } = d, masses = model.masses.map((mass) => new Float64Array(2 * model.m + 1).map((_, i) => i % 2 ? mass[(i - 1) / 2] : 0));

@@ -9,7 +9,8 @@ const several = models.length > 1;
 // Limits of recall and precision at some of the thresholds, widened to the labelling bias.
 function bandOf(model) {
   if (!kept.has("band")) {
-    const list = designs(model, shareOf(model), purityOf(model)), c = curveOf(model), m = model.m;
+    const h = model.hidden_share, known = model.known || (model.known = { ...model, errors: [0, model.errors[1]], hidden_share: { ...h, low: h.value, high: h.value } });
+    const list = designs(known, shareOf(model), purityOf(model)), c = curveOf(model), m = model.m; // drawBand adds the share
     const count = Math.min(m, clip(Math.round(400 / list.length), 40, 160));
     const at = Array.from({ length: count }, (_, j) => Math.round(1 + j * (m - 1) / Math.max(1, count - 1))), out = {};
     for (const name of ["recall", "precision"]) {
@@ -33,9 +34,30 @@ function bandOf(model) {
   }
   return kept.get("band");
 }
-function drawBand(f, model, k, xs, name) {
-  const b = bandOf(model)[name];
-  if (b.at.length) band(f, "band", b.at.map((i) => xs[i]), b.low, b.high, `band m${k}`);
+// The height of a curve at a place of its axis.
+function heightAt(xs, ys, x) {
+  let j = 1;
+  while (j < xs.length - 1 && xs[j] < x) j++;
+  const step = xs[j] - xs[j - 1];
+  return step > 0 ? ys[j - 1] + clip((x - xs[j - 1]) / step) * (ys[j] - ys[j - 1]) : ys[j];
+}
+// The curves at the ends of the share's interval, unless somebody moved the share or it is known.
+function shareCurves(model) {
+  const h = model.hidden_share, purity = purityOf(model);
+  if (Math.abs(shareOf(model) - h.value) > 1e-12 || !(h.low < h.high)) return [];
+  return [h.low, Math.min(h.high, purity - 1e-6)].map((share) => recover(model, share, purity));
+}
+// Limits of the labels and of the share add in squares, side by side, at each place of the axis.
+function drawBand(f, model, k, xs, name, xOf, yOf) {
+  const b = bandOf(model)[name], curves = shareCurves(model).map((c) => [[...c[xOf]].sort((u, v) => u - v), [...yOf(c)]]);
+  if (!b.at.length) return;
+  const ys = yOf(curveOf(model)), low = [], high = [];
+  b.at.forEach((i, j) => {
+    const moved = curves.map(([x, y]) => heightAt(x, y, xs[i])).filter((v) => !Number.isNaN(v)), y = clip(ys[i]);
+    low.push(clip(y - Math.hypot(Math.max(y - b.low[j], 0), Math.max(y - Math.min(...moved, y), 0))));
+    high.push(clip(y + Math.hypot(Math.max(b.high[j] - y, 0), Math.max(Math.max(...moved, y) - y, 0))));
+  });
+  band(f, "band", b.at.map((i) => xs[i]), low, high, `band m${k}`);
 }
 function drawNaive(f, model, k, xs, ys) { // never moves
   if (f.nodes["naive" + k]) f.used.add("naive" + k); else line(f, "naive" + k, xs, ys, `naive m${k}`, 1);
@@ -52,7 +74,7 @@ function rocLike(id, xLabel, xOf, say, withNaive) {
     const c = curveOf(model), xs = c[xOf], naive = model.naive;
     if (k === state.model) {
       if (withNaive) drawNaive(f, model, k, naive[xOf], naive.tpr);
-      drawBand(f, model, k, xs, "recall");
+      drawBand(f, model, k, xs, "recall", xOf, (other) => other.tpr);
       hover(f, (v) => { const j = nearest(xs, v); return `${brief(model.name)}: recall ${number(c.tpr[j])} ${say(xs[j])}`; });
     }
     line(f, "line" + k, xs, c.tpr, `line m${k}`);
@@ -69,7 +91,7 @@ const DRAW = {
       if (k === state.model) {
         model.before = model.before || naive.tpr.map((_, j) => precise(naive, j));
         drawNaive(f, model, k, naive.tpr, model.before);
-        drawBand(f, model, k, c.tpr, "precision");
+        drawBand(f, model, k, c.tpr, "precision", "tpr", (other) => other.tpr.map((_, j) => precise(other, j)));
         hover(f, (v) => { const j = nearest(c.tpr, v); return `${brief(model.name)}: precision ${number(ys[j])} at recall ${number(c.tpr[j])}`; });
       }
       line(f, "line" + k, c.tpr, ys, `line m${k}`, 1);
