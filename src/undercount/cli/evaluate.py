@@ -142,7 +142,7 @@ def _judge(
 def _verdict(evaluation: "Evaluation", requirement: "Requirement") -> tuple[str, str]:
     """Return the verdict on one requirement, and what it rests on; warnings go to stderr."""
     from undercount.read.checks import flagged_check  # noqa: PLC0415 - only when needed
-    from undercount.read.requirement import judged  # noqa: PLC0415
+    from undercount.read.requirement import judge_requirement  # noqa: PLC0415
 
     with collect_warnings() as found:
         estimate = evaluation.estimate(requirement.metric, requirement.threshold)
@@ -151,7 +151,7 @@ def _verdict(evaluation: "Evaluation", requirement: "Requirement") -> tuple[str,
     checks = [check for check in evaluation.checks if check.code != "UC013"]
     if requirement.threshold is not None:
         checks.append(flagged_check(evaluation.counts, requirement.threshold))
-    verdict, why = judged(requirement, estimate, checks, found)
+    verdict, why = judge_requirement(requirement, estimate, checks, found)
     sign = ">=" if requirement.at_least else "<="
     at = "" if requirement.threshold is None else f"@{requirement.threshold:g}"
     what = f"{requirement.metric}{at} {sign} {requirement.value:g}"

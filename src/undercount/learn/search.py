@@ -1,25 +1,18 @@
 """Choose width and penalty by the AUL of held-out rows."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undercount.counts import ScoreCounts
+from undercount.counts import BoolArray, ScoreCounts
+from undercount.curve import FloatArray
+from undercount.learn.basis import GaussianBasis, LinearBasis
 from undercount.learn.pairs import PairLoss, PairMoments, RidgePath
+from undercount.learn.rows import TrainingRows
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from undercount.counts import BoolArray
-    from undercount.curve import FloatArray
-    from undercount.learn.basis import GaussianBasis, LinearBasis
-    from undercount.learn.rows import TrainingRows
-
-    Loss = Callable[[PairMoments, PairMoments], PairLoss]
-    Basis = GaussianBasis | LinearBasis
+Loss = Callable[[PairMoments, PairMoments], PairLoss]
+Basis = GaussianBasis | LinearBasis
 
 
 @dataclass(frozen=True)

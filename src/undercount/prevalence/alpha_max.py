@@ -1,19 +1,13 @@
 """AlphaMax: the largest share that the likelihood still bears (Jain et al. 2016)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.prevalence.base import Fitted, ScoreEstimator
-from undercount.prevalence.ranks import effective_sizes, on_scale, sum_in_bins
-
-if TYPE_CHECKING:
-    from undercount.counts import ScoreCounts
-    from undercount.curve import FloatArray
-    from undercount.prevalence.ranks import Places
+from undercount.prevalence.ranks import Places, effective_sizes, on_scale, sum_in_bins
 
 GRID = np.arange(1, 100) / 100
 FLOOR = 1e-15

@@ -1,14 +1,14 @@
 """What every prevalence estimator shares: input, checks, resampling, result."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import ndtri
 
-from undercount.counts import ScoreCounts
+from undercount.counts import BoolArray, ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError, MisfitWarning, SmallSampleWarning, named, warn, wording
 from undercount.estimate import Estimate, Interval
 from undercount.prevalence.ranks import (
@@ -19,10 +19,6 @@ from undercount.prevalence.ranks import (
 from undercount.shares import SAMPLINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from undercount.counts import BoolArray
-    from undercount.curve import FloatArray
 
     class BaseEstimator:
         """What is used of scikit-learn's class; with an untyped base any argument would pass."""
@@ -229,7 +225,9 @@ class ScoreEstimator(PrevalenceEstimator):
         found = np.fromiter(values, float)
         return np.asarray(found[np.isfinite(found)])
 
-    def _resampling_method(self, _counts: ScoreCounts, _rng: np.random.Generator) -> ScoreEstimator:
+    def _resampling_method(
+        self, _counts: ScoreCounts, _rng: np.random.Generator
+    ) -> "ScoreEstimator":
         """Return the method to run on resamples: this one, unless another setting is quicker."""
         return self
 

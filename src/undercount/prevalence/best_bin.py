@@ -1,19 +1,14 @@
 """Best-bin estimation (BBE): the head where ratio plus penalty is smallest (Garg et al. 2021)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.prevalence.base import Fitted, ScoreEstimator
 from undercount.prevalence.ranks import effective_sizes
 from undercount.prevalence.upper_bound import head_shares
-
-if TYPE_CHECKING:
-    from undercount.counts import ScoreCounts
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -1,23 +1,18 @@
 """DEDPUL: posteriors from a ratio of two densities (Ivanov 2020)."""
 
-from __future__ import annotations
-
 from bisect import insort
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.ndimage import median_filter
 
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.prevalence.base import Fitted, ScoreEstimator
-from undercount.prevalence.ranks import effective_sizes, on_scale
-
-if TYPE_CHECKING:
-    from undercount.counts import ScoreCounts
-    from undercount.curve import FloatArray
-    from undercount.prevalence.ranks import Places
+from undercount.prevalence.ranks import Places, effective_sizes, on_scale
 
 # Points of the kernel densities' grid, and the reach of a kernel in standard deviations.
 GRID = 1 << 14

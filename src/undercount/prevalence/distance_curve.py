@@ -1,22 +1,16 @@
 """DistCurve: the share of positives from distances of greedy matching [Zeiberg 2020]."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.prevalence.base import Fitted, ScoreEstimator
 from undercount.prevalence.networks import TrainedNetworks
 from undercount.prevalence.ranks import effective_sizes, rank_shares
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from undercount.counts import ScoreCounts
-    from undercount.curve import FloatArray
 
 N_PERCENTILES = 100
 N_RUNS = 10
@@ -150,7 +144,7 @@ class DistCurve(ScoreEstimator):
         curve = ranked_curve(counts, rng, n_runs=self.n_runs)
         return Fitted(share_of_curve(curve), diagnostics={"curve": curve})
 
-    def _resampling_method(self, _counts: ScoreCounts, rng: np.random.Generator) -> DistCurve:
+    def _resampling_method(self, _counts: ScoreCounts, rng: np.random.Generator) -> ScoreEstimator:
         """Return the same method with a running generator: each resample is matched anew."""
         return DistCurve(n_runs=self.n_runs, random_state=rng)
 

@@ -1,13 +1,12 @@
 """Share and purity when some labelled rows are negative: two runs with the roles swapped."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.estimate import Interval
 from undercount.prevalence.alpha_max import AlphaMax
@@ -18,9 +17,6 @@ from undercount.prevalence.kernel_mean.kernel_mean import (
     score_kernel_means,
 )
 from undercount.prevalence.ranks import effective_sizes
-
-if TYPE_CHECKING:
-    from undercount.curve import FloatArray
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -1,8 +1,6 @@
 """Scores of rows by a classifier that has not seen them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -11,12 +9,10 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
 
 from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError, MisfitWarning, warn
 from undercount.prevalence.base import label_masks
 from undercount.prevalence.ranks import auc_standard_error
-
-if TYPE_CHECKING:
-    from undercount.curve import FloatArray
 
 N_FOLDS = 5
 # Few labels are soon learnt by heart: larger forests score honest rows worse.

@@ -1,21 +1,16 @@
 """Patra-Sen: how far the implied negatives are from being a distribution (Patra, Sen 2016)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.prevalence.base import Fitted, ScoreEstimator, check_choice
 from undercount.prevalence.ranks import effective_sizes, merge_cells, rank_shares
-
-if TYPE_CHECKING:
-    from undercount.counts import ScoreCounts
-    from undercount.curve import FloatArray
 
 MAX_CELLS = 10_000
 MAX_STEPS = 1000
@@ -129,7 +124,7 @@ class PatraSen(ScoreEstimator):
             )
         return int(self.n_steps)
 
-    def _resampling_method(self, counts: ScoreCounts, _rng: np.random.Generator) -> PatraSen:
+    def _resampling_method(self, counts: ScoreCounts, _rng: np.random.Generator) -> ScoreEstimator:
         """Return the method on the grid of the estimate: on another one the elbow is another."""
         steps = self._steps(effective_sizes(counts)[1])
         return _QuickPatraSen(n_steps=steps, rule=self.rule)

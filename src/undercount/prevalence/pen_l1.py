@@ -1,18 +1,13 @@
 """pen-L1: the share that fits without exceeding the unlabeled density [du Plessis 2015]."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import brentq
 
+from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.prevalence.base import FeatureEstimator, Fitted
-
-if TYPE_CHECKING:
-    from undercount.curve import FloatArray
 
 MAX_BASES = 200
 # Tuned, once: see the class's Notes.

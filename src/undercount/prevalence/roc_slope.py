@@ -1,22 +1,16 @@
 """ROC slope: the smallest ratio of head shares, with exact binomial bounds (Blanchard, Scott)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
 
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.prevalence.base import Fitted, ScoreEstimator
-from undercount.prevalence.ranks import effective_sizes
+from undercount.prevalence.ranks import Places, effective_sizes
 from undercount.prevalence.upper_bound import head_shares, limits_ratio, upper_bound
-
-if TYPE_CHECKING:
-    from undercount.counts import ScoreCounts
-    from undercount.curve import FloatArray
-    from undercount.prevalence.ranks import Places
 
 # Small heads are always judged exactly; large ones only if a normal bound says they may win.
 SMALL_HEAD = 50

@@ -1,9 +1,7 @@
 """Several scorers: the share of positives from the one that tells labelled rows best."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.impute import SimpleImputer
@@ -12,13 +10,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError, MisfitWarning, collect_warnings, warn
 from undercount.prevalence.base import PrevalenceEstimator
 from undercount.prevalence.consensus.consensus import Consensus
 from undercount.prevalence.out_of_fold import N_FOLDS, excess_auc, out_of_fold_scores
-
-if TYPE_CHECKING:
-    from undercount.curve import FloatArray
 
 GIVEN = "given score"
 BLEND = "mean rank"

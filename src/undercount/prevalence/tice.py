@@ -1,22 +1,16 @@
 """TIcE: label frequency from subdomains of a decision tree [Bekker 2018]."""
 
-from __future__ import annotations
-
 import heapq
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.prevalence.base import FeatureEstimator, Fitted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from undercount.curve import FloatArray
 
 N_FOLDS = 5
 N_ITERATIONS = 2

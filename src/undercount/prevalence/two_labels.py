@@ -1,19 +1,13 @@
 """The share of positives from labels of both classes, without irreducibility."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.special import ndtri
 
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError, MisfitWarning, warn
 from undercount.estimate import Interval
 from undercount.prevalence.base import MIN_LABELS, Fitted, ScoreEstimator
-
-if TYPE_CHECKING:
-    from undercount.counts import ScoreCounts
-    from undercount.curve import FloatArray
 
 
 class TwoLabels(ScoreEstimator):

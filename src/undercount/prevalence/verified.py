@@ -1,7 +1,5 @@
 """The Beta posterior from a few verified unlabeled rows (Claesen et al. 2015)."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -46,7 +46,7 @@ class Requirement:
         return "failed" if high < bound else "inconclusive"
 
 
-def judged(
+def judge_requirement(
     requirement: Requirement,
     estimate: Estimate,
     checks: Sequence[Check] = (),
@@ -60,9 +60,9 @@ def judged(
     Examples
     --------
     >>> from undercount import Check, Estimate
-    >>> from undercount.read.requirement import judged, parse_requirement
+    >>> from undercount.read.requirement import judge_requirement, parse_requirement
     >>> leak = Check("UC010", "warn", "the scores separate labelled from unlabeled rows")
-    >>> judged(parse_requirement("roc_auc >= 0.9"), Estimate(0.99, 0.98, 1.0), [leak])
+    >>> judge_requirement(parse_requirement("roc_auc >= 0.9"), Estimate(0.99, 0.98, 1.0), [leak])
     ('inconclusive', 'the scores separate labelled from unlabeled rows (UC010)')
     """
     verdict = requirement.verdict(estimate)

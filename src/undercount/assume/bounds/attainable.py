@@ -60,7 +60,7 @@ class HiddenPath(NamedTuple):
         catch_up = np.maximum(np.minimum(wanted, path) - before, 0)
         return cls(counts, side, before, catch_up, path - before - catch_up)
 
-    def hidden(self, stops: PathStops) -> FloatArray:
+    def hidden_positives(self, stops: PathStops) -> FloatArray:
         """Return the hidden positives above each stop."""
         cell, rows = stops
         passed = self.counts.unlabeled[cell]
@@ -201,5 +201,5 @@ def path_tables(
     Stops inside a merged cell carry its threshold and are marked as merged, so nobody can read a
     threshold there.
     """
-    hidden, heads = path.hidden(stops), path.heads(stops)
+    hidden, heads = path.hidden_positives(stops), path.heads(stops)
     return add_hidden(path.counts, shares, hidden, n_hidden, cell=stops.cell, unlabeled=heads)

@@ -37,7 +37,7 @@ class HiddenLimits(NamedTuple):
         return missing if missing > TOLERANCE else 0.0
 
     @property
-    def clipped(self) -> float:
+    def clipping(self) -> float:
         """Rows by which an end of the band was moved."""
         over, under = self.high - self.most, self.least - self.low
         return float(max(over.max(), under.max(), self.misfit, 0))

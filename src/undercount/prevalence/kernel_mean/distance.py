@@ -1,12 +1,11 @@
 """Distance of extrapolated kernel means from the hull: the curve that KM1 and KM2 read."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from undercount.curve import FloatArray
 from undercount.prevalence.kernel_mean.hull import (
     ActiveSet,
     HullTarget,
@@ -14,11 +13,6 @@ from undercount.prevalence.kernel_mean.hull import (
     double_product,
     nearest_by_pairs,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from undercount.curve import FloatArray
 
 # Constants of Ramaswamy, Scott, Tewari 2016 and of their experiments.
 LARGEST = 8.0
@@ -144,7 +138,7 @@ class HullDistance:
             return True
         return (distance - self(extrapolation)) / STEP > threshold
 
-    def crossing(self, threshold: float) -> float:
+    def find_crossing(self, threshold: float) -> float:
         """Return the share a = 1 - 1/λ where the slope of d passes the threshold."""
         low, high = 1.0, LARGEST
         while high - low > RESOLUTION:
@@ -165,8 +159,8 @@ def kernel_means(
     first = 1 / np.sqrt(min(n_labelled, n_unlabeled))
     if first > 0.9 * final:  # the slope never gets there: use the other rule
         first = second
-    km1 = distance.crossing(first)
-    km2 = km1 if first == second else distance.crossing(second)
+    km1 = distance.find_crossing(first)
+    km2 = km1 if first == second else distance.find_crossing(second)
     noise = np.sqrt((1 / n_labelled + 1 / n_unlabeled) * (1 - distance.similarity))
     separation = float(final / noise) if noise > 0 else np.inf
     return KernelMeans(km1, km2, width, distance.n_programmes, separation)

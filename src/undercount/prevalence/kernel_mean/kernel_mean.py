@@ -1,14 +1,13 @@
 """KM1 and KM2: the share at which an extrapolated kernel mean leaves the hull (2016)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError, MisfitWarning, warn
 from undercount.estimate import Interval
 from undercount.prevalence.base import (
@@ -27,9 +26,6 @@ from undercount.prevalence.kernel_mean.distance import (
 )
 from undercount.prevalence.kernel_mean.width import point_kernel, row_kernel
 from undercount.prevalence.ranks import effective_sizes, rank_shares, sum_in_bins
-
-if TYPE_CHECKING:
-    from undercount.curve import FloatArray
 
 # What is left of [1, LARGEST] when it has been halved until it is no wider than RESOLUTION.
 CELL = (LARGEST - 1) / 2 ** math.ceil(math.log2((LARGEST - 1) / RESOLUTION))
@@ -275,7 +271,7 @@ class _OnScores(ScoreEstimator):
     def _estimate(self, counts: ScoreCounts) -> Fitted:
         return _as_fitted(score_kernel_means(counts, n_bins=self.n_bins), self.variant)
 
-    def _resampling_method(self, _counts: ScoreCounts, _rng: np.random.Generator) -> _OnScores:
+    def _resampling_method(self, _counts: ScoreCounts, _rng: np.random.Generator) -> ScoreEstimator:
         return _OnScores(variant=self.variant, n_bins=min(self.n_bins, RESAMPLE_BINS))
 
 
