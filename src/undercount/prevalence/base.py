@@ -1,8 +1,10 @@
 """What every prevalence estimator shares: input, checks, resampling, result."""
 
+import inspect
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from scipy.special import ndtri
@@ -63,8 +65,8 @@ class Fitted:
 class PrevalenceEstimator(BaseEstimator):
     """Parameters and results common to score and feature estimators.
 
-    A subclass with parameters of its own is a dataclass too (``eq=False, repr=False`` leave
-    comparing and printing to scikit-learn); what `fit` finds ends with an underscore.
+    A subclass with parameters of its own is made by `estimator`; what `fit` finds ends with an
+    underscore.
 
     Parameters
     ----------
@@ -77,11 +79,21 @@ class PrevalenceEstimator(BaseEstimator):
         0 means none, and ``interval_`` is then None.
     random_state : int, numpy.random.Generator or None
 
+    Attributes
+    ----------
+    unlabeled_prevalence_ : float
+        Share of positives among the unlabeled rows.
+    interval_ : Interval or None
+        Of that share: sampling noise only, unless the method says otherwise.
+    prevalence_, label_frequency_ : float
+        Share of positives among all rows, and share of the positives that carry a label.
+
     Examples
     --------
-    >>> from undercount.prevalence import PrevalenceEstimator, RocSlope
-    >>> issubclass(RocSlope, PrevalenceEstimator)
-    True
+    >>> from undercount.prevalence import VerifiedSample
+    >>> found = VerifiedSample().fit_counts(12, 40).estimate()  # every method has an estimate()
+    >>> round(found.value, 3), found.method, found.needs
+    (0.31, 'VerifiedSample', ('verified rows drawn at random',))
     """
 
     _needs: ClassVar[tuple[str, ...]] = NEEDS
@@ -152,6 +164,68 @@ class PrevalenceEstimator(BaseEstimator):
         return interval, float("nan") if error is None else error
 
 
+Method = TypeVar("Method", bound=PrevalenceEstimator)
+_EXAMPLE = """Examples
+--------
+>>> import numpy as np
+>>> from undercount.prevalence import {name}
+>>> rng = np.random.default_rng(0)
+>>> score = np.concatenate([rng.normal(4, 1, 700), rng.normal(0, 1, 700)])
+>>> y = np.where(np.arange(1400) < 400, 1, -1)  # 300 of the 1,000 unlabeled are positive
+>>> found = {name}(n_resamples=0).fit(y, score, unlabeled=-1)
+>>> round(found.unlabeled_prevalence_, 1)
+0.3
+"""
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
+def estimator(cls: type[Method]) -> type[Method]:
+    """Make a dataclass of a method; comparing and printing are left to scikit-learn.
+
+    What the docstring does not say of parameters and attributes it takes from that of
+    `PrevalenceEstimator`; a score method without an example gets that of all.
+
+    Examples
+    --------
+    >>> from undercount.prevalence import Dedpul
+    >>> "Bootstrap resamples" in Dedpul.__doc__, "import Dedpul" in Dedpul.__doc__
+    (True, True)
+    """
+    own = cls.__doc__
+    made = dataclass(eq=False, repr=False, kw_only=True)(cls)
+    if own and PrevalenceEstimator.__doc__ and not cls.__name__.startswith("_"):
+        sections = _split_sections(own)
+        for title, shared in _split_sections(PrevalenceEstimator.__doc__).items():
+            if title in ("Parameters", "Attributes"):
+                sections[title] = _join_entries(sections.pop(title, ""), shared)
+        order = ("", "Parameters", "Attributes", "Notes", "References", "Examples")
+        parts = [_write_section(title, sections[title]) for title in order if title in sections]
+        if "Examples" not in sections and issubclass(cls, ScoreEstimator):
+            parts.append(_EXAMPLE.format(name=cls.__name__))
+        made.__doc__ = "\n\n".join(parts)
+    return made
+
+
+def _split_sections(doc: str) -> dict[str, str]:
+    """Return the text of each section by its title; what comes first has none."""
+    first, *rest = re.split(r"(?m)^(\w+)\n-+\n", inspect.cleandoc(doc))
+    return {"": first.strip()} | {
+        title: text.strip() for title, text in zip(rest[::2], rest[1::2], strict=True)
+    }
+
+
+def _write_section(title: str, text: str) -> str:
+    return f"{title}\n{'-' * len(title)}\n{text}" if title else text
+
+
+def _join_entries(own: str, shared: str) -> str:
+    """Add the shared entries that the own ones do not name."""
+    names = " ".join(re.findall(r"(?m)^\w.*", own)).replace(",", " ").split()
+    entries = re.split(r"\n(?=\w)", shared)
+    missing = [each for each in entries if re.split(r"\W", each)[0] not in names]
+    return "\n".join(filter(None, [own, *missing]))
+
+
 class ScoreEstimator(PrevalenceEstimator):
     """Estimators that need only the scores of labelled and unlabeled rows.
 
@@ -162,9 +236,13 @@ class ScoreEstimator(PrevalenceEstimator):
 
     Examples
     --------
-    >>> from undercount.prevalence import BestBin, ScoreEstimator
-    >>> isinstance(BestBin(), ScoreEstimator)
-    True
+    >>> from undercount.prevalence import Fitted, ScoreEstimator
+    >>> class Lowest(ScoreEstimator):
+    ...     def _estimate(self, counts):
+    ...         return Fitted(0.0)
+    >>> found = Lowest(n_resamples=0).fit([1] * 10 + [None] * 30, [4, 3] * 5 + [4, 2, 1] * 10)
+    >>> found.unlabeled_prevalence_, found.prevalence_
+    (0.0, 0.25)
     """
 
     _pure_labels = True
@@ -245,9 +323,14 @@ class FeatureEstimator(PrevalenceEstimator):
 
     Examples
     --------
-    >>> from undercount.prevalence import FeatureEstimator, PrevalenceEstimator
-    >>> issubclass(FeatureEstimator, PrevalenceEstimator)
-    True
+    >>> from undercount.prevalence import FeatureEstimator, Fitted
+    >>> class Within(FeatureEstimator):  # rows within the range of the labelled ones
+    ...     def _estimate(self, labelled, unlabeled, rng):
+    ...         inside = (unlabeled >= labelled.min(axis=0)) & (unlabeled <= labelled.max(axis=0))
+    ...         return Fitted(inside.all(axis=1).mean())
+    >>> y, X = [1] * 10 + [None] * 4, [[3]] * 10 + [[3], [2], [1], [1]]
+    >>> Within(n_resamples=0).fit(y, X).estimate().value
+    0.25
     """
 
     _pure_labels = True

@@ -1,6 +1,5 @@
 """DistCurve: the share of positives from distances of greedy matching [Zeiberg 2020]."""
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -8,7 +7,7 @@ from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.prevalence.base import Fitted, ScoreEstimator
+from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
 from undercount.prevalence.networks import TrainedNetworks
 from undercount.prevalence.ranks import effective_sizes, rank_shares
 
@@ -89,7 +88,7 @@ def share_of_curve(curve: FloatArray) -> float:
     return float(np.clip(np.mean(answers), 0, 1))
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class DistCurve(ScoreEstimator):
     """Estimate the share of positives among the unlabeled from a matching curve.
 
@@ -104,12 +103,9 @@ class DistCurve(ScoreEstimator):
     ----------
     n_runs : int
         Matchings averaged into one curve.
-    sampling, confidence_level, n_resamples, random_state
-        As in every estimator here.
 
     Attributes
     ----------
-    unlabeled_prevalence_ : float
     interval_ : Interval or None
         Bootstrap of the counts and of the matching: sampling noise only. The network's bias,
         which grows with the overlap of the classes and above shares of .6, is not in it, so it

@@ -1,6 +1,6 @@
 """Share and purity when some labelled rows are negative: two runs with the roles swapped."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.estimate import Interval
 from undercount.prevalence.alpha_max import AlphaMax
-from undercount.prevalence.base import MIN_LABELS, Fitted, ScoreEstimator
+from undercount.prevalence.base import MIN_LABELS, Fitted, ScoreEstimator, estimator
 from undercount.prevalence.kernel_mean.kernel_mean import (
     RESAMPLE_BINS,
     SCORE_BINS,
@@ -19,8 +19,8 @@ from undercount.prevalence.kernel_mean.kernel_mean import (
 from undercount.prevalence.ranks import effective_sizes
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class TwoRuns(ScoreEstimator):
+@estimator
+class _TwoRuns(ScoreEstimator):
     """Run a method in both directions and compose the two answers; see its two subclasses."""
 
     _resample_cells = 512
@@ -64,8 +64,8 @@ class TwoRuns(ScoreEstimator):
         return first * purity, purity, (first, second)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class NoisyComposition(TwoRuns):
+@estimator
+class NoisyComposition(_TwoRuns):
     """Estimate the share of positives among the unlabeled and the purity of the labels.
 
     With U as the mixture and L as the component a method gives a1 = a / κ; with the roles swapped
@@ -76,8 +76,6 @@ class NoisyComposition(TwoRuns):
     ----------
     base : ScoreEstimator, optional
         The method of both runs; by default KM1 on binned ranks, which measured best.
-    sampling, confidence_level, n_resamples, random_state
-        As in every prevalence estimator.
 
     Attributes
     ----------
@@ -117,8 +115,8 @@ class NoisyComposition(TwoRuns):
         return float(self.base._estimate(counts).value)  # noqa: SLF001 - the hook all methods share
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class AlphaMaxN(TwoRuns):
+@estimator
+class AlphaMaxN(_TwoRuns):
     """Estimate share and purity by AlphaMax-N: the composition with AlphaMax in both runs.
 
     Kept as published for comparison; `NoisyComposition` with its default base is much more
@@ -128,8 +126,6 @@ class AlphaMaxN(TwoRuns):
     ----------
     scale : {"rank", "score"}
         As in `AlphaMax`.
-    sampling, confidence_level, n_resamples, random_state
-        As in every prevalence estimator.
 
     Attributes
     ----------

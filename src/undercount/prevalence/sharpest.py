@@ -1,6 +1,6 @@
 """Several scorers: the share of positives from the one that tells labelled rows best."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, MisfitWarning, collect_warnings, warn
-from undercount.prevalence.base import PrevalenceEstimator
+from undercount.prevalence.base import PrevalenceEstimator, estimator
 from undercount.prevalence.consensus.consensus import Consensus
 from undercount.prevalence.out_of_fold import N_FOLDS, excess_auc, out_of_fold_scores
 
@@ -20,7 +20,7 @@ GIVEN = "given score"
 BLEND = "mean rank"
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class SharpestScorer(PrevalenceEstimator):
     """Estimate the share of positives from features, by the best of several scorers.
 
@@ -38,13 +38,12 @@ class SharpestScorer(PrevalenceEstimator):
         By name. Default: ``boosting`` (as in ``out_of_fold_scores``) and ``logistic``
         (standardised, missing values filled with means).
     n_folds : int
-    sampling, confidence_level, n_resamples, random_state
-        As in every prevalence estimator; nothing is resampled.
 
     Attributes
     ----------
     unlabeled_prevalence_, interval_, upper_bound_
-        Of `Consensus` on the chosen scores. The interval does not know of the choice.
+        Of `Consensus` on the chosen scores. The interval does not know of the choice, and
+        nothing is resampled.
     score_ : ndarray
         The chosen scores.
     diagnostics_ : dict

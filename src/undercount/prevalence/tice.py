@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from undercount.curve import FloatArray
 from undercount.errors import InputError
-from undercount.prevalence.base import FeatureEstimator, Fitted
+from undercount.prevalence.base import FeatureEstimator, Fitted, estimator
 
 N_FOLDS = 5
 N_ITERATIONS = 2
@@ -151,7 +151,7 @@ def _split(problem: _Problem, node: _Domain) -> tuple[int | None, tuple[int, ...
     return chosen, tuple(feature for feature in useful if feature != chosen)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class TIcE(FeatureEstimator):
     """Estimate the share of positives among the unlabeled by tree-induced label frequencies.
 
@@ -165,14 +165,12 @@ class TIcE(FeatureEstimator):
     ----------
     n_folds : int
         Parts of the rows; rows are shuffled first.
-    sampling, confidence_level, n_resamples, random_state
-        As in every estimator here; a resample costs as much as the estimate.
 
     Attributes
     ----------
-    unlabeled_prevalence_ : float
     interval_ : Interval or None
-        Sampling noise only; the bound's upward bias is not in it.
+        Sampling noise only; the bound's upward bias is not in it. A resample costs as much as the
+        estimate.
     diagnostics_ : dict
         ``label_frequency``, the bound found.
 
