@@ -240,7 +240,7 @@ class ScoreEstimator(PrevalenceEstimator):
     >>> class Lowest(ScoreEstimator):
     ...     def _estimate(self, counts):
     ...         return Fitted(0.0)
-    >>> found = Lowest(n_resamples=0).fit([1] * 10 + [None] * 30, [4, 3] * 5 + [4, 2, 1] * 10)
+    >>> found = Lowest(n_resamples=0).fit([1] * 20 + [None] * 60, [4, 3] * 10 + [3, 2, 1] * 20)
     >>> found.unlabeled_prevalence_, found.prevalence_
     (0.0, 0.25)
     """
