@@ -172,7 +172,7 @@ _EXAMPLE = """Examples
 >>> rng = np.random.default_rng(0)
 >>> score = np.concatenate([rng.normal(4, 1, 700), rng.normal(0, 1, 700)])
 >>> y = np.where(np.arange(1400) < 400, 1, -1)  # 300 of the 1,000 unlabeled are positive
->>> found = {name}(n_resamples=0).fit(y, score, unlabeled=-1)
+>>> found = {name}(n_resamples=0, random_state=0).fit(y, score, unlabeled=-1)
 >>> round(found.unlabeled_prevalence_, 1)
 0.3
 """
@@ -183,7 +183,7 @@ def estimator(cls: type[Method]) -> type[Method]:
     """Make a dataclass of a method; comparing and printing are left to scikit-learn.
 
     What the docstring does not say of parameters and attributes it takes from that of
-    `PrevalenceEstimator`; a score method without an example gets that of all.
+    `PrevalenceEstimator`; a method without an example gets that of all.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def estimator(cls: type[Method]) -> type[Method]:
                 sections[title] = _join_entries(sections.pop(title, ""), shared)
         order = ("", "Parameters", "Attributes", "Notes", "References", "Examples")
         parts = [_write_section(title, sections[title]) for title in order if title in sections]
-        if "Examples" not in sections and issubclass(cls, ScoreEstimator):
+        if "Examples" not in sections:
             parts.append(_EXAMPLE.format(name=cls.__name__))
         made.__doc__ = "\n\n".join(parts)
     return made

@@ -119,17 +119,6 @@ class DistCurve(ScoreEstimator):
     shapes like those of the simulations (normal, uniform, beta, logistic).
     Wrong when: the scores separate the classes in steps that the simulations have not; then
     prefer a method without training.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from undercount.prevalence import DistCurve
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([1.0, np.nan], [200, 1000])
-    >>> score = rng.normal(np.where(np.arange(1200) < 500, 4, 0))  # 300 of 1000 are positive
-    >>> found = DistCurve(n_resamples=0, random_state=0).fit(y, score)
-    >>> round(found.unlabeled_prevalence_, 1)
-    0.3
     """
 
     n_runs: int = N_RUNS

@@ -48,20 +48,9 @@ def point_kernel_means(
     n_labelled: float,
     n_unlabeled: float,
 ) -> KernelMeans:
-    """Run KM1 and KM2 on weighted points of a line (bins of scores, say).
+    """Run KM1 and KM2 on weighted points of a line (bins of scores, say), in ascending order.
 
-    Parameters
-    ----------
-    location : array-like, ascending
-        The distinct points.
-    labelled, unlabeled : array-like
-        Each sample's weight at each point (counts or shares).
-    n_labelled, n_unlabeled : float
-        (Effective) sample sizes.
-
-    Returns
-    -------
-    KernelMeans
+    Each sample has a weight at each point (a count or a share) and an effective size.
 
     Examples
     --------
@@ -82,17 +71,7 @@ def point_kernel_means(
 
 
 def score_kernel_means(counts: ScoreCounts, *, n_bins: int = SCORE_BINS) -> KernelMeans:
-    """Run KM1 and KM2 on bins of the balanced mid-rank of scores.
-
-    Parameters
-    ----------
-    counts : ScoreCounts
-        Known negatives are left out.
-    n_bins : int
-
-    Returns
-    -------
-    KernelMeans
+    """Run KM1 and KM2 on bins of the balanced mid-rank of scores; known negatives are left out.
 
     Examples
     --------
@@ -118,14 +97,6 @@ def rank_bins(counts: ScoreCounts, n_bins: int) -> tuple[FloatArray, FloatArray,
 
 def feature_kernel_means(labelled: FloatArray, unlabeled: FloatArray) -> KernelMeans:
     """Run KM1 and KM2 on the rows of two feature matrices.
-
-    Parameters
-    ----------
-    labelled, unlabeled : ndarray of shape (n_rows, n_features)
-
-    Returns
-    -------
-    KernelMeans
 
     Examples
     --------
@@ -187,16 +158,6 @@ class KernelMean(PrevalenceEstimator):
 
     The published search stops at steps of 7/256 in 1 / (1 - share), so that answers lie .027 apart
     near 0 (1.3 %, 3.9 %, 6.4 %, …) and .007 near a half; ``interval_`` holds the steps.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from undercount.prevalence import KernelMean
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([1.0, np.nan], [200, 1000])
-    >>> score = rng.normal(np.where(np.arange(1200) < 500, 4, 0))  # 300 of 1000 are positive
-    >>> round(KernelMean(n_resamples=0).fit(y, score).unlabeled_prevalence_, 1)
-    0.3
     """
 
     variant: str = field(default="KM1", kw_only=False)
