@@ -15,12 +15,12 @@ from .lift import lift_from_auc as lift_from_auc
 from .lift import lift_tail_bound as lift_tail_bound
 from .lift import lift_variance as lift_variance
 from .lift import required_labels as required_labels
-from .prevalence_slopes import PrevalenceSlopes as PrevalenceSlopes
-from .prevalence_slopes import identified_prevalence as identified_prevalence
-from .prevalence_slopes import prevalence_slopes as prevalence_slopes
 from .recovery import direct_auc as direct_auc
 from .recovery import precision_from_naive as precision_from_naive
 from .recovery import precision_recall_auc as precision_recall_auc
 from .recovery import recovery_error as recovery_error
 from .recovery import sign_test as sign_test
 from .recovery import unlabeled_precision as unlabeled_precision
+from .wrong_prevalence import PrevalenceSlopes as PrevalenceSlopes
+from .wrong_prevalence import identified_prevalence as identified_prevalence
+from .wrong_prevalence import prevalence_slopes as prevalence_slopes

@@ -12,6 +12,7 @@ from scipy.stats import binom, hypergeom
 
 from undercount.curve import FloatArray
 from undercount.errors import InputError
+from undercount.theory.numbers import read_whole
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ class _Truth:
     def read(cls, *numbers: Any) -> "_Truth":
         names = ("positives", "true_positives", "predicted_positive", "n_rows")
         least = (1, 0, 1, 1)
-        truth = cls(*map(_whole, names, numbers, least))
+        truth = cls(*map(read_whole, names, numbers, least))
         cells = {
             "false negatives": truth.positives - truth.true_positives,
             "false positives": truth.predicted_positive - truth.true_positives,
@@ -269,7 +270,7 @@ def _label_numbers(
             f"(the chance of a label is known); got {labelled!r} and {label_frequency!r}"
         )
     if labelled is not None:
-        number = _whole("labelled", labelled, 1)
+        number = read_whole("labelled", labelled, 1)
         if number > positives:
             raise InputError(f"labelled must be at most the {positives} positives; got {number}")
         return np.array([float(number)]), np.ones(1), number / positives
@@ -294,9 +295,3 @@ def _weight(beta: float) -> float:
     if not isinstance(beta, int | float | np.number) or not 0 <= beta < np.inf:
         raise InputError(f"beta must be a finite number of at least 0; got {beta!r}")
     return float(beta) ** 2
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}")
-    return int(value)

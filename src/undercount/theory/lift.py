@@ -14,6 +14,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, trapezoid
 from undercount.errors import InputError
 from undercount.estimate import check_confidence_level
+from undercount.theory.numbers import read_share
 
 TailBound: TypeAlias = Literal["serfling", "chebyshev"]
 ROUNDING = 1e-9
@@ -97,8 +98,8 @@ def lift_from_auc(auc: float, prevalence: float) -> float:
     >>> uc.theory.lift_from_auc(0.74, prevalence=0.5)
     0.62
     """
-    share = _share("prevalence", prevalence)
-    return share / 2 + (1 - share) * _share("auc", auc)
+    share = read_share("prevalence", prevalence)
+    return share / 2 + (1 - share) * read_share("auc", auc)
 
 
 def auc_from_lift(lift_auc: float, prevalence: float) -> float:
@@ -122,7 +123,7 @@ def auc_from_lift(lift_auc: float, prevalence: float) -> float:
     >>> round(uc.theory.auc_from_lift(0.62, prevalence=0.5), 12)
     0.74
     """
-    share, area = _share("prevalence", prevalence), _share("lift_auc", lift_auc)
+    share, area = read_share("prevalence", prevalence), read_share("lift_auc", lift_auc)
     if share == 1:
         raise InputError("prevalence must be below 1: without negatives there is no ROC curve")
     auc = (area - share / 2) / (1 - share)
@@ -163,10 +164,13 @@ def expected_labelled_auc(auc: float, *, prevalence: float, label_frequency: flo
     >>> round(uc.theory.expected_labelled_auc(0.74, prevalence=0.5, label_frequency=0.5), 12)
     0.66
     """
-    share, frequency = _share("prevalence", prevalence), _share("label_frequency", label_frequency)
+    share, frequency = (
+        read_share("prevalence", prevalence),
+        read_share("label_frequency", label_frequency),
+    )
     if share * frequency == 1:
         raise InputError("prevalence and label_frequency may not both be 1: no row is unlabeled")
-    return 0.5 + (1 - share) / (1 - share * frequency) * (_share("auc", auc) - 0.5)
+    return 0.5 + (1 - share) / (1 - share * frequency) * (read_share("auc", auc) - 0.5)
 
 
 def lift_variance(counts: ScoreCounts, *, labelled: int) -> float:
@@ -320,12 +324,6 @@ def required_labels(
     return int(min(number, total))
 
 
-def _share(name: str, value: float) -> float:
-    if isinstance(value, str) or not 0 <= value <= 1:
-        raise InputError(f"{name} must be between 0 and 1; got {value!r}")
-    return float(value)
-
-
 def _sampling_variance(spread: float, labelled: int, positives: float) -> float:
     """Variance of the mean of `labelled` of `positives` numbers whose variance is `spread`."""
     if labelled == positives:
@@ -337,7 +335,7 @@ def _sampling_variance(spread: float, labelled: int, positives: float) -> float:
 def _widest(prevalence: float | None) -> float:
     if prevalence is None:
         return LARGEST_VARIANCE
-    share = _share("prevalence", prevalence)
+    share = read_share("prevalence", prevalence)
     return (3 - 3 * share + share**2) / 12  # half of the positives on top, half at the bottom
 
 

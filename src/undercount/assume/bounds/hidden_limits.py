@@ -9,6 +9,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, MisfitWarning, named, warn
 from undercount.shares import Shares
+from undercount.theory.numbers import read_along_scores
 
 Rounding: TypeAlias = Literal["sharp", "paper", "none"]
 ROUNDINGS = get_args(Rounding)
@@ -137,15 +138,7 @@ def read_cdfs(
 
 
 def _read_cdf(values: ArrayLike, name: str, counts: ScoreCounts) -> FloatArray:
-    try:
-        cdf = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must hold numbers; got {values!r}") from None
-    if cdf.shape != counts.score.shape:
-        raise InputError(
-            f"{name} must hold one value a distinct score, {len(counts.score)}; "
-            f"got shape {cdf.shape}"
-        )
+    cdf = read_along_scores(name, values, counts)
     if not ((cdf >= -TOLERANCE) & (cdf <= 1 + TOLERANCE)).all():
         raise InputError(f"{name} must be in [0, 1]; got {cdf.min()} to {cdf.max()}")
     if (np.diff(cdf) < -TOLERANCE).any():
