@@ -29,7 +29,7 @@ from undercount.learn.rows import (
     read_classes,
 )
 from undercount.learn.search import BestScore, lift_area, search
-from undercount.prevalence.base import check_choice
+from undercount.prevalence.inputs import check_choice
 from undercount.shares import SAMPLINGS
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.estimate import Interval
 from undercount.prevalence.alpha_max import AlphaMax
-from undercount.prevalence.base import MIN_LABELS, Fitted, ScoreEstimator, estimator
+from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
+from undercount.prevalence.inputs import MIN_LABELS
 from undercount.prevalence.kernel_mean.kernel_mean import (
     RESAMPLE_BINS,
     SCORE_BINS,

@@ -7,7 +7,8 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, MisfitWarning, warn
 from undercount.estimate import Interval
-from undercount.prevalence.base import MIN_LABELS, Fitted, ScoreEstimator, estimator
+from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
+from undercount.prevalence.inputs import MIN_LABELS
 
 
 @estimator

@@ -8,7 +8,8 @@ from scipy.special import betaincinv
 
 from undercount.errors import InputError
 from undercount.estimate import Interval
-from undercount.prevalence.base import Fitted, PrevalenceEstimator, check_choice
+from undercount.prevalence.base import Fitted, PrevalenceEstimator
+from undercount.prevalence.inputs import check_choice
 
 KINDS = ("equal-tailed", "highest-density")
 

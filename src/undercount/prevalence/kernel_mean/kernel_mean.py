@@ -15,9 +15,9 @@ from undercount.prevalence.base import (
     Fitted,
     PrevalenceEstimator,
     ScoreEstimator,
-    check_choice,
     estimator,
 )
+from undercount.prevalence.inputs import check_choice
 from undercount.prevalence.kernel_mean.distance import (
     LARGEST,
     RESOLUTION,
