@@ -365,14 +365,9 @@ class FeatureEstimator(PrevalenceEstimator):
             raise InputError("X must vary; got the same row everywhere")
         rng = self._rng()
         fitted = self._estimate(labelled, rest, rng)
-        resampled = np.empty(0)
-        if fitted.interval is None and self.n_resamples:
-            resampled = np.array(
-                [
-                    self._estimate(_draw_rows(labelled, rng), _draw_rows(rest, rng), rng).value
-                    for _ in range(self.n_resamples)
-                ]
-            )
+        n_resamples = self.n_resamples if fitted.interval is None else 0
+        draws = ((_draw_rows(labelled, rng), _draw_rows(rest, rng)) for _ in range(n_resamples))
+        resampled = np.array([self._estimate(*pair, rng).value for pair in draws], np.float64)
         self.n_features_in_ = features.shape[1]
         sizes = len(labelled), len(rest), len(features) - len(labelled) - len(rest)
         return self._store(fitted, resampled, *sizes)

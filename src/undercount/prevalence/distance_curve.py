@@ -23,20 +23,10 @@ FLOOR = 1e-4
 def ranked_curve(
     counts: ScoreCounts, rng: np.random.Generator, *, n_runs: int = N_RUNS, max_rows: int = MAX_ROWS
 ) -> FloatArray:
-    """Return the matching curve of scores on the balanced mid-rank scale.
+    """Return the matching curve of scores on the balanced mid-rank scale, the mean of `n_runs`.
 
-    Parameters
-    ----------
-    counts : ScoreCounts
-    rng : numpy.random.Generator
-    n_runs : int
-        Matchings averaged.
-    max_rows : int
-        More unlabeled rows (or weighted ones) are represented by evenly spaced quantiles.
-
-    Returns
-    -------
-    ndarray of length 100
+    More than `max_rows` unlabeled rows (or weighted ones) are represented by evenly spaced
+    quantiles.
 
     Examples
     --------

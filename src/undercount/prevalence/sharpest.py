@@ -102,10 +102,8 @@ class SharpestScorer(PrevalenceEstimator):
         aucs = {name: each.auc("positive", "unlabeled") for name, each in counts.items()}
         best = max(aucs, key=aucs.__getitem__)
         found = Consensus(sampling=self.sampling, confidence_level=self.confidence_level)
-        shares = {}
         with collect_warnings():  # the chosen scorer's warnings come below
-            for name, each in counts.items():
-                shares[name] = found.fit(each).unlabeled_prevalence_
+            shares = {k: found.fit(each).unlabeled_prevalence_ for k, each in counts.items()}
         found.fit(counts[best])
         for name, value in vars(found).items():
             if name.endswith("_"):
@@ -120,10 +118,7 @@ class SharpestScorer(PrevalenceEstimator):
         if models is None:
             linear = LogisticRegression(max_iter=500)
             filled = SimpleImputer(keep_empty_features=True)
-            models = {
-                "boosting": None,
-                "logistic": make_pipeline(filled, StandardScaler(), linear),
-            }
+            models = {"boosting": None, "logistic": make_pipeline(filled, StandardScaler(), linear)}
         if not models or {GIVEN, BLEND} & set(models):
             raise InputError(
                 "estimators must be a dict of classifiers with names other than"
@@ -133,12 +128,7 @@ class SharpestScorer(PrevalenceEstimator):
         for name, model in models.items():
             seed = int(rng.integers(2**31))
             scores[name] = out_of_fold_scores(
-                y,
-                X,
-                model,
-                n_folds=self.n_folds,
-                unlabeled=unlabeled,
-                random_state=seed,
+                y, X, model, n_folds=self.n_folds, unlabeled=unlabeled, random_state=seed
             )
         if len(scores) > 1:
             scores[BLEND] = np.mean([_ranks(each) for each in scores.values()], axis=0)

@@ -90,11 +90,7 @@ class VerifiedSample(PrevalenceEstimator):
             b / (b + d),
             interval=Interval(float(low), float(high)),
             standard_error=float(error),
-            diagnostics={
-                "posterior": (b, d),
-                "n_positive": n_positive,
-                "n_verified": n_verified,
-            },
+            diagnostics={"posterior": (b, d), "n_positive": n_positive, "n_verified": n_verified},
         )
         # Verified rows count as labelled ones; the size of the rest plays no part.
         return self._store(fitted, np.empty(0), n_positive, n_verified)

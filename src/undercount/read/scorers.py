@@ -4,9 +4,11 @@ from typing import Any
 
 from sklearn import metrics
 
+from undercount.counts import ScoreCounts
 from undercount.errors import InputError, MisfitWarning, SmallSampleWarning, collect_warnings
 from undercount.metric_facts import FACTS
-from undercount.read.metrics.options import PREVALENCES, measure
+from undercount.read.intervals.estimate import estimate_metric
+from undercount.shares import Shares, read_shares
 
 # Metrics whose order of models is the same without knowing the prevalence: areas in a fixed order,
 # and what needs none. With impure labels recall moves with the prevalence too, and areas are left.
@@ -114,13 +116,37 @@ def _check(
         )
 
 
-def score_rows(y_true: Any, y_score: Any, *, metric: str, **options: Any) -> float:
+def score_rows(
+    y_true: Any,
+    y_score: Any,
+    *,
+    metric: str,
+    threshold: float | None = None,
+    beta: float = 1.0,
+    max_fpr: float | None = None,
+    unlabeled: float = -1,
+    sample_weight: Any = None,
+    **shares: Any,
+) -> float:
     """Return the value of a metric; what a scorer calls on each fold."""
-    if all(options.get(name) is None for name in PREVALENCES):
-        options["unlabeled_prevalence"] = 0.0  # where it does not change the order of models
+    # Losses and the average precision of impure labels need every score.
+    impure = metric == "average_precision" and shares["label_purity"] != 1
+    counts = ScoreCounts.from_rows(
+        y_true,
+        y_score,
+        unlabeled=unlabeled,
+        sample_weight=sample_weight,
+        compact=FACTS[metric].family != "loss" and not impure,
+        knots=[] if threshold is None else [threshold],
+    )
+    known = read_shares(counts, **shares)
+    if known is None:
+        known = Shares(0.0, shares["label_purity"], shares["sampling"])
     # A fold is small; the whole evaluation will say what matters.
     with collect_warnings(MisfitWarning, SmallSampleWarning):
-        return measure(y_true, y_score, metric, target="dataset", **options).value
+        return estimate_metric(
+            counts, known, metric, threshold=threshold, beta=beta, max_fpr=max_fpr
+        ).value
 
 
 roc_auc = make_scorer("roc_auc")

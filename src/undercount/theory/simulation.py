@@ -1,7 +1,7 @@
 """Data with labels only where somebody looked, drawn from Cook's three designs.
 
-In each, scores and the propensity to be positive are jointly normal, so that the data say nothing
-about other shapes; transform a score for that.
+Assumes: scores and the propensity to be positive are jointly normal.
+Wrong when: used as evidence about other shapes; transform a score for that.
 """
 
 from collections.abc import Sequence
@@ -154,25 +154,18 @@ def _simulate(
     random_state: int | np.random.Generator | None = None,
 ) -> SelectedData:
     """Draw propensity, score and third variable, and look where their weighted sum is highest."""
-    drawn = _draw(np.array(covariance, float), n_rows, random_state)
-    if not 0 < looked_share < 1:
-        raise InputError(f"looked_share must be between 0 and 1; got {looked_share}")
-    chooser = np.sum([weight * each for weight, each in zip(weights, drawn, strict=True)], axis=0)
-    n_looked = max(round(looked_share * n_rows), 1)
-    cutoff = np.partition(chooser, n_rows - n_looked)[n_rows - n_looked]
-    truth = (drawn[0] >= latent_threshold).astype(float)
-    return SelectedData(drawn[1], np.where(chooser >= cutoff, truth, np.nan), truth, chooser)
-
-
-def _draw(
-    covariance: FloatArray, n_rows: int, random_state: int | np.random.Generator | None
-) -> FloatArray:
-    values, vectors = np.linalg.eigh(covariance)
+    values, vectors = np.linalg.eigh(np.array(covariance, float))
     if values.min() < -1e-12:  # noqa: PLR2004 - rounding
         raise InputError(
             "the correlations contradict each other: no three variables can have them "
             f"(smallest eigenvalue {values.min():.3g})"
         )
-    draws = np.random.default_rng(random_state).standard_normal((len(values), n_rows))
-    result: FloatArray = (vectors * np.sqrt(np.maximum(values, 0.0))) @ draws
-    return result
+    if not 0 < looked_share < 1:
+        raise InputError(f"looked_share must be between 0 and 1; got {looked_share}")
+    normal = np.random.default_rng(random_state).standard_normal((len(values), n_rows))
+    drawn = (vectors * np.sqrt(np.maximum(values, 0.0))) @ normal
+    chooser = np.sum([weight * each for weight, each in zip(weights, drawn, strict=True)], axis=0)
+    n_looked = max(round(looked_share * n_rows), 1)
+    cutoff = np.partition(chooser, n_rows - n_looked)[n_rows - n_looked]
+    truth = (drawn[0] >= latent_threshold).astype(float)
+    return SelectedData(drawn[1], np.where(chooser >= cutoff, truth, np.nan), truth, chooser)

@@ -69,10 +69,6 @@ def nearest_by_pairs(
         Weights on the simplex.
     enough : float
         Stop as soon as the squared distance is at most this.
-
-    Returns
-    -------
-    NearestPoint
     """
     weight = start.copy()
     slope = double_product(kernel, weight) - target.product

@@ -1,7 +1,7 @@
 """KM1 and KM2: the share at which an extrapolated kernel mean leaves the hull (2016)."""
 
 import math
-from dataclasses import field
+from dataclasses import asdict, field
 from typing import Any, Self
 
 import numpy as np
@@ -192,26 +192,19 @@ class KernelMean(PrevalenceEstimator):
         """
         check_choice("variant", self.variant, VARIANTS)
         on_features = not isinstance(y, ScoreCounts) and np.ndim(X) == 2  # noqa: PLR2004
-        shared: dict[str, Any] = {
-            "sampling": self.sampling,
-            "confidence_level": self.confidence_level,
-            "random_state": self.random_state,
-        }
-        n_resamples = self.n_resamples
-        if n_resamples is None:
-            n_resamples = 0 if on_features else SCORE_RESAMPLES
+        settings: dict[str, Any] = self.get_params(deep=False)
+        n_bins, max_rows = settings.pop("n_bins"), settings.pop("max_rows")
+        if self.n_resamples is None:
+            settings["n_resamples"] = 0 if on_features else SCORE_RESAMPLES
+        fitted: PrevalenceEstimator
         if on_features:
             if sample_weight is not None:
                 raise InputError("sample_weight needs scores; KernelMean on features takes none")
-            rows = _OnFeatures(
-                variant=self.variant, max_rows=self.max_rows, n_resamples=n_resamples, **shared
-            )
-            found = dict(vars(rows.fit(y, X, unlabeled=unlabeled)))
+            fitted = _OnFeatures(max_rows=max_rows, **settings).fit(y, X, unlabeled=unlabeled)
         else:
-            scores = _OnScores(
-                variant=self.variant, n_bins=self.n_bins, n_resamples=n_resamples, **shared
-            )
-            found = dict(vars(scores.fit(y, X, unlabeled=unlabeled, sample_weight=sample_weight)))
+            scores = _OnScores(n_bins=n_bins, **settings)
+            fitted = scores.fit(y, X, unlabeled=unlabeled, sample_weight=sample_weight)
+        found = dict(vars(fitted))
         share, interval = found["unlabeled_prevalence_"], found["interval_"]
         widened = widen_by_steps(share, interval, found["standard_error_"])
         found["interval_"], found["standard_error_"] = widened
@@ -256,16 +249,7 @@ class _OnFeatures(FeatureEstimator):
 
 
 def _as_fitted(found: KernelMeans, variant: str) -> Fitted:
-    return Fitted(
-        found.km1 if variant == "KM1" else found.km2,
-        diagnostics={
-            "km1": found.km1,
-            "km2": found.km2,
-            "width": found.width,
-            "n_programmes": found.n_programmes,
-            "separation": found.separation,
-        },
-    )
+    return Fitted(found.km1 if variant == "KM1" else found.km2, diagnostics=asdict(found))
 
 
 def _warn_about_means(separation: float) -> None:

@@ -14,7 +14,6 @@ from undercount.read.intervals.estimate import ShareError, estimate_metric
 from undercount.read.intervals.heads import IntervalKind
 from undercount.shares import SAMPLINGS, Sampling, Shares, read_shares
 
-PREVALENCES = ("prevalence", "unlabeled_prevalence", "label_frequency")
 Metric = TypeVar("Metric", bound=Callable[..., Estimate])
 # The parameters of the metrics, by the first name of each.
 _PARAMETERS = {
@@ -172,7 +171,8 @@ def read_rows(
     sampling = options.get("sampling", "single-sample")
     if sampling not in SAMPLINGS:
         raise InputError(f"sampling must be one of {SAMPLINGS}; got {sampling!r}")
-    given: dict[str, Any] = {name: options.get(name) for name in PREVALENCES}
+    prevalences = ("prevalence", "unlabeled_prevalence", "label_frequency")
+    given: dict[str, Any] = {name: options.get(name) for name in prevalences}
     shares = read_shares(counts, **given, label_purity=purity, sampling=sampling)
     if shares is None and (FACTS[name].needs_prevalence or purity != 1):
         reason = "" if FACTS[name].needs_prevalence else f" when label_purity is {purity}"
