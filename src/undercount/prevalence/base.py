@@ -256,12 +256,7 @@ class ScoreEstimator(PrevalenceEstimator):
     _judges_scores = True  # whether labelled against unlabeled rows must tell something
 
     def fit(
-        self,
-        y: Any,
-        score: Any = None,
-        *,
-        unlabeled: Any = None,
-        sample_weight: Any = None,
+        self, y: Any, score: Any = None, *, unlabeled: Any = None, sample_weight: Any = None
     ) -> Self:
         """Estimate the share of positives among the unlabeled rows.
 

@@ -106,11 +106,7 @@ def _bound(n_labelled: float, n_rows: int, error: float, guess: float) -> float:
 
 
 def _subdomains(
-    problem: _Problem,
-    tree: NDArray[np.intp],
-    rest: NDArray[np.intp],
-    guess: float,
-    error: float,
+    problem: _Problem, tree: NDArray[np.intp], rest: NDArray[np.intp], guess: float, error: float
 ) -> Iterator[NDArray[np.intp]]:
     """Grow a tree, best labelled share first, and yield the other folds' rows in each node."""
     yield rest

@@ -55,10 +55,7 @@ class Agreement:
 
 
 def estimator_table(
-    counts: ScoreCounts,
-    confidence_level: float,
-    random_state: int,
-    sampling: str = "single-sample",
+    counts: ScoreCounts, confidence_level: float, random_state: int, sampling: str = "single-sample"
 ) -> list[EstimatorRow]:
     """Fit every score method; one that cannot work says why."""
     counts.require("positive", "unlabeled")

@@ -12,9 +12,9 @@ from .lift import auc_from_lift as auc_from_lift
 from .lift import expected_labelled_auc as expected_labelled_auc
 from .lift import lift_curve as lift_curve
 from .lift import lift_from_auc as lift_from_auc
-from .lift import lift_tail_bound as lift_tail_bound
-from .lift import lift_variance as lift_variance
-from .lift import required_labels as required_labels
+from .lift_error import lift_tail_bound as lift_tail_bound
+from .lift_error import lift_variance as lift_variance
+from .lift_error import required_labels as required_labels
 from .recovery import direct_auc as direct_auc
 from .recovery import precision_from_naive as precision_from_naive
 from .recovery import precision_recall_auc as precision_recall_auc

@@ -83,8 +83,9 @@ class HullDistance:
             float(unlabeled @ self._to_labelled),
             float(labelled @ self._to_labelled),
         )
-        self.final_slope = mean_distance(*self._squares)
-        self.similarity = self._squares[1]  # mean kernel between a labelled and an unlabeled row
+        uu, ul, ll = self._squares
+        self.final_slope = float(np.sqrt(max(uu - 2 * ul + ll, 0.0)))  # distance of the means (MMD)
+        self.similarity = ul  # mean kernel between a labelled and an unlabeled row
         self._known: dict[float, float] = {}
         self._last: tuple[float, FloatArray] = (np.inf, unlabeled)
         self._crowded, self._largest = 0.0, _largest_support(kernel)
@@ -173,8 +174,3 @@ def _largest_support(kernel: NDArray[np.floating]) -> int:
     eigenvalues = np.linalg.eigvalsh(kernel[np.ix_(probe, probe)])
     smooth = eigenvalues[: PROBE // 2].sum() < SMOOTH_TAIL * PROBE
     return max(ROUGH_SUPPORT, SUPPORT_WORK // len(kernel)) if smooth else ROUGH_SUPPORT
-
-
-def mean_distance(unlabeled_square: float, product: float, labelled_square: float) -> float:
-    """Return |mean(unlabeled) - mean(labelled)| in the feature space (the MMD)."""
-    return float(np.sqrt(max(unlabeled_square - 2 * product + labelled_square, 0.0)))

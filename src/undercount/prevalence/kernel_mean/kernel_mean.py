@@ -166,12 +166,7 @@ class KernelMean(PrevalenceEstimator):
     n_resamples: int | None = None  # type: ignore[assignment]  # None: depends on the input
 
     def fit(
-        self,
-        y: Any,
-        X: Any = None,
-        *,
-        unlabeled: Any = None,
-        sample_weight: Any = None,
+        self, y: Any, X: Any = None, *, unlabeled: Any = None, sample_weight: Any = None
     ) -> Self:
         """Estimate the share of positives among the unlabeled rows.
 
