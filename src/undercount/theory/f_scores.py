@@ -5,7 +5,7 @@ predicted positive, S labelled rows, S1 labelled rows predicted positive, ρ the
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.stats import binom, hypergeom
@@ -152,7 +152,7 @@ def labelled_moments(
     assumed = _read_frequency(
         frequency if assumed_label_frequency is None else assumed_label_frequency
     )
-    flagged = truth.flagged_given(number)
+    flagged = truth.flagged_moments(number)
     some = number > 0  # without a label, recall and LL are 0/0
     some_chance = chance[some] / chance[some].sum()
     hit_rate = flagged[0][some] / number[some], flagged[1][some] / number[some] ** 2
@@ -174,7 +174,7 @@ class _Truth:
     n_rows: int  # M
 
     @classmethod
-    def read(cls, *numbers: Any) -> "_Truth":
+    def read(cls, *numbers: Any) -> Self:
         names = ("positives", "true_positives", "predicted_positive", "n_rows")
         least = (1, 0, 1, 1)
         truth = cls(*map(read_whole, names, numbers, least))
@@ -192,7 +192,7 @@ class _Truth:
     def recall(self) -> float:
         return self.true_positives / self.positives
 
-    def flagged_given(self, number: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def flagged_moments(self, number: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of S1 given S, hypergeometric (section 4.1)."""
         left = (self.positives - number) / max(self.positives - 1, 1)
         return number * self.recall, number * self.recall * (1 - self.recall) * left

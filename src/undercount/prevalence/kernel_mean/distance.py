@@ -86,21 +86,21 @@ class HullDistance:
         uu, ul, ll = self._squares
         self.final_slope = float(np.sqrt(max(uu - 2 * ul + ll, 0.0)))  # distance of the means (MMD)
         self.similarity = ul  # mean kernel between a labelled and an unlabeled row
-        self._known: dict[float, float] = {}
+        self._distances: dict[float, float] = {}
         self._last: tuple[float, FloatArray] = (np.inf, unlabeled)
         self._crowded, self._largest = 0.0, _largest_support(kernel)
         self.n_programmes = 0
 
     def __call__(self, extrapolation: float, *, enough: float = 0.0) -> float:
         """Return the distance, or some upper bound of it that is at most ``enough``."""
-        if extrapolation not in self._known:
+        if extrapolation not in self._distances:
             self.n_programmes += 1
             found = self._nearest(extrapolation, enough**2)
             distance = float(np.sqrt(max(found.squared_distance, 0.0)))
             if distance <= enough:
                 return distance
-            self._known[extrapolation] = distance
-        return self._known[extrapolation]
+            self._distances[extrapolation] = distance
+        return self._distances[extrapolation]
 
     def _nearest(self, extrapolation: float, enough: float) -> NearestPoint:
         rest, (uu, ul, ll) = 1 - extrapolation, self._squares
