@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
-from undercount.estimate import Estimate, Interval
+from undercount.estimate import Estimate, Interval, check_confidence_level
 from undercount.prevalence.inputs import (
     as_counts,
     as_matrix,
@@ -121,10 +121,7 @@ class PrevalenceEstimator(BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_choice("sampling", self.sampling, SAMPLINGS)
-        if not 0 < self.confidence_level < 1:
-            raise InputError(
-                f"{named('confidence_level')} must lie in (0, 1); got {self.confidence_level}"
-            )
+        check_confidence_level(self.confidence_level)
         if self.n_resamples < 0:
             raise InputError(f"{named('n_resamples')} must not be negative; got {self.n_resamples}")
 
