@@ -56,7 +56,7 @@ function estimateWithShare(model, name, i, share, purity) {
 }
 function rowsOf(model) {
   const i = indexOf(model), gamma = state.gamma, share = shareOf(model), purity = purityOf(model), naive = model.naive || (model.naive = naiveCurve(model));
-  const rates = ratesOf(mix(model.sizes, "", share, purity, model.single), ratesAt(model, i)), still = !moved();
+  const still = !moved();
   const low = model.plainNaive || (model.plainNaive = AREAS.map((name) => area(naive, name)));
   const grows = purity === 1 && !model.sizes[2] && low[0] >= 0.5;
   return [...POINT, ...AREAS].map((name, j) => {
@@ -66,8 +66,8 @@ function rowsOf(model) {
     if (still) [row.naive, row.value, row.low, row.high] = model.rows[j].map((v) => v === null ? NaN : v), row.fits = true;
     if (!row.fits) row.value = row.low = row.high = NaN;
     if (gamma > 1 && row.fits) {
-      if (!isArea) row.bias = biasedAt(name, ...rates, gamma);
-      else if (name !== "average_precision" && purity === 1) row.bias = biasedArea(model, name, share, purity, gamma);
+      const bias = biasEnds(model, name, i, share, purity)(gamma);
+      if (bias.every(Number.isFinite)) row.bias = bias;
     }
     const impure = purity < 1 || model.label_purity.low < model.label_purity.high;
     row.needs = "random labels" + (impure ? ", prevalence, purity" : prevalence ? ", prevalence" : "");
