@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.special import stdtrit
 
 from undercount.assume.mixture import LABELLED, MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
@@ -25,7 +26,7 @@ from undercount.errors import InputError
 from undercount.estimate import Interval, check_confidence_level
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.area_gradients import cell_rows
-from undercount.read.intervals.area_intervals import area_estimate
+from undercount.read.intervals.area_intervals import area_estimate, skewed_interval, third_moments
 from undercount.read.intervals.heads import HeadCounts, RatePoint, finite_size, two_sided_z
 from undercount.read.intervals.threshold_intervals import (
     NO_ERRORS,
@@ -44,6 +45,7 @@ Ends: TypeAlias = tuple[float, float]
 # Areas that are a mean position of the positives.
 BIASED_AREAS = ("roc_auc", "lift_auc")
 _HALVINGS = 60  # of [0, 1], down to rounding
+_FEWEST = 2  # rows that have no skewness
 
 
 def biased_recall(
@@ -412,7 +414,7 @@ class _AreaBias:
         end = self._area(mean)
         if self.level > 0:
             far = (self.plain.high if best else self.plain.low) - self.plain.value
-            end += far * math.sqrt(self._variance(weight, mean) / self._plain_variance)
+            end += far * self._reach(weight, mean)[best] / (self._plain_reach[best] or 1.0)
         if self.design.target == "dataset":
             least, most = self._room
             end = min(max(end, least), most)
@@ -442,31 +444,51 @@ class _AreaBias:
         return weight / float(self.mass @ weight), float(means[place])
 
     @cached_property
-    def _plain_variance(self) -> float:
-        even = np.ones(len(self.mass))
-        return self._variance(even, float(self.mass @ self.position)) or 1.0
+    def _plain_reach(self) -> Ends:
+        return self._reach(np.ones(len(self.mass)), float(self.mass @ self.position))
 
-    def _variance(self, weight: FloatArray, mean: float) -> float:
-        """Return the variance of the area, up to a factor that does not depend on the bias.
+    def _reach(self, weight: FloatArray, mean: float) -> Ends:
+        """Return how far the ends of an interval are from the mean position, up to a factor.
 
         At the extreme the weights may be held fast (envelope theorem), so a labelled row adds its
-        weighted distance from the mean. For these very rows the hidden positives vary as well,
-        around the same mean.
+        weighted distance from the mean. Few heavy rows make it skew, hence Hall's cubic.
+        """
+        size = float(self.design.effective[LABELLED])
+        variance, moments = self._moments(weight, mean)
+        if not variance > 0:
+            return 0.0, 0.0
+        t = float(stdtrit(max(size - 1, 1.0), (1 + self.level) / 2))
+        low, high = skewed_interval(0.0, math.sqrt(variance), moments, t)
+        return -low, high
+
+    def _moments(self, weight: FloatArray, mean: float) -> tuple[float, Ends]:
+        """Return the variance of the mean position, and its third moments (`third_moments`).
+
+        For these very rows the hidden positives vary as well, around the same mean.
         """
         design, gap = self.design, self.position - mean
         pull = weight * gap
-        if design.target == "dataset":
-            labelled, hidden = float(design.sizes[LABELLED]), _hidden(design)
-            share = labelled / (labelled + hidden)
-            return float((1 - share) * self.mass @ pull**2 + share * self.mass @ (pull * gap))
-        share = float(_labelled_share(design))
-        positive = self.mass * (share + (1 - share) * weight)
-        influence = Influence(
-            mean,
-            positive=share * self.position + (1 - share) * (mean + pull),
-            everyone=np.cumsum(positive) - positive / 2,
+        if design.target == "population":
+            share = float(_labelled_share(design))
+            positive = self.mass * (share + (1 - share) * weight)
+            influence = Influence(
+                mean,
+                positive=share * self.position + (1 - share) * (mean + pull),
+                everyone=np.cumsum(positive) - positive / 2,
+            )
+            moves = Spread(design, cell_rows(self.counts), influence)
+            return float(moves.variance), third_moments(moves)
+        size = float(design.effective[LABELLED])
+        other = float(design.sizes[LABELLED]) / (_hidden(design) or math.inf)  # to one labelled
+        variance = float(self.mass @ pull**2 + other * self.mass @ (pull * gap)) / size
+        if size <= _FEWEST:
+            return variance, (0.0, 0.0)
+        cubes = [float(self.mass @ part) for part in (pull**3, pull**2 * gap, pull * gap**2)]
+        unbias = 1 / ((size - 1) * (size - 2))
+        return variance, (
+            (cubes[0] - other**2 * cubes[2]) * unbias,
+            (cubes[0] + other * cubes[1]) * unbias,
         )
-        return float(Spread(design, cell_rows(self.counts), influence).variance)
 
     @cached_property
     def _room(self) -> Ends:

@@ -83,7 +83,7 @@ function areaBias(d, name, plain) { // of the mean position of the hidden positi
   const { model, x } = d, mass = model.masses[0], position = positions(d), mean = mass.reduce((s, v, i) => s + v * position[i], 0);
   const c = labelledShare(model, x, 1), p = x.prevalence, m = model.m;
   const area = (hidden) => { const lift = c * mean + (1 - c) * hidden; return name === "lift_auc" ? lift : (lift - p / 2) / (1 - p); };
-  const even = positionVariance(d, position, c, mass.map(() => 1), mean) || 1, room = model.dataset ? hiddenRoom(d, position).map(area) : [0, 1];
+  const even = positionReach(d, position, c, mass.map(() => 1), mean), room = model.dataset ? hiddenRoom(d, position).map(area) : [0, 1];
   return (ratio) => [-1, 1].map((sign, k) => { // all above some cell weigh more than the others, or all below
     let head = 0, moved = 0, best = -Infinity, place = 0;
     for (let j = 0; j < m; j++) {
@@ -94,21 +94,32 @@ function areaBias(d, name, plain) { // of the mean position of the hidden positi
     }
     const heavy = (i) => sign > 0 ? i <= place : i >= place, total = mass.reduce((s, v, i) => s + v * (heavy(i) ? ratio : 1), 0);
     const weight = mass.map((_, i) => (heavy(i) ? ratio : 1) / total), far = (k ? plain.high : plain.low) - plain.value;
-    const end = area(sign * best) + far * Math.sqrt(positionVariance(d, position, c, weight, sign * best) / even);
+    const end = area(sign * best) + far * positionReach(d, position, c, weight, sign * best)[k] / (even[k] || 1);
     return clip(clip(end, ...room));
   });
 }
-// Variance of the mean position, weights held fast (envelope theorem), up to a factor that the bias does not change.
-function positionVariance(d, position, c, weight, mean) {
-  const { model } = d, mass = model.masses[0];
-  if (model.dataset) {
-    const labelled = model.sizes[0] / (model.sizes[0] + hiddenPositives(d));
-    return mass.reduce((s, v, i) => s + v * weight[i] * (position[i] - mean) ** 2 * ((1 - labelled) * weight[i] + labelled), 0);
+// How far an interval of the mean position reaches down and up, up to a factor that the bias does not change: weights are
+// held fast (envelope theorem), and few heavy rows make it skew.
+function positionReach(d, position, c, weight, mean) {
+  const [variance, third] = positionMoments(d, position, c, weight, mean);
+  if (!(variance > 0)) return [0, 0];
+  const [low, high] = skewedEnds(0, Math.sqrt(variance), third, d.model.t);
+  return [-low, high];
+}
+function positionMoments(d, position, c, weight, mean) {
+  const { model } = d, mass = model.masses[0], n = model.effective[0];
+  if (!model.dataset) {
+    let head = 0;
+    const positive = position.map((v, i) => c * v + (1 - c) * (mean + weight[i] * (v - mean)));
+    const after = mass.map((v, i) => { const part = v * (c + (1 - c) * weight[i]); head += part; return head - part / 2; });
+    const moves = spread(d, { parts: [positive, new Float64Array(model.m), after], slope: 0 });
+    return [moves.variance, thirdMoments(d, moves)];
   }
-  let head = 0;
-  const positive = position.map((v, i) => c * v + (1 - c) * (mean + weight[i] * (v - mean)));
-  const after = mass.map((v, i) => { const part = v * (c + (1 - c) * weight[i]); head += part; return head - part / 2; });
-  return spread(d, { parts: [positive, new Float64Array(model.m), after], slope: 0 }).variance;
+  // The hidden positives vary as well, around the same mean.
+  const other = model.sizes[0] / (hiddenPositives(d) || Infinity), unbias = 1 / ((n - 1) * (n - 2));
+  const sum = (power, heavy) => mass.reduce((s, v, i) => s + v * weight[i] ** heavy * (position[i] - mean) ** power, 0);
+  const third = n > 2 ? [(sum(3, 3) - other ** 2 * sum(3, 1)) * unbias, (sum(3, 3) + other * sum(3, 2)) * unbias] : [0, 0];
+  return [(sum(2, 2) + other * sum(2, 1)) / n, third];
 }
 function hiddenRoom(d, position) { // mean positions of the last and of the first unlabeled rows, as many as are hidden
   const { model } = d, rows = model.curve.unlabeled, hidden = hiddenPositives(d);
