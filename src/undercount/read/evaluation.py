@@ -227,13 +227,25 @@ class Evaluation:
         """Follow a metric along the prevalence, threshold, purity or labelling bias (gamma)."""
         threshold = self.threshold if threshold is None else threshold
         counts = self.counts if threshold is None else self._answering(threshold)
-        return sweep(counts, self.shares, metric, over=over, threshold=threshold)
+        options: dict[str, Any] = {
+            "target": self.target,
+            "confidence_level": self.confidence_level,
+        }
+        return sweep(counts, self.shares, metric, over=over, threshold=threshold, **options)
 
     def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
         """Find the least hidden share and the largest labelling bias at which metric >= value."""
         threshold = self.threshold if threshold is None else threshold
         counts = self.counts if threshold is None else self._answering(threshold)
-        return break_even(counts, self.shares, metric, value, threshold)
+        return break_even(
+            counts,
+            self.shares,
+            metric,
+            value,
+            threshold,
+            target=self.target,
+            confidence_level=self.confidence_level,
+        )
 
     def best_threshold(
         self,

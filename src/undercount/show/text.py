@@ -27,6 +27,7 @@ INTERVALS = {
 # Below this the interval's width, relative to its value, does not undermine a conclusion.
 ROBUST_WIDTH = 0.1
 ROUNDING = 1e-9
+CHANCE_BREAKS = ", but the chance of the labels alone may break it"
 
 
 def metric_title(metric: str) -> str:
@@ -181,12 +182,14 @@ def change_words(evaluation: Evaluation) -> str:
         parts.append(f"hidden positives ≥ {percent(found.unlabeled_prevalence)}")
     if math.isfinite(found.odds_ratio):
         parts.append(f"labelling bias below Γ = {float(f'{found.odds_ratio:.2g}'):g}")
+    followed = metric == "precision" or evaluation.shares.label_purity == 1
+    doubt = CHANCE_BREAKS if followed and math.isnan(found.odds_ratio) else ""
     if parts:
-        return f"{name} holds while {' · '.join(parts)}"
+        return f"{name} holds while {' · '.join(parts)}{doubt}"
     values = evaluation.sweep(metric)[metric]
     if (values < goal - ROUNDING).any():
         return f"{name} holds without hidden positives, but not with as many as the scores allow"
-    return f"{name} holds whatever the prevalence"
+    return f"{name} holds whatever the prevalence{doubt}"
 
 
 def findings(evaluation: Evaluation) -> list[Check]:

@@ -9,7 +9,7 @@ const several = models.length > 1;
 // Limits of recall and precision at some of the thresholds, widened to the labelling bias.
 function bandOf(model) {
   if (!kept.has("band")) {
-    const list = designs(model, shareOf(model), purityOf(model)), c = curveOf(model), m = model.m;
+    const list = designs(model, shareOf(model), purityOf(model)), m = model.m;
     const count = Math.min(m, clip(Math.round(400 / list.length), 40, 160));
     const at = Array.from({ length: count }, (_, j) => Math.round(1 + j * (m - 1) / Math.max(1, count - 1))), out = {};
     for (const name of ["recall", "precision"]) {
@@ -23,8 +23,8 @@ function bandOf(model) {
         }
         if (!fits) return;
         if (state.gamma > 1) {
-          const ends = biasedAt(name, c.tpr[i], c.fpr[i], c.prevalence, state.gamma);
-          low = Math.min(low, ends[0]); high = Math.max(high, Math.min(1, ends[1]));
+          const ends = biasEnds(model, name, i, shareOf(model), purityOf(model))(state.gamma);
+          if (ends.every(Number.isFinite)) low = Math.min(low, ends[0]), high = Math.max(high, ends[1]);
         }
         out[name].at.push(i); out[name].low.push(low); out[name].high.push(high);
       });
