@@ -22,7 +22,6 @@ from undercount.cli.options import (
     share_arguments,
     share_options,
 )
-from undercount.cli.reading import read
 from undercount.cli.wording import say
 from undercount.errors import InputError, collect_warnings
 
@@ -54,7 +53,8 @@ if TYPE_CHECKING:
 @output_options
 def evaluate(data: tuple[str, ...], **options: Any) -> int:
     """Evaluate the scores of DATA (CSV, TSV, Parquet, JSON lines, globs, - or a counts file)."""
-    from undercount.read.requirement import parse_requirement  # noqa: PLC0415 - only when needed
+    from undercount.cli.inputs import read  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.read.requirement import parse_requirement  # noqa: PLC0415
 
     options["threshold"] = _one_threshold(options.pop("thresholds"))
     requirements = [parse_requirement(text) for text in options["requirements"]]
