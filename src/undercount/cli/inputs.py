@@ -19,7 +19,8 @@ from undercount.count.counts_file import is_counts_file, open_counts
 from undercount.count.files import read_numbers, refuse_text, relation_of
 from undercount.count.frames import count_scores
 from undercount.count.paths import expand_paths
-from undercount.count.sources import open_source, quote_name
+from undercount.count.sources import open_source
+from undercount.count.sql import quote_name
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
