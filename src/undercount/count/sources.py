@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 
 from undercount.count.arrays import LARGEST_EXACT_INTEGER
+from undercount.count.atomic_file import remove_if_stopped
 from undercount.count.csv_layout import read_layout, read_lines
 from undercount.count.frames import check_columns
 from undercount.count.paths import STANDARD_INPUT, Paths, expand_paths, find_format
@@ -86,7 +87,10 @@ class Source:
 @contextmanager
 def open_source(paths: Paths, wanted: Sequence[str]) -> Iterator[Source]:
     """Open files for reading some of their columns; spilled rows go to a temporary directory."""
-    with tempfile.TemporaryDirectory(prefix="undercount-") as spill:
+    with (
+        tempfile.TemporaryDirectory(prefix="undercount-") as spill,
+        remove_if_stopped(Path(spill)),
+    ):
         files = _list_files(paths, spill)
         kind = find_format(files)
         connection = duckdb.connect(
