@@ -68,10 +68,11 @@ def read_layout(
 
 
 def read_lines(file: str) -> str:
-    """Write a table of the whole lines of a file."""
+    """Write a table of the whole lines of a file, however they end."""
+    more = ", strict_mode=false" if knows_option("read_csv", "strict_mode") else ""
     return (
         f"read_csv({quote_file(file)}, columns={{line: 'VARCHAR'}}, auto_detect=false, "
-        f"header=false, delim='\x01', quote='', escape='', max_line_size={LONGEST_LINE})"
+        f"header=false, delim='\x01', quote='', escape='', max_line_size={LONGEST_LINE}{more})"
     )
 
 
