@@ -14,7 +14,6 @@ from undercount.cli.options import (
     share_options,
     unweighted_options,
 )
-from undercount.cli.reading import read_models
 from undercount.errors import InputError
 
 
@@ -34,7 +33,8 @@ from undercount.errors import InputError
 @QUIET
 def compare(data: tuple[str, ...], **options: Any) -> int:
     """Compare the scores of two or more columns on the same rows."""
-    from undercount.count.atomic_file import write_text  # noqa: PLC0415 - only when needed
+    from undercount.cli.inputs import read_models  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.count.atomic_file import write_text  # noqa: PLC0415
     from undercount.read.compare import compare as compare_rows  # noqa: PLC0415
 
     if options["weight"]:
@@ -43,10 +43,13 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
             "weights; leave --weight out, or judge each model by itself with undercount evaluate"
         )
     thresholds = _thresholds(options["thresholds"], options["scores"])
-    rows, sampling = read_models(data, options)
+    rows = read_models(data, options)
     with progress("comparing", options):
         comparison = compare_rows(
-            rows.labels, rows.scores, threshold=thresholds, **share_arguments(options, sampling)
+            rows.labels,
+            rows.scores,
+            threshold=thresholds,
+            **share_arguments(options, rows.sampling),
         )
     if options["html"]:
         comparison.to_html(options["html"])

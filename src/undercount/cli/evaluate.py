@@ -22,7 +22,6 @@ from undercount.cli.options import (
     share_arguments,
     share_options,
 )
-from undercount.cli.reading import read
 from undercount.cli.wording import say
 from undercount.errors import InputError, collect_warnings
 
@@ -54,7 +53,8 @@ if TYPE_CHECKING:
 @output_options
 def evaluate(data: tuple[str, ...], **options: Any) -> int:
     """Evaluate the scores of DATA (CSV, TSV, Parquet, JSON lines, globs, - or a counts file)."""
-    from undercount.read.requirement import parse_requirement  # noqa: PLC0415 - only when needed
+    from undercount.cli.inputs import read  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.read.requirement import parse_requirement  # noqa: PLC0415
 
     options["threshold"] = _one_threshold(options.pop("thresholds"))
     requirements = [parse_requirement(text) for text in options["requirements"]]
@@ -101,16 +101,13 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
 def write_evaluations(
     evaluations: "list[Evaluation]", notes: list[str], options: dict[str, Any]
 ) -> None:
-    """Print evaluations and write the files that the options name."""
+    """Write the files that the options name, and print evaluations."""
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
     from undercount.show.document import as_json  # noqa: PLC0415 - only when needed
     from undercount.show.tables import as_markdown  # noqa: PLC0415
-    from undercount.show.terminal import print_evaluation  # noqa: PLC0415
+    from undercount.show.text import print_evaluation  # noqa: PLC0415
 
-    if prints(options):
-        print_notes(notes)
-        for evaluation in evaluations:
-            print_evaluation(evaluation, heading=len(evaluations) > 1)
+    # Files first: whoever reads the terminal may go away in the middle.
     if options["json_file"]:
         write_text(options["json_file"], as_json(evaluations))
     if options["markdown"]:
@@ -121,6 +118,10 @@ def write_evaluations(
         write_page(evaluations, options["html"])
         if options["html"] != "-":
             click.echo(f"wrote {options['html']}", err=True)
+    if prints(options):
+        print_notes(notes)
+        for evaluation in evaluations:
+            print_evaluation(evaluation, heading=len(evaluations) > 1)
 
 
 def _judge(

@@ -1,6 +1,7 @@
 """An evaluation as plain text: the table, and what its numbers mean in plain words."""
 
 import math
+import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -233,11 +234,27 @@ def _round_goal(value: float) -> float:
 
 WIDTH = 100
 Style: TypeAlias = Literal["plain", "main", "warning"]
+COLOURS = {"plain": "", "main": "bold", "warning": "yellow"}
 
 
 def as_text(evaluation: Evaluation) -> str:
     """Write what was read and inferred, the table, and what it means."""
     return "\n".join(text for text, _ in styled_lines(evaluation))
+
+
+def print_evaluation(evaluation: Evaluation, *, heading: bool = False) -> None:
+    """Print an evaluation; colours follow NO_COLOR and whether stdout is a terminal."""
+    from rich.console import Console  # noqa: PLC0415 - only for the terminal
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(highlight=False, soft_wrap=True)
+    with console.capture() as captured:  # rich would end the program if the reader has gone
+        console.print()
+        if heading:
+            console.print(Text(f" {evaluation.name}", style="bold underline"))
+        for text, style in styled_lines(evaluation):
+            console.print(Text(text, style=COLOURS[style]))
+    sys.stdout.write(captured.get())
 
 
 def styled_lines(evaluation: Evaluation) -> list[tuple[str, Style]]:
