@@ -78,24 +78,20 @@ def _one_threshold(given: tuple[float, ...]) -> float | None:
 
 
 def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
-    from undercount.read.evaluate import evaluate as evaluate_counts  # noqa: PLC0415 - only when needed
+    from undercount.read.evaluate import CountedModel, evaluate_models  # noqa: PLC0415 - only when needed
 
     resampling = options["prevalence_interval"] not in (None, "calibrated")
-    made = []
-    for name, counts in reading.counts.items():
-        with progress(f"estimating {name}", options) as tell:
-            made.append(
-                evaluate_counts(
-                    counts,
-                    threshold=options.get("threshold"),
-                    name=name,
-                    prevalence_interval=options["prevalence_interval"],
-                    n_resamples=options["n_resamples"],
-                    progress=tell if resampling else None,
-                    **share_arguments(options, reading.sampling),
-                )
-            )
-    return made
+    threshold = options.get("threshold")
+    models = {name: CountedModel(counts, threshold) for name, counts in reading.counts.items()}
+    with progress(f"estimating {', '.join(models)}", options) as tell:
+        made = evaluate_models(
+            models,
+            prevalence_interval=options["prevalence_interval"],
+            n_resamples=options["n_resamples"],
+            progress=tell if resampling else None,
+            **share_arguments(options, reading.sampling),
+        )
+    return list(made.values())
 
 
 def write_evaluations(

@@ -8,15 +8,12 @@ import numpy as np
 
 from undercount.count.arrays import read_labels, read_scores
 from undercount.errors import InputError, named
-from undercount.estimate import Estimate
 from undercount.read.differences import AREAS, POINTS, Difference, Paired, holm_adjusted
-from undercount.read.evaluate import evaluate
+from undercount.read.evaluate import count_model, evaluate_models
 from undercount.read.evaluation import Evaluation, render
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-SHARES = ("prevalence", "unlabeled_prevalence", "label_frequency")
 
 
 @dataclass(frozen=True)
@@ -95,8 +92,8 @@ def compare(
     adds to the one minus what it adds to the other (for areas under ROC curves DeLong et al.
     1988), that of average precision in a single sample of pure labels from the paired jackknife.
     Where the size of a difference moves with the share of hidden positives, the share's own
-    interval widens that of the difference. If no prevalence is given, the estimate from the first
-    model's scores is used for all.
+    interval widens that of the difference. If no prevalence is given, one share is estimated for
+    all models, from the scores that tell labelled from unlabeled rows best.
 
     Parameters
     ----------
@@ -139,20 +136,16 @@ def compare(
             f"compare takes no {named('sample_weight')}; repeat rows, or evaluate each model"
         )
     thresholds = _thresholds(threshold, scores)
-    given = any(options.get(share) is not None for share in SHARES)
-    evaluations: dict[str, Evaluation] = {}
-    for name, score in scores.items():
-        if evaluations and not given:
-            options["unlabeled_prevalence"] = _as_share(next(iter(evaluations.values())))
-            options.pop("prevalence_interval", None)  # of the share, which is known by now
-        evaluations[name] = evaluate(
-            y,
-            score,
-            unlabeled=unlabeled,
-            threshold=thresholds.get(name),
-            name=name,
-            **options,
-        )
+    # With impure labels average precision and the areas' intervals need every score.
+    purity = options.get("label_purity", 1.0)
+    pure = isinstance(purity, int | float) and purity == 1
+    evaluations = evaluate_models(
+        {
+            name: count_model(y, score, unlabeled, None, thresholds.get(name), compact=pure)
+            for name, score in scores.items()
+        },
+        **{name: value for name, value in options.items() if name != "sample_weight"},
+    )
     labels = read_labels(y, unlabeled)
     rows = {
         name: np.asarray(read_scores(score), dtype=np.float64) for name, score in scores.items()
@@ -161,15 +154,6 @@ def compare(
     metrics = (*AREAS, *POINTS) if thresholds else AREAS
     found = [d for metric in metrics for d in holm_adjusted(paired.differences(metric))]
     return Comparison(evaluations, tuple(found))
-
-
-def _as_share(first: Evaluation) -> Any:
-    shares, level = first.shares, first.confidence_level
-    span, value = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence
-    if span is None:
-        return value
-    error = shares.unlabeled_prevalence_error
-    return Estimate(value, span.low, span.high, error, level, method="first model's scores")
 
 
 def _thresholds(

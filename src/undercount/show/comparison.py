@@ -16,8 +16,8 @@ def as_text(comparison: Comparison) -> str:
     evaluations = list(comparison.evaluations.values())
     first = evaluations[0]
     hidden = hidden_words(first)
-    if first.interval not in ("", "own"):  # estimated here, not given
-        hidden += f" · by the scores of {first.name}, for all models"
+    if first.share_model:
+        hidden += f" · by the scores of {first.share_model}, for all models"
     head = "".join(f"{name:>{_width(name)}}" for name in comparison.evaluations)
     lines = [line("Hidden positives", hidden), "", f" {'':<20}{head}"]
     for i, row in enumerate(first.rows):

@@ -82,6 +82,8 @@ def hidden_words(evaluation: Evaluation) -> str:
         how = f"estimated from {len(evaluation.estimates)} methods"
     if evaluation.estimates or evaluation.interval not in ("", "own", "calibrated"):
         how += f", interval {INTERVALS[evaluation.interval]}"
+    if evaluation.share_model not in ("", evaluation.name):
+        how += f", on the scores of {evaluation.share_model}"
     level = f"{100 * evaluation.confidence_level:g} %"
     if evaluation.upper_bound < evaluation.largest_share:
         top = f"above {percent(evaluation.upper_bound)} ruled out ({level} confidence)"

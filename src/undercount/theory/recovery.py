@@ -234,7 +234,7 @@ unlabeled_prevalence may be at most 0.4
     gap = shares.label_purity - shares.unlabeled_prevalence
     auc = 0.5 + (area - 0.5) / gap
     if not -TOLERANCE <= auc <= 1 + TOLERANCE:
-        raise InputError(misfit_words(area, auc, shares))
+        raise InputError(misfit_words(counts, area, auc, shares))
     auc = min(max(auc, 0.0), 1.0)
     share, purity = shares.unlabeled_prevalence, shares.label_purity
     mixing = mix(kind_sizes(counts), "unlabeled_prevalence", share, purity, shares.sampling)

@@ -66,8 +66,7 @@ def delong_auc(counts: ScoreCounts, shares: Shares, *, confidence_level: float =
     if abs(value - inside) > TOLERANCE:
         errors = abs(value - inside) / _floor_error(error, counts.effective_size("positive"), gap)
         misfit = Misfit("roc_auc", value, errors, shares.label_purity - abs(2 * area - 1))
-        both = shares.unlabeled_prevalence, shares.label_purity
-        misfit.report("roc_auc", both, stacklevel=2)
+        misfit.report("roc_auc", counts, shares, stacklevel=2)
     low, high = 0.0, 1.0
     if not math.isnan(error):
         reach = two_sided_z(confidence_level) * error

@@ -7,8 +7,8 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 from undercount.assume.mixture import Target
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError
-from undercount.estimate import Estimate
+from undercount.errors import InputError, warn
+from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import FACTS, LOSSES
 from undercount.read.intervals.estimate import ShareError, estimate_metric
 from undercount.read.intervals.heads import IntervalKind
@@ -173,7 +173,16 @@ def read_rows(
         raise InputError(f"sampling must be one of {SAMPLINGS}; got {sampling!r}")
     prevalences = ("prevalence", "unlabeled_prevalence", "label_frequency")
     given: dict[str, Any] = {name: options.get(name) for name in prevalences}
-    shares = read_shares(counts, **given, label_purity=purity, sampling=sampling)
+    about: dict[str, Any] = {
+        "label_purity": purity,
+        "sampling": sampling,
+        "target": target_of(options),
+    }
+    shares: Shares | None
+    if hasattr(given["unlabeled_prevalence"], "fit"):
+        shares = _estimated_shares(counts, options.get("confidence_level", 0.95), given | about)
+    else:
+        shares = read_shares(counts, **given, **about)
     if shares is None and (FACTS[name].needs_prevalence or purity != 1):
         reason = "" if FACTS[name].needs_prevalence else f" when label_purity is {purity}"
         raise InputError(
@@ -181,6 +190,19 @@ def read_rows(
             f"{reason}; got none. undercount.prevalence estimates it"
         )
     return counts, shares
+
+
+def _estimated_shares(
+    counts: ScoreCounts, confidence_level: float, asked: dict[str, Any]
+) -> Shares:
+    """Return the share that an estimator finds, as `evaluate` takes it; its warnings are shown."""
+    from undercount.read.hidden_share import shared_share  # noqa: PLC0415 - only for estimators
+
+    check_confidence_level(confidence_level)
+    found = shared_share({"score": counts}, confidence_level=confidence_level, **asked)["score"]
+    for warning in found.warned:
+        warn(warning, stacklevel=5)
+    return found.shares
 
 
 def target_of(options: MetricOptions) -> Target:
