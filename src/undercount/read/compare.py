@@ -1,21 +1,32 @@
 """Several models on the same rows: which is better, and does that depend on the prevalence."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
-from undercount.count.arrays import read_labels, read_scores
+from undercount.assume.mixture import design_of
 from undercount.errors import InputError, named
 from undercount.estimate import Estimate
-from undercount.read.differences import AREAS, POINTS, Difference, Paired, holm_adjusted
-from undercount.read.evaluate import evaluate
+from undercount.read.differences import (
+    AREAS,
+    POINTS,
+    TARGET_OF,
+    Difference,
+    Model,
+    Paired,
+    Question,
+    holm_adjusted,
+)
+from undercount.read.evaluate import RecountableRows, evaluate
 from undercount.read.evaluation import Evaluation, render
+from undercount.read.intervals.paired import ModelRows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+# How labels say labelled positive, unlabeled and labelled negative, in the order of a design.
+KIND_LABELS = (1, -1, 0)
 SHARES = ("prevalence", "unlabeled_prevalence", "label_frequency")
 
 
@@ -38,6 +49,7 @@ class Comparison:
 
     evaluations: Mapping[str, Evaluation]
     differences: tuple[Difference, ...]
+    question: Question = "population"
 
     def difference(
         self, metric: str, one: str | None = None, other: str | None = None
@@ -87,6 +99,7 @@ def compare(
     *,
     threshold: float | Mapping[str, float] | None = None,
     unlabeled: float | None = None,
+    question: Question = "population",
     **options: Any,
 ) -> Comparison:
     """Compare models on the same rows.
@@ -108,6 +121,12 @@ def compare(
         One for all models or one a model; adds metrics at a threshold.
     unlabeled : number, optional
         As in `evaluate`.
+    question : {"population", "rows"}
+        What differences, their intervals, p-values and chances of being better speak of. By
+        default which model is better where these rows come from, as if other rows were drawn;
+        "rows" asks which is better on these very rows, where only the choice of the labelled
+        ones is random. Read as the first, the second calls equal models different in up to half
+        of all samples. The models' own numbers keep their `target`.
     **options
         The other arguments of `evaluate`.
 
@@ -138,6 +157,10 @@ def compare(
         raise InputError(
             f"compare takes no {named('sample_weight')}; repeat rows, or evaluate each model"
         )
+    if question not in TARGET_OF:
+        raise InputError(
+            f"{named('question')} must be one of {', '.join(TARGET_OF)}; got {question!r}"
+        )
     thresholds = _thresholds(threshold, scores)
     given = any(options.get(share) is not None for share in SHARES)
     evaluations: dict[str, Evaluation] = {}
@@ -153,14 +176,34 @@ def compare(
             name=name,
             **options,
         )
-    labels = read_labels(y, unlabeled)
-    rows = {
-        name: np.asarray(read_scores(score), dtype=np.float64) for name, score in scores.items()
-    }
-    paired = Paired(labels, rows, evaluations, thresholds)
+    paired = Paired(_models(evaluations, thresholds, question), question)
     metrics = (*AREAS, *POINTS) if thresholds else AREAS
     found = [d for metric in metrics for d in holm_adjusted(paired.differences(metric))]
-    return Comparison(evaluations, tuple(found))
+    return Comparison(evaluations, tuple(found), question)
+
+
+def _models(
+    evaluations: Mapping[str, Evaluation], thresholds: Mapping[str, float], question: Question
+) -> dict[str, Model]:
+    """Put the rows of every model, in one order and by kind, beside its table."""
+    first = next(iter(evaluations.values()))
+    shares, target = first.shares, TARGET_OF[question]
+    design = design_of(first.counts, shares, shares.sampling, target)
+    rows = {name: cast("RecountableRows", e.recount) for name, e in evaluations.items()}
+    labels = next(iter(rows.values())).labels
+    kinds = [labels == label for label in KIND_LABELS]
+    return {
+        name: Model(
+            evaluation,
+            ModelRows(
+                evaluation.counts,
+                [rows[name].scores[kind] for kind in kinds],
+                design,
+                thresholds.get(name, math.inf),
+            ),
+        )
+        for name, evaluation in evaluations.items()
+    }
 
 
 def _as_share(first: Evaluation) -> Any:

@@ -222,6 +222,21 @@ def count_around(border: Scores, score: Scores, weight: FloatArray | None = None
     return counter.counts()
 
 
+def count_borders_below(border: Scores, score: Scores) -> NDArray[np.int32]:
+    """Return how many borders (ascending) are at most each score, in the order of the scores."""
+    if border.size == 0 or score.size <= SMALL:
+        return np.searchsorted(border, score, "right").astype(np.int32)
+    bucket_of = choose_map(border, score[:: 1 + score.size // SAMPLE])
+    place_of, near_place = _places_of_buckets(bucket_of, border)
+    found = np.empty(score.size, np.int32)
+    for start in range(0, score.size, CHUNK):
+        part, place = score[start : start + CHUNK], found[start : start + CHUNK]
+        place_of.take(bucket_of(part), out=place)
+        near = np.flatnonzero(place == near_place)
+        place[near] = np.searchsorted(border, part[near], "right")
+    return found
+
+
 def _count_near(border: Scores, score: Scores, weight: FloatArray | None) -> BorderCounts:
     if weight is None:
         return count_sorted(border, np.sort(score))
