@@ -29,6 +29,13 @@ from undercount.errors import InputError
     multiple=True,
     help="Rows with score >= threshold are flagged; one for all models, or one a --score.",
 )
+@click.option(
+    "--question",
+    type=click.Choice(["population", "rows"]),
+    default="population",
+    show_default=True,
+    help="Which model is better where these rows come from, or on these rows alone.",
+)
 @HTML
 @JSON
 @QUIET
@@ -46,7 +53,11 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
     rows, sampling = read_models(data, options)
     with progress("comparing", options):
         comparison = compare_rows(
-            rows.labels, rows.scores, threshold=thresholds, **share_arguments(options, sampling)
+            rows.labels,
+            rows.scores,
+            threshold=thresholds,
+            question=options["question"],
+            **share_arguments(options, sampling),
         )
     if options["html"]:
         comparison.to_html(options["html"])

@@ -16,7 +16,7 @@ from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
 from undercount.read.intervals.heads import HeadCounts
-from undercount.read.intervals.paired import ModelRows, difference_error
+from undercount.read.intervals.paired import ModelPair, ModelRows
 from undercount.read.sensitivity import AreaSums
 from undercount.shares import Shares
 
@@ -158,6 +158,10 @@ class Paired:
         first = next(iter(models.values()))
         self.shares, self.level = first.shares, first.evaluation.confidence_level
         self.fixed = _fixed_orders(self.shares, n_negative=first.evaluation.counts.n_negative)
+        self.pairs = {
+            (one, other): ModelPair(models[one].rows, models[other].rows)
+            for one, other in itertools.combinations(models, 2)
+        }
         # As for single metrics: the labels are what there is least of.
         self.freedom = max(float(first.rows.design.effective[LABELLED]) - 1, 1.0)
         largest = min(model.evaluation.largest_share for model in models.values())
@@ -166,12 +170,11 @@ class Paired:
 
     def differences(self, metric: str) -> list[Difference]:
         """Return the difference of each pair in one metric."""
-        return [self._pair(metric, *pair) for pair in itertools.combinations(self.models, 2)]
+        return [self._difference(metric, *names) for names in self.pairs]
 
-    def _pair(self, metric: str, one: str, other: str) -> Difference:
-        models = self.models[one], self.models[other]
-        gap, at_threshold = Gap(metric, *models, self.shares), metric in POINTS
-        error = difference_error(*(m.rows for m in models), metric, at_threshold=at_threshold)
+    def _difference(self, metric: str, one: str, other: str) -> Difference:
+        gap = Gap(metric, self.models[one], self.models[other], self.shares)
+        error = self.pairs[one, other].error(metric, at_threshold=metric in POINTS)
         error *= self._label_doubt
         estimate = self._with_interval(gap, error)
         depends = metric not in self.fixed

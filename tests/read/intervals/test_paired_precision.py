@@ -5,7 +5,7 @@ import pytest
 
 import undercount as uc
 from undercount.assume.mixture import design_of
-from undercount.read.intervals.paired import ModelRows, difference_error
+from undercount.read.intervals.paired import ModelPair, ModelRows
 
 
 def precision_error(one, other, labels, shares, target):
@@ -16,7 +16,7 @@ def precision_error(one, other, labels, shares, target):
         design = design_of(counts, shares, shares.sampling, target)
         kinds = [score[labels == label] for label in (1, -1, 0)]
         models.append(ModelRows(counts, kinds, design))
-    return difference_error(*models, "average_precision", at_threshold=False)
+    return ModelPair(*models).error("average_precision", at_threshold=False)
 
 
 def average_precision(score, labelled, positives):
@@ -108,7 +108,7 @@ def test_two_labels_say_nothing():
 
 
 def precision_apart(score, labelled, unlabeled, positives):
-    """The same estimate if the labelled rows were drawn apart: each takes an unlabeled one's place."""
+    """The same if labelled rows were drawn apart: each takes the place of an unlabeled one."""
     found = []
     for x in score[labelled]:
         above = (score[unlabeled] >= x).sum() * (1 - 1 / unlabeled.sum())

@@ -296,7 +296,7 @@ def count_distinct(score: Scores) -> int:
     return len(_distinct(np.sort(score))[0])
 
 
-def cell_places(cells: FloatArray, score: Scores) -> NDArray[np.int32]:
+def cell_places(cells: FloatArray, score: Scores) -> Indices:
     """Return the cell of each row in a table of falling scores, whose cells hold all of the rows.
 
     Examples
@@ -304,7 +304,7 @@ def cell_places(cells: FloatArray, score: Scores) -> NDArray[np.int32]:
     >>> import numpy as np
     >>> from undercount.count.kernel.rows import cell_places
     >>> cell_places(np.array([0.9, 0.5, 0.2]), np.array([0.2, 0.9, 0.3, 0.5]))
-    array([2, 0, 2, 1], dtype=int32)
+    array([2, 0, 2, 1])
     """
     below = count_borders_below(cells[::-1].astype(score.dtype), score)
     return np.subtract(cells.size, below, out=below)

@@ -25,6 +25,8 @@ from undercount.read.intervals.variance import CellRows, Influence, Spread
 
 # A jackknife of fewer labels says nothing: leaving one out leaves no pair.
 FEWEST = 3
+# Rows looked at at once, so that what is added up stays in the processor's cache.
+CHUNK = 1 << 15
 # Rows added to each of the four ways in which two models may flag a row (Agresti and Min 2005):
 # with few labels none may tell the models apart, which is no proof that none would.
 HALF_ROW = 0.5
@@ -51,10 +53,10 @@ class ModelRows:
     scores: Sequence[NDArray[Any]]
     design: MixtureDesign
     threshold: float = math.inf
-    _places: dict[int, NDArray[np.int32]] = field(default_factory=dict, init=False, repr=False)
+    _places: dict[int, NDArray[np.intp]] = field(default_factory=dict, init=False, repr=False)
     _influences: dict[str, Influence] = field(default_factory=dict, init=False, repr=False)
 
-    def places(self, kind: int) -> NDArray[np.int32]:
+    def places(self, kind: int) -> NDArray[np.intp]:
         """Return the cell of each row of a kind; looked up once, and only if somebody asks."""
         if kind not in self._places:
             self._places[kind] = cell_places(self.counts.score, self.scores[kind])
@@ -127,12 +129,15 @@ class JointRows:
     def variance(self, value: FloatArray, kind: int) -> float:
         """Return the variance among the rows of a kind; 0 if there are none."""
         one, other = self._parts(value)
-        if not len(self.models[0].scores[kind]):
-            return 0.0
-        found = one[self.models[0].places(kind)]
-        found += other[self.models[1].places(kind)]
-        found -= found.mean()
-        return float(found @ found) / found.size
+        one = one - self.means(value)[kind]  # squares of what is left lose nothing by rounding
+        places = [model.places(kind) for model in self.models]
+        total, squares, size = 0.0, 0.0, len(places[0])
+        for start in range(0, size, CHUNK):
+            found = one.take(places[0][start : start + CHUNK])
+            found += other.take(places[1][start : start + CHUNK])
+            total += float(found.sum())
+            squares += float(np.square(found, out=found).sum())
+        return max(squares / size - (total / size) ** 2, 0.0) if size else 0.0
 
     def _parts(self, value: FloatArray) -> list[FloatArray]:
         return np.split(value, [self.masses[0].shape[1]])
@@ -165,11 +170,8 @@ class JointFlags(JointRows):
         return float(number @ (found - mean) ** 2) / total
 
 
-def difference_error(one: ModelRows, other: ModelRows, metric: str, *, at_threshold: bool) -> float:
-    """Return the standard error of the difference of two models in a metric.
-
-    Average precision of pure labels is compared by its unbiased estimate, whose error is that of
-    the jackknife (`LeftOut`); the other metrics by their influences.
+class ModelPair:
+    """Two models on the same rows, and the standard errors of their differences.
 
     Notes
     -----
@@ -177,27 +179,42 @@ def difference_error(one: ModelRows, other: ModelRows, metric: str, *, at_thresh
     1 - purity, negatives).
     Wrong when: so few rows decide that the metric is not straight within its error.
     """
-    if metric == "average_precision" and one.design.pure:
-        return jackknife_error(one, other)
-    joint = JointFlags(one, other) if at_threshold else JointRows(one, other)
-    parts = [model.influence(metric, at_threshold=at_threshold) for model in (one, other)]
-    sizes = [masses.shape[1] for masses in joint.masses]
-    gap = Influence(
-        parts[0].value - parts[1].value,
-        *(
-            _joined([getattr(part, name) for part in parts], sizes)
-            for name in ("positive", "negative", "everyone")
-        ),
-        parts[0].prevalence - parts[1].prevalence,
-    )
-    return math.sqrt(float(Spread(one.design, joint, gap).variance))
+
+    def __init__(self, one: ModelRows, other: ModelRows) -> None:
+        self.one, self.other = one, other
+
+    @cached_property
+    def _rows(self) -> JointRows:
+        return JointRows(self.one, self.other)
+
+    @cached_property
+    def _flags(self) -> JointFlags:
+        return JointFlags(self.one, self.other)
+
+    def error(self, metric: str, *, at_threshold: bool) -> float:
+        """Return the standard error of the difference in a metric.
+
+        Average precision of pure labels is compared by its unbiased estimate, whose error is that
+        of the jackknife (`LeftOut`); the other metrics by their influences.
+        """
+        if metric == "average_precision" and self.one.design.pure:
+            return jackknife_error(self._rows)
+        joint = self._flags if at_threshold else self._rows
+        one, other = (m.influence(metric, at_threshold=at_threshold) for m in joint.models)
+        sizes = [masses.shape[1] for masses in joint.masses]
+        gap = Influence(
+            one.value - other.value,
+            _joined(one.positive, other.positive, sizes),
+            _joined(one.negative, other.negative, sizes),
+            _joined(one.everyone, other.everyone, sizes),
+            one.prevalence - other.prevalence,
+        )
+        return math.sqrt(float(Spread(self.one.design, joint, gap).variance))
 
 
-def _joined(parts: list[Any], sizes: list[int]) -> FloatArray:
+def _joined(one: Any, other: Any, sizes: list[int]) -> FloatArray:
     """Put the cells of two models after one another, those of the second taken off."""
-    return np.concatenate(
-        [np.broadcast_to(parts[0], sizes[0]), -np.broadcast_to(parts[1], sizes[1])]
-    )
+    return np.concatenate([np.broadcast_to(one, sizes[0]), -np.broadcast_to(other, sizes[1])])
 
 
 def _of_flagged(influence: Influence) -> Influence:
@@ -332,14 +349,15 @@ def _safe_inverse(values: FloatArray) -> FloatArray:
     return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
 
 
-def jackknife_error(one: ModelRows, other: ModelRows) -> float:
+def jackknife_error(rows: JointRows) -> float:
     """Return the standard error of a difference in average precision.
 
     For these very rows the variance over labels is multiplied by the share of positives without
     a label. If the label frequency is known, the number of labels is random too, so that
     deviations are those from the estimate itself and not from their mean.
     """
-    design, rows = one.design, JointRows(one, other)
+    one, other = rows.models
+    design = one.design
     size = float(design.sizes[LABELLED])
     if size < FEWEST:
         return math.nan
