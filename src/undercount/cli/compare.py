@@ -28,6 +28,13 @@ from undercount.errors import InputError
     multiple=True,
     help="Rows with score >= threshold are flagged; one for all models, or one a --score.",
 )
+@click.option(
+    "--question",
+    type=click.Choice(["population", "rows"]),
+    default="population",
+    show_default=True,
+    help="Which model is better where these rows come from, or on these rows alone.",
+)
 @HTML
 @JSON
 @QUIET
@@ -49,6 +56,7 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
             rows.labels,
             rows.scores,
             threshold=thresholds,
+            question=options["question"],
             **share_arguments(options, rows.sampling),
         )
     if options["html"]:

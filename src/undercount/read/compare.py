@@ -1,19 +1,31 @@
 """Several models on the same rows: which is better, and does that depend on the prevalence."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
-from undercount.count.arrays import read_labels, read_scores
+from undercount.assume.mixture import design_of
 from undercount.errors import InputError, named
-from undercount.read.differences import AREAS, POINTS, Difference, Paired, holm_adjusted
-from undercount.read.evaluate import count_model, evaluate_models
+from undercount.read.differences import (
+    AREAS,
+    POINTS,
+    TARGET_OF,
+    Difference,
+    Model,
+    Paired,
+    Question,
+    holm_adjusted,
+)
+from undercount.read.evaluate import RecountableRows, count_model, evaluate_models
 from undercount.read.evaluation import Evaluation, render
+from undercount.read.intervals.paired import ModelRows
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+# How labels say labelled positive, unlabeled and labelled negative, in the order of a design.
+KIND_LABELS = (1, -1, 0)
 
 
 @dataclass(frozen=True)
@@ -35,6 +47,7 @@ class Comparison:
 
     evaluations: Mapping[str, Evaluation]
     differences: tuple[Difference, ...]
+    question: Question = "population"
 
     def difference(
         self, metric: str, one: str | None = None, other: str | None = None
@@ -84,6 +97,7 @@ def compare(
     *,
     threshold: float | Mapping[str, float] | None = None,
     unlabeled: float | None = None,
+    question: Question = "population",
     **options: Any,
 ) -> Comparison:
     """Compare models on the same rows.
@@ -105,6 +119,12 @@ def compare(
         One for all models or one a model; adds metrics at a threshold.
     unlabeled : number, optional
         As in `evaluate`.
+    question : {"population", "rows"}
+        What differences, their intervals, p-values and chances of being better speak of. By
+        default which model is better where these rows come from, as if other rows were drawn;
+        "rows" asks which is better on these very rows, where only the choice of the labelled
+        ones is random. Read as the first, the second calls equal models different in up to half
+        of all samples. The models' own numbers keep their `target`.
     **options
         The other arguments of `evaluate`.
 
@@ -135,6 +155,10 @@ def compare(
         raise InputError(
             f"compare takes no {named('sample_weight')}; repeat rows, or evaluate each model"
         )
+    if question not in TARGET_OF:
+        raise InputError(
+            f"{named('question')} must be one of {', '.join(TARGET_OF)}; got {question!r}"
+        )
     thresholds = _thresholds(threshold, scores)
     # With impure labels average precision and the areas' intervals need every score.
     purity = options.get("label_purity", 1.0)
@@ -146,14 +170,34 @@ def compare(
         },
         **{name: value for name, value in options.items() if name != "sample_weight"},
     )
-    labels = read_labels(y, unlabeled)
-    rows = {
-        name: np.asarray(read_scores(score), dtype=np.float64) for name, score in scores.items()
-    }
-    paired = Paired(labels, rows, evaluations, thresholds)
+    paired = Paired(_models(evaluations, thresholds, question), question)
     metrics = (*AREAS, *POINTS) if thresholds else AREAS
     found = [d for metric in metrics for d in holm_adjusted(paired.differences(metric))]
-    return Comparison(evaluations, tuple(found))
+    return Comparison(evaluations, tuple(found), question)
+
+
+def _models(
+    evaluations: Mapping[str, Evaluation], thresholds: Mapping[str, float], question: Question
+) -> dict[str, Model]:
+    """Put the rows of every model, in one order and by kind, beside its table."""
+    first = next(iter(evaluations.values()))
+    shares, target = first.shares, TARGET_OF[question]
+    design = design_of(first.counts, shares, shares.sampling, target)
+    rows = {name: cast("RecountableRows", e.recount) for name, e in evaluations.items()}
+    labels = next(iter(rows.values())).labels
+    kinds = [labels == label for label in KIND_LABELS]
+    return {
+        name: Model(
+            evaluation,
+            ModelRows(
+                evaluation.counts,
+                [rows[name].scores[kind] for kind in kinds],
+                design,
+                thresholds.get(name, math.inf),
+            ),
+        )
+        for name, evaluation in evaluations.items()
+    }
 
 
 def _thresholds(
