@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import undercount as uc
+from undercount.errors import collect_warnings
 from undercount.shares import read_shares
 
 
@@ -213,3 +214,50 @@ def test_shares_end_just_below_the_purity():
     assert shares.below(0.5) == pytest.approx(0.5, abs=2e-6)
     assert shares.below(0.5) < 0.5
     assert shares.below(0.0) == 0.0
+
+
+def labelled_above(n_labelled, n_rows=2000):
+    """Count rows of which more may be labelled than a rare prevalence would give."""
+    return uc.ScoreCounts.from_counts([1.0, 0.0], [n_labelled, 0], [0, 0], [5, n_rows - 5])
+
+
+def test_a_sample_of_a_population_may_hold_more_labels_than_its_prevalence():
+    counts = labelled_above(55)
+    with collect_warnings() as warned:
+        shares = read_shares(counts, prevalence=0.025, target="population")
+    assert shares.unlabeled_prevalence == 0
+    assert shares.prevalence(counts) == 0.025
+    assert [warning.argument for warning in warned] == ["prevalence"]
+    # Binomial (2000, .025): 50 expected, standard deviation 7.
+    with pytest.raises(uc.InputError, match=r"prevalence must be in \[0.026764.*got 0.025"):
+        read_shares(counts, prevalence=0.025)
+    with pytest.raises(uc.InputError, match=r"got 0.025"):
+        read_shares(labelled_above(95), prevalence=0.025, target="population")
+
+
+def test_a_population_keeps_the_error_of_a_prevalence_below_its_labels():
+    counts = labelled_above(55)
+    with collect_warnings():
+        told = uc.Estimate(0.025, 0.021, 0.029, 0.002)
+        shares = read_shares(counts, prevalence=told, target="population")
+    assert shares.unlabeled_prevalence_error == pytest.approx(0.002 * 2055 / 2000)
+    assert shares.unlabeled_prevalence_interval.low == 0
+    assert shares.unlabeled_prevalence_interval.high > 0
+
+
+def test_impure_labels_end_a_prevalence_in_its_own_words():
+    with pytest.raises(uc.InputError, match=r"prevalence must be in \[0.06, 0.6\)") as caught:
+        read_shares(counted(100, 0, 900), prevalence=0.7, label_purity=0.6)
+    assert caught.value.argument == "prevalence"
+
+
+@pytest.mark.parametrize(
+    ("given", "value", "moved"),
+    [("prevalence", 0.28, 0.19), ("label_frequency", 0.3571428571428571, 0.5263157894736842)],
+)
+def test_the_argument_given_is_told_at_any_share(given, value, moved):
+    counts = counted(100, 0, 900)
+    shares = read_shares(counts, **{given: value})
+    assert shares.unlabeled_prevalence == pytest.approx(0.2)
+    assert shares.stated(counts) == (given, pytest.approx(value))
+    assert shares.stated(counts, 0.1) == (given, pytest.approx(moved))

@@ -148,7 +148,7 @@ def draw_areas(setting: Setting, rng: np.random.Generator) -> Draw:
         "random": _complete(fresh.truth, fresh.score).roc_auc,
         "standard": model.naive_curve_.roc_auc,
         "inferred": model.curve_.roc_auc,
-        "portion": float(data.truth[data.looked].mean()),
+        "portion": float(data.truth[data.has_label].mean()),
     }
 
 

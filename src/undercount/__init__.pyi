@@ -9,8 +9,6 @@ from .assume.bounds.tables import bound_tables as bound_tables
 from .assume.labelled import labelled_curve as labelled_curve
 from .assume.labelled import naive_curve as naive_curve
 from .assume.mixture import mixture_curve as mixture_curve
-from .assume.propensity import biased_auc as biased_auc
-from .assume.propensity import biased_recall as biased_recall
 from .assume.propensity import propensity_curve as propensity_curve
 from .assume.selection.model import SelectionModel as SelectionModel
 from .count.counts_file import align_counts as align_counts
@@ -37,6 +35,8 @@ from .read.compare import compare as compare
 from .read.differences import Difference as Difference
 from .read.evaluate import evaluate as evaluate
 from .read.evaluation import Evaluation as Evaluation
+from .read.intervals.labelling_bias import biased_auc as biased_auc
+from .read.intervals.labelling_bias import biased_recall as biased_recall
 from .read.scorers import make_scorer as make_scorer
 from .read.sensitivity import BreakEven as BreakEven
 from .read.sensitivity import break_even as break_even

@@ -7,18 +7,22 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
+from scipy.special import betainc
 
 from undercount.counts import ScoreCounts
 from undercount.curve import ratio
-from undercount.errors import InputError, named
+from undercount.errors import InputError, MisfitWarning, named, warn
 from undercount.estimate import Estimate, Interval
 
 # Shares are kept this far below the purity, where every metric ends.
 _MARGIN = 1e-6
 _ROUNDING = 1e-9
+# A sample rarer than this is not chance: as rare as five standard errors.
+_RAREST = 2.9e-7
 Sampling: TypeAlias = Literal["single-sample", "case-control"]
 Share: TypeAlias = "float | tuple[float, float] | Estimate"
 Given: TypeAlias = Literal["unlabeled_prevalence", "prevalence", "label_frequency", "positives"]
+Target: TypeAlias = Literal["dataset", "population"]
 SAMPLINGS = ("single-sample", "case-control")
 
 
@@ -62,6 +66,7 @@ class Shares:
     unlabeled_prevalence_error: float
     label_purity_error: float
     given: Given
+    population_prevalence: float | None
 
     def __init__(
         self,
@@ -83,7 +88,8 @@ class Shares:
         if (stated and highest_share >= lowest_purity) or share >= purity:
             _refuse_impurer(highest_share, lowest_purity)
         spans, errors = (share_interval, purity_interval), (share_error, purity_error)
-        values = (share, purity, sampling, *spans, *errors, given)  # in the order of the fields
+        # In the order of the fields.
+        values = (share, purity, sampling, *spans, *errors, given, None)
         self._set(**dict(zip(self.__dataclass_fields__, values, strict=True)))
 
     def _set(self, **values: Any) -> None:
@@ -93,6 +99,8 @@ class Shares:
     def _with(self, **values: Any) -> "Shares":
         """Return a copy with other values, which must fit each other like those of any shares."""
         moved = copy.copy(self)
+        if "unlabeled_prevalence" in values and values["unlabeled_prevalence"] > 0:
+            values["population_prevalence"] = None
         moved._set(**values)  # noqa: SLF001 - a new one of its own class
         if not 0 <= moved.unlabeled_prevalence < moved.label_purity:
             _refuse_impurer(moved.unlabeled_prevalence, moved.label_purity)
@@ -105,15 +113,33 @@ class Shares:
         prevalence: Share,
         label_purity: Share = 1.0,
         sampling: Sampling = "single-sample",
+        *,
+        target: Target = "dataset",
     ) -> "Shares":
         """Make shares from the share of positives in the population or data set (π).
 
-        In case-control sampling the population is the one behind the unlabeled rows.
+        In case-control sampling the population is the one behind the unlabeled rows. With the
+        population as `target` a sample may by chance hold more labelled rows than π would give:
+        no unlabeled row is then taken for positive, with a MisfitWarning, and `prevalence` stays
+        what was given.
+
+        Examples
+        --------
+        >>> import undercount as uc
+        >>> counts = uc.ScoreCounts.from_counts([1, 0], [26, 0], [0, 0], [4, 970])
+        >>> with uc.errors.collect_warnings() as found:
+        ...     shares = uc.Shares.from_prevalence(counts, 0.025, target="population")
+        >>> shares.unlabeled_prevalence, shares.prevalence(counts), len(found)
+        (0.0, 0.025, 1)
         """
         _check_sampling(sampling)
         if sampling == "case-control":
             return cls(prevalence, label_purity, sampling, given="prevalence")
-        return cls._from_total(counts, prevalence, counts.n_rows, label_purity, "prevalence")
+        least = None
+        if target == "population":
+            least = _least_prevalence(counts, label_purity, prevalence)
+        total = counts.n_rows
+        return cls._from_total(counts, prevalence, total, label_purity, "prevalence", least)
 
     @classmethod
     def from_positives(
@@ -161,28 +187,48 @@ class Shares:
                 )
             return (known / frequency - known) / counts.n_unlabeled
 
-        return cls(_mapped(label_frequency, share), label_purity, given="label_frequency")
+        made = _mapped(label_frequency, share, share)
+        return cls(made, label_purity, given="label_frequency")
 
     @classmethod
     def _from_total(
-        cls, counts: ScoreCounts, total: Share, scale: float, label_purity: Share, given: Given
+        cls,
+        counts: ScoreCounts,
+        total: Share,
+        scale: float,
+        label_purity: Share,
+        given: Given,
+        least: float | None = None,
     ) -> "Shares":
-        """Make shares from positives / scale in a single sample."""
+        """Make shares from positives / scale in a single sample; `least` may be below the labels.
+
+        Positives cannot be fewer than those labelled, nor the unlabeled rows purer than the labels.
+        """
         counts.require("positive", "unlabeled")
-        known = _read(label_purity, "label_purity")[0] * counts.n_positive
-        low, high = known / scale, (known + counts.n_unlabeled) / scale
+        purity, span, _ = _read(label_purity, "label_purity")
+        known = purity * counts.n_positive
+        low = known / scale
+        high = (known + (span.low if span else purity) * counts.n_unlabeled) / scale
+
+        def line(value: float) -> float:
+            return (value * scale - known) / counts.n_unlabeled
 
         def share(value: float) -> float:
             # Rounding must not refuse the lower end itself.
-            if not low * (1 - 1e-12) <= value < high:
+            if not (low * (1 - 1e-12) if least is None else least) <= value < high:
                 raise InputError(
                     f"{named(given)} must be in [{low:.6g}, {high:.6g}) for these counts "
                     f"({counts.n_positive:,.6g} rows are labelled positive, "
-                    f"{counts.n_unlabeled:,.6g} unlabeled); got {value:.6g}"
+                    f"{counts.n_unlabeled:,.6g} unlabeled); got {value:.6g}",
+                    argument=given,
                 )
-            return max(0.0, (value * scale - known) / counts.n_unlabeled)
+            return max(0.0, line(value))
 
-        return cls(_mapped(total, share), label_purity, given=given)
+        made = cls(_mapped(total, share, line), label_purity, given=given)
+        value = _read(total, given)[0] if given == "prevalence" else low
+        if least is not None and value < low * (1 - 1e-12):
+            made._set(population_prevalence=value)
+        return made
 
     def with_unlabeled_prevalence(self, value: float) -> "Shares":
         """Return another share among the unlabeled rows, known exactly; the purity stays.
@@ -284,7 +330,30 @@ class Shares:
         """Return the share of positives in the data set, or behind the unlabeled rows."""
         if self.sampling == "case-control":
             return self.unlabeled_prevalence
+        if self.population_prevalence is not None:
+            return self.population_prevalence
         return self.positives(counts) / counts.n_rows
+
+    def stated(self, counts: ScoreCounts, share: float | None = None) -> tuple[Given, float]:
+        """Return the name and the value of the argument that was given, perhaps at another share.
+
+        Examples
+        --------
+        >>> import undercount as uc
+        >>> counts = uc.ScoreCounts.from_rows([1, 1, None, None, None, None], [6, 5, 4, 3, 2, 1])
+        >>> uc.Shares.from_prevalence(counts, 0.5).stated(counts, 0.0)
+        ('prevalence', 0.3333333333333333)
+        """
+        moved = self if share is None else self.exact(float(clip_share(share, self.label_purity)))
+        if self.given == "unlabeled_prevalence":
+            return self.given, moved.unlabeled_prevalence
+        return self.given, float(getattr(moved, self.given)(counts))
+
+    def weights_from(self) -> tuple[Given, float]:
+        """Return the share that the weights of rows follow from, which chance may take below 0."""
+        if self.population_prevalence is not None:
+            return "prevalence", self.population_prevalence
+        return "unlabeled_prevalence", self.unlabeled_prevalence
 
     def label_frequency(self, counts: ScoreCounts) -> float:
         """Return the share of all positives that carry a label; NaN if there are none."""
@@ -310,6 +379,36 @@ def _refuse_impurer(share: float, purity: float) -> None:
         f"{named('label_purity')}; got {share:.6g} and {purity:.6g}, so "
         f"{named('unlabeled_prevalence')} must be in [0, {purity:.6g})"
     )
+
+
+def _least_prevalence(counts: ScoreCounts, label_purity: Share, prevalence: Share) -> float | None:
+    """Return the least prevalence of a population that makes so many labelled rows by chance.
+
+    None where the prevalence does not fall below their share at all. Labelled positives are at
+    most the positives of the sample, whose number is binomial.
+    """
+    counts.require("positive", "unlabeled")
+    value, span, _ = _read(prevalence, "prevalence")
+    lowest = span.low if span else value
+    total = counts.n_rows
+    labelled = _read(label_purity, "label_purity")[0] * counts.n_positive / total
+    if not 0 < lowest < labelled * (1 - 1e-12):
+        return None
+    size = total**2 / sum(counts.squared_weight)  # Kish's effective number of rows
+    chance = float(betainc(labelled * size, size - labelled * size + 1, lowest))
+    if chance < _RAREST:
+        return None
+    warn(
+        MisfitWarning(
+            f"{labelled:.4g} of the rows are labelled positive, more than the "
+            f"{named('prevalence')} {lowest:.4g}, which chance explains (probability "
+            f"{chance:.2g}): no unlabeled row is taken for positive",
+            code="labels-above-prevalence",
+            argument="prevalence",
+        ),
+        stacklevel=4,
+    )
+    return lowest
 
 
 def _check_sampling(sampling: str) -> None:
@@ -355,15 +454,20 @@ def _number(value: object, name: str) -> float:
         ) from None
 
 
-def _mapped(share: Share, function: Callable[[float], float]) -> Share:
-    """Map value, ends and error of a share through a monotone function; NaN stays."""
+def _mapped(
+    share: Share, function: Callable[[float], float], slope: Callable[[float], float]
+) -> Share:
+    """Map value and ends of a share through a monotone function, its error by a slope; NaN stays.
+
+    The slope is that of a function which need not stop where the first one does.
+    """
     if isinstance(share, Estimate):
         ends, error = [share.low, share.high], share.standard_error
         if not math.isnan(sum(ends)):
             ends = sorted(function(end) for end in ends)
         if not math.isnan(error):
             step = max(error, 1e-9) / 100
-            error *= abs(function(share.value + step) - function(share.value - step)) / (2 * step)
+            error *= abs(slope(share.value + step) - slope(share.value - step)) / (2 * step)
         value = function(share.value)
         return replace(share, value=value, low=ends[0], high=ends[1], standard_error=error)
     if isinstance(share, tuple | list):
@@ -380,9 +484,11 @@ def read_shares(
     label_frequency: Any = None,
     label_purity: Any = 1.0,
     sampling: Sampling = "single-sample",
+    target: Target = "dataset",
 ) -> Shares | None:
     """Make shares from the one prevalence argument that was given; None if none was.
 
+    `target` says whether a prevalence is that of these rows or of the population they are from.
     `unlabeled_prevalence` may also be an estimator of `undercount.prevalence`, fitted or not.
     """
     choices = {
@@ -402,7 +508,7 @@ def read_shares(
             f"pass an estimator as {named('unlabeled_prevalence')}, which is what it finds"
         )
     if prevalence is not None:
-        return Shares.from_prevalence(counts, prevalence, label_purity, sampling)
+        return Shares.from_prevalence(counts, prevalence, label_purity, sampling, target=target)
     if label_frequency is not None:
         return Shares.from_label_frequency(counts, label_frequency, label_purity, sampling)
     if unlabeled_prevalence is not None:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import undercount as uc
-from undercount.assume.propensity import biased_auc, biased_points
 from undercount.read.evaluation import POINT_METRICS, Evaluation
+from undercount.read.intervals.labelling_bias import bias_ends
 from undercount.read.sensitivity import AREAS, largest_share
 
 pytestmark = pytest.mark.browser
@@ -57,22 +57,16 @@ class Position:
     given: uc.Shares  # a share that was not moved keeps its uncertainty
     cut: float
     gamma: float
+    target: Any
 
     def bias(self, metric: str) -> str:
         """Return what the column of the labelling bias shall say."""
         if self.gamma == 1:
             return ""
-        if metric in POINT_METRICS:
-            point = uc.mixture_curve(self.cells, self.exact, clean=False).at(self.cut)
-            ends = sorted(getattr(end, metric) for end in biased_points(point, self.gamma))
-            return said(ends[0], ends[1])
-        if metric == "average_precision" or self.exact.label_purity < 1:
+        if metric == "average_precision" or (metric in AREAS and self.exact.label_purity < 1):
             return "–"
-        share = self.exact.prevalence(self.cells)
-        area = biased_auc(self.cells, self.exact, self.gamma)
-        if metric == "lift_auc":  # lift AUC = prevalence / 2 + (1 - prevalence) AUC
-            return said(*(share / 2 + (1 - share) * end for end in (area.low, area.high)))
-        return said(area.low, area.high)
+        ends = bias_ends(self.cells, self.given, metric, threshold=self.cut, target=self.target)
+        return said(*ends(self.gamma))
 
 
 def position(opened: Any, evaluation: Evaluation) -> Position:
@@ -86,13 +80,14 @@ def position(opened: Any, evaluation: Evaluation) -> Position:
     cut = float(cells.score[place - 1])
     if state["share"] >= 0:
         exact = uc.Shares(state["share"], purity, known.sampling)
-        return Position(cells, cells, exact, exact, cut, state["gamma"])
+        return Position(cells, cells, exact, exact, cut, state["gamma"], evaluation.target)
     share, span = known.unlabeled_prevalence, known.unlabeled_prevalence_interval
     exact = uc.Shares(share, purity, known.sampling)
     estimate = uc.Estimate(share, span.low, span.high, known.unlabeled_prevalence_error)
     given = uc.Shares(estimate, purity, known.sampling)
     still = max(state["purity"], state["place"]) < 0
-    return Position(cells, evaluation.counts if still else cells, exact, given, cut, state["gamma"])
+    counts = evaluation.counts if still else cells
+    return Position(cells, counts, exact, given, cut, state["gamma"], evaluation.target)
 
 
 def assert_table(opened: Any, evaluation: Evaluation) -> None:

@@ -13,10 +13,10 @@ import pytest
 
 import undercount as uc
 from undercount.assume.labelled import naive_curve
-from undercount.assume.propensity import biased_points
 from undercount.errors import InputError
 from undercount.read.evaluation import POINT_METRICS, Evaluation
 from undercount.read.intervals.estimate import estimate_metric
+from undercount.read.intervals.labelling_bias import bias_ends
 from undercount.read.sensitivity import AREAS, break_even, largest_share, metric_value
 from undercount.show.page.page import as_page, write_page
 
@@ -189,6 +189,55 @@ BREAK_EVEN = (
 )
 
 
+def script_bias(
+    page: Calculator, asked: list[tuple[str, int, uc.Shares]], ratios: tuple[float, ...]
+) -> list[list[list[float]]]:
+    """Return the script's ends of metrics at each labelling bias."""
+    code = """([facts, asked, ratios]) => {
+      const model = undercount.prepare(facts.document.models[0], facts.live[0]);
+      return asked.map((list) => {
+        const ends = undercount.biasEnds(model, ...list);
+        return ratios.map((ratio) => ends(ratio).map(String));
+      });
+    }"""
+    calls = [[*at[:2], at[2].unlabeled_prevalence, at[2].label_purity] for at in asked]
+    found = page.page.evaluate(code, [page.facts, calls, list(ratios)])
+    return [[[as_number(end) for end in ends] for ends in metric] for metric in found]
+
+
+def assert_same_bias(page: Calculator, evaluation: Evaluation, every: list[uc.Shares]) -> None:
+    """Compare what labelling biases do to each metric."""
+    counts, ratios = rebuilt(page.facts), (1.0, 1.01, 1.7, 4.0, 30.0)
+    names = [name for name in (*POINT_METRICS, *AREAS) if name != "average_precision"]
+    places = {page.start(), 2 * len(counts.score) // 3}
+    asked = list(itertools.product(names, places, every))
+    for at, found in zip(asked, script_bias(page, asked, ratios), strict=True):
+        metric, place, shares = at
+        if metric in AREAS and shares.label_purity < 1:
+            assert np.isnan(found).all()
+            continue
+        ends = bias_ends(
+            counts,
+            shares,
+            metric,
+            threshold=float(counts.score[place - 1]),
+            target=evaluation.target,
+            confidence_level=evaluation.confidence_level,
+        )
+        for ratio, got in zip(ratios, found, strict=True):
+            assert got == pytest.approx(list(ends(ratio)), nan_ok=True, **CLOSE), (at, ratio)
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_script_and_library_agree_on_a_labelling_bias(
+    calculator: Any, cases: Any, design: str
+) -> None:
+    evaluation = cases.evaluations()[design][0]
+    given = evaluation.shares
+    moved = [uc.Shares(0.03, 1.0, given.sampling), uc.Shares(0.02, 0.93, given.sampling)]
+    assert_same_bias(calculator(evaluation), evaluation, [given, *moved])
+
+
 @pytest.mark.parametrize("design", ["estimated", "case-control", "impure", "known negatives"])
 def test_script_and_library_agree_on_curves_and_bounds(
     calculator: Any, cases: Any, design: str
@@ -214,21 +263,9 @@ def test_script_and_library_agree_on_curves_and_bounds(
             [page.facts, name, [0.04, purity], list(AREAS)],
         )
         assert areas == pytest.approx([getattr(curve, area) for area in AREAS], **CLOSE)
-    recall = uc.biased_recall(0.3, 2.5)
-    assert page.page.evaluate("undercount.biasedRecall(0.3, 2.5)") == pytest.approx(
-        [recall.low, recall.high], **CLOSE
+    assert page.call([("largestShare", purity)])[0] == pytest.approx(
+        largest_share(counts, purity), **CLOSE
     )
-    ratios = (1.0, 1.7, 4.0)
-    largest, *areas = page.call(
-        [
-            ("largestShare", purity),
-            *(("biasedArea", "roc_auc", 0.04, purity, ratio) for ratio in ratios),
-        ],
-    )
-    assert largest == pytest.approx(largest_share(counts, purity), **CLOSE)
-    for ratio, ends in zip(ratios, areas, strict=True):
-        area = uc.biased_auc(counts, shares, ratio)
-        assert ends == pytest.approx([area.low, area.high], **CLOSE)
     assert_same_break_even(page, evaluation, counts)
 
 
@@ -254,17 +291,7 @@ def test_script_and_library_agree_where_a_requirement_never_holds(
     counts, shares = rebuilt(page.facts), evaluation.shares
     goals = [*BREAK_EVEN, ("f1", 0.9), ("roc_auc", 0.45), ("roc_auc", 0.05), ("precision", 0.0)]
     assert_same_break_even(page, evaluation, counts, goals)
-    for ratio in (1.0, 3.0, 20.0):
-        area = uc.biased_auc(counts, shares, ratio)
-        point = uc.mixture_curve(counts, shares, clean=False).at(evaluation.threshold)
-        share = (shares.unlabeled_prevalence, shares.label_purity)
-        assert page.call([("biasedArea", "roc_auc", *share, ratio)])[0] == pytest.approx(
-            [area.low, area.high], **CLOSE
-        )
-        recalls = sorted(end.recall for end in biased_points(point, ratio))
-        code = "([t, f, p, ratio]) => undercount.biasedAt('recall', t, f, p, ratio)"
-        told = [point.tpr, point.fpr, point.prevalence, ratio]
-        assert page.page.evaluate(code, told) == pytest.approx(recalls, **CLOSE)
+    assert_same_bias(page, evaluation, [shares])
 
 
 def assert_same_break_even(
@@ -276,10 +303,11 @@ def assert_same_break_even(
     """Compare where conclusions start and stop to hold."""
     share, purity = evaluation.shares.unlabeled_prevalence, evaluation.shares.label_purity
     exact = uc.Shares(share, purity, evaluation.shares.sampling)
+    options: Any = {"target": evaluation.target, "confidence_level": evaluation.confidence_level}
     place = page.start()
     for metric, value in goals:
         cut = None if metric in AREAS else float(counts.score[place - 1])
-        expected = break_even(counts, exact, metric, value, cut)
+        expected = break_even(counts, evaluation.shares, metric, value, cut, **options)
         least, bias, at = page.call(
             [
                 ("leastShare", metric, value, place, purity),

@@ -260,3 +260,21 @@ def test_a_reader_that_has_gone_is_no_verdict(tmp_path):
         said = process.stderr.read()
         assert process.wait() == 141
     assert b"Traceback" not in said
+
+
+def test_files_are_written_although_the_reader_has_gone(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(ROWS)
+    options = ["--label", "y", "--score", "s", "--prevalence", "0.5", "--json", "o.json"]
+    options += ["--markdown", "o.md", "--html", "o.html", "--require", "roc_auc >= 0.999"]
+    with subprocess.Popen(  # noqa: S603 - our own command
+        [sys.executable, "-m", "undercount", "evaluate", str(path), *options],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        process.stdout.close()
+        process.stderr.read()
+        assert process.wait() == 141
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"rows.csv", "o.json", "o.md", "o.html"}

@@ -13,7 +13,8 @@ import undercount as uc
 from undercount.assume.mixture import design_of
 from undercount.read.intervals.area_gradients import unbiased_average_precision
 from undercount.theory.f_scores import labelled_moments
-from undercount.theory.lift import expected_labelled_auc, lift_curve, lift_variance
+from undercount.theory.lift import expected_labelled_auc, lift_curve
+from undercount.theory.lift_error import lift_variance
 
 EXACT = {"rel": 1e-11, "abs": 1e-12}
 law = settings(deadline=None, max_examples=15)

@@ -86,7 +86,7 @@ def test_aul_loss_is_auc_loss_plus_the_variance_of_positives():
     w, share = np.array([0.3, -0.2, 0.1]), 30 / 80
     parts = PairMoments.of(positive, np.ones(30)), PairMoments.of(negative, np.ones(50))
     spread = 1 + 2 * np.var(positive @ w)
-    against = PairLoss.between(*parts).at(w)
+    against = PairLoss.of_pairs(*parts).at(w)
     both = PUAULClassifier()._loss(*parts).at(w)
     assert both == pytest.approx((1 - share) * against + share * spread)
 

@@ -34,7 +34,7 @@ def training_rows(n_folds=3):
 
 def test_held_out_scores_come_from_the_other_folds():
     rows = training_rows()
-    best, table = search(rows, [LinearBasis(3)], np.array([0.5]), PairLoss.between, with_self=True)
+    best, table = search(rows, [LinearBasis(3)], np.array([0.5]), PairLoss.of_pairs, with_self=True)
     X = rows.X - np.average(rows.X, axis=0, weights=rows.weight)
     areas, shares = [], []
     for fold in range(3):
@@ -43,7 +43,7 @@ def test_held_out_scores_come_from_the_other_folds():
             PairMoments.of(X[kept & side], rows.weight[kept & side])
             for side in (rows.labelled, ~rows.labelled)
         ]
-        loss = PairLoss.between(*parts)
+        loss = PairLoss.of_pairs(*parts)
         ridge = 0.5 * np.trace(loss.curvature) / 3 * np.eye(3)
         centre = np.average(X[kept], axis=0, weights=rows.weight[kept])
         score = (X[out] - centre) @ np.linalg.solve(loss.curvature + ridge, loss.target)
@@ -56,10 +56,10 @@ def test_held_out_scores_come_from_the_other_folds():
 
 def test_blocks_made_again_give_the_same(monkeypatch):
     rows, penalties = training_rows(), np.array([1.0, 0.1])
-    whole, table = search(rows, [LinearBasis(3)], penalties, PairLoss.between, with_self=True)
+    whole, table = search(rows, [LinearBasis(3)], penalties, PairLoss.of_pairs, with_self=True)
     monkeypatch.setattr(rows_module, "BLOCK", 7)
     monkeypatch.setattr(rows_module, "KEPT_VALUES", 0)
-    parts, other = search(rows, [LinearBasis(3)], penalties, PairLoss.between, with_self=True)
+    parts, other = search(rows, [LinearBasis(3)], penalties, PairLoss.of_pairs, with_self=True)
     assert parts.coefficients == pytest.approx(whole.coefficients)
     assert parts.held_out == pytest.approx(whole.held_out)
     assert other == pytest.approx(table)

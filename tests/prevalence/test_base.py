@@ -1,3 +1,5 @@
+import inspect
+import re
 import warnings
 
 import numpy as np
@@ -289,3 +291,11 @@ def test_known_negatives_are_part_of_the_prevalence():
     assert by_features.prevalence_ == pytest.approx(by_hand, abs=1e-12)
     apart = TwoLabels(sampling="case-control").fit(y, score, unlabeled=-1)
     assert apart.prevalence_ == apart.unlabeled_prevalence_
+
+
+@every_method
+def test_every_parameter_is_documented(method):
+    entries = re.findall(r"(?m)^(\w.*)$", inspect.getdoc(method))
+    named = {name for entry in entries for name in re.split(r"\W+", entry)}
+    assert set(inspect.signature(method).parameters) <= named
+    assert {"unlabeled_prevalence_", "interval_"} <= named

@@ -177,7 +177,7 @@ def test_intervals_of_differences_cover(target):
             {"a": one, "b": other},
             unlabeled=0,
             prevalence=truth.mean() if target == "dataset" else 0.3,
-            target=target,
+            question="rows" if target == "dataset" else target,
         )
         big = simulated(77, 400_000)
         truth, one, other = (truth, one, other) if target == "dataset" else (big[3], big[1], big[2])

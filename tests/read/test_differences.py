@@ -23,6 +23,7 @@ METRICS = (
     "accuracy",
 )
 CUT = 0.8
+QUESTION = {"dataset": "rows", "population": "population"}
 
 
 def models(truth, rng):
@@ -75,7 +76,7 @@ def test_differences_are_those_of_the_evaluations(seed, sampling, target, n_know
             own = [uc.evaluate(y, score, **options) for score in (one, other)]
         except uc.InputError:
             return  # shares that these few rows rule out
-        found = uc.compare(y, {"a": one, "b": other}, **options)
+        found = uc.compare(y, {"a": one, "b": other}, question=QUESTION[target], **options)
     for metric in METRICS:
         gap = found.difference(metric).difference
         values = [next(r for r in e.rows if r.metric == metric).estimate.value for e in own]
@@ -133,7 +134,7 @@ def test_errors_of_these_rows_are_exact(n_known, purity):
         y = labels_of(truth, rng, 500, purity, known)
         pair = dict(zip("ab", scores, strict=True))
         share = {"prevalence": truth.mean(), "label_purity": purity}
-        draws.append(uc.compare(y, pair, unlabeled=-1, threshold=CUT, **share))
+        draws.append(uc.compare(y, pair, unlabeled=-1, threshold=CUT, question="rows", **share))
     for metric, expected in exact_errors(truth, scores, y, purity).items():
         found = np.mean([d.difference(metric).difference.standard_error for d in draws])
         assert found == pytest.approx(expected, rel=0.05), metric
@@ -180,7 +181,13 @@ def test_errors_of_other_designs_in_simulation(case):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = uc.compare(
-                y, {"a": one, "b": other}, unlabeled=-1, threshold=CUT, prevalence=share, **case
+                y,
+                {"a": one, "b": other},
+                unlabeled=-1,
+                threshold=CUT,
+                prevalence=share,
+                question=QUESTION[case["target"]],
+                **case,
             )
         gaps = [found.difference(metric).difference for metric in compared]
         values.append([g.value - true.get(m, 0.0) for g, m in zip(gaps, compared, strict=True)])

@@ -1,11 +1,15 @@
 """The share that an evaluation rests on: its level, and labels that may be wrong."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import ndtri
 
 import undercount as uc
+from undercount.errors import collect_warnings
 from undercount.prevalence import Consensus, Dedpul, NoisyConsensus, TwoLabels, VerifiedSample
+from undercount.prevalence.upper_bound import upper_bound
 
 
 def drawn(separation, purity=1.0, share=0.3, sizes=(1000, 5000), seed=0):
@@ -67,6 +71,159 @@ def test_a_range_has_no_level():
     for told in ((0.2, 0.36), uc.Estimate(0.28, 0.2, 0.36)):
         found = evaluated(rows, unlabeled_prevalence=told, confidence_level=0.5)
         assert found.shares.unlabeled_prevalence_interval == uc.Interval(0.2, 0.36)
+
+
+def good_model(seed, size, prevalence, frequency, separation=6.0):
+    rng = np.random.default_rng([seed, size])
+    truth = rng.random(size) < prevalence
+    return (truth & (rng.random(size) < frequency)).astype(int), rng.normal(separation * truth)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    ("size", "prevalence", "frequency"),
+    [(500, 0.3, 0.5), (2000, 0.6, 0.9), (5000, 0.1, 0.3), (2000, 0.02, 0.5)],
+)
+@pytest.mark.parametrize("target", ["dataset", "population"])
+def test_an_own_estimate_is_never_refused(seed, size, prevalence, frequency, target):
+    y, score = good_model(seed, size, prevalence, frequency)
+    evaluation = uc.evaluate(y, score, unlabeled=0, threshold=3.0, target=target)
+    with collect_warnings():
+        assert evaluation.curve.roc_auc <= 1
+        for threshold in (1.0, 2.0, 4.5, 6.0):
+            assert evaluation.at(threshold)
+
+
+class TooHigh(Consensus):
+    """Find half of the unlabeled rows positive, whatever the scores say."""
+
+    def _estimate(self, counts):
+        return replace(super()._estimate(counts), value=0.5, interval=uc.Interval(0.4, 0.6))
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_a_share_beyond_the_scores_is_fitted_with_a_check(fitted):
+    y, score = good_model(0, 2000, 0.3, 0.5)
+    estimator = TooHigh().fit(y, score, unlabeled=0) if fitted else TooHigh()
+    found = uc.evaluate(y, score, unlabeled=0, threshold=3.0, unlabeled_prevalence=estimator)
+    # About 300 of 1,700 unlabeled rows are positive and score above 3.
+    top = np.mean(score[y == 0] >= 3) / np.mean(score[y == 1] >= 3)
+    assert found.shares.unlabeled_prevalence == pytest.approx(top, rel=0.1)
+    assert any("the largest that fits, is used" in check.message for check in found.checks)
+
+
+@pytest.mark.parametrize(
+    ("given", "end"),
+    [({"prevalence": 0.9}, "largest prevalence"), ({"label_frequency": 0.2}, "least label_freq")],
+)
+@pytest.mark.parametrize("threshold", [None, 3.0])
+def test_a_share_that_does_not_fit_is_refused_in_the_words_of_the_user(given, end, threshold):
+    y, score = good_model(1, 2000, 0.3, 0.5)
+    with pytest.raises(uc.InputError, match=end) as caught:
+        uc.evaluate(y, score, unlabeled=0, threshold=threshold, **given)
+    ((name, value),) = given.items()
+    assert f"{name} {value}" in str(caught.value)
+    assert caught.value.argument == name
+    assert "unlabeled_prevalence" not in str(caught.value)
+
+
+def test_a_curve_that_does_not_exist_is_refused_in_the_words_of_the_user():
+    y, score = good_model(1, 2000, 0.3, 0.5)
+    counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
+    with pytest.raises(uc.InputError, match=r"prevalence 0\.9 .*largest prevalence that fits"):
+        uc.mixture_curve(counts, uc.Shares.from_prevalence(counts, 0.9))
+
+
+def rare_sample(seed):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(2000) < 0.025
+    return truth & (rng.random(2000) < 0.9), rng.normal(2 * truth)
+
+
+def test_a_population_takes_its_true_prevalence_whatever_the_sample():
+    above = 0
+    for seed in range(30):
+        y, score = rare_sample(seed)
+        options = {"unlabeled": 0, "prevalence": 0.025, "target": "population"}
+        found = uc.evaluate(y, score, threshold=1.5, **options)
+        recall = uc.metrics.recall(y, score, threshold=1.5, unlabeled=0, target="population")
+        row = found.rows[0].estimate
+        assert (row.value, row.interval) == (recall.value, recall.interval)
+        assert found.prevalence == pytest.approx(0.025)
+        if y.mean() > 0.025:
+            above += 1
+            assert found.shares.unlabeled_prevalence == 0
+            assert any("which chance explains" in check.message for check in found.checks)
+            # The curve is the one that the printed numbers are read from.
+            assert found.point(1.5).precision == pytest.approx(found.rows[1].estimate.value)
+    assert above > 2
+
+
+def both_labels(seed, *, hard=0.0, easy=False, separation=2.0):
+    """Label 3 of 10 positives and 2 of 10 negatives, at random or the lowest."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(3000) < 0.2
+    score = rng.normal(separation * (truth & (rng.random(3000) >= hard)))
+    y = np.where(truth & (rng.random(3000) < 0.3), 1, -1)
+    known = score < -0.8 if easy else rng.random(3000) < 0.2
+    y[known & ~truth] = 0
+    return y, score, truth[y == -1].mean()
+
+
+def test_known_negatives_tell_the_share():
+    y, score, share = both_labels(0, hard=0.3)
+    found = uc.evaluate(y, score, unlabeled=-1)
+    assert found.source == "estimated by TwoLabels"
+    assert share in found.shares.unlabeled_prevalence_interval
+    told = [check for check in found.checks if "random sample of the negatives" in check.message]
+    assert [(check.code, check.level) for check in told] == [("UC008", "info")]
+    other = uc.evaluate(y, score, unlabeled=-1, unlabeled_prevalence=Consensus())
+    assert other.source == "estimated by Consensus"
+    assert not [c for c in other.checks if "random sample of the negatives" in c.message]
+
+
+def test_known_negatives_that_contradict_the_scores_are_left_out():
+    y, score, share = both_labels(1, easy=True, separation=3.0)
+    found = uc.evaluate(y, score, unlabeled=-1)
+    assert found.source == "estimated"
+    assert any("no random sample of the negatives" in check.message for check in found.checks)
+    assert found.shares.unlabeled_prevalence == pytest.approx(share, abs=0.1)
+
+
+def test_few_known_negatives_tell_nothing():
+    y, score, _ = both_labels(2)
+    y[np.flatnonzero(y == 0)[29:]] = -1
+    assert uc.evaluate(y, score, unlabeled=-1).source == "estimated"
+
+
+def test_models_on_the_same_rows_have_one_share_and_one_limit():
+    rng = np.random.default_rng(5)
+    truth = rng.random(3000) < 0.2
+    y = truth & (rng.random(3000) < 0.4)
+    models = {"poor": rng.normal(truth), "sharp": rng.normal(3 * truth), "flat": rng.random(3000)}
+    found = uc.compare(y, models, unlabeled=0).evaluations
+    assert {e.share_model for e in found.values()} == {"sharp"}
+    assert len({e.shares for e in found.values()}) == 1
+    assert len({(e.upper_bound, e.largest_share) for e in found.values()}) == 1
+    alone = uc.evaluate(y, models["sharp"], unlabeled=0)
+    assert found["poor"].shares.unlabeled_prevalence == alone.shares.unlabeled_prevalence
+    # Three models are looked at, so each gets a third of the risk.
+    counts = uc.ScoreCounts.from_rows(y, models["sharp"], unlabeled=0)
+    assert found["poor"].upper_bound == upper_bound(counts, 1 - 0.05 / 3) > alone.upper_bound
+    assert "on the scores of sharp" in str(found["poor"])
+    assert "on the scores of" not in str(found["sharp"])
+    given = uc.compare(y, models, unlabeled=0, prevalence=0.2).evaluations
+    assert len({(e.upper_bound, e.largest_share) for e in given.values()}) == 1
+
+
+def test_resampled_intervals_serve_the_models_that_did_not_tell_the_share():
+    y, score = drawn(3, sizes=(200, 1000))
+    noisy = score + np.random.default_rng(9).normal(size=1200)
+    options = {"unlabeled": -1, "prevalence_interval": "bootstrap", "n_resamples": 20}
+    found = uc.compare(y, {"noisy": noisy, "sharp": score}, **options).evaluations
+    assert found["noisy"].shares == found["sharp"].shares
+    assert found["noisy"].resamples is None
+    assert found["sharp"].resamples is not None
 
 
 def test_models_of_a_comparison_share_one_interval_at_any_level():

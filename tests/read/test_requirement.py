@@ -3,7 +3,7 @@ import math
 import pytest
 
 import undercount as uc
-from undercount.read.requirement import Requirement, judged, parse_requirement
+from undercount.read.requirement import Requirement, judge_requirement, parse_requirement
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ EMPTY = uc.Check("UC013", "warn", "nothing is flagged", "lower the threshold")
     ],
 )
 def test_a_verdict_that_is_open_says_why(estimate, checks, expected):
-    assert judged(parse_requirement("recall@1 >= 0.9"), estimate, checks) == expected
+    assert judge_requirement(parse_requirement("recall@1 >= 0.9"), estimate, checks) == expected
 
 
 def test_a_metric_that_does_not_exist_meets_nothing():

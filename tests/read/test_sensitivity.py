@@ -159,9 +159,11 @@ def test_no_bias_matters_where_chance_puts_recall_above_1(complete):
     assert metric_value(counts, shares, "recall", 1.0) > 1
     # Precision of a recall of 1 is prevalence / flagged, whatever the bias.
     for step, bias in ((-0.01, math.inf), (0.01, math.nan)):
-        found = uc.break_even(counts, shares, "precision", prevalence / flagged + step, 1.0)
+        goal = prevalence / flagged + step
+        found = uc.break_even(counts, shares, "precision", goal, 1.0, confidence_level=None)
         np.testing.assert_equal(found.odds_ratio, bias)
-    columns = sweep(counts, shares, "precision", over="gamma", threshold=1.0)
+    options = {"over": "gamma", "threshold": 1.0, "confidence_level": None}
+    columns = sweep(counts, shares, "precision", **options)
     for end in ("precision_low", "precision_high"):
         np.testing.assert_allclose(columns[end], prevalence / flagged, rtol=1e-12)
 
@@ -169,7 +171,8 @@ def test_no_bias_matters_where_chance_puts_recall_above_1(complete):
 def test_no_bias_matters_where_all_positives_are_flagged(complete):
     y, score = complete
     counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
-    columns = sweep(counts, uc.Shares(0.3), "recall", over="gamma", threshold=1.0)
+    options = {"over": "gamma", "threshold": 1.0, "confidence_level": None}
+    columns = sweep(counts, uc.Shares(0.3), "recall", **options)
     assert set(columns["recall_low"]) == set(columns["recall_high"]) == {1.0}
 
 
@@ -204,7 +207,7 @@ def test_bad_input(counts):
     with pytest.raises(uc.InputError, match="over must be"):
         sweep(counts, shares, "roc_auc", over="colour")
     with pytest.raises(uc.InputError, match="followed for"):
-        sweep(counts, shares, "lift_auc", over="gamma")
+        sweep(counts, shares, "average_precision", over="gamma")
 
 
 @pytest.mark.parametrize("sampling", ["single-sample", "case-control"])

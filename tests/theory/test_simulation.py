@@ -18,13 +18,13 @@ def correlation(x, y):
 
 def test_own_score_looks_at_the_highest_scores():
     data = simulate_own_score(100_000, 0.7, latent_threshold=0.5, looked_share=0.3, random_state=0)
-    assert data.looked.mean() == pytest.approx(0.3, abs=1e-9)
-    assert data.score[data.looked].min() > data.score[~data.looked].max()
+    assert data.has_label.mean() == pytest.approx(0.3, abs=1e-9)
+    assert data.score[data.has_label].min() > data.score[~data.has_label].max()
     assert data.truth.mean() == pytest.approx(ndtr(-0.5), abs=0.005)
     # Share of positives above the median at p* = 0: ½ + asin(ρ)/π.
     half = simulate_own_score(100_000, 0.7, random_state=1)
     expected = 0.5 + np.arcsin(0.7) / np.pi
-    assert half.y[half.looked].mean() == pytest.approx(expected, abs=0.006)
+    assert half.y[half.has_label].mean() == pytest.approx(expected, abs=0.006)
 
 
 def test_observed_score_has_the_stated_correlations():
@@ -34,7 +34,7 @@ def test_observed_score_has_the_stated_correlations():
     assert correlation(data.score, data.selection_score) == pytest.approx(0.5, abs=0.01)
     share = (data.truth[data.selection_score > 0]).mean()
     assert share == pytest.approx(0.5 + np.arcsin(0.2) / np.pi, abs=0.008)
-    assert data.selection_score[data.looked].min() > data.selection_score[~data.looked].max()
+    assert data.selection_score[data.has_label].min() > data.selection_score[~data.has_label].max()
 
 
 def test_unobserved_correlations_are_the_corrected_ones():

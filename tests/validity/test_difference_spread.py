@@ -111,7 +111,7 @@ def ratios(name, target):
                 {"a": one, "b": other},
                 unlabeled=-1,
                 threshold=CUT,
-                target=target,
+                question={"dataset": "rows"}.get(target, target),
                 label_purity=purity,
                 **sampling,
                 **told,

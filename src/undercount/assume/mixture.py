@@ -18,6 +18,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, LeftOut, OperatingCurve, trapezoid
 from undercount.errors import InputError, MisfitWarning, named, warn
 from undercount.shares import Given, Sampling, Shares
+from undercount.shares import Target as Target  # noqa: PLC0414 - this module is where others look
 
 Monotone: TypeAlias = Literal["cummax", "isotonic", "hull"]
 LABELLED, UNLABELED, NEGATIVE = 0, 1, 2
@@ -187,8 +188,8 @@ def mixture_curve(
     unlabeled /= unlabeled[-1]
     if counts.n_negative > 0:
         negative /= negative[-1]
-    share, purity = shares.unlabeled_prevalence, shares.label_purity
-    mixing = mix(kind_sizes(counts), "unlabeled_prevalence", share, purity, shares.sampling)
+    purity = shares.label_purity
+    mixing = mix(kind_sizes(counts), *shares.weights_from(), purity, shares.sampling)
     tpr, fpr = mixing.rates(positive, unlabeled, negative)
     threshold = np.append(np.inf, counts.score)
     merged = np.append(False, counts.merged) if counts.merged.any() else None
@@ -230,13 +231,20 @@ def _refuse_misfit(counts: ScoreCounts, shares: Shares, area: float) -> None:
     # No AUC has a larger variance than AUC (1 - AUC)/min(n); at the limit it is (1 ± gap)/2.
     chance = CHANCE * np.sqrt((1 - gap**2) / 4 / fewest)
     if abs(area - 0.5) > gap / 2 + chance + TOLERANCE:
-        raise InputError(misfit_words(area, 0.5 + (area - 0.5) / gap, shares))
+        raise InputError(misfit_words(counts, area, 0.5 + (area - 0.5) / gap, shares))
 
 
-def misfit_words(area: float, auc: float, shares: Shares) -> str:
-    """Say why shares do not fit the scores, and which would."""
+def misfit_words(counts: ScoreCounts, area: float, auc: float, shares: Shares) -> str:
+    """Say why shares do not fit the scores, and which would, by the argument that was given."""
     least = abs(2 * area - 1)
     share, purity = shares.unlabeled_prevalence, shares.label_purity
+    if shares.given != "unlabeled_prevalence" and purity >= least:
+        given, value = shares.stated(counts)
+        return (
+            f"{named(given)} {value:.6g} and {named('label_purity')} {purity:.6g} do not fit these "
+            f"scores: they make the ROC AUC {auc:.6g}. The AUC of labelled against unlabeled rows "
+            f"is {area:.6g}; {largest_words(counts, shares, purity - least)}"
+        )
     room = (
         f"at this purity {named('unlabeled_prevalence')} may be at most {purity - least:.6g}"
         if purity >= least
@@ -252,6 +260,13 @@ def misfit_words(area: float, auc: float, shares: Shares) -> str:
         f"{named('unlabeled_prevalence')} must be at least |2 · {area:.6g} - 1| = {least:.6g}; "
         f"{room}"
     )
+
+
+def largest_words(counts: ScoreCounts, shares: Shares, share: float) -> str:
+    """Say how large a share fits, as the argument that was given: the label frequency falls."""
+    given, value = shares.stated(counts, max(share, 0.0))
+    end = "least" if given == "label_frequency" else "largest"
+    return f"the {end} {named(given)} that fits is {value:.4g}"
 
 
 @dataclass(frozen=True)
@@ -273,25 +288,24 @@ class Misfit:
     errors: float
     largest_share: float
 
-    def report(self, metric: str, shares: tuple[float, float], *, stacklevel: int) -> None:
+    def report(self, metric: str, counts: ScoreCounts, shares: Shares, *, stacklevel: int) -> None:
         """Warn of a value that was pulled into its range; refuse one that chance does not explain.
 
-        `shares` are the share of positives among the unlabeled rows and the purity of the labels.
+        It is said by the argument that was given, never by one that follows from it.
         """
         quantity = "{metric}" if self.quantity == metric else self.quantity
+        given, value = shares.stated(counts)
         what = (
-            f"{quantity} would be {self.value:.4g} at {named('unlabeled_prevalence')} "
-            f"{shares[0]:.6g} and {named('label_purity')} {shares[1]:.6g}"
+            f"{quantity} would be {self.value:.4g} at {named(given)} "
+            f"{value:.6g} and {named('label_purity')} {shares.label_purity:.6g}"
         )
-        hint = (
-            f"the largest {named('unlabeled_prevalence')} that fits is "
-            f"{max(self.largest_share, 0.0):.4g}"
-        )
+        hint = largest_words(counts, shares, self.largest_share)
         if self.errors > CHANCE:
             raise InputError(
                 f"{what}, {self.errors:.1f} standard errors outside its range, so the shares do "
                 f"not fit these scores; {hint}",
-                argument="unlabeled_prevalence",
+                code="misfit",
+                argument=given,
                 metric=metric,
                 hint=hint,
             )
@@ -300,9 +314,7 @@ class Misfit:
             f"possible value; {hint}"
         )
         warn(
-            MisfitWarning(
-                message, code="outside", argument="unlabeled_prevalence", metric=metric, hint=hint
-            ),
+            MisfitWarning(message, code="outside", argument=given, metric=metric, hint=hint),
             stacklevel=stacklevel + 1,
         )
 
@@ -356,7 +368,6 @@ def _upper_hull(x: FloatArray, y: FloatArray) -> NDArray[np.intp]:
     return np.array(stack, dtype=np.intp)
 
 
-Target: TypeAlias = Literal["dataset", "population"]
 TARGETS = ("dataset", "population")
 # What chance had a hand in: which rows were drawn, how many of each kind, how many of them are
 # positive, which positives carry a label, how many do, and which rows the hidden positives are.

@@ -102,10 +102,20 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Check the files, run, and return the exit code."""
         try:
-            outputs = self._outputs(ctx)
-            refuse_overwriting(_inputs(ctx.params), outputs)
+            code = self._invoke(ctx)
+            sys.stdout.flush()  # else a reader that has gone would be noticed after the code
+        except BrokenPipeError:
+            # What is still to be flushed when Python ends has no reader either.
+            for stream in (sys.stdout, sys.stderr):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            return READER_GONE
+        return code
+
+    def _invoke(self, ctx: click.Context) -> Any:
+        try:
+            refuse_overwriting(_inputs(ctx.params), self._outputs(ctx))
             return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except InputError as error:
             if ctx.params["debug"]:
@@ -113,10 +123,6 @@ class Command(click.Command):
             else:
                 click.echo(f"undercount: {say(error.message, self)}", err=True)
             return BAD_INPUT
-        except BrokenPipeError:
-            # What is still to be flushed when Python ends has no reader either.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return READER_GONE
         except Exception as error:  # noqa: BLE001 - whatever it is, its code must not be a verdict's
             return _report_unexpected(error, debug=ctx.params["debug"])
 

@@ -14,7 +14,6 @@ from undercount.cli.options import (
     share_options,
     unweighted_options,
 )
-from undercount.cli.reading import read_models
 from undercount.errors import InputError
 
 
@@ -29,12 +28,20 @@ from undercount.errors import InputError
     multiple=True,
     help="Rows with score >= threshold are flagged; one for all models, or one a --score.",
 )
+@click.option(
+    "--question",
+    type=click.Choice(["population", "rows"]),
+    default="population",
+    show_default=True,
+    help="Which model is better where these rows come from, or on these rows alone.",
+)
 @HTML
 @JSON
 @QUIET
 def compare(data: tuple[str, ...], **options: Any) -> int:
     """Compare the scores of two or more columns on the same rows."""
-    from undercount.count.atomic_file import write_text  # noqa: PLC0415 - only when needed
+    from undercount.cli.inputs import read_models  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.count.atomic_file import write_text  # noqa: PLC0415
     from undercount.read.compare import compare as compare_rows  # noqa: PLC0415
 
     if options["weight"]:
@@ -43,10 +50,14 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
             "weights; leave --weight out, or judge each model by itself with undercount evaluate"
         )
     thresholds = _thresholds(options["thresholds"], options["scores"])
-    rows, sampling = read_models(data, options)
+    rows = read_models(data, options)
     with progress("comparing", options):
         comparison = compare_rows(
-            rows.labels, rows.scores, threshold=thresholds, **share_arguments(options, sampling)
+            rows.labels,
+            rows.scores,
+            threshold=thresholds,
+            question=options["question"],
+            **share_arguments(options, rows.sampling),
         )
     if options["html"]:
         comparison.to_html(options["html"])

@@ -13,7 +13,6 @@ from undercount.cli.command import (
     refuse_overwriting,
 )
 from undercount.cli.options import DATA, DEBUG, QUIET, reading_options
-from undercount.cli.reading import read
 from undercount.errors import InputError
 
 OUTPUT = click.option(
@@ -32,7 +31,8 @@ OUTPUT = click.option(
 @QUIET
 def count(data: tuple[str, ...], output: str, **options: Any) -> int:
     """Count DATA into a small file that every other command takes as DATA."""
-    from undercount.count.counts_file import (  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.cli.inputs import read  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.count.counts_file import (  # noqa: PLC0415
         check_name,
         fingerprint,
         write_counts,

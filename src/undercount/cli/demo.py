@@ -45,13 +45,13 @@ def evaluate_fraud() -> "tuple[list[Evaluation], list[str]]":
     """Evaluate the two models of the bundled case, nothing told but the labels."""
     from undercount.cli.inputs import count_rows  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.data.fraud import fraud_path  # noqa: PLC0415
-    from undercount.read.evaluate import evaluate  # noqa: PLC0415
+    from undercount.read.evaluate import CountedModel, evaluate_models  # noqa: PLC0415
 
-    evaluations = []
+    models = {}
     for name, threshold in THRESHOLDS.items():
         reading = count_rows([str(fraud_path())], "is_fraud", [name], knots=[threshold])
-        evaluations.append(evaluate(reading.counts[name], threshold=threshold, name=name))
-    return evaluations, reading.notes
+        models[name] = CountedModel(reading.counts[name], threshold)
+    return list(evaluate_models(models).values()), reading.notes
 
 
 def find_truth(evaluations: "list[Evaluation]") -> tuple[list[list[float]], float]:

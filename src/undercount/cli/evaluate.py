@@ -22,7 +22,6 @@ from undercount.cli.options import (
     share_arguments,
     share_options,
 )
-from undercount.cli.reading import read
 from undercount.cli.wording import say
 from undercount.errors import InputError, collect_warnings
 
@@ -54,7 +53,8 @@ if TYPE_CHECKING:
 @output_options
 def evaluate(data: tuple[str, ...], **options: Any) -> int:
     """Evaluate the scores of DATA (CSV, TSV, Parquet, JSON lines, globs, - or a counts file)."""
-    from undercount.read.requirement import parse_requirement  # noqa: PLC0415 - only when needed
+    from undercount.cli.inputs import read  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.read.requirement import parse_requirement  # noqa: PLC0415
 
     options["threshold"] = _one_threshold(options.pop("thresholds"))
     requirements = [parse_requirement(text) for text in options["requirements"]]
@@ -78,39 +78,32 @@ def _one_threshold(given: tuple[float, ...]) -> float | None:
 
 
 def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
-    from undercount.read.evaluate import evaluate as evaluate_counts  # noqa: PLC0415 - only when needed
+    from undercount.read.evaluate import CountedModel, evaluate_models  # noqa: PLC0415 - only when needed
 
     resampling = options["prevalence_interval"] not in (None, "calibrated")
-    made = []
-    for name, counts in reading.counts.items():
-        with progress(f"estimating {name}", options) as tell:
-            made.append(
-                evaluate_counts(
-                    counts,
-                    threshold=options.get("threshold"),
-                    name=name,
-                    prevalence_interval=options["prevalence_interval"],
-                    n_resamples=options["n_resamples"],
-                    progress=tell if resampling else None,
-                    **share_arguments(options, reading.sampling),
-                )
-            )
-    return made
+    threshold = options.get("threshold")
+    models = {name: CountedModel(counts, threshold) for name, counts in reading.counts.items()}
+    with progress(f"estimating {', '.join(models)}", options) as tell:
+        made = evaluate_models(
+            models,
+            prevalence_interval=options["prevalence_interval"],
+            n_resamples=options["n_resamples"],
+            progress=tell if resampling else None,
+            **share_arguments(options, reading.sampling),
+        )
+    return list(made.values())
 
 
 def write_evaluations(
     evaluations: "list[Evaluation]", notes: list[str], options: dict[str, Any]
 ) -> None:
-    """Print evaluations and write the files that the options name."""
+    """Write the files that the options name, and print evaluations."""
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
     from undercount.show.document import as_json  # noqa: PLC0415 - only when needed
     from undercount.show.tables import as_markdown  # noqa: PLC0415
-    from undercount.show.terminal import print_evaluation  # noqa: PLC0415
+    from undercount.show.text import print_evaluation  # noqa: PLC0415
 
-    if prints(options):
-        print_notes(notes)
-        for evaluation in evaluations:
-            print_evaluation(evaluation, heading=len(evaluations) > 1)
+    # Files first: whoever reads the terminal may go away in the middle.
     if options["json_file"]:
         write_text(options["json_file"], as_json(evaluations))
     if options["markdown"]:
@@ -121,6 +114,10 @@ def write_evaluations(
         write_page(evaluations, options["html"])
         if options["html"] != "-":
             click.echo(f"wrote {options['html']}", err=True)
+    if prints(options):
+        print_notes(notes)
+        for evaluation in evaluations:
+            print_evaluation(evaluation, heading=len(evaluations) > 1)
 
 
 def _judge(
@@ -142,7 +139,7 @@ def _judge(
 def _verdict(evaluation: "Evaluation", requirement: "Requirement") -> tuple[str, str]:
     """Return the verdict on one requirement, and what it rests on; warnings go to stderr."""
     from undercount.read.checks import flagged_check  # noqa: PLC0415 - only when needed
-    from undercount.read.requirement import judged  # noqa: PLC0415
+    from undercount.read.requirement import judge_requirement  # noqa: PLC0415
 
     with collect_warnings() as found:
         estimate = evaluation.estimate(requirement.metric, requirement.threshold)
@@ -151,7 +148,7 @@ def _verdict(evaluation: "Evaluation", requirement: "Requirement") -> tuple[str,
     checks = [check for check in evaluation.checks if check.code != "UC013"]
     if requirement.threshold is not None:
         checks.append(flagged_check(evaluation.counts, requirement.threshold))
-    verdict, why = judged(requirement, estimate, checks, found)
+    verdict, why = judge_requirement(requirement, estimate, checks, found)
     sign = ">=" if requirement.at_least else "<="
     at = "" if requirement.threshold is None else f"@{requirement.threshold:g}"
     what = f"{requirement.metric}{at} {sign} {requirement.value:g}"

@@ -1,6 +1,6 @@
-"""Rows and counts out of files, the coding of their labels, and what had to be dropped.
+"""Rows and counts out of the files that options name, the coding of labels, what was dropped.
 
-This imports DuckDB: `reading` decides what to read, and loads it only when a command runs.
+This imports DuckDB, so that commands import it only when they run.
 """
 
 import math
@@ -13,12 +13,14 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from undercount.cli.command import progress
 from undercount.count.arrays import row_words
 from undercount.count.counts_file import is_counts_file, open_counts
 from undercount.count.files import read_numbers, refuse_text, relation_of
 from undercount.count.frames import count_scores
 from undercount.count.paths import expand_paths
-from undercount.count.sources import open_source, quote_name
+from undercount.count.sources import open_source
+from undercount.count.sql import quote_name
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
@@ -45,12 +47,13 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class ScoredRows:
-    """Hold rows: labels (1, 0, NaN) and the scores of each column."""
+class ModelRows:
+    """Hold rows: labels (1, 0, NaN), the scores of each column, and how they were sampled."""
 
     labels: FloatArray
     scores: dict[str, FloatArray]
-    notes: list[str] = field(default_factory=list)
+    sampling: str
+    notes: list[str]
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,41 @@ class LookedRows:
     notes: list[str]
 
 
+def read(
+    data: tuple[str, ...],
+    options: dict[str, Any],
+    knots: Sequence[float],
+    *,
+    compact: bool | None = True,
+) -> Reading:
+    """Count what the options name, with a bar if it takes long."""
+    label, scores = options["label"], options["scores"]
+    with progress("reading", options) as tell:
+        if options["positives"]:
+            return _count_two_samples(_read_two_samples(data, options), knots, bool(compact))
+        refuse_no_data(data)
+        if label is None and not scores and all(map(is_counts_file, data)):
+            return _read_counts_files(data, options)
+        if label is None or not scores:
+            with open_source(data, []) as source:
+                names = ", ".join(map(repr, source.types))
+            raise InputError(
+                "name the columns: --label COLUMN --score COLUMN. "
+                f"{data[0]} has the columns {names}"
+            )
+        return count_rows(
+            data,
+            label,
+            scores,
+            unlabeled=_unlabeled_value(options),
+            negative=options["negative"],
+            weight=options["weight"],
+            knots=knots,
+            progress=tell,
+            compact=compact,
+        )
+
+
 def count_rows(
     paths: Sequence[str],
     label: str,
@@ -72,13 +110,11 @@ def count_rows(
     unlabeled: float | None = None,
     negative: float | None = None,
     weight: str | None = None,
-    knots: Sequence[float] = (),
-    progress: Any = None,
-    compact: bool | None = True,
+    **options: Any,
 ) -> Reading:
     """Count the rows of files where they lie; rows without a score are dropped and said."""
     numbers = list(dict.fromkeys([label, *scores, *([weight] if weight else [])]))
-    with open_source(list(paths), numbers) as source:
+    with open_source(paths, numbers) as source:
         try:
             relation = relation_of(source, numbers, [])
             total = relation.count("*").fetchall()[0][0]
@@ -89,46 +125,42 @@ def count_rows(
             )
             kept = relation.filter(f"NOT ({missing})")
             found = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
-            coding, notes = infer_coding(dict(found), unlabeled, negative)
+            coding, note = infer_coding(dict(found), unlabeled, negative)
             dropped = total - sum(number for _, number in found)
-            notes.insert(0, read_words(total, dropped))
-            counted = count_scores(
-                kept,
-                label=label,
-                score=list(scores),
-                weight=weight,
-                unlabeled=coding,
-                compact=compact,
-                knots=knots,
-                progress=progress,
-            )
+            columns = {"label": label, "weight": weight, "unlabeled": coding}
+            options = {"compact": True, **columns, **options}
+            counted = count_scores(kept, score=list(scores), **options)
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error, {label: RECODE})
-    return Reading(dict(counted), "single-sample", notes)
+    return Reading(dict(counted), "single-sample", [read_words(total, dropped), note])
 
 
-def read_rows(
-    paths: Sequence[str],
-    label: str,
-    scores: Sequence[str],
-    *,
-    unlabeled: float | None = None,
-    negative: float | None = None,
-) -> ScoredRows:
-    """Read rows, for what needs several scores of the same row."""
-    refuse_repeats(paths)
-    columns = read_numbers(list(paths), [label, *scores], {label: RECODE})
-    complete = _complete(columns, scores)
-    labels = columns[label][complete]
+def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelRows:
+    """Read the rows that have a score of every model."""
+    label, scores = options["label"], options["scores"]
+    if options["positives"]:
+        rows = _read_two_samples(data, options)
+        kept = _complete(rows.scores, scores)
+        dropped = int(np.count_nonzero(~kept))
+        notes = rows.notes + ([f"{dropped:,} dropped (missing score)"] if dropped else [])
+        columns = {name: score[kept] for name, score in rows.scores.items()}
+        return ModelRows(rows.labels[kept], columns, rows.sampling, notes)
+    _refuse_counts(data)
+    if label is None or not scores:
+        raise InputError("name the columns: --label COLUMN --score COLUMN --score COLUMN")
+    found = read_numbers(data, [label, *scores], {label: RECODE})
+    kept = _complete(found, scores)
+    labels = found[label][kept]
     values, numbers = np.unique(labels, return_counts=True)
-    found = {
-        None if np.isnan(v) else float(v): int(n) for v, n in zip(values, numbers, strict=True)
-    }
-    coding, notes = infer_coding(found, unlabeled, negative)
-    notes.insert(0, read_words(len(complete), len(complete) - len(labels)))
+    coding, note = infer_coding(
+        dict(zip(values.tolist(), numbers.tolist(), strict=True)),
+        _unlabeled_value(options),
+        options["negative"],
+    )
     if coding is not None:
         labels = np.where(labels == coding, np.nan, labels)
-    return ScoredRows(labels, {name: columns[name][complete] for name in scores}, notes)
+    notes = [read_words(len(kept), len(kept) - len(labels)), note]
+    return ModelRows(labels, {name: found[name][kept] for name in scores}, "single-sample", notes)
 
 
 def _complete(columns: dict[str, FloatArray], names: Sequence[str]) -> NDArray[np.bool_]:
@@ -142,69 +174,53 @@ def read_words(total: int, dropped: int) -> str:
     return words + (f", {dropped:,} dropped (missing score)" if dropped else "")
 
 
-def count_two_samples(
-    positives: str,
-    unlabeled: str,
-    scores: Sequence[str],
-    *,
-    knots: Sequence[float] = (),
-    compact: bool | None = True,
-) -> Reading:
-    """Count two files: rows known to be positive, and rows drawn apart without labels."""
-    labels, columns, notes = _read_two_samples(positives, unlabeled, scores)
-    counted = {}
-    for name, score in columns.items():
-        scored = ~np.isnan(score)
-        if not scored.all():
-            notes.append(f"{int((~scored).sum()):,} dropped (missing {name})")
-        counted[name] = ScoreCounts.from_rows(
-            labels[scored], score[scored], compact=bool(compact), knots=knots
+def _read_two_samples(data: tuple[str, ...], options: dict[str, Any]) -> ModelRows:
+    """Put rows known to be positive above rows that were drawn apart without labels."""
+    files, scores = (options["positives"], options["unlabeled"]), options["scores"]
+    if not files[1] or not scores:
+        raise InputError("--positives FILE goes with --unlabeled FILE and --score COLUMN")
+    if data:
+        raise InputError(
+            f"DATA do not go with --positives and --unlabeled, which name all the rows; got "
+            f"{' '.join(data)}"
         )
-    return Reading(counted, "case-control", notes)
-
-
-def read_two_samples(positives: str, unlabeled: str, scores: Sequence[str]) -> ScoredRows:
-    """Read the rows of two files, for what needs several scores of the same row."""
-    labels, columns, notes = _read_two_samples(positives, unlabeled, scores)
-    complete = _complete(columns, scores)
-    dropped = int(np.count_nonzero(~complete))
-    notes += [f"{dropped:,} dropped (missing score)"] if dropped else []
-    kept = {name: score[complete] for name, score in columns.items()}
-    return ScoredRows(labels[complete], kept, notes)
-
-
-def _read_two_samples(
-    positives: str, unlabeled: str, scores: Sequence[str]
-) -> tuple[FloatArray, dict[str, FloatArray], list[str]]:
-    """Put the rows of two files under each other, those without labels last."""
-    parts = [read_numbers([path], scores) for path in (positives, unlabeled)]
+    why = "each file holds rows of one kind, all of weight 1"
+    _refuse(options, ("label", "negative", "weight"), "--positives and --unlabeled", why)
+    expand_paths(files)  # refuses one that is named twice
+    parts = [read_numbers(file, scores) for file in files]
     sizes = [len(part[scores[0]]) for part in parts]
     notes = [
         f"{size:,} {kind} row{'' if size == 1 else 's'} read"
         for size, kind in zip(sizes, ("positive", "unlabeled"), strict=True)
     ]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in scores}
-    return np.repeat([1.0, np.nan], sizes), columns, notes
+    return ModelRows(np.repeat([1.0, np.nan], sizes), columns, "case-control", notes)
 
 
-def read_looked(
-    paths: Sequence[str],
-    label: str,
-    score: str,
-    *,
-    chooser: str | None = None,
-    features: Sequence[str] = (),
-) -> LookedRows:
+def _count_two_samples(rows: ModelRows, knots: Sequence[float], compact: bool) -> Reading:  # noqa: FBT001 - handed on
+    """Count each score by itself: rows that lack another one stay."""
+    counted, notes = {}, list(rows.notes)
+    for name, score in rows.scores.items():
+        kept = ~np.isnan(score)
+        if not kept.all():
+            notes.append(f"{int((~kept).sum()):,} dropped (missing {name})")
+        counted[name] = ScoreCounts.from_rows(
+            rows.labels[kept], score[kept], compact=compact, knots=knots
+        )
+    return Reading(counted, rows.sampling, notes)
+
+
+def read_looked(data: tuple[str, ...], options: dict[str, Any]) -> LookedRows:
     """Read rows of which some were looked at; those without a score are dropped and said."""
-    refuse_repeats(paths)
-    chosen_by = [chooser] if chooser else []
-    read = read_numbers(list(paths), [label, score, *features, *chosen_by], {label: RECODE_LOOKED})
-    complete = _complete(read, [score, *chosen_by])
+    label, score, chooser = options["label"], options["score"], options["selection_score"]
+    features, scores = options["features"], [score, *([chooser] if chooser else [])]
+    found = read_numbers(data, [label, *scores, *features], {label: RECODE_LOOKED})
+    complete = _complete(found, scores)
     if not complete.any():
-        if np.isnan(read[score]).all():
+        if np.isnan(found[score]).all():
             raise InputError(f"no row has a score in column {score!r}")
         raise InputError(f"no row has a score in both columns, {score!r} and {chooser!r}")
-    columns = {name: values[complete] for name, values in read.items()}
+    columns = {name: values[complete] for name, values in found.items()}
     labels, coding = _uncode_looked(columns[label])
     for name in features:
         if not np.isfinite(columns[name]).all():
@@ -233,70 +249,64 @@ def _uncode_looked(labels: FloatArray) -> tuple[FloatArray, list[str]]:
 
 def infer_coding(
     found: dict[Any, int], unlabeled: float | None, negative: float | None
-) -> tuple[float | None, list[str]]:
-    """Return the value that means unlabeled, and what was inferred."""
-    values = {
-        float(value): number
-        for value, number in found.items()
-        if value is not None and not math.isnan(value)
-    }
+) -> tuple[float | None, str]:
+    """Return the value that means unlabeled, and what was inferred, in words."""
+    values = {float(v): n for v, n in found.items() if v is not None and not math.isnan(v)}
     missing = sum(found.values()) - sum(values.values())
-    most = sorted(values.items(), key=lambda item: -item[1])[:SHOWN]
-    shown = ", ".join(f"{value:g}: {number:,}" for value, number in sorted(most))
-    shown += ", …" if len(values) > SHOWN else ""
-    shown += f", missing: {missing:,}" if missing else ""
+    held = _list_labels(values, missing)
     if not values.get(1.0):
         raise InputError(
-            f"no row is labelled positive (1); the label column holds {{{shown}}}. Name the column "
+            f"no row is labelled positive (1); {held}. Name the column "
             "of labels with --label, or recode positives as 1 and unlabeled rows as 0 or empty"
         )
     if unlabeled is not None:
-        return unlabeled, [f"1 = positive, {unlabeled:g} = unlabeled (as told)"]
-    others = sorted(set(values) - {1.0})
-    if negative is not None:
-        others = [value for value in others if value != negative]
-        if negative != 0:
-            raise InputError(f"verified negatives must be coded 0; got --negative {negative:g}")
-    if missing and set(others) <= {0.0}:
+        return unlabeled, f"1 = positive, {unlabeled:g} = unlabeled (as told)"
+    if negative:
+        raise InputError(f"verified negatives must be coded 0; got --negative {negative:g}")
+    others = set(values) - {1.0} - ({0.0} if negative is not None else set())
+    if missing and others <= {0.0}:
         verified = ", 0 = verified negative" if others or negative is not None else ""
-        return None, [f"1 = positive{verified}, missing = unlabeled"]
-    if negative is None and others == [0.0]:
-        return 0.0, [
-            "1 = positive, 0 = unlabeled (no label is missing; --negative 0 says otherwise)"
-        ]
-    if others == [-1.0]:
-        return -1.0, ["1 = positive, -1 = unlabeled"]
-    if others == [-1.0, 0.0]:
-        return -1.0, ["1 = positive, 0 = verified negative, -1 = unlabeled"]
+        return None, f"1 = positive{verified}, missing = unlabeled"
+    if others == {0.0}:
+        return 0.0, "1 = positive, 0 = unlabeled (no label is missing; --negative 0 says otherwise)"
+    if others == {-1.0}:
+        return -1.0, "1 = positive, -1 = unlabeled"
+    if others == {-1.0, 0.0}:
+        return -1.0, "1 = positive, 0 = verified negative, -1 = unlabeled"
     if not others:
-        raise InputError(f"no row is unlabeled; the label column holds {{{shown}}}")
+        raise InputError(f"no row is unlabeled; {held}")
     raise InputError(
-        f"the label column holds {{{shown}}}; which value means unlabeled? 1 means positive: if it "
+        f"{held}; which value means unlabeled? 1 means positive: if it "
         "does here, pass --unlabeled VALUE; if not, recode positives as 1 and unlabeled rows as 0 "
         "or empty"
     )
 
 
-def refuse_repeats(paths: Sequence[str]) -> None:
-    """Refuse a file that is named twice: its rows would count twice."""
-    expand_paths(paths)
+def _list_labels(values: dict[float, int], missing: int) -> str:
+    """Say which values the labels have, the most frequent ones."""
+    most = sorted(values.items(), key=lambda item: -item[1])[:SHOWN]
+    shown = ", ".join(f"{value:g}: {number:,}" for value, number in sorted(most))
+    shown += ", …" if len(values) > SHOWN else ""
+    shown += f", missing: {missing:,}" if missing else ""
+    return f"the label column holds {{{shown}}}"
 
 
-def unlabeled_value(text: str | None) -> float | None:
+def _unlabeled_value(options: dict[str, Any]) -> float | None:
     """Read the label value that means unlabeled."""
-    if text is None:
-        return None
+    text = options["unlabeled"]
     try:
-        return float(text)
+        return None if text is None else float(text)
     except ValueError:
         raise InputError(
             f"--unlabeled must be a number (or a file, with --positives); got {text!r}"
         ) from None
 
 
-def read_counts_files(paths: Sequence[str]) -> Reading:
+def _read_counts_files(paths: Sequence[str], options: dict[str, Any]) -> Reading:
     """Read counts files, each as a model named by its file."""
-    files = {path: open_counts(path) for path in paths}
+    why = "what a label means and weighs was settled when they were counted"
+    _refuse(options, ("weight", "unlabeled", "negative"), "counts files", why)
+    files = {path: open_counts(path) for path in expand_paths(paths)}
     samplings = {file.sampling or "single-sample" for file in files.values()}
     if len(samplings) > 1:
         raise InputError(
@@ -307,7 +317,20 @@ def read_counts_files(paths: Sequence[str]) -> Reading:
     return Reading(counts, samplings.pop(), [f"{path}: counts" for path in paths])
 
 
-def refuse_counts(paths: Sequence[str]) -> None:
+def _refuse(options: dict[str, Any], names: Sequence[str], beside: str, why: str) -> None:
+    """Refuse options that would be left out without a word."""
+    for name in names:
+        if options[name] is not None:
+            raise InputError(f"--{name} does not go with {beside}: {why}; got {options[name]}")
+
+
+def refuse_no_data(data: tuple[str, ...]) -> None:
+    """Refuse a command that names no file."""
+    if not data:
+        raise InputError("name a file of scores and labels, or - for standard input")
+
+
+def _refuse_counts(paths: Sequence[str]) -> None:
     """Say why counts files cannot be compared."""
     counted = [path for path in paths if is_counts_file(path)]
     if counted:

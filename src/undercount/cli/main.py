@@ -13,6 +13,7 @@ from undercount.cli.count import count, merge
 from undercount.cli.demo import demo
 from undercount.cli.evaluate import evaluate
 from undercount.cli.explain import explain
+from undercount.cli.interrupt import INTERRUPTED, STOPPED, stop_at_interrupts
 from undercount.cli.options import DEBUG
 from undercount.cli.prevalence import prevalence
 from undercount.cli.select import select
@@ -27,11 +28,13 @@ GROUP = "undercount.commands"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; bad input is one message on stderr and exit code 2."""
+    if argv is None:  # the process is ours
+        stop_at_interrupts()
     try:
         code = commands.main(args=argv, prog_name="undercount", standalone_mode=False)
     except click.exceptions.Abort:
-        click.echo("stopped; nothing was written", err=True)
-        return BAD_INPUT
+        click.echo(STOPPED, err=True)
+        return INTERRUPTED
     except click.ClickException as error:
         error.show()
         return BAD_INPUT

@@ -16,7 +16,6 @@ from undercount.cli.options import (
     SEED,
     reading_options,
 )
-from undercount.cli.reading import read
 from undercount.cli.wording import say
 
 
@@ -30,7 +29,8 @@ from undercount.cli.wording import say
 @QUIET
 def prevalence(data: tuple[str, ...], **options: Any) -> int:
     """Estimate the share of positives among the unlabeled rows with every method."""
-    from undercount.count.atomic_file import write_text  # noqa: PLC0415 - only when needed
+    from undercount.cli.inputs import read  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.count.atomic_file import write_text  # noqa: PLC0415
     from undercount.read.estimator_table import estimator_table, refuse_unanswered  # noqa: PLC0415
     from undercount.show.estimators import estimators_document, estimators_text  # noqa: PLC0415
     from undercount.show.text import SAMPLING as SAMPLINGS  # noqa: PLC0415

@@ -9,7 +9,6 @@ import click
 from undercount.cli.command import FINE, Command, print_notes, prints, progress
 from undercount.cli.options import CONFIDENCE_LEVEL, DATA, DEBUG, JSON, QUIET, SEED
 from undercount.cli.wording import say
-from undercount.errors import InputError
 
 if TYPE_CHECKING:
     from undercount.assume.selection.model import SelectionModel
@@ -48,20 +47,13 @@ POINTS = ("recall", "precision", "f1", "specificity")
 @DEBUG
 def select(data: tuple[str, ...], **options: Any) -> int:
     """Evaluate when labels of both classes exist only where somebody looked."""
-    from undercount.cli.inputs import read_looked  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.cli.inputs import read_looked, refuse_no_data  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
     from undercount.show.selection import selection_document, selection_text  # noqa: PLC0415
 
-    if not data:
-        raise InputError("name a file of scores and labels, or - for standard input")
+    refuse_no_data(data)
     with progress("fitting", options):
-        rows = read_looked(
-            data,
-            options["label"],
-            options["score"],
-            chooser=options["selection_score"],
-            features=options["features"],
-        )
+        rows = read_looked(data, options)
         model = _fit(rows, options)
         table = _table(model, options["threshold"])
         checks = [

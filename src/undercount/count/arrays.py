@@ -1,6 +1,7 @@
 """Read labels, scores and weights from whatever array, list, series or column a user has."""
 
 from collections import Counter
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,9 +54,9 @@ def row_words(number: float, *, weighted: bool = False) -> str:
 
 def read_scores(score: Any) -> NDArray[np.floating[Any]]:
     """Return scores as contiguous float32 or float64 without NaN."""
-    array = _read_numbers(score, "score")
-    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and len(array):  # noqa: PLR2004 - 64-bit
-        refuse_long_integer(max(int(array.max()), -int(array.min())))
+    array = _as_array(score, "score")
+    refuse_long_integers(array)
+    array = _as_numbers(array, "score")
     wanted = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
     array = np.ascontiguousarray(array, dtype=wanted)
     # The maximum propagates NaN, so one pass without a temporary finds it.
@@ -77,9 +78,30 @@ def refuse_long_integer(largest: int) -> None:
         )
 
 
-def refuse_unlabeled_one(unlabeled: float | None) -> None:
-    """Raise if the value that means unlabeled is the one that means positive."""
-    if unlabeled is not None and unlabeled == 1:
+def refuse_long_integers(array: NDArray[Any]) -> None:
+    """Raise if an array of integers, or of objects some of which are, holds such a score."""
+    if array.dtype == object:
+        long = (abs(value) for value in array.flat if isinstance(value, int))
+        refuse_long_integer(max(long, default=0))
+    elif array.dtype.kind in "iu" and array.dtype.itemsize == 8:  # noqa: PLR2004 - 64-bit
+        held = np.ma.compressed(array) if np.ma.isMaskedArray(array) else array
+        if held.size:
+            refuse_long_integer(max(int(held.max()), -int(held.min())))
+
+
+def check_unlabeled(unlabeled: object) -> None:
+    """Raise unless the value that means unlabeled is a number, and not the one of positives.
+
+    Anything else would equal no label, and the rows it means would become verified negatives.
+    """
+    if unlabeled is None:
+        return
+    if not isinstance(unlabeled, Real | np.bool_):
+        raise InputError(
+            f"{named('unlabeled')} must be one number, usually 0 or -1; got {unlabeled!r}",
+            argument="unlabeled",
+        )
+    if unlabeled == 1:
         raise InputError(f"{named('unlabeled')} must not be 1, which always means positive")
 
 
@@ -87,8 +109,9 @@ def read_labels(
     y: Any, unlabeled: float | None = None, words: LabelWords = WORDS
 ) -> NDArray[np.int8]:
     """Return labels as 1 positive, 0 negative, -1 unlabeled."""
-    refuse_unlabeled_one(unlabeled)
-    array = _read_numbers(y, "y", words.rule, f"; recode, for example {words.recode}")
+    check_unlabeled(unlabeled)
+    hint = f"; recode, for example {words.recode}"
+    array = _as_numbers(_as_array(y, "y"), "y", words.rule, hint)
     positive = array == 1
     if unlabeled == 0:
         negative = np.zeros(0, dtype=bool)
@@ -112,7 +135,7 @@ def read_weights(
     weight: Any, n_rows: int, *, name: str = "sample_weight", allow_zero_sum: bool = False
 ) -> FloatArray:
     """Return finite weights that are not negative."""
-    array = _read_numbers(weight, name)
+    array = _as_numbers(_as_array(weight, name), name)
     if len(array) != n_rows:
         raise InputError(f"{name} must have one value a row; got {len(array)} for {n_rows} rows")
     array = np.ascontiguousarray(array, dtype=np.float64)
@@ -127,9 +150,8 @@ def read_weights(
     return array
 
 
-def _read_numbers(values: Any, name: str, rule: str = "", hint: str = "") -> NDArray[Any]:
-    """Return a 1-D array of real numbers of any type."""
-    array = _as_array(values, name)
+def _as_numbers(array: NDArray[Any], name: str, rule: str = "", hint: str = "") -> NDArray[Any]:
+    """Return an array of real numbers of any type."""
     if array.dtype == object:
         array = _as_floats(array, name)
     if array.dtype.kind not in "fiub":
@@ -165,9 +187,13 @@ def _unwrap(values: Any) -> Any:
     """Take the values out of a series of any library; anything else is left as it is."""
     import narwhals as nw  # noqa: PLC0415 - a fifth of the time to import this module
 
+    if hasattr(values, "dictionary_decode"):  # pyarrow's, whose nulls NumPy takes for a category
+        values = values.dictionary_decode()
     series = nw.from_native(values, series_only=True, pass_through=True)
     if not isinstance(series, nw.Series):
         return values
+    if series.dtype in (nw.Categorical, nw.Enum):
+        return np.array([*series.to_list(), None], dtype=object)[:-1]
     if (series.dtype.is_numeric() or series.dtype == nw.Boolean) and series.null_count() > 0:
         wanted = nw.Float32 if series.dtype == nw.Float32 else nw.Float64
         series = series.cast(wanted).fill_null(float("nan"))

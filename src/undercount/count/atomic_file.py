@@ -2,7 +2,9 @@
 
 import errno
 import os
+import shutil
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +13,30 @@ from undercount.errors import InputError
 
 # The device's name too: redirected to a file it would be that file, and be replaced.
 STANDARD_OUTPUT = ("-", "/dev/stdout")
+# What must go if the program is stopped in the middle; the lock keeps more from being begun then.
+_UNFINISHED: set[Path] = set()
+_BEGINNING = threading.Lock()
+
+
+@contextmanager
+def remove_if_stopped(path: Path) -> Iterator[None]:
+    """Keep a file or folder in mind that must not outlive the program."""
+    with _BEGINNING:
+        _UNFINISHED.add(path)
+    try:
+        yield
+    finally:
+        _UNFINISHED.discard(path)
+
+
+def remove_unfinished() -> None:
+    """Remove what is half-written, and let nothing more be begun: the program must end now."""
+    _BEGINNING.acquire()
+    for path in tuple(_UNFINISHED):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -24,11 +50,12 @@ def replace_when_complete(path: str | os.PathLike[str]) -> Iterator[Path]:
         if target.is_symlink():  # even when followed to the end
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))  # noqa: TRY301 - as the system says
         temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
-        try:
-            yield temporary
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with remove_if_stopped(temporary):
+            try:
+                yield temporary
+                temporary.replace(target)
+            finally:
+                temporary.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror or error}") from None
 

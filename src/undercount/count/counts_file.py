@@ -24,7 +24,8 @@ from undercount.count.atomic_file import replace_when_complete
 from undercount.count.kernel.table import Table
 from undercount.count.progress import Progress, open_progress
 from undercount.count.queries import fill_masked
-from undercount.count.sources import input_errors, quote_file, quote_text
+from undercount.count.sources import input_errors
+from undercount.count.sql import quote_file, quote_text
 from undercount.counts import CLASSES, ScoreCounts
 from undercount.errors import InputError, wording
 

@@ -8,10 +8,13 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from undercount.count.arrays import refuse_long_integers
+from undercount.count.csv_layout import MISSING
 from undercount.count.frames import count_scores
 from undercount.count.paths import Paths
 from undercount.count.queries import fill_masked
-from undercount.count.sources import MISSING, Source, open_source, quote_name
+from undercount.count.sources import Source, open_source
+from undercount.count.sql import quote_name
 from undercount.errors import InputError
 
 # Beginnings and endings of the names that DuckDB gives to types of numbers.
@@ -69,7 +72,7 @@ def read_counts(
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error)
         except InputError as error:
-            raise InputError(_locate(source, error.message.marked, label, scores)) from None
+            raise _locate(source, error, label, scores) from None
 
 
 def read_numbers(
@@ -101,6 +104,8 @@ def read_numbers(
             found = relation_of(source, wanted, []).fetchnumpy()
         except duckdb.ConversionException as error:
             refuse_text(source, wanted, error, hints)
+        for values in found.values():
+            refuse_long_integers(values)
         return {name: fill_masked(found[name].astype(np.float64)) for name in wanted}
 
 
@@ -115,8 +120,12 @@ def relation_of(
 
 def _number(source: Source, name: str) -> str:
     kind, column = source.types[name], quote_name(name)
-    if _is_number(kind) or kind == "VARCHAR":
-        return source.number(name)
+    if kind == "VARCHAR":
+        # A cast that fails, so that a number too long to be kept apart ends the query as text does.
+        long, number = source.long_integer(name), source.number(name)
+        return f"CASE WHEN {long} THEN CAST({column} AS TINYINT) ELSE {number} END"
+    if kind.removeprefix("U") in NUMBERS or kind.startswith("DECIMAL"):
+        return column
     found = _first(source, f"{column} IS NOT NULL", column)
     if found is None:
         return "CAST(NULL AS DOUBLE)"
@@ -126,17 +135,13 @@ def _number(source: Source, name: str) -> str:
     )
 
 
-def _is_number(kind: str) -> bool:
-    return kind.removeprefix("U") in NUMBERS or kind.startswith("DECIMAL")
-
-
 def refuse_text(
     source: Source,
     numbers: Sequence[str],
     error: Exception,
     hints: Mapping[str, str] | None = None,
 ) -> NoReturn:
-    """Say which column holds text, and where."""
+    """Say which column holds text, or a number too long, and where."""
     for name in numbers:
         found = _first(source, source.no_number(name), quote_name(name))
         if found:
@@ -144,6 +149,12 @@ def refuse_text(
             raise InputError(
                 f"column {name!r} of {found[0]} must hold numbers, not text; "
                 f"got {found[2]!r} in row {found[1]}. {hint}"
+            ) from None
+        found = _first(source, source.long_integer(name), quote_name(name))
+        if found:
+            raise InputError(
+                f"whole numbers must stay within ±2**53 to be kept apart; got {found[2]} in column "
+                f"{name!r} of {found[0]}, row {found[1]}. Divide them or use their ranks"
             ) from None
     raise InputError(f"{source.place} cannot be read: {error}") from error
 
@@ -156,23 +167,24 @@ def _hint(value: str) -> str:
     return "Name another column, or leave the value empty where it is not known"
 
 
-def _locate(source: Source, message: str, label: str, scores: Sequence[str]) -> str:
+def _locate(source: Source, error: InputError, label: str, scores: Sequence[str]) -> InputError:
     """Add the file, and where a score is missing its first row."""
-    if message.startswith("score must not be missing"):
-        for name in scores:
-            column, value = quote_name(name), source.number(name)
-            found = _first(source, f"{column} IS NULL OR isnan({value})", column)
-            if found:
-                return f"{message} (first in {found[0]}, row {found[1]})"
-    if message.startswith("labels"):
-        return f"column {label!r} of {source.place}: {message}"
-    return f"{source.place}: {message}"
+    text = f"{source.place}: {error.message.marked}"
+    if error.argument == "label":
+        text = f"column {label!r} of {text}"
+    for name in scores if error.code == "missing-score" else ():
+        column, value = quote_name(name), source.number(name)
+        found = _first(source, f"{column} IS NULL OR isnan({value})", column)
+        if found:
+            text = f"{error.message.marked} (first in {found[0]}, row {found[1]})"
+            break
+    return InputError(text, code=error.code, argument=error.argument)
 
 
 def _first(source: Source, condition: str, column: str) -> tuple[str, int, Any] | None:
     """Find the first file, row (from 1, without a header) and value that meet a condition."""
     for file in source.files:
-        table = source.table_of(file)
+        table = source.table_of([file])
         sql = (
             f"SELECT place, value FROM (SELECT row_number() OVER () AS place, {column} AS value, "  # noqa: S608 - quoted names
             f"{condition} AS found FROM {table}) WHERE found LIMIT 1"

@@ -9,10 +9,10 @@ import numpy as np
 
 from undercount.count.arrays import (
     WORDS,
+    check_unlabeled,
     describe_labels,
     is_missing,
     refuse_long_integer,
-    refuse_unlabeled_one,
 )
 from undercount.count.queries import (
     CODE,
@@ -50,7 +50,7 @@ class ColumnRoles(NamedTuple):
 
 def check_types(schema: Mapping[str, Any], columns: ColumnRoles) -> None:
     """Raise unless labels, scores and weights are numbers."""
-    refuse_unlabeled_one(columns.unlabeled)
+    check_unlabeled(columns.unlabeled)
     rules = [(columns.label, WORDS.rule)]
     rules += [(name, "score must hold real numbers") for name in columns.scores]
     rules += [(columns.weight, "weight must hold real numbers")] if columns.weight else []
@@ -200,7 +200,9 @@ def refuse_bad_rows(frame: Frame, columns: ColumnRoles, groups: Arrays, name: st
     if missing:
         raise InputError(
             f"score must not be missing; got {missing} NaN in column {name!r}. "
-            "Drop these rows or score them"
+            "Drop these rows or score them",
+            code="missing-score",
+            argument="score",
         )
     bad = int(rows[code == BAD_WEIGHT].sum())
     if bad:
@@ -210,7 +212,7 @@ def refuse_bad_rows(frame: Frame, columns: ColumnRoles, groups: Arrays, name: st
         )
     if (code == UNKNOWN).any():
         found = _find_labels(frame, columns.label)
-        raise InputError(describe_labels(found, columns.unlabeled))
+        raise InputError(describe_labels(found, columns.unlabeled), argument="label")
 
 
 def refuse_long_integers(frame: Frame, columns: ColumnRoles) -> None:

@@ -1,53 +1,56 @@
 """Open files of rows with DuckDB: CSV, TSV, Parquet, JSON lines, compressed, many, partitioned."""
 
-import csv
-import glob
 import os
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
+from undercount.count.arrays import LARGEST_EXACT_INTEGER
+from undercount.count.atomic_file import remove_if_stopped
+from undercount.count.csv_layout import read_layout, read_lines
 from undercount.count.frames import check_columns
 from undercount.count.paths import STANDARD_INPUT, Paths, expand_paths, find_format
 from undercount.count.progress import watch_queries
 from undercount.count.queries import pass_interrupts
+from undercount.count.sql import knows_option, quote_file, quote_name
 from undercount.errors import InputError
 
-# What people write into a CSV file where nothing is known.
-MISSING = ("", "NA", "N/A", "<NA>", "null", "NULL", "None", "NaN", "nan")
 # How far a query is can be asked only where a bar is kept; it is not printed.
 PROGRESS = (
     "SET enable_progress_bar=true; SET enable_progress_bar_print=false; SET progress_bar_time=0"
 )
-PARTITION = re.compile(r"[/\\][^/\\=]+=[^/\\]*[/\\]")
+PARTITION = re.compile(r"[/\\]([^/\\=]+)=[^/\\]*(?=[/\\])")
+# Writes the FROM clause of some files.
+Reader = Callable[[Sequence[str]], str]
 
 
 @dataclass(frozen=True)
 class Source:
-    """Files as one table: the connection, the FROM clause, and column types."""
+    """Files as one table: the connection, what writes the FROM clause, and column types."""
 
     connection: duckdb.DuckDBPyConnection
-    table: str
+    table_of: Reader
     types: dict[str, str]
     files: tuple[str, ...]
+
+    @property
+    def table(self) -> str:
+        """The FROM clause of all files."""
+        return self.table_of(self.files)
 
     @property
     def place(self) -> str:
         """Name the files in messages."""
         more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
         return f"{self.files[0]}{more}"
-
-    def table_of(self, file: str) -> str:
-        """Write the FROM clause of one of the files."""
-        return self.table.replace(_list_names(self.files), _list_names([file]), 1)
 
     def query(self, sql: str) -> duckdb.DuckDBPyRelation:
         """Make a relation; what DuckDB says about the files becomes an input error."""
@@ -68,21 +71,26 @@ class Source:
         """Write the condition that a column holds something that is no number."""
         return f"{quote_name(name)} IS NOT NULL AND {self.number(name, 'TRY_CAST')} IS NULL"
 
-
-def quote_name(name: str) -> str:
-    """Quote a column name for SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def quote_text(value: str) -> str:
-    """Quote a string for SQL."""
-    return "'" + value.replace("'", "''") + "'"
+    def long_integer(self, name: str) -> str:
+        """Write the condition that text is a whole number that floats do not keep apart."""
+        if self.types[name] != "VARCHAR":
+            return "false"
+        column = quote_name(name)
+        # Cheap questions first: nearly every score has a point, or few digits.
+        return (
+            f"strlen({column}) > 15 AND NOT contains({column}, '.') "
+            f"AND regexp_full_match({column}, '\\s*[+-]?[0-9]+\\s*') "
+            f"AND coalesce(abs(TRY_CAST({column} AS HUGEINT)) > {LARGEST_EXACT_INTEGER}, true)"
+        )
 
 
 @contextmanager
 def open_source(paths: Paths, wanted: Sequence[str]) -> Iterator[Source]:
     """Open files for reading some of their columns; spilled rows go to a temporary directory."""
-    with tempfile.TemporaryDirectory(prefix="undercount-") as spill:
+    with (
+        tempfile.TemporaryDirectory(prefix="undercount-") as spill,
+        remove_if_stopped(Path(spill)),
+    ):
         files = _list_files(paths, spill)
         kind = find_format(files)
         connection = duckdb.connect(
@@ -122,52 +130,57 @@ def _spool(spill: str) -> str:
 def _open_files(
     connection: duckdb.DuckDBPyConnection, files: tuple[str, ...], kind: str, wanted: Sequence[str]
 ) -> Source:
-    table = _reader(files, kind)
-    types = _types(connection, table)
     if kind in ("csv", "tsv"):
-        table, types = _read_strictly(files, table, types)
-        _check_each(connection, files, kind, wanted)
-    elif kind == "json":
+        return _open_csv(connection, files, "\t" if kind == "tsv" else "", wanted)
+    # Statistics in Parquet files leave NaN out, and DuckDB would believe that there is none.
+    nan = kind == "parquet" and knows_option("read_parquet", "can_have_nan")
+    reader = _make_reader(kind, ", can_have_nan=true" if nan else "")
+    types = _types(connection, reader(files))
+    if kind == "json":
         if not set(wanted) <= set(types):  # a key may be absent where DuckDB looks first
-            types = _types(connection, _reader(files, kind, ", sample_size=-1"))
-        check_columns(wanted, list(types), files[0])
+            types = _types(connection, _make_reader(kind, ", sample_size=-1")(files))
         columns = ", ".join(f"{quote_name(name)}: 'VARCHAR'" for name in types)
-        table = _reader(files, kind, f", columns={{{columns}}}")
+        reader = _make_reader(kind, f", columns={{{columns}}}")
         types = dict.fromkeys(types, "VARCHAR")
     check_columns(wanted, list(types), files[0])
-    return Source(connection, table, types, files)
+    return Source(connection, reader, types, files)
 
 
-def _reader(files: Sequence[str], kind: str, more: str = "") -> str:
-    listed = _list_names(files)
-    if any(PARTITION.search(file) for file in files):
-        more += ", hive_partitioning=true"
-    if kind == "parquet":
-        # Statistics in Parquet files leave NaN out, and DuckDB would believe that there is none.
-        more += ", can_have_nan=true" if _knows_nan() else ""
-        return f"read_parquet({listed}{more})"
-    if kind == "json":
-        return f"read_json({listed}{more})"
-    missing = ", ".join(quote_text(word) for word in MISSING)
-    more += ", union_by_name=true" if len(files) > 1 else ""
-    more += ", delim='\\t'" if kind == "tsv" else ""
-    return (
-        f"read_csv({listed}, header=true, all_varchar=true, quote='\"', escape='\"', "
-        f"nullstr=[{missing}]{more})"
-    )
+def _make_reader(kind: str, more: str) -> Reader:
+    return lambda files: f"read_{kind}({_list_names(files)}{_partition(files)}{more})"
 
 
-@cache
-def _knows_nan() -> bool:
-    sql = "SELECT parameters FROM duckdb_functions() WHERE function_name = 'read_parquet'"
-    with duckdb.connect() as connection:
-        return any("can_have_nan" in row[0] for row in connection.sql(sql).fetchall())
+def _partition(files: Sequence[str]) -> str:
+    return ", hive_partitioning=true" if any(map(PARTITION.search, files)) else ""
 
 
-def quote_file(file: str | os.PathLike[str]) -> str:
-    """Quote a file's name for SQL; DuckDB must not take marks in it for a pattern."""
-    name = os.fspath(file)
-    return quote_text(name if "://" in name else glob.escape(name))
+def _open_csv(
+    connection: duckdb.DuckDBPyConnection,
+    files: tuple[str, ...],
+    separator: str,
+    wanted: Sequence[str],
+) -> Source:
+    """Open CSV files, each by its own header; columns may stand in another order in each."""
+    layouts = {}
+    for file in files:
+        with input_errors(file):
+            layouts[file] = read_layout(connection, file, wanted, separator)
+        check_columns(wanted, [*layouts[file].names, *PARTITION.findall(file)], file)
+
+    def table_of(some: Sequence[str]) -> str:
+        alike: dict[Any, list[str]] = {}
+        for file in some:
+            alike.setdefault((layouts[file], _partition([file])), []).append(file)
+        parts = [
+            layout.reader(_list_names(group), wanted, more)
+            for (layout, more), group in alike.items()
+        ]
+        return f"({' UNION ALL '.join(parts)})"
+
+    if wanted:
+        return Source(connection, table_of, _types(connection, table_of(files)), files)
+    names = (name for layout in layouts.values() for name in layout.names)
+    return Source(connection, table_of, dict.fromkeys(names, "VARCHAR"), files)
 
 
 def _list_names(files: Sequence[str]) -> str:
@@ -177,39 +190,6 @@ def _list_names(files: Sequence[str]) -> str:
 def _types(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
     described = connection.sql(f"DESCRIBE SELECT * FROM {table}").fetchall()  # noqa: S608 - quoted
     return {row[0]: row[1] for row in described}
-
-
-def _read_strictly(
-    files: Sequence[str], table: str, types: dict[str, str]
-) -> tuple[str, dict[str, str]]:
-    """Read a CSV file strictly if DuckDB took it for one column, so that errors name the line."""
-    if len(types) > 1 or len(files) > 1:
-        return table, types
-    (line,) = types
-    mark = max(",;\t|", key=line.count)
-    names = next(csv.reader([line], delimiter=mark))
-    if len(names) == 1:
-        return table, types
-    columns = ", ".join(f"{quote_name(name)}: 'VARCHAR'" for name in names)
-    table = table.replace(
-        "quote=", f"auto_detect=false, delim={quote_text(mark)}, columns={{{columns}}}, quote=", 1
-    )
-    return table.replace("all_varchar=true, ", "", 1), dict.fromkeys(names, "VARCHAR")
-
-
-def _check_each(
-    connection: duckdb.DuckDBPyConnection, files: Sequence[str], kind: str, wanted: Sequence[str]
-) -> None:
-    """Refuse a file without the columns, which would otherwise be read as missing values."""
-    if len(files) == 1:
-        return
-    for file in files:
-        table = _reader([file], kind)
-        types = _types(connection, table)
-        strict, _ = _read_strictly([file], table, types)
-        if strict != table:  # a ragged file: reading it strictly says where
-            connection.sql(f"SELECT count(COLUMNS(*)) FROM {strict}").fetchall()  # noqa: S608 - quoted
-        check_columns(wanted, list(types), file)
 
 
 # A line is shown up to so many characters.
@@ -227,12 +207,20 @@ def input_errors(place: str) -> Iterator[None]:
 
 
 def read_error(place: str, message: str) -> str:
-    """Write the message for what DuckDB says about a file."""
+    """Write the message for what DuckDB says about a file.
+
+    DuckDB tells file, line and reason in its text and nowhere else, so the text is read.
+    """
     file = _search(r"^\s+file = (.+)$", message) or place
     if "CSV Error on Line" in message:
         return _csv_error(file, message)
     if "Malformed JSON" in message or "JSON" in message.split("\n", 1)[0]:
         return _json_error(_search(r'in file "(.+?)"', message) or place, message)
+    if "invalid state" in message:
+        return (
+            f"{place}: every line must end in the same way and every quote must be closed. Does "
+            "it mix the line ends of Windows and Unix? Convert it, for example by dos2unix"
+        )
     if "arquet file" in message or "magic bytes" in message:
         return (
             f"{place} is no complete Parquet file: {_first_line(message)}. "
@@ -265,18 +253,14 @@ def _broken_line(file: str) -> tuple[int, str]:
 
     DuckDB's own number leaves blank lines out, and in some versions is one too high.
     """
-    sql = """
+    sql = f"""
         SELECT number, line FROM (
-            SELECT row_number() OVER () AS number, line
-            FROM read_csv(
-                $file, columns={'line': 'VARCHAR'}, auto_detect=false, header=false,
-                delim='\x01', quote='', escape=''
-            )
+            SELECT row_number() OVER () AS number, line FROM {read_lines(file)}
         ) WHERE trim(line) <> '' AND NOT json_valid(line) ORDER BY number LIMIT 1
-    """
+    """  # noqa: S608 - quoted
     try:
         with duckdb.connect() as connection:
-            found = connection.execute(sql, {"file": glob.escape(file)}).fetchone()
+            found = connection.execute(sql).fetchone()
     except duckdb.Error:  # bytes that are no text, or no such file: then the rest must do
         return 0, ""
     if found is None or (found[0] == 1 and found[1].lstrip().startswith("[")):

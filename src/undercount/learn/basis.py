@@ -1,17 +1,14 @@
 """Functions of the features whose weighted sum is the score."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-if TYPE_CHECKING:
-    from undercount.counts import BoolArray
-    from undercount.curve import FloatArray
+from undercount.counts import BoolArray
+from undercount.curve import FloatArray
 
 # Rows whose distances to the centres set the scale of the widths.
 WIDTH_ROWS = 1000

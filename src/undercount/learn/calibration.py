@@ -1,17 +1,13 @@
 """From scores to probabilities, and to the threshold that matches a prevalence."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-if TYPE_CHECKING:
-    from undercount.counts import BoolArray
-    from undercount.curve import FloatArray
+from undercount.counts import BoolArray
+from undercount.curve import FloatArray
 
 CELLS = 2048
 # Separable scores would want an infinite slope; a wide normal prior keeps it finite.

@@ -1,14 +1,14 @@
 """What both learners share: parameters, fit, threshold, probabilities."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.learn.basis import (
     WIDTH_ROWS,
@@ -18,6 +18,7 @@ from undercount.learn.basis import (
     median_distance,
 )
 from undercount.learn.calibration import Calibration, fit_calibration, matching_threshold
+from undercount.learn.pairs import PairLoss, PairMoments
 from undercount.learn.rows import (
     TrainingRows,
     basis_blocks,
@@ -27,16 +28,11 @@ from undercount.learn.rows import (
     fit_scaler,
     read_classes,
 )
-from undercount.learn.search import lift_area, search
-from undercount.prevalence.base import check_choice
+from undercount.learn.search import BestScore, lift_area, search
+from undercount.prevalence.inputs import check_choice
 from undercount.shares import SAMPLINGS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from undercount.curve import FloatArray
-    from undercount.learn.pairs import PairLoss, PairMoments
-    from undercount.learn.search import BestScore
     from undercount.prevalence.base import BaseEstimator
 
     class ClassifierMixin:

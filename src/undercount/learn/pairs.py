@@ -1,15 +1,12 @@
 """The loss of all pairs of rows from sums over rows, and its ridge solutions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Self
 
 import numpy as np
 from scipy.linalg import eigh
 
-if TYPE_CHECKING:
-    from undercount.curve import FloatArray
+from undercount.curve import FloatArray
 
 
 @dataclass(frozen=True)
@@ -33,18 +30,18 @@ class PairMoments:
     product: FloatArray
 
     @classmethod
-    def none(cls, n_functions: int) -> PairMoments:
+    def none(cls, n_functions: int) -> Self:
         """Return the moments of no rows."""
         return cls(0.0, np.zeros(n_functions), np.zeros((n_functions, n_functions)))
 
     @classmethod
-    def of(cls, values: FloatArray, weight: FloatArray) -> PairMoments:
+    def of(cls, values: FloatArray, weight: FloatArray) -> Self:
         """Return the moments of rows with the given values of the basis functions."""
         weighted = values * weight[:, None]
         return cls(float(weight.sum()), weighted.sum(axis=0), weighted.T @ values)
 
-    def __add__(self, other: PairMoments) -> PairMoments:
-        return PairMoments(
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
             self.weight + other.weight, self.total + other.total, self.product + other.product
         )
 
@@ -71,7 +68,7 @@ class PairLoss:
     curvature: FloatArray
 
     @classmethod
-    def between(cls, upper: PairMoments, lower: PairMoments) -> PairLoss:
+    def of_pairs(cls, upper: PairMoments, lower: PairMoments) -> Self:
         """Average over all pairs of a row of `upper` (to be ranked higher) and one of `lower`.
 
         E(1 - w·(φ - φ'))² = 1 - 2 w·d + w·(S + S' + d d)·w with d the difference of the means and
@@ -83,7 +80,7 @@ class PairLoss:
         >>> from undercount.learn.pairs import PairMoments, PairLoss
         >>> upper = PairMoments.of(np.array([[2.0], [1.0]]), np.ones(2))
         >>> lower = PairMoments.of(np.array([[0.0]]), np.ones(1))
-        >>> PairLoss.between(upper, lower).at(np.array([1.0]))  # of (1 - 2)² and (1 - 1)²
+        >>> PairLoss.of_pairs(upper, lower).at(np.array([1.0]))  # of (1 - 2)² and (1 - 1)²
         0.5
         """
         gap = upper.mean - lower.mean
@@ -95,9 +92,9 @@ class PairLoss:
         quadratic = coefficients @ self.curvature @ coefficients
         return float(self.constant - 2 * coefficients @ self.target + quadratic)
 
-    def plus(self, other: PairLoss, times: float) -> PairLoss:
+    def plus(self, other: Self, times: float) -> Self:
         """Return this loss plus another one times a number."""
-        return PairLoss(
+        return type(self)(
             self.constant + times * other.constant,
             self.target + times * other.target,
             self.curvature + times * other.curvature,
@@ -120,14 +117,13 @@ class RidgePath:
     unit: float
 
     @classmethod
-    def of(cls, loss: PairLoss, root: FloatArray | None = None) -> RidgePath:
+    def of(cls, loss: PairLoss, root: FloatArray | None = None) -> Self:
         """Factorise the curvature once.
 
         Examples
         --------
         >>> import numpy as np
-        >>> from undercount.learn.pairs import PairLoss
-        >>> from undercount.learn.pairs import RidgePath
+        >>> from undercount.learn.pairs import PairLoss, RidgePath
         >>> loss = PairLoss(1.0, np.array([1.0, 0.0]), np.eye(2))
         >>> RidgePath.of(loss).solve([0.0, 1.0]).tolist()  # one column a penalty
         [[1.0, 0.5], [0.0, 0.0]]

@@ -1,20 +1,15 @@
 """PU-AUC: rank positives above negatives, given the share of positives among the unlabeled."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from undercount.learn.classifier import PairwiseClassifier, read_share
-from undercount.learn.pairs import PairLoss
-
-if TYPE_CHECKING:
-    from undercount.learn.pairs import PairMoments
-    from undercount.learn.rows import TrainingRows
+from undercount.learn.pairs import PairLoss, PairMoments
+from undercount.learn.rows import TrainingRows
 
 # Estimates of 1 would leave no negative to rank below.
 LARGEST_SHARE = 0.99
@@ -93,8 +88,8 @@ class PUAUCClassifier(PairwiseClassifier):
     def _loss(self, labelled: PairMoments, others: PairMoments) -> PairLoss:
         # Sakai et al. 2018, PU-AUC risk, times 1 - a; a row paired with itself counts as a pair.
         hidden = self.unlabeled_prevalence_
-        against_all = PairLoss.between(labelled, others)
-        return against_all.plus(PairLoss.between(labelled, labelled), -hidden)
+        against_all = PairLoss.of_pairs(labelled, others)
+        return against_all.plus(PairLoss.of_pairs(labelled, labelled), -hidden)
 
     def _read_prevalence(self, labelled_share: float) -> float:
         if self.sampling == "case-control":

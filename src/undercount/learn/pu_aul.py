@@ -1,16 +1,11 @@
 """PU-AUL: rank labelled positives above all rows; no prevalence is needed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from undercount.errors import InputError
 from undercount.learn.classifier import PairwiseClassifier, read_share
-from undercount.learn.pairs import PairLoss
-
-if TYPE_CHECKING:
-    from undercount.learn.pairs import PairMoments
+from undercount.learn.pairs import PairLoss, PairMoments
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -109,7 +104,7 @@ class PUAULClassifier(PairwiseClassifier):
 
     def _loss(self, labelled: PairMoments, others: PairMoments) -> PairLoss:
         ranked = labelled + others if self.sampling == "single-sample" else others
-        return PairLoss.between(labelled, ranked)
+        return PairLoss.of_pairs(labelled, ranked)
 
     def _read_prevalence(self, labelled_share: float) -> float | None:
         if self.prevalence is None:

@@ -1,29 +1,23 @@
 """The rows to learn from: checked, labelled, and handed out in blocks that fit in memory."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from undercount.counts import BoolArray
+from undercount.curve import FloatArray
 from undercount.errors import InputError
+from undercount.learn.basis import GaussianBasis, LinearBasis
 from undercount.learn.pairs import PairMoments
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from numpy.typing import NDArray
-
-    from undercount.counts import BoolArray
-    from undercount.curve import FloatArray
-    from undercount.learn.basis import GaussianBasis, LinearBasis
-
-    Block = tuple[slice, FloatArray]
+Block = tuple[slice, FloatArray]
 
 LEAST = 2  # rows of a kind, so that one can be held out
 # A linear basis needs a dense square table of the features.

@@ -1,25 +1,18 @@
 """Choose width and penalty by the AUL of held-out rows."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undercount.counts import ScoreCounts
+from undercount.counts import BoolArray, ScoreCounts
+from undercount.curve import FloatArray
+from undercount.learn.basis import GaussianBasis, LinearBasis
 from undercount.learn.pairs import PairLoss, PairMoments, RidgePath
+from undercount.learn.rows import TrainingRows
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from undercount.counts import BoolArray
-    from undercount.curve import FloatArray
-    from undercount.learn.basis import GaussianBasis, LinearBasis
-    from undercount.learn.rows import TrainingRows
-
-    Loss = Callable[[PairMoments, PairMoments], PairLoss]
-    Basis = GaussianBasis | LinearBasis
+Loss = Callable[[PairMoments, PairMoments], PairLoss]
+Basis = GaussianBasis | LinearBasis
 
 
 @dataclass(frozen=True)
@@ -81,16 +74,10 @@ def search(
         table[place] = [_area(rows, column, with_self=with_self) for column in scores.T]
         first = int(np.argmax(table[place]))
         if best is None or table[place, first] > best.area:
-            penalty = float(penalties[first])
+            penalty, area = float(penalties[first]), float(table[place, first])
             fitted, shift = _solve(_sum_folds(moments, None), root, penalties[[first]], loss)
-            best = BestScore(
-                basis,
-                penalty,
-                fitted[:, 0],
-                float(shift[0]),
-                scores[:, first].copy(),
-                float(table[place, first]),
-            )
+            held_out = scores[:, first].copy()
+            best = BestScore(basis, penalty, fitted[:, 0], float(shift[0]), held_out, area)
     assert best is not None  # noqa: S101 - there is always a basis
     return best, table
 
@@ -123,9 +110,7 @@ def _area(rows: TrainingRows, score: FloatArray, *, with_self: bool) -> float:
 def _sum_folds(
     moments: list[tuple[PairMoments, PairMoments]], left_out: int | None
 ) -> tuple[PairMoments, PairMoments]:
-    n_functions = moments[0][0].total.size
-    labelled = others = PairMoments.none(n_functions)
-    for fold, (upper, lower) in enumerate(moments):
-        if fold != left_out:
-            labelled, others = labelled + upper, others + lower
+    kept = [pair for fold, pair in enumerate(moments) if fold != left_out]
+    none = PairMoments.none(moments[0][0].total.size)
+    labelled, others = (sum(part, start=none) for part in zip(*kept, strict=True))
     return labelled, others

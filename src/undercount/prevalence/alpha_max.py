@@ -1,19 +1,11 @@
 """AlphaMax: the largest share that the likelihood still bears (Jain et al. 2016)."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from undercount.prevalence.base import Fitted, ScoreEstimator
-from undercount.prevalence.ranks import effective_sizes, on_scale, sum_in_bins
-
-if TYPE_CHECKING:
-    from undercount.counts import ScoreCounts
-    from undercount.curve import FloatArray
-    from undercount.prevalence.ranks import Places
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
+from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
+from undercount.prevalence.ranks import Places, effective_sizes, on_scale, sum_in_bins
 
 GRID = np.arange(1, 100) / 100
 FLOOR = 1e-15
@@ -30,7 +22,7 @@ FLAT = 1e-9
 NO_GAIN = 1e-6
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class AlphaMax(ScoreEstimator):
     """Estimate the share of positives where the constrained likelihood starts to fall.
 
@@ -44,8 +36,6 @@ class AlphaMax(ScoreEstimator):
         Balanced mid-ranks (any increasing transform gives the same answer), or the scores
         themselves, as published. With ranks a curve that falls from the start gives .01, where
         the published rule takes a late bend (.87, say) for the elbow.
-    sampling, confidence_level, n_resamples, random_state
-        As in every prevalence estimator.
 
     Attributes
     ----------
@@ -66,17 +56,6 @@ class AlphaMax(ScoreEstimator):
     ----------
     Jain, White, Trosset, Radivojac (2016), Nonparametric semi-supervised learning of class
     proportions; Jain, White, Radivojac (2016), Estimating the class prior and posterior.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from undercount.prevalence import AlphaMax
-    >>> rng = np.random.default_rng(0)
-    >>> score = np.concatenate([rng.normal(4, 1, 700), rng.normal(0, 1, 700)])
-    >>> y = np.where(np.arange(1400) < 400, 1, -1)  # 300 of the 1,000 unlabeled are positive
-    >>> alpha_max = AlphaMax(n_resamples=0).fit(y, score, unlabeled=-1)
-    >>> round(alpha_max.unlabeled_prevalence_, 1)
-    0.3
     """
 
     scale: str = "rank"

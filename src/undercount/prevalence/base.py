@@ -1,28 +1,35 @@
-"""What every prevalence estimator shares: input, checks, resampling, result."""
+"""What every prevalence estimator shares: parameters, resampling, result."""
 
-from __future__ import annotations
-
+import inspect
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from scipy.special import ndtri
 
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, MisfitWarning, SmallSampleWarning, named, warn, wording
-from undercount.estimate import Estimate, Interval
+from undercount.curve import FloatArray
+from undercount.errors import InputError, named
+from undercount.estimate import Estimate, Interval, check_confidence_level
+from undercount.prevalence.inputs import (
+    as_counts,
+    as_matrix,
+    check_choice,
+    check_counts,
+    check_sizes,
+    label_masks,
+    warn_about_scores,
+    warn_about_size,
+)
 from undercount.prevalence.ranks import (
-    auc_standard_error,
     merge_cells,
     split_merged_cells,
 )
 from undercount.shares import SAMPLINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from undercount.counts import BoolArray
-    from undercount.curve import FloatArray
 
     class BaseEstimator:
         """What is used of scikit-learn's class; with an untyped base any argument would pass."""
@@ -37,9 +44,6 @@ else:
     from sklearn.base import BaseEstimator
 
 NEEDS = ("random labels", "scores that only positives reach")
-MIN_LABELS = 10
-FEW_LABELS = 30
-IN_SAMPLE_AUC = 0.99
 # A resample only has to show sampling noise, so it may work on coarse cells.
 RESAMPLE_CELLS = 2048
 
@@ -67,8 +71,8 @@ class Fitted:
 class PrevalenceEstimator(BaseEstimator):
     """Parameters and results common to score and feature estimators.
 
-    A subclass with parameters of its own is a dataclass too (``eq=False, repr=False`` leave
-    comparing and printing to scikit-learn); what `fit` finds ends with an underscore.
+    A subclass with parameters of its own is made by `estimator`; what `fit` finds ends with an
+    underscore.
 
     Parameters
     ----------
@@ -81,11 +85,21 @@ class PrevalenceEstimator(BaseEstimator):
         0 means none, and ``interval_`` is then None.
     random_state : int, numpy.random.Generator or None
 
+    Attributes
+    ----------
+    unlabeled_prevalence_ : float
+        Share of positives among the unlabeled rows.
+    interval_ : Interval or None
+        Of that share: sampling noise only, unless the method says otherwise.
+    prevalence_, label_frequency_ : float
+        Share of positives among all rows, and share of the positives that carry a label.
+
     Examples
     --------
-    >>> from undercount.prevalence import PrevalenceEstimator, RocSlope
-    >>> issubclass(RocSlope, PrevalenceEstimator)
-    True
+    >>> from undercount.prevalence import VerifiedSample
+    >>> found = VerifiedSample().fit_counts(12, 40).estimate()  # every method has an estimate()
+    >>> round(found.value, 3), found.method, found.needs
+    (0.31, 'VerifiedSample', ('verified rows drawn at random',))
     """
 
     _needs: ClassVar[tuple[str, ...]] = NEEDS
@@ -107,10 +121,7 @@ class PrevalenceEstimator(BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_choice("sampling", self.sampling, SAMPLINGS)
-        if not 0 < self.confidence_level < 1:
-            raise InputError(
-                f"{named('confidence_level')} must lie in (0, 1); got {self.confidence_level}"
-            )
+        check_confidence_level(self.confidence_level)
         if self.n_resamples < 0:
             raise InputError(f"{named('n_resamples')} must not be negative; got {self.n_resamples}")
 
@@ -156,6 +167,68 @@ class PrevalenceEstimator(BaseEstimator):
         return interval, float("nan") if error is None else error
 
 
+Method = TypeVar("Method", bound=PrevalenceEstimator)
+_EXAMPLE = """Examples
+--------
+>>> import numpy as np
+>>> from undercount.prevalence import {name}
+>>> rng = np.random.default_rng(0)
+>>> score = np.concatenate([rng.normal(4, 1, 700), rng.normal(0, 1, 700)])
+>>> y = np.where(np.arange(1400) < 400, 1, -1)  # 300 of the 1,000 unlabeled are positive
+>>> found = {name}(n_resamples=0, random_state=0).fit(y, score, unlabeled=-1)
+>>> round(found.unlabeled_prevalence_, 1)
+0.3
+"""
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
+def estimator(cls: type[Method]) -> type[Method]:
+    """Make a dataclass of a method; comparing and printing are left to scikit-learn.
+
+    What the docstring does not say of parameters and attributes it takes from that of
+    `PrevalenceEstimator`; a method without an example gets that of all.
+
+    Examples
+    --------
+    >>> from undercount.prevalence import Dedpul
+    >>> "Bootstrap resamples" in Dedpul.__doc__, "import Dedpul" in Dedpul.__doc__
+    (True, True)
+    """
+    own = cls.__doc__
+    made = dataclass(eq=False, repr=False, kw_only=True)(cls)
+    if own and PrevalenceEstimator.__doc__ and not cls.__name__.startswith("_"):
+        sections = _split_sections(own)
+        for title, shared in _split_sections(PrevalenceEstimator.__doc__).items():
+            if title in ("Parameters", "Attributes"):
+                sections[title] = _join_entries(sections.pop(title, ""), shared)
+        order = ("", "Parameters", "Attributes", "Notes", "References", "Examples")
+        parts = [_write_section(title, sections[title]) for title in order if title in sections]
+        if "Examples" not in sections:
+            parts.append(_EXAMPLE.format(name=cls.__name__))
+        made.__doc__ = "\n\n".join(parts)
+    return made
+
+
+def _split_sections(doc: str) -> dict[str, str]:
+    """Return the text of each section by its title; what comes first has none."""
+    first, *rest = re.split(r"(?m)^(\w+)\n-+\n", inspect.cleandoc(doc))
+    return {"": first.strip()} | {
+        title: text.strip() for title, text in zip(rest[::2], rest[1::2], strict=True)
+    }
+
+
+def _write_section(title: str, text: str) -> str:
+    return f"{title}\n{'-' * len(title)}\n{text}" if title else text
+
+
+def _join_entries(own: str, shared: str) -> str:
+    """Add the shared entries that the own ones do not name."""
+    names = " ".join(re.findall(r"(?m)^\w.*", own)).replace(",", " ").split()
+    entries = re.split(r"\n(?=\w)", shared)
+    missing = [each for each in entries if re.split(r"\W", each)[0] not in names]
+    return "\n".join(filter(None, [own, *missing]))
+
+
 class ScoreEstimator(PrevalenceEstimator):
     """Estimators that need only the scores of labelled and unlabeled rows.
 
@@ -166,9 +239,13 @@ class ScoreEstimator(PrevalenceEstimator):
 
     Examples
     --------
-    >>> from undercount.prevalence import BestBin, ScoreEstimator
-    >>> isinstance(BestBin(), ScoreEstimator)
-    True
+    >>> from undercount.prevalence import Fitted, ScoreEstimator
+    >>> class Lowest(ScoreEstimator):
+    ...     def _estimate(self, counts):
+    ...         return Fitted(0.0)
+    >>> found = Lowest(n_resamples=0).fit([1] * 20 + [None] * 60, [4, 3] * 10 + [3, 2, 1] * 20)
+    >>> found.unlabeled_prevalence_, found.prevalence_
+    (0.0, 0.25)
     """
 
     _pure_labels = True
@@ -176,12 +253,7 @@ class ScoreEstimator(PrevalenceEstimator):
     _judges_scores = True  # whether labelled against unlabeled rows must tell something
 
     def fit(
-        self,
-        y: Any,
-        score: Any = None,
-        *,
-        unlabeled: Any = None,
-        sample_weight: Any = None,
+        self, y: Any, score: Any = None, *, unlabeled: Any = None, sample_weight: Any = None
     ) -> Self:
         """Estimate the share of positives among the unlabeled rows.
 
@@ -229,7 +301,9 @@ class ScoreEstimator(PrevalenceEstimator):
         found = np.fromiter(values, float)
         return np.asarray(found[np.isfinite(found)])
 
-    def _resampling_method(self, _counts: ScoreCounts, _rng: np.random.Generator) -> ScoreEstimator:
+    def _resampling_method(
+        self, _counts: ScoreCounts, _rng: np.random.Generator
+    ) -> "ScoreEstimator":
         """Return the method to run on resamples: this one, unless another setting is quicker."""
         return self
 
@@ -247,9 +321,14 @@ class FeatureEstimator(PrevalenceEstimator):
 
     Examples
     --------
-    >>> from undercount.prevalence import FeatureEstimator, PrevalenceEstimator
-    >>> issubclass(FeatureEstimator, PrevalenceEstimator)
-    True
+    >>> from undercount.prevalence import FeatureEstimator, Fitted
+    >>> class Within(FeatureEstimator):  # rows within the range of the labelled ones
+    ...     def _estimate(self, labelled, unlabeled, rng):
+    ...         inside = (unlabeled >= labelled.min(axis=0)) & (unlabeled <= labelled.max(axis=0))
+    ...         return Fitted(inside.all(axis=1).mean())
+    >>> y, X = [1] * 10 + [None] * 4, [[3]] * 10 + [[3], [2], [1], [1]]
+    >>> Within(n_resamples=0).fit(y, X).estimate().value
+    0.25
     """
 
     _pure_labels = True
@@ -278,14 +357,9 @@ class FeatureEstimator(PrevalenceEstimator):
             raise InputError("X must vary; got the same row everywhere")
         rng = self._rng()
         fitted = self._estimate(labelled, rest, rng)
-        resampled = np.empty(0)
-        if fitted.interval is None and self.n_resamples:
-            resampled = np.array(
-                [
-                    self._estimate(_draw_rows(labelled, rng), _draw_rows(rest, rng), rng).value
-                    for _ in range(self.n_resamples)
-                ]
-            )
+        n_resamples = self.n_resamples if fitted.interval is None else 0
+        draws = ((_draw_rows(labelled, rng), _draw_rows(rest, rng)) for _ in range(n_resamples))
+        resampled = np.array([self._estimate(*pair, rng).value for pair in draws], np.float64)
         self.n_features_in_ = features.shape[1]
         sizes = len(labelled), len(rest), len(features) - len(labelled) - len(rest)
         return self._store(fitted, resampled, *sizes)
@@ -294,96 +368,6 @@ class FeatureEstimator(PrevalenceEstimator):
         self, labelled: FloatArray, unlabeled: FloatArray, rng: np.random.Generator
     ) -> Fitted:
         raise NotImplementedError
-
-
-def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    """Raise unless the value of a parameter is one of those allowed."""
-    if value not in allowed:
-        raise InputError(f"{name} must be one of {allowed}; got {value!r}")
-
-
-def as_counts(y: Any, score: Any, *, unlabeled: Any, sample_weight: Any) -> ScoreCounts:
-    """Return counts, made from rows where rows are given."""
-    if not isinstance(y, ScoreCounts):
-        if score is None:
-            raise InputError("fit needs labels and scores, or one ScoreCounts; got no scores")
-        return ScoreCounts.from_rows(y, score, unlabeled=unlabeled, sample_weight=sample_weight)
-    if score is not None or unlabeled is not None or sample_weight is not None:
-        raise InputError("fit(counts) takes no scores, unlabeled or weights: counts hold them")
-    return y
-
-
-def check_sizes(n_labelled: float, n_unlabeled: float) -> None:
-    """Raise unless there are enough labels and any unlabeled row."""
-    if n_labelled < MIN_LABELS:
-        raise InputError(
-            f"estimating a prevalence needs at least {MIN_LABELS} labelled positives; got "
-            f"{n_labelled:g}: review some unlabeled rows and "
-            + wording(
-                "use VerifiedSample",
-                "give evaluate the share of positives among them by --unlabeled-prevalence",
-            )
-        )
-    if n_unlabeled < 1:
-        raise InputError(
-            "there must be unlabeled rows; got none (is "
-            f"{wording('`unlabeled=`', '--unlabeled')} missing?)"
-        )
-
-
-def check_counts(counts: ScoreCounts) -> None:
-    """Raise unless the counts can carry an estimate."""
-    # Ten rows of weight .1 are still ten labels, also where rounding makes them 9.9999999999999.
-    sizes = [round(counts.effective_size(label), 9) for label in ("positive", "unlabeled")]
-    check_sizes(*sizes)
-    if np.count_nonzero(counts.positive + counts.unlabeled) < 2:  # noqa: PLR2004 - not constant
-        raise InputError("scores must vary; got one constant score, which identifies nothing")
-
-
-def warn_about_scores(counts: ScoreCounts, auc: float) -> None:
-    """Warn of scores that look in-sample or useless."""
-    if auc > IN_SAMPLE_AUC:
-        words = (
-            f"the scores separate labelled from unlabeled rows almost perfectly (AUC {auc:.3f}):"
-            f" either under {2 * (1 - auc):.1%} of the unlabeled are positive, or the scorer was"
-            " trained on these rows; use out-of-fold scores"
-        )
-        warn(MisfitWarning(words, code="separated"), stacklevel=3)
-    elif auc - 2 * auc_standard_error(counts, auc) < 0.5:  # noqa: PLR2004 - a coin's AUC
-        words = (
-            f"the scores do not tell labelled from unlabeled rows (AUC {auc:.3f}): either nearly"
-            " all unlabeled rows are positive, or the scores are useless"
-        )
-        warn(MisfitWarning(words), stacklevel=3)
-
-
-def warn_about_size(counts: ScoreCounts) -> None:
-    """Warn of an interval that rests on few labels."""
-    n_labelled = round(counts.effective_size("positive"), 9)
-    if n_labelled < FEW_LABELS:
-        warn(
-            SmallSampleWarning(
-                f"only {n_labelled:g} labelled positives: intervals may be too narrow"
-            ),
-            stacklevel=3,
-        )
-
-
-def as_matrix(X: Any) -> FloatArray:
-    """Return features as a finite matrix of floats."""
-    features = np.asarray(X, float)
-    if features.ndim != 2:  # noqa: PLR2004 - rows and columns
-        raise InputError(f"X must have two dimensions; got {features.ndim}: use X.reshape(-1, 1)")
-    if not np.all(np.isfinite(features)):
-        raise InputError("X must be finite; got missing or infinite values: impute them first")
-    return features
-
-
-def label_masks(y: Any, n_rows: int, *, unlabeled: Any = None) -> tuple[BoolArray, BoolArray]:
-    """Return masks of the labelled positive and of the unlabeled rows, in the rows' order."""
-    # Descending positions as scores: the table's cells are then the rows in their order.
-    counts = ScoreCounts.from_rows(y, -np.arange(float(n_rows)), unlabeled=unlabeled)
-    return counts.positive > 0, counts.unlabeled > 0
 
 
 def resample_counts(counts: ScoreCounts, rng: np.random.Generator, sampling: str) -> ScoreCounts:

@@ -1,22 +1,15 @@
 """Best-bin estimation (BBE): the head where ratio plus penalty is smallest (Garg et al. 2021)."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from undercount.counts import ScoreCounts
 from undercount.errors import InputError
-from undercount.prevalence.base import Fitted, ScoreEstimator
+from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
 from undercount.prevalence.ranks import effective_sizes
 from undercount.prevalence.upper_bound import head_shares
 
-if TYPE_CHECKING:
-    from undercount.counts import ScoreCounts
 
-
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class BestBin(ScoreEstimator):
     """Estimate the share of positives in the head that trades bias against noise best.
 
@@ -30,12 +23,9 @@ class BestBin(ScoreEstimator):
         δ of the penalty; ``upper_bound_`` holds with probability 1 - δ.
     slack : float
         γ of the penalty.
-    sampling, confidence_level, n_resamples, random_state
-        As in every prevalence estimator.
 
     Attributes
     ----------
-    unlabeled_prevalence_ : float
     upper_bound_ : float
         The smallest ratio plus penalty (distribution-free, by the DKW inequality).
 
@@ -47,17 +37,6 @@ class BestBin(ScoreEstimator):
     References
     ----------
     Garg, Wu, Smola, Balakrishnan, Lipton (2021), Mixture proportion estimation and PU learning.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from undercount.prevalence import BestBin
-    >>> rng = np.random.default_rng(0)
-    >>> score = np.concatenate([rng.normal(4, 1, 700), rng.normal(0, 1, 700)])
-    >>> y = np.where(np.arange(1400) < 400, 1, -1)  # 300 of the 1,000 unlabeled are positive
-    >>> best = BestBin(n_resamples=0).fit(y, score, unlabeled=-1)
-    >>> round(best.unlabeled_prevalence_, 1), best.upper_bound_ > 0.3
-    (0.3, True)
     """
 
     risk: float = 0.1

@@ -1,23 +1,17 @@
 """DEDPUL: posteriors from a ratio of two densities (Ivanov 2020)."""
 
-from __future__ import annotations
-
 from bisect import insort
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.ndimage import median_filter
 
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError
-from undercount.prevalence.base import Fitted, ScoreEstimator
-from undercount.prevalence.ranks import effective_sizes, on_scale
-
-if TYPE_CHECKING:
-    from undercount.counts import ScoreCounts
-    from undercount.curve import FloatArray
-    from undercount.prevalence.ranks import Places
+from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
+from undercount.prevalence.ranks import Places, effective_sizes, on_scale
 
 # Points of the kernel densities' grid, and the reach of a kernel in standard deviations.
 GRID = 1 << 14
@@ -32,7 +26,7 @@ MAX_ROUNDS = 1000
 TOLERANCE = 1e-5
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class Dedpul(ScoreEstimator):
     """Estimate the share of positives by the fixed point of their posterior.
 
@@ -52,12 +46,9 @@ class Dedpul(ScoreEstimator):
         themselves, which must then be probabilities of a class-balanced classifier.
     bandwidths : (float, float)
         Of the labelled and the unlabeled kernel, in standard deviations.
-    sampling, confidence_level, n_resamples, random_state
-        As in every prevalence estimator.
 
     Attributes
     ----------
-    unlabeled_prevalence_ : float
     diagnostics_ : dict
         ``converged`` says which of the two rules gave the answer.
 
@@ -71,17 +62,6 @@ class Dedpul(ScoreEstimator):
     References
     ----------
     Ivanov (2020), DEDPUL: difference-of-estimated-densities-based positive-unlabeled learning.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from undercount.prevalence import Dedpul
-    >>> rng = np.random.default_rng(0)
-    >>> score = np.concatenate([rng.normal(4, 1, 700), rng.normal(0, 1, 700)])
-    >>> y = np.where(np.arange(1400) < 400, 1, -1)  # 300 of the 1,000 unlabeled are positive
-    >>> dedpul = Dedpul(n_resamples=0).fit(y, score, unlabeled=-1)
-    >>> round(dedpul.unlabeled_prevalence_, 1)
-    0.3
     """
 
     monotone: bool = False

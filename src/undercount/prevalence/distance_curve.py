@@ -1,22 +1,15 @@
 """DistCurve: the share of positives from distances of greedy matching [Zeiberg 2020]."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from undercount.prevalence.base import Fitted, ScoreEstimator
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
+from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
 from undercount.prevalence.networks import TrainedNetworks
 from undercount.prevalence.ranks import effective_sizes, rank_shares
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from undercount.counts import ScoreCounts
-    from undercount.curve import FloatArray
 
 N_PERCENTILES = 100
 N_RUNS = 10
@@ -30,20 +23,10 @@ FLOOR = 1e-4
 def ranked_curve(
     counts: ScoreCounts, rng: np.random.Generator, *, n_runs: int = N_RUNS, max_rows: int = MAX_ROWS
 ) -> FloatArray:
-    """Return the matching curve of scores on the balanced mid-rank scale.
+    """Return the matching curve of scores on the balanced mid-rank scale, the mean of `n_runs`.
 
-    Parameters
-    ----------
-    counts : ScoreCounts
-    rng : numpy.random.Generator
-    n_runs : int
-        Matchings averaged.
-    max_rows : int
-        More unlabeled rows (or weighted ones) are represented by evenly spaced quantiles.
-
-    Returns
-    -------
-    ndarray of length 100
+    More than `max_rows` unlabeled rows (or weighted ones) are represented by evenly spaced
+    quantiles.
 
     Examples
     --------
@@ -95,7 +78,7 @@ def share_of_curve(curve: FloatArray) -> float:
     return float(np.clip(np.mean(answers), 0, 1))
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class DistCurve(ScoreEstimator):
     """Estimate the share of positives among the unlabeled from a matching curve.
 
@@ -110,12 +93,9 @@ class DistCurve(ScoreEstimator):
     ----------
     n_runs : int
         Matchings averaged into one curve.
-    sampling, confidence_level, n_resamples, random_state
-        As in every estimator here.
 
     Attributes
     ----------
-    unlabeled_prevalence_ : float
     interval_ : Interval or None
         Bootstrap of the counts and of the matching: sampling noise only. The network's bias,
         which grows with the overlap of the classes and above shares of .6, is not in it, so it
@@ -129,17 +109,6 @@ class DistCurve(ScoreEstimator):
     shapes like those of the simulations (normal, uniform, beta, logistic).
     Wrong when: the scores separate the classes in steps that the simulations have not; then
     prefer a method without training.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from undercount.prevalence import DistCurve
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([1.0, np.nan], [200, 1000])
-    >>> score = rng.normal(np.where(np.arange(1200) < 500, 4, 0))  # 300 of 1000 are positive
-    >>> found = DistCurve(n_resamples=0, random_state=0).fit(y, score)
-    >>> round(found.unlabeled_prevalence_, 1)
-    0.3
     """
 
     n_runs: int = N_RUNS
@@ -150,7 +119,7 @@ class DistCurve(ScoreEstimator):
         curve = ranked_curve(counts, rng, n_runs=self.n_runs)
         return Fitted(share_of_curve(curve), diagnostics={"curve": curve})
 
-    def _resampling_method(self, _counts: ScoreCounts, rng: np.random.Generator) -> DistCurve:
+    def _resampling_method(self, _counts: ScoreCounts, rng: np.random.Generator) -> ScoreEstimator:
         """Return the same method with a running generator: each resample is matched anew."""
         return DistCurve(n_runs=self.n_runs, random_state=rng)
 

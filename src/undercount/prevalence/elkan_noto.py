@@ -1,24 +1,20 @@
 """Elkan-Noto: the label frequency from calibrated chances of being labelled (2008)."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError
-from undercount.prevalence.base import Fitted, ScoreEstimator, check_choice
-
-if TYPE_CHECKING:
-    from undercount.counts import ScoreCounts
-    from undercount.curve import FloatArray
+from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
+from undercount.prevalence.inputs import check_choice
 
 RULES = ("e1", "e2", "e3")
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class ElkanNoto(ScoreEstimator):
     """Estimate the label frequency c from g = P(labelled | score), and the share from c.
 
@@ -35,12 +31,9 @@ class ElkanNoto(ScoreEstimator):
     conversion : {"frequency", "posterior"}
         From c to the share: (n_L / c - n_L) / n_U, or the mean over the unlabeled rows of
         (1 - c) / c · g / (1 - g) (Elkan, Noto 2008, eq. 3).
-    sampling, confidence_level, n_resamples, random_state
-        As in every prevalence estimator.
 
     Attributes
     ----------
-    unlabeled_prevalence_ : float
     diagnostics_ : dict
         ``label_frequency`` is the rule's c.
 
@@ -54,17 +47,6 @@ class ElkanNoto(ScoreEstimator):
     References
     ----------
     Elkan, Noto (2008), Learning classifiers from only positive and unlabeled data.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from undercount.prevalence import ElkanNoto
-    >>> rng = np.random.default_rng(0)
-    >>> score = np.concatenate([rng.normal(4, 1, 700), rng.normal(0, 1, 700)])
-    >>> y = np.where(np.arange(1400) < 400, 1, -1)  # 300 of the 1,000 unlabeled are positive
-    >>> elkan_noto = ElkanNoto(n_resamples=0).fit(y, score, unlabeled=-1)
-    >>> round(elkan_noto.unlabeled_prevalence_, 1)
-    0.3
     """
 
     rule: str = "e2"

@@ -1,18 +1,15 @@
 """Small trained networks; their numbers stand in a JSON file beside the method that reads them."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, ndtri
 
-if TYPE_CHECKING:
-    from undercount.curve import FloatArray
+from undercount.curve import FloatArray
 
 EDGE = 0.002
 # Standardised inputs beyond this are as unlike the simulated ones as these.

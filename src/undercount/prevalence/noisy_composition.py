@@ -1,17 +1,17 @@
 """Share and purity when some labelled rows are negative: two runs with the roles swapped."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import field
+from typing import Any
 
 import numpy as np
 
 from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.estimate import Interval
 from undercount.prevalence.alpha_max import AlphaMax
-from undercount.prevalence.base import MIN_LABELS, Fitted, ScoreEstimator
+from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
+from undercount.prevalence.inputs import MIN_LABELS
 from undercount.prevalence.kernel_mean.kernel_mean import (
     RESAMPLE_BINS,
     SCORE_BINS,
@@ -19,12 +19,9 @@ from undercount.prevalence.kernel_mean.kernel_mean import (
 )
 from undercount.prevalence.ranks import effective_sizes
 
-if TYPE_CHECKING:
-    from undercount.curve import FloatArray
 
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class TwoRuns(ScoreEstimator):
+@estimator
+class _TwoRuns(ScoreEstimator):
     """Run a method in both directions and compose the two answers; see its two subclasses."""
 
     _resample_cells = 512
@@ -68,8 +65,8 @@ class TwoRuns(ScoreEstimator):
         return first * purity, purity, (first, second)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class NoisyComposition(TwoRuns):
+@estimator
+class NoisyComposition(_TwoRuns):
     """Estimate the share of positives among the unlabeled and the purity of the labels.
 
     With U as the mixture and L as the component a method gives a1 = a / κ; with the roles swapped
@@ -80,8 +77,6 @@ class NoisyComposition(TwoRuns):
     ----------
     base : ScoreEstimator, optional
         The method of both runs; by default KM1 on binned ranks, which measured best.
-    sampling, confidence_level, n_resamples, random_state
-        As in every prevalence estimator.
 
     Attributes
     ----------
@@ -121,8 +116,8 @@ class NoisyComposition(TwoRuns):
         return float(self.base._estimate(counts).value)  # noqa: SLF001 - the hook all methods share
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class AlphaMaxN(TwoRuns):
+@estimator
+class AlphaMaxN(_TwoRuns):
     """Estimate share and purity by AlphaMax-N: the composition with AlphaMax in both runs.
 
     Kept as published for comparison; `NoisyComposition` with its default base is much more
@@ -132,8 +127,6 @@ class AlphaMaxN(TwoRuns):
     ----------
     scale : {"rank", "score"}
         As in `AlphaMax`.
-    sampling, confidence_level, n_resamples, random_state
-        As in every prevalence estimator.
 
     Attributes
     ----------

@@ -1,8 +1,6 @@
 """Scores of rows by a classifier that has not seen them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -11,12 +9,10 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
 
 from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError, MisfitWarning, warn
-from undercount.prevalence.base import label_masks
+from undercount.prevalence.inputs import label_masks
 from undercount.prevalence.ranks import auc_standard_error
-
-if TYPE_CHECKING:
-    from undercount.curve import FloatArray
 
 N_FOLDS = 5
 # Few labels are soon learnt by heart: larger forests score honest rows worse.
@@ -118,28 +114,23 @@ def _score(fitted: Any, rows: Any) -> FloatArray:
     )
 
 
-def warn_if_in_sample(
-    y: Any,
-    score: Any,
-    X: Any,
-    estimator: Any = None,
-    *,
-    n_folds: int = N_FOLDS,
-    unlabeled: Any = None,
-    random_state: Any = None,
-) -> bool:
+def warn_if_in_sample(y: Any, score: Any, honest: Any, *, unlabeled: Any = None) -> bool:
     """Warn when scores tell labelled from unlabeled rows better than honest scores could.
 
     Labels given at random among the positives cannot be told from the hidden positives, so the
     AUC of labelled against unlabeled rows has a ceiling; a scorer trained on these rows with
-    these labels passes it by remembering them. The ceiling is taken from out-of-fold scores.
+    these labels passes it by remembering them.
 
     Parameters
     ----------
-    y, X, estimator, n_folds, unlabeled, random_state
-        As in ``out_of_fold_scores``.
+    y : array-like
+        1 positive, 0 negative, missing unlabeled.
     score : array-like
         The scores in question.
+    honest : array-like
+        Those of ``out_of_fold_scores``, which set the ceiling.
+    unlabeled : optional
+        The value of ``y`` that means unlabeled (0 or -1, say).
 
     Returns
     -------
@@ -148,23 +139,21 @@ def warn_if_in_sample(
 
     Notes
     -----
-    Assumes: the classifier used for the ceiling is about as good as the scorer in question.
-    Wrong when: the scorer knows features that X lacks; then the warning is false.
+    Assumes: the classifier behind the honest scores is about as good as the scorer in question.
+    Wrong when: the scorer knows features that the classifier lacks; then the warning is false.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from undercount.prevalence.out_of_fold import warn_if_in_sample
+    >>> from undercount.prevalence.out_of_fold import out_of_fold_scores, warn_if_in_sample
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(np.where(np.arange(600) < 300, 2, 0)[:, None], 1, (600, 2))
     >>> y = np.repeat([1.0, np.nan], [150, 450])
-    >>> warn_if_in_sample(y, X.sum(axis=1), X, LogisticRegression(), random_state=0)
+    >>> honest = out_of_fold_scores(y, X, LogisticRegression(), random_state=0)
+    >>> warn_if_in_sample(y, X.sum(axis=1), honest)
     False
     """
-    honest = out_of_fold_scores(
-        y, X, estimator, n_folds=n_folds, unlabeled=unlabeled, random_state=random_state
-    )
     counts = [ScoreCounts.from_rows(y, scores, unlabeled=unlabeled) for scores in (score, honest)]
     given, ceiling = (each.auc("positive", "unlabeled") for each in counts)
     if excess_auc(*counts) <= 0:

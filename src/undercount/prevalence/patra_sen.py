@@ -1,21 +1,16 @@
 """Patra-Sen: how far the implied negatives are from being a distribution (Patra, Sen 2016)."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError
-from undercount.prevalence.base import Fitted, ScoreEstimator, check_choice
+from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
+from undercount.prevalence.inputs import check_choice
 from undercount.prevalence.ranks import effective_sizes, merge_cells, rank_shares
-
-if TYPE_CHECKING:
-    from undercount.counts import ScoreCounts
-    from undercount.curve import FloatArray
 
 MAX_CELLS = 10_000
 MAX_STEPS = 1000
@@ -29,7 +24,7 @@ RULES = ("elbow", "constant")
 DISTANCE_95 = 0.6792
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class PatraSen(ScoreEstimator):
     """Estimate the share of positives by the distance of the implied negatives from a CDF.
 
@@ -48,14 +43,9 @@ class PatraSen(ScoreEstimator):
         "elbow", or the smallest γ whose distance is at most c_n √(1 / n_U + 1 / n_L) with
         c_n = .1 log log n, the default of the authors' package (their F_L is known, their n_L
         infinite). It leans upward more than the elbow.
-    sampling, confidence_level, n_resamples, random_state
-        As in every prevalence estimator.
 
     Attributes
     ----------
-    unlabeled_prevalence_ : float
-    interval_ : Interval or None
-        Sampling noise only, extended to hold the estimate where resamples lie on one side of it.
     upper_bound_ : float
         1 - γ at the smallest γ whose distance is within the 95 % point of sampling noise of both
         samples (Patra, Sen 2016, theorem 5, widened for the estimated F_L).
@@ -71,17 +61,6 @@ class PatraSen(ScoreEstimator):
     ----------
     Patra, Sen (2016), Estimation of a two-component mixture model with applications to multiple
     testing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from undercount.prevalence import PatraSen
-    >>> rng = np.random.default_rng(0)
-    >>> score = np.concatenate([rng.normal(4, 1, 700), rng.normal(0, 1, 700)])
-    >>> y = np.where(np.arange(1400) < 400, 1, -1)  # 300 of the 1,000 unlabeled are positive
-    >>> patra_sen = PatraSen(n_resamples=0).fit(y, score, unlabeled=-1)
-    >>> round(patra_sen.unlabeled_prevalence_, 1)
-    0.3
     """
 
     _resample_cells = 256
@@ -129,7 +108,7 @@ class PatraSen(ScoreEstimator):
             )
         return int(self.n_steps)
 
-    def _resampling_method(self, counts: ScoreCounts, _rng: np.random.Generator) -> PatraSen:
+    def _resampling_method(self, counts: ScoreCounts, _rng: np.random.Generator) -> ScoreEstimator:
         """Return the method on the grid of the estimate: on another one the elbow is another."""
         steps = self._steps(effective_sizes(counts)[1])
         return _QuickPatraSen(n_steps=steps, rule=self.rule)

@@ -1,18 +1,13 @@
 """pen-L1: the share that fits without exceeding the unlabeled density [du Plessis 2015]."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import brentq
 
+from undercount.curve import FloatArray
 from undercount.errors import InputError
-from undercount.prevalence.base import FeatureEstimator, Fitted
-
-if TYPE_CHECKING:
-    from undercount.curve import FloatArray
+from undercount.prevalence.base import FeatureEstimator, Fitted, estimator
 
 MAX_BASES = 200
 # Tuned, once: see the class's Notes.
@@ -84,7 +79,7 @@ def _basis_means(rows: FloatArray, centres: FloatArray, squared_width: float) ->
     return BasisMeans(mean, np.maximum(squares / len(rows) - mean**2, 0) / len(rows))
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class PenL1(FeatureEstimator):
     """Estimate the share of positives among the unlabeled by a penalised L1 divergence.
 
@@ -101,12 +96,9 @@ class PenL1(FeatureEstimator):
         λ of the quadratic penalty, relative to the squared means of the basis functions.
     max_bases : int
         Rows drawn as centres.
-    sampling, confidence_level, n_resamples, random_state
-        As in every estimator here.
 
     Attributes
     ----------
-    unlabeled_prevalence_ : float
     interval_ : Interval or None
         Sampling noise only; the smoothing's upward bias is not in it.
     diagnostics_ : dict

@@ -1,18 +1,14 @@
 """Balanced mid-ranks: one scale for any strictly increasing transform of the scores."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError
-
-if TYPE_CHECKING:
-    from undercount.curve import FloatArray
 
 Places: TypeAlias = NDArray[np.intp]
 # Cells into which merged ones are split at most.

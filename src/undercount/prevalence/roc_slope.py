@@ -1,22 +1,14 @@
 """ROC slope: the smallest ratio of head shares, with exact binomial bounds (Blanchard, Scott)."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.special import ndtri
 
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError
-from undercount.prevalence.base import Fitted, ScoreEstimator
-from undercount.prevalence.ranks import effective_sizes
+from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
+from undercount.prevalence.ranks import Places, effective_sizes
 from undercount.prevalence.upper_bound import head_shares, limits_ratio, upper_bound
-
-if TYPE_CHECKING:
-    from undercount.counts import ScoreCounts
-    from undercount.curve import FloatArray
-    from undercount.prevalence.ranks import Places
 
 # Small heads are always judged exactly; large ones only if a normal bound says they may win.
 SMALL_HEAD = 50
@@ -24,7 +16,7 @@ MARGIN = 1.15
 MAX_THRESHOLDS = 20_000
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class RocSlope(ScoreEstimator):
     """Estimate the share of positives by the slope of the ROC of labelled against unlabeled.
 
@@ -35,12 +27,9 @@ class RocSlope(ScoreEstimator):
     ----------
     risk : float
         One-sided risk δ of each limit in the estimate (the authors use 0.1).
-    sampling, confidence_level, n_resamples, random_state
-        As in every prevalence estimator.
 
     Attributes
     ----------
-    unlabeled_prevalence_ : float
     upper_bound_ : float
         Upper confidence bound at ``confidence_level``, valid for any positive and negative
         distributions: both limits Bonferroni-corrected over 32 thresholds.
@@ -57,17 +46,6 @@ class RocSlope(ScoreEstimator):
     ----------
     Blanchard, Lee, Scott (2010), Semi-supervised novelty detection; Scott (2015), A rate of
     convergence for mixture proportion estimation.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from undercount.prevalence import RocSlope
-    >>> rng = np.random.default_rng(0)
-    >>> score = np.concatenate([rng.normal(4, 1, 700), rng.normal(0, 1, 700)])
-    >>> y = np.where(np.arange(1400) < 400, 1, -1)  # 300 of the 1,000 unlabeled are positive
-    >>> slope = RocSlope(n_resamples=0).fit(y, score, unlabeled=-1)
-    >>> round(slope.unlabeled_prevalence_, 2), slope.upper_bound_ > 0.3
-    (0.32, True)
     """
 
     risk: float = 0.1

@@ -1,9 +1,7 @@
 """Several scorers: the share of positives from the one that tells labelled rows best."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import field
+from typing import Any, Self
 
 import numpy as np
 from sklearn.impute import SimpleImputer
@@ -12,19 +10,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError, MisfitWarning, collect_warnings, warn
-from undercount.prevalence.base import PrevalenceEstimator
+from undercount.prevalence.base import PrevalenceEstimator, estimator
 from undercount.prevalence.consensus.consensus import Consensus
 from undercount.prevalence.out_of_fold import N_FOLDS, excess_auc, out_of_fold_scores
-
-if TYPE_CHECKING:
-    from undercount.curve import FloatArray
 
 GIVEN = "given score"
 BLEND = "mean rank"
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class SharpestScorer(PrevalenceEstimator):
     """Estimate the share of positives from features, by the best of several scorers.
 
@@ -42,13 +38,12 @@ class SharpestScorer(PrevalenceEstimator):
         By name. Default: ``boosting`` (as in ``out_of_fold_scores``) and ``logistic``
         (standardised, missing values filled with means).
     n_folds : int
-    sampling, confidence_level, n_resamples, random_state
-        As in every prevalence estimator; nothing is resampled.
 
     Attributes
     ----------
     unlabeled_prevalence_, interval_, upper_bound_
-        Of `Consensus` on the chosen scores. The interval does not know of the choice.
+        Of `Consensus` on the chosen scores. The interval does not know of the choice, and
+        nothing is resampled.
     score_ : ndarray
         The chosen scores.
     diagnostics_ : dict
@@ -107,10 +102,8 @@ class SharpestScorer(PrevalenceEstimator):
         aucs = {name: each.auc("positive", "unlabeled") for name, each in counts.items()}
         best = max(aucs, key=aucs.__getitem__)
         found = Consensus(sampling=self.sampling, confidence_level=self.confidence_level)
-        shares = {}
         with collect_warnings():  # the chosen scorer's warnings come below
-            for name, each in counts.items():
-                shares[name] = found.fit(each).unlabeled_prevalence_
+            shares = {k: found.fit(each).unlabeled_prevalence_ for k, each in counts.items()}
         found.fit(counts[best])
         for name, value in vars(found).items():
             if name.endswith("_"):
@@ -125,10 +118,7 @@ class SharpestScorer(PrevalenceEstimator):
         if models is None:
             linear = LogisticRegression(max_iter=500)
             filled = SimpleImputer(keep_empty_features=True)
-            models = {
-                "boosting": None,
-                "logistic": make_pipeline(filled, StandardScaler(), linear),
-            }
+            models = {"boosting": None, "logistic": make_pipeline(filled, StandardScaler(), linear)}
         if not models or {GIVEN, BLEND} & set(models):
             raise InputError(
                 "estimators must be a dict of classifiers with names other than"
@@ -138,12 +128,7 @@ class SharpestScorer(PrevalenceEstimator):
         for name, model in models.items():
             seed = int(rng.integers(2**31))
             scores[name] = out_of_fold_scores(
-                y,
-                X,
-                model,
-                n_folds=self.n_folds,
-                unlabeled=unlabeled,
-                random_state=seed,
+                y, X, model, n_folds=self.n_folds, unlabeled=unlabeled, random_state=seed
             )
         if len(scores) > 1:
             scores[BLEND] = np.mean([_ranks(each) for each in scores.values()], axis=0)

@@ -1,22 +1,16 @@
 """TIcE: label frequency from subdomains of a decision tree [Bekker 2018]."""
 
-from __future__ import annotations
-
 import heapq
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from undercount.curve import FloatArray
 from undercount.errors import InputError
-from undercount.prevalence.base import FeatureEstimator, Fitted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from undercount.curve import FloatArray
+from undercount.prevalence.base import FeatureEstimator, Fitted, estimator
 
 N_FOLDS = 5
 N_ITERATIONS = 2
@@ -112,11 +106,7 @@ def _bound(n_labelled: float, n_rows: int, error: float, guess: float) -> float:
 
 
 def _subdomains(
-    problem: _Problem,
-    tree: NDArray[np.intp],
-    rest: NDArray[np.intp],
-    guess: float,
-    error: float,
+    problem: _Problem, tree: NDArray[np.intp], rest: NDArray[np.intp], guess: float, error: float
 ) -> Iterator[NDArray[np.intp]]:
     """Grow a tree, best labelled share first, and yield the other folds' rows in each node."""
     yield rest
@@ -157,7 +147,7 @@ def _split(problem: _Problem, node: _Domain) -> tuple[int | None, tuple[int, ...
     return chosen, tuple(feature for feature in useful if feature != chosen)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class TIcE(FeatureEstimator):
     """Estimate the share of positives among the unlabeled by tree-induced label frequencies.
 
@@ -171,14 +161,12 @@ class TIcE(FeatureEstimator):
     ----------
     n_folds : int
         Parts of the rows; rows are shuffled first.
-    sampling, confidence_level, n_resamples, random_state
-        As in every estimator here; a resample costs as much as the estimate.
 
     Attributes
     ----------
-    unlabeled_prevalence_ : float
     interval_ : Interval or None
-        Sampling noise only; the bound's upward bias is not in it.
+        Sampling noise only; the bound's upward bias is not in it. A resample costs as much as the
+        estimate.
     diagnostics_ : dict
         ``label_frequency``, the bound found.
 

@@ -1,21 +1,17 @@
 """The share of positives from labels of both classes, without irreducibility."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.special import ndtri
 
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError, MisfitWarning, warn
 from undercount.estimate import Interval
-from undercount.prevalence.base import MIN_LABELS, Fitted, ScoreEstimator
-
-if TYPE_CHECKING:
-    from undercount.counts import ScoreCounts
-    from undercount.curve import FloatArray
+from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
+from undercount.prevalence.inputs import MIN_LABELS
 
 
+@estimator
 class TwoLabels(ScoreEstimator):
     """Estimate the share of positives where some negatives are known too.
 
@@ -23,17 +19,12 @@ class TwoLabels(ScoreEstimator):
     negatives is the same mixture of AUC(P, N) and one half:
     a = (AUC(U, N) - ½) / (AUC(P, N) - ½) exactly.
 
-    Parameters
-    ----------
-    sampling, confidence_level, n_resamples, random_state
-        As in every prevalence estimator; ``n_resamples`` is not used, the interval has a closed
-        form (DeLong's components of both areas, jointly).
-
     Attributes
     ----------
     unlabeled_prevalence_ : float
         Within [0, 1]; ``diagnostics_["raw"]`` is the quotient itself.
     interval_ : Interval
+        In closed form (DeLong's components of both areas, jointly): nothing is resampled.
 
     Notes
     -----

@@ -5,6 +5,7 @@ from scipy.special import betaincinv
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
+from undercount.prevalence.ranks import effective_sizes
 
 # Thresholds at which heads are compared; each costs a part of the confidence.
 THRESHOLDS = 32
@@ -35,7 +36,7 @@ def upper_bound(counts: ScoreCounts, confidence_level: float) -> float:
     True
     """
     _, labelled, unlabeled = head_shares(counts)
-    sizes = counts.effective_size("positive"), counts.effective_size("unlabeled")
+    sizes = effective_sizes(counts)
     grid = np.arange(1, THRESHOLDS + 1) / THRESHOLDS
     place = np.unique(np.searchsorted(labelled, grid - 1e-12).clip(max=len(labelled) - 1))
     risk = (1 - confidence_level) / (2 * len(place))
@@ -52,8 +53,8 @@ def head_shares(counts: ScoreCounts) -> tuple[FloatArray, FloatArray, FloatArray
     # Sums of weights round, and a share must not exceed 1.
     labelled = np.minimum(np.cumsum(counts.positive[at]) / counts.n_positive, 1.0)
     unlabeled = np.minimum(np.cumsum(counts.unlabeled)[at] / counts.n_unlabeled, 1.0)
-    keep = labelled * counts.effective_size("positive") >= FEWEST
-    keep &= unlabeled * counts.effective_size("unlabeled") >= FEWEST
+    m, n = effective_sizes(counts)
+    keep = (labelled * m >= FEWEST) & (unlabeled * n >= FEWEST)
     keep[-1] = True
     return counts.score[at][keep], labelled[keep], unlabeled[keep]
 

@@ -1,7 +1,5 @@
 """The Beta posterior from a few verified unlabeled rows (Claesen et al. 2015)."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +8,8 @@ from scipy.special import betaincinv
 
 from undercount.errors import InputError
 from undercount.estimate import Interval
-from undercount.prevalence.base import Fitted, PrevalenceEstimator, check_choice
+from undercount.prevalence.base import Fitted, PrevalenceEstimator
+from undercount.prevalence.inputs import check_choice
 
 KINDS = ("equal-tailed", "highest-density")
 
@@ -91,11 +90,7 @@ class VerifiedSample(PrevalenceEstimator):
             b / (b + d),
             interval=Interval(float(low), float(high)),
             standard_error=float(error),
-            diagnostics={
-                "posterior": (b, d),
-                "n_positive": n_positive,
-                "n_verified": n_verified,
-            },
+            diagnostics={"posterior": (b, d), "n_positive": n_positive, "n_verified": n_verified},
         )
         # Verified rows count as labelled ones; the size of the rest plays no part.
         return self._store(fitted, np.empty(0), n_positive, n_verified)

@@ -9,10 +9,11 @@ from undercount.assume.mixture import recovered_rates
 from undercount.count.arrays import row_words
 from undercount.counts import ScoreCounts
 from undercount.curve import OperatingCurve
-from undercount.errors import CODES, Check, LibraryWarning, UndefinedMetricWarning
+from undercount.errors import CODES, Check, LibraryWarning, UndefinedMetricWarning, wording
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import MetricRow, grows
+from undercount.read.hidden_share import LEAKED
 from undercount.read.sensitivity import CHANCE, ROUNDING
 from undercount.shares import Shares
 
@@ -20,8 +21,6 @@ FEW_LABELS = 30
 # Share of rows at their most frequent score, or at the two ends, that makes a threshold coarse.
 HEAVY_TIES = 0.2
 SATURATED = 0.05
-# AUC of labelled against unlabeled rows above which the score may contain the label itself.
-LEAKED = 0.999
 # Recovered rates may leave [0, 1] by this many standard errors of chance.
 EXPLAINED = 4.0
 
@@ -254,6 +253,19 @@ def _selection() -> Check:
         "whether the labelled positives are a fair sample of all positives cannot be tested from "
         "labels and scores alone",
         "ask how rows came to be labelled; see how large a bias the conclusion survives (Γ)",
+    )
+
+
+def negatives_check(counts: ScoreCounts) -> Check:
+    """UC008: known negatives tell the share only if they are a fair sample of the negatives."""
+    return Check(
+        CODES["selection"],
+        "info",
+        f"the share of hidden positives was told by the {counts.n_negative:,.6g} known negatives "
+        "(TwoLabels), which is right if they are a random sample of the negatives; that cannot be "
+        "tested either",
+        "if they were chosen, the easy ones say, pass "
+        f"{wording('unlabeled_prevalence=uc.prevalence.Consensus()', '--unlabeled-prevalence')}",
     )
 
 

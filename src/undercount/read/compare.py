@@ -1,22 +1,31 @@
 """Several models on the same rows: which is better, and does that depend on the prevalence."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
-from undercount.count.arrays import read_labels, read_scores
+from undercount.assume.mixture import design_of
 from undercount.errors import InputError, named
-from undercount.estimate import Estimate
-from undercount.read.differences import AREAS, POINTS, Difference, Paired, holm_adjusted
-from undercount.read.evaluate import evaluate
+from undercount.read.differences import (
+    AREAS,
+    POINTS,
+    TARGET_OF,
+    Difference,
+    Model,
+    Paired,
+    Question,
+    holm_adjusted,
+)
+from undercount.read.evaluate import RecountableRows, count_model, evaluate_models
 from undercount.read.evaluation import Evaluation, render
+from undercount.read.intervals.paired import ModelRows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SHARES = ("prevalence", "unlabeled_prevalence", "label_frequency")
+# How labels say labelled positive, unlabeled and labelled negative, in the order of a design.
+KIND_LABELS = (1, -1, 0)
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,7 @@ class Comparison:
 
     evaluations: Mapping[str, Evaluation]
     differences: tuple[Difference, ...]
+    question: Question = "population"
 
     def difference(
         self, metric: str, one: str | None = None, other: str | None = None
@@ -87,6 +97,7 @@ def compare(
     *,
     threshold: float | Mapping[str, float] | None = None,
     unlabeled: float | None = None,
+    question: Question = "population",
     **options: Any,
 ) -> Comparison:
     """Compare models on the same rows.
@@ -95,8 +106,8 @@ def compare(
     adds to the one minus what it adds to the other (for areas under ROC curves DeLong et al.
     1988), that of average precision in a single sample of pure labels from the paired jackknife.
     Where the size of a difference moves with the share of hidden positives, the share's own
-    interval widens that of the difference. If no prevalence is given, the estimate from the first
-    model's scores is used for all.
+    interval widens that of the difference. If no prevalence is given, one share is estimated for
+    all models, from the scores that tell labelled from unlabeled rows best.
 
     Parameters
     ----------
@@ -108,6 +119,12 @@ def compare(
         One for all models or one a model; adds metrics at a threshold.
     unlabeled : number, optional
         As in `evaluate`.
+    question : {"population", "rows"}
+        What differences, their intervals, p-values and chances of being better speak of. By
+        default which model is better where these rows come from, as if other rows were drawn;
+        "rows" asks which is better on these very rows, where only the choice of the labelled
+        ones is random. Read as the first, the second calls equal models different in up to half
+        of all samples. The models' own numbers keep their `target`.
     **options
         The other arguments of `evaluate`.
 
@@ -138,38 +155,49 @@ def compare(
         raise InputError(
             f"compare takes no {named('sample_weight')}; repeat rows, or evaluate each model"
         )
-    thresholds = _thresholds(threshold, scores)
-    given = any(options.get(share) is not None for share in SHARES)
-    evaluations: dict[str, Evaluation] = {}
-    for name, score in scores.items():
-        if evaluations and not given:
-            options["unlabeled_prevalence"] = _as_share(next(iter(evaluations.values())))
-            options.pop("prevalence_interval", None)  # of the share, which is known by now
-        evaluations[name] = evaluate(
-            y,
-            score,
-            unlabeled=unlabeled,
-            threshold=thresholds.get(name),
-            name=name,
-            **options,
+    if question not in TARGET_OF:
+        raise InputError(
+            f"{named('question')} must be one of {', '.join(TARGET_OF)}; got {question!r}"
         )
-    labels = read_labels(y, unlabeled)
-    rows = {
-        name: np.asarray(read_scores(score), dtype=np.float64) for name, score in scores.items()
-    }
-    paired = Paired(labels, rows, evaluations, thresholds)
+    thresholds = _thresholds(threshold, scores)
+    # With impure labels average precision and the areas' intervals need every score.
+    purity = options.get("label_purity", 1.0)
+    pure = isinstance(purity, int | float) and purity == 1
+    evaluations = evaluate_models(
+        {
+            name: count_model(y, score, unlabeled, None, thresholds.get(name), compact=pure)
+            for name, score in scores.items()
+        },
+        **{name: value for name, value in options.items() if name != "sample_weight"},
+    )
+    paired = Paired(_models(evaluations, thresholds, question), question)
     metrics = (*AREAS, *POINTS) if thresholds else AREAS
     found = [d for metric in metrics for d in holm_adjusted(paired.differences(metric))]
-    return Comparison(evaluations, tuple(found))
+    return Comparison(evaluations, tuple(found), question)
 
 
-def _as_share(first: Evaluation) -> Any:
-    shares, level = first.shares, first.confidence_level
-    span, value = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence
-    if span is None:
-        return value
-    error = shares.unlabeled_prevalence_error
-    return Estimate(value, span.low, span.high, error, level, method="first model's scores")
+def _models(
+    evaluations: Mapping[str, Evaluation], thresholds: Mapping[str, float], question: Question
+) -> dict[str, Model]:
+    """Put the rows of every model, in one order and by kind, beside its table."""
+    first = next(iter(evaluations.values()))
+    shares, target = first.shares, TARGET_OF[question]
+    design = design_of(first.counts, shares, shares.sampling, target)
+    rows = {name: cast("RecountableRows", e.recount) for name, e in evaluations.items()}
+    labels = next(iter(rows.values())).labels
+    kinds = [labels == label for label in KIND_LABELS]
+    return {
+        name: Model(
+            evaluation,
+            ModelRows(
+                evaluation.counts,
+                [rows[name].scores[kind] for kind in kinds],
+                design,
+                thresholds.get(name, math.inf),
+            ),
+        )
+        for name, evaluation in evaluations.items()
+    }
 
 
 def _thresholds(

@@ -5,21 +5,27 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Literal, TypeAlias
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
+from scipy.special import stdtr, stdtrit
 
-from undercount.assume.mixture import LABELLED, design_of
+from undercount.assume.mixture import LABELLED
 from undercount.curve import ROUNDING, FloatArray
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
 from undercount.read.intervals.heads import HeadCounts
-from undercount.read.intervals.paired import LeftOutPrecision, PairedRows, ScoredRows
+from undercount.read.intervals.paired import ModelPair, ModelRows
 from undercount.read.sensitivity import AreaSums
 from undercount.shares import Shares
 
+Question: TypeAlias = Literal["population", "rows"]
+# What a question is about, as the target of a metric says it.
+TARGET_OF: "dict[Question, Literal['population', 'dataset']]" = {
+    "population": "population",
+    "rows": "dataset",
+}
 # In the order of the table.
 AREAS = ("roc_auc", "lift_auc", "average_precision")
 POINTS = ("recall", "precision", "f1", "mcc", "accuracy")
@@ -35,8 +41,9 @@ class Difference:
     Attributes
     ----------
     difference : Estimate
-        One minus other. Its interval holds the chance of the labels (and rows) and, where the
-        size of the difference moves with the share of hidden positives, that share's interval.
+        One minus other. Its interval holds the chance of the rows (or, for these very rows, of
+        their labels) and, where the size of the difference moves with the share of hidden
+        positives, that share's interval.
     better_probability : float
         Probability that `one` is better, over sampling and the prevalence's uncertainty.
     p_value, adjusted_p_value : float
@@ -45,6 +52,8 @@ class Difference:
         Whether the order of the two could flip with the prevalence.
     crossover : float
         Share of hidden positives at which it does; NaN if it does not within what data allow.
+    question : {"population", "rows"}
+        What interval, chance and p-values speak of: other rows of the same kind, or these alone.
 
     Examples
     --------
@@ -63,133 +72,61 @@ class Difference:
     adjusted_p_value: float
     depends_on_prevalence: bool
     crossover: float
+    question: Question = "population"
 
 
 class Model:
     """One model's rows, evaluation, and what its metrics at any share are read from."""
 
-    def __init__(self, evaluation: Evaluation, rows: ScoredRows, shares: Shares) -> None:
-        self.evaluation, self.rows, self.shares = evaluation, rows, shares
+    def __init__(self, evaluation: Evaluation, rows: ModelRows) -> None:
+        self.evaluation, self.rows, self.shares = evaluation, rows, evaluation.shares
         self.table = {row.metric: row.estimate for row in evaluation.rows}
 
     @cached_property
     def _sums(self) -> AreaSums:
         return AreaSums(self.evaluation.counts, self.shares)
 
-    @cached_property
-    def left_out(self) -> LeftOutPrecision:
-        """The average precision without each row in turn."""
-        return LeftOutPrecision(self.rows, self.shares)
-
     def values(self, metric: str, shares: FloatArray) -> FloatArray:
         """Return a metric at each share of positives among the unlabeled rows."""
         if metric in AREAS:
             return self._sums.at(metric, shares, self.shares.label_purity)
-        design = replace(self.rows.paired.design, given="unlabeled_prevalence", value=shares)
+        design = replace(self.rows.design, given="unlabeled_prevalence", value=shares)
         heads = np.repeat(self.rows.heads[:, np.newaxis], len(shares), axis=1)
         return HeadCounts(heads, design).point().metric(metric)
 
 
-class Paired:
-    """Differences of every pair of models on the same rows."""
+@dataclass(frozen=True)
+class Gap:
+    """The difference of two models in one metric, at any share of hidden positives."""
 
-    def __init__(
-        self,
-        labels: Any,
-        scores: Mapping[str, FloatArray],
-        evaluations: Mapping[str, Evaluation],
-        thresholds: Mapping[str, float],
-    ) -> None:
-        first = next(iter(evaluations.values()))
-        self.shares, self.level = first.shares, first.confidence_level
-        self.fixed = _fixed_orders(self.shares, n_negative=first.counts.n_negative)
-        design = design_of(first.counts, self.shares, self.shares.sampling, first.target)
-        self.rows = PairedRows(labels, design)
-        self.models = {
-            name: Model(
-                evaluations[name],
-                self.rows.scored(score, thresholds.get(name, math.inf)),
-                self.shares,
-            )
-            for name, score in scores.items()
-        }
+    metric: str
+    one: Model
+    other: Model
+    shares: Shares
 
-    def differences(self, metric: str) -> list[Difference]:
-        """Return the difference of each pair in one metric."""
-        return [self._pair(metric, *pair, error) for pair, error in self._errors(metric).items()]
+    @property
+    def value(self) -> float:
+        """The difference of the two evaluations."""
+        return self.one.table[self.metric].value - self.other.table[self.metric].value
 
-    def _pair(self, metric: str, one: str, other: str, error: float) -> Difference:
-        pair = self.models[one], self.models[other]
-        value = pair[0].table[metric].value - pair[1].table[metric].value
-        estimate = self._with_interval(metric, pair, value, error)
-        # Where no share changes the order, none belongs into the question whether there is one.
-        depends = metric not in self.fixed
-        doubt = estimate.standard_error if depends else error
-        p_value = 2 * _below(-abs(value), doubt)
-        return Difference(
-            metric,
-            one,
-            other,
-            estimate,
-            self._better(metric, pair, value, error),
-            p_value,
-            p_value,
-            depends,
-            self._crossover(metric, pair) if depends else math.nan,
-        )
+    def at(self, shares: FloatArray) -> FloatArray:
+        """Return the difference at each share."""
+        return self.one.values(self.metric, shares) - self.other.values(self.metric, shares)
 
-    def _with_interval(
-        self, metric: str, pair: tuple[Model, Model], value: float, error: float
-    ) -> Estimate:
-        """Add to the chance of the rows what the share's interval does to the difference."""
-        n_labelled = int(self.rows.kinds[LABELLED].sum())
-        t = float(stdtrit(max(n_labelled - 1, 1), 0.5 + self.level / 2))
-        chance, (below, above) = t * error, self._reach(metric, pair)
-        if self.shares.unlabeled_prevalence_error == 0:  # a range: every share in it is possible
-            low, high, share_error = value - below - chance, value + above + chance, 0.0
-        else:  # an estimate: its error is one more chance
-            low, high = value - math.hypot(below, chance), value + math.hypot(above, chance)
-            share_error = (below + above) / (2 * t)
-        if metric in self.fixed:
-            # The share scales such a difference and never turns it round.
-            low = max(low, 0.0) if value - chance > 0 else low
-            high = min(high, 0.0) if value + chance < 0 else high
-        error = math.hypot(error, share_error)
-        needs = pair[0].table[metric].needs
-        return Estimate(value, low, high, error, self.level, needs, "paired")
-
-    def _errors(self, metric: str) -> dict[tuple[str, str], float]:
-        """Return the standard error of each pair's difference, by the chance of the rows alone."""
-        pairs = list(itertools.combinations(self.models, 2))
-        single = self.shares.label_purity == 1 and self.shares.sampling == "single-sample"
-        if metric == "average_precision" and single:  # the unbiased one is compared
-            left_out = {name: model.left_out for name, model in self.models.items()}
-            return {(one, other): left_out[one].error(left_out[other]) for one, other in pairs}
-        added = {
-            name: model.rows.influence(metric, at_threshold=metric in POINTS)
-            for name, model in self.models.items()
-        }
-        return {(one, other): self.rows.error(added[one], added[other]) for one, other in pairs}
-
-    def _reach(self, metric: str, pair: tuple[Model, Model]) -> tuple[float, float]:
+    def reach(self, top: float) -> tuple[float, float]:
         """Return how far the difference falls and rises over the interval of the share."""
         span = self.shares.unlabeled_prevalence_interval
         if span is None:
             return 0.0, 0.0
-        shares = np.linspace(span.low, min(span.high, self._top()), RANGE_POINTS)
-        shares = np.append(self.shares.unlabeled_prevalence, shares)
-        gaps = _gaps(metric, pair, shares)
+        shares = np.linspace(span.low, min(span.high, top), RANGE_POINTS)
+        gaps = self.at(np.append(self.shares.unlabeled_prevalence, shares))
         moves = gaps[1:] - gaps[0]
         return max(0.0, -float(moves.min())), max(0.0, float(moves.max()))
 
-    def _top(self) -> float:
-        """Return the largest share that every model's scores allow."""
-        return self.shares.below(min(m.evaluation.largest_share for m in self.models.values()))
-
-    def _crossover(self, metric: str, pair: tuple[Model, Model]) -> float:
+    def crossover(self, top: float) -> float:
         """Find the hidden share at which the order flips, by the sign of the difference."""
-        grid = np.linspace(0, self._top(), GRID)
-        gaps = _gaps(metric, pair, grid)
+        grid = np.linspace(0, top, GRID)
+        gaps = self.at(grid)
         gaps[np.abs(gaps) <= ROUNDING] = 0.0  # the same ranking, summed up in other cells
         flips = np.flatnonzero(gaps[1:] * gaps[:-1] < 0)
         if not flips.size:
@@ -197,30 +134,123 @@ class Paired:
         i = int(flips[0])
         return float(grid[i] + (grid[i + 1] - grid[i]) * gaps[i] / (gaps[i] - gaps[i + 1]))
 
-    def _better(self, metric: str, pair: tuple[Model, Model], value: float, error: float) -> float:
-        """Average the probability that `one` is better over the prevalence's uncertainty."""
-        span = self.shares.unlabeled_prevalence_interval
-        if metric in self.fixed or span is None or error == 0:
-            return _below(value, error)
-        spread = self.shares.unlabeled_prevalence_error
-        if spread == 0:
+    def over_shares(self) -> tuple[FloatArray, FloatArray]:
+        """Return the differences at shares that stand for the uncertain one, and their weights."""
+        span, error = (
+            self.shares.unlabeled_prevalence_interval,
+            self.shares.unlabeled_prevalence_error,
+        )
+        if span is None:
+            return np.array([self.value]), np.ones(1)
+        if error == 0:
             shares, weights = np.linspace(span.low, span.high, NODES), np.ones(NODES)
         else:
             nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
-            shares = self.shares.unlabeled_prevalence + spread * nodes
-        gaps = _gaps(metric, pair, self.shares.clip(shares))
-        return float(np.average(ndtr(gaps / error), weights=weights))
+            shares = self.shares.unlabeled_prevalence + error * nodes
+        return self.at(self.shares.clip(shares)), weights
 
 
-def _gaps(metric: str, pair: tuple[Model, Model], shares: FloatArray) -> FloatArray:
-    return pair[0].values(metric, shares) - pair[1].values(metric, shares)
+class Paired:
+    """Differences of every pair of models on the same rows, for one question."""
 
+    def __init__(self, models: Mapping[str, Model], question: Question) -> None:
+        self.models, self.question = models, question
+        first = next(iter(models.values()))
+        self.shares, self.level = first.shares, first.evaluation.confidence_level
+        self.fixed = _fixed_orders(self.shares, n_negative=first.evaluation.counts.n_negative)
+        self.pairs = {
+            (one, other): ModelPair(models[one].rows, models[other].rows)
+            for one, other in itertools.combinations(models, 2)
+        }
+        # As for single metrics: the labels are what there is least of.
+        self.freedom = max(float(first.rows.design.effective[LABELLED]) - 1, 1.0)
+        largest = min(model.evaluation.largest_share for model in models.values())
+        # The largest share that every model's scores allow.
+        self.top = self.shares.below(largest)
 
-def _below(value: float, error: float) -> float:
-    """Return the normal probability of less than a value, one half at a certain 0; NaN of NaN."""
-    if error == 0:  # the same order of rows; areas of differently cut tables differ by rounding
-        return 0.5 + 0.5 * float(np.sign(value)) * (abs(value) > ROUNDING)
-    return float(ndtr(value / error))
+    def differences(self, metric: str) -> list[Difference]:
+        """Return the difference of each pair in one metric."""
+        return [self._difference(metric, *names) for names in self.pairs]
+
+    def _difference(self, metric: str, one: str, other: str) -> Difference:
+        gap = Gap(metric, self.models[one], self.models[other], self.shares)
+        error = self.pairs[one, other].error(metric, at_threshold=metric in POINTS)
+        error *= self._label_doubt
+        estimate = self._with_interval(gap, error)
+        depends = metric not in self.fixed
+        p_value = self._p_value(gap, error)
+        return Difference(
+            metric,
+            one,
+            other,
+            estimate,
+            self._better(gap, error),
+            p_value,
+            p_value,
+            depends,
+            gap.crossover(self.top) if depends else math.nan,
+            self.question,
+        )
+
+    @cached_property
+    def _label_doubt(self) -> float:
+        """How much wider errors are at the end of the share's interval that hides most positives.
+
+        For these very rows labelled positives are certain, so that errors shrink with the share of
+        positives that carry a label; where that share is an estimate, so would the errors be.
+        """
+        span = self.shares.unlabeled_prevalence_interval
+        design = next(iter(self.models.values())).rows.design
+        if span is None or not design.counted:
+            return 1.0
+        ends = [
+            replace(design, given="unlabeled_prevalence", value=s)
+            for s in (self.shares.unlabeled_prevalence, span.high)
+        ]
+        now, most = (float(end.unlabelled_share) for end in ends)
+        return math.sqrt(most / now) if now > 0 else math.nan
+
+    def _with_interval(self, gap: Gap, error: float) -> Estimate:
+        """Add to the chance of the rows what the share's interval does to the difference."""
+        t = float(stdtrit(self.freedom, 0.5 + self.level / 2))
+        value, chance, (below, above) = gap.value, t * error, gap.reach(self.top)
+        if self.shares.unlabeled_prevalence_error == 0:  # a range: every share in it is possible
+            low, high, share_error = value - below - chance, value + above + chance, 0.0
+        else:  # an estimate: its error is one more chance
+            low, high = value - math.hypot(below, chance), value + math.hypot(above, chance)
+            share_error = (below + above) / (2 * t)
+        if gap.metric in self.fixed:
+            # The share scales such a difference and never turns it round.
+            low = max(low, 0.0) if value - chance > 0 else low
+            high = min(high, 0.0) if value + chance < 0 else high
+        error = math.hypot(error, share_error)
+        needs = gap.one.table[gap.metric].needs
+        return Estimate(value, low, high, error, self.level, needs, "paired")
+
+    def _p_value(self, gap: Gap, error: float) -> float:
+        """Return the p-value that is small where the interval of the difference leaves out 0."""
+        value = gap.value
+        # Where no share changes the order, none belongs into the question whether there is one.
+        if gap.metric in self.fixed:
+            return 2 * self._below(-abs(value), error)
+        nearer = gap.reach(self.top)[0 if value > 0 else 1]
+        if self.shares.unlabeled_prevalence_error == 0:
+            return 2 * self._below(-max(abs(value) - nearer, 0.0), error)
+        t = float(stdtrit(self.freedom, 0.5 + self.level / 2))
+        return 2 * self._below(-abs(value), math.hypot(error, nearer / t))
+
+    def _better(self, gap: Gap, error: float) -> float:
+        """Average the probability that `one` is better over the prevalence's uncertainty."""
+        if gap.metric in self.fixed or error == 0:
+            return self._below(gap.value, error)
+        gaps, weights = gap.over_shares()
+        return float(np.average(stdtr(self.freedom, gaps / error), weights=weights))
+
+    def _below(self, value: float, error: float) -> float:
+        """Return Student's probability of less than a value, ½ at a certain 0; NaN of NaN."""
+        if error == 0:  # the same order of rows; areas of differently cut tables differ by rounding
+            return 0.5 + 0.5 * float(np.sign(value)) * (abs(value) > ROUNDING)
+        return float(stdtr(self.freedom, value / error))
 
 
 def _fixed_orders(shares: Shares, *, n_negative: float) -> frozenset[str]:
@@ -241,7 +271,4 @@ def holm_adjusted(differences: Sequence[Difference]) -> list[Difference]:
     for rank, i in enumerate(order):
         largest = max(largest, min(1.0, (len(order) - rank) * differences[i].p_value))
         adjusted[i] = largest
-    return [
-        Difference(**{**vars(d), "adjusted_p_value": p})
-        for d, p in zip(differences, adjusted, strict=True)
-    ]
+    return [replace(d, adjusted_p_value=p) for d, p in zip(differences, adjusted, strict=True)]

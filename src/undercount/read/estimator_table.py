@@ -55,10 +55,7 @@ class Agreement:
 
 
 def estimator_table(
-    counts: ScoreCounts,
-    confidence_level: float,
-    random_state: int,
-    sampling: str = "single-sample",
+    counts: ScoreCounts, confidence_level: float, random_state: int, sampling: str = "single-sample"
 ) -> list[EstimatorRow]:
     """Fit every score method; one that cannot work says why."""
     counts.require("positive", "unlabeled")
@@ -95,10 +92,9 @@ def refuse_unanswered(rows: Sequence[EstimatorRow], name: str = "") -> None:
     reasons: dict[str, list[str]] = {}
     for row in rows:
         reasons.setdefault(Message(row.note).marked, []).append(row.method)
-    told = "; ".join(f"{', '.join(methods)}: {note}" for note, methods in reasons.items())
-    words = (
-        next(iter(reasons)) if len(reasons) == 1 else f"no method could work on these rows; {told}"
-    )
+    listed = "; ".join(f"{', '.join(methods)}: {note}" for note, methods in reasons.items())
+    alone = next(iter(reasons)) if len(reasons) == 1 else ""
+    words = alone or f"no method could work on these rows; {listed}"
     raise InputError(f"{name}: {words}" if name else words)
 
 

@@ -108,12 +108,15 @@ class Evaluation:
     largest_share : float
         Share of hidden positives at which the ROC AUC would be 1; nothing is defined beyond.
     upper_bound : float
-        Largest share of hidden positives that the scores allow, at the confidence level.
+        Largest share of hidden positives that the scores allow, at the confidence level. Of
+        several models on the same rows both are those of the model that allows least.
     interval : str
         How the interval of the share was made: "calibrated", "bootstrap", "combined"; "own" if an
         estimator's was given; empty if a number, a range or a standard error was.
     resamples : Resamples, optional
         The whole calculation resampled, if it was asked for.
+    share_model : str
+        The model from whose scores the share was estimated: the sharpest on these rows.
     naive_curve : OperatingCurve
         The curve that calls every unlabeled row negative.
 
@@ -144,6 +147,7 @@ class Evaluation:
     name: str = "score"
     recount: Callable[[list[float]], ScoreCounts] | None = field(default=None, repr=False)
     resamples: Resamples | None = field(default=None, repr=False)
+    share_model: str = ""
     naive_curve: OperatingCurve = field(kw_only=True, repr=False)
 
     @cached_property
@@ -198,7 +202,7 @@ class Evaluation:
             "target": self.target,
             "confidence_level": self.confidence_level,
         }
-        if self.interval in ("calibrated", "own"):
+        if self.interval and self.resamples is None:
             return estimate_end_by_end(counts, self.shares, metric, **options)
         found = estimate_metric(counts, self.shares, metric, **options)
         if self.resamples is None:
@@ -227,13 +231,25 @@ class Evaluation:
         """Follow a metric along the prevalence, threshold, purity or labelling bias (gamma)."""
         threshold = self.threshold if threshold is None else threshold
         counts = self.counts if threshold is None else self._answering(threshold)
-        return sweep(counts, self.shares, metric, over=over, threshold=threshold)
+        options: dict[str, Any] = {
+            "target": self.target,
+            "confidence_level": self.confidence_level,
+        }
+        return sweep(counts, self.shares, metric, over=over, threshold=threshold, **options)
 
     def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
         """Find the least hidden share and the largest labelling bias at which metric >= value."""
         threshold = self.threshold if threshold is None else threshold
         counts = self.counts if threshold is None else self._answering(threshold)
-        return break_even(counts, self.shares, metric, value, threshold)
+        return break_even(
+            counts,
+            self.shares,
+            metric,
+            value,
+            threshold,
+            target=self.target,
+            confidence_level=self.confidence_level,
+        )
 
     def best_threshold(
         self,

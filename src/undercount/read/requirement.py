@@ -46,7 +46,7 @@ class Requirement:
         return "failed" if high < bound else "inconclusive"
 
 
-def judged(
+def judge_requirement(
     requirement: Requirement,
     estimate: Estimate,
     checks: Sequence[Check] = (),
@@ -60,27 +60,27 @@ def judged(
     Examples
     --------
     >>> from undercount import Check, Estimate
-    >>> from undercount.read.requirement import judged, parse_requirement
+    >>> from undercount.read.requirement import judge_requirement, parse_requirement
     >>> leak = Check("UC010", "warn", "the scores separate labelled from unlabeled rows")
-    >>> judged(parse_requirement("roc_auc >= 0.9"), Estimate(0.99, 0.98, 1.0), [leak])
+    >>> judge_requirement(parse_requirement("roc_auc >= 0.9"), Estimate(0.99, 0.98, 1.0), [leak])
     ('inconclusive', 'the scores separate labelled from unlabeled rows (UC010)')
     """
     verdict = requirement.verdict(estimate)
     if verdict == "failed":
         return verdict, ""
-    grave = [check for check in checks if _empty(check, estimate)]
-    grave += [check for check in checks if check.level == "fail"]
+    absent = [check for check in checks if _explains_absence(check, estimate)]
+    grave = absent + [check for check in checks if check.level == "fail"]
     grave += [check for check in checks if (check.code, check.level) == (CODES["leak"], "warn")]
     doubts = [f"{check.message.split('. ')[0]} ({check.code})" for check in grave]
     doubts += [str(warning) for warning in warned if isinstance(warning, MisfitWarning)]
-    if math.isnan(estimate.value) and not any(_empty(check, estimate) for check in grave):
+    if math.isnan(estimate.value) and not absent:
         doubts.insert(0, f"{requirement.metric} is 0/0 here")
     if doubts:
         return "inconclusive", doubts[0]
     return verdict, "" if verdict == "met" else "the interval reaches to both sides"
 
 
-def _empty(check: Check, estimate: Estimate) -> bool:
+def _explains_absence(check: Check, estimate: Estimate) -> bool:
     """Whether a check tells why a metric does not exist: no row is flagged, or all are."""
     return math.isnan(estimate.value) and (check.code, check.level) == (CODES["flagged"], "warn")
 

@@ -9,12 +9,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from scipy.optimize import brentq
 
-from undercount.assume.mixture import LABELLED, design_of, mixture_curve
-from undercount.assume.propensity import biased_auc, biased_points
+from undercount.assume.mixture import LABELLED, Target, design_of, mixture_curve
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingPoint, metric_names
 from undercount.errors import InputError, UndefinedMetricWarning, collect_warnings
 from undercount.metric_facts import FACTS
+from undercount.read.intervals.labelling_bias import BIASED_AREAS, bias_ends
 from undercount.shares import Shares
 
 Over: TypeAlias = Literal["prevalence", "threshold", "purity", "gamma"]
@@ -88,12 +88,15 @@ def sweep(
     *,
     over: Over = "prevalence",
     threshold: float | None = None,
+    target: Target = "dataset",
+    confidence_level: float | None = 0.95,
 ) -> dict[str, FloatArray]:
-    """Follow a metric along one assumption; two ends for "gamma".
+    """Follow a metric along one assumption; two ends for "gamma", with the chance of the labels.
 
     Over the prevalence the first column is `unlabeled_prevalence`, the share among the unlabeled
     rows. Over the purity the number that was given (prevalence, positives, label frequency or the
-    share among the unlabeled rows) stays. NaN marks values that the data rule out.
+    share among the unlabeled rows) stays. NaN marks values that the data rule out. Target and
+    confidence level are those of the ends for "gamma", None for none of the chance.
     """
     if over == "threshold":
         curve = mixture_curve(counts, shares, clean=False)
@@ -101,7 +104,21 @@ def sweep(
             raise InputError(f"{metric} has no threshold; sweep a metric such as precision")
         return {"threshold": curve.threshold, metric: _possible(metric, getattr(curve, metric))}
     if over == "gamma":
-        return _sweep_bias(counts, shares, metric, threshold)
+        ends = bias_ends(
+            counts,
+            shares,
+            metric,
+            threshold=threshold,
+            target=target,
+            confidence_level=confidence_level,
+        )
+        grid = np.geomspace(1.0, 10.0, STEPS)
+        low, high = np.array([ends(float(ratio)) for ratio in grid]).T
+        return {
+            "gamma": grid,
+            f"{metric}_low": _possible(metric, low),
+            f"{metric}_high": _possible(metric, high),
+        }
     if over == "prevalence":
         hidden = np.linspace(0.0, _most(counts, shares), STEPS)
         purity = np.full(STEPS, shares.label_purity)
@@ -135,51 +152,12 @@ def _possible(metric: str, values: FloatArray) -> FloatArray:
     return np.where(np.abs(values) <= 1 + ROUNDING, values, np.nan)
 
 
-def _sweep_bias(
-    counts: ScoreCounts, shares: Shares, metric: str, threshold: float | None
-) -> dict[str, FloatArray]:
-    grid = np.geomspace(1.0, 10.0, STEPS)
-    point = _point(counts, shares, metric, threshold)
-    ends = _biased_ends(counts, shares, metric, point)
-    low, high = np.array([ends(float(ratio)) for ratio in grid]).T
-    return {
-        "gamma": grid,
-        f"{metric}_low": _possible(metric, low),
-        f"{metric}_high": _possible(metric, high),
-    }
-
-
 def _point(
     counts: ScoreCounts, shares: Shares, metric: str, threshold: float | None
 ) -> OperatingPoint | None:
     if metric in AREAS or threshold is None:
         return None
     return mixture_curve(counts, shares, clean=False).at(threshold)
-
-
-def _biased_ends(
-    counts: ScoreCounts, shares: Shares, metric: str, point: OperatingPoint | None
-) -> Callable[[float], tuple[float, float]]:
-    """Return the function from a labelling bias (Γ) to the least and the largest value."""
-    if metric == "roc_auc":
-
-        def area(ratio: float) -> tuple[float, float]:
-            interval = biased_auc(counts, shares, ratio)
-            return interval.low, interval.high
-
-        return area
-    if point is None:
-        raise InputError(
-            f"bias of labelling is followed for roc_auc and metrics at a threshold; got {metric!r}"
-        )
-
-    def value(ratio: float) -> tuple[float, float]:
-        ends = [float(getattr(end, metric)) for end in biased_points(point, ratio)]
-        if FACTS[metric].range[1] <= 1 and max(map(abs, ends)) > 1 / ROUNDING:
-            return math.nan, math.nan  # over a rounding error: nothing of the target is flagged
-        return min(ends), max(ends)
-
-    return value
 
 
 @dataclass(frozen=True)
@@ -192,8 +170,9 @@ class BreakEven:
         Least share of hidden positives at which it holds: 0 if it holds without any, NaN if at
         none that the scores allow.
     odds_ratio : float
-        Largest bias of labelling (Γ) it survives; NaN if it does not hold even without bias,
-        infinity if more than a thousandfold.
+        Largest bias of labelling (Γ) it survives, with the chance of the labels: up to it the
+        bound's lower end is enough. NaN if even without bias the interval of the metric goes
+        below the value, infinity if it survives more than a thousandfold bias.
 
     Examples
     --------
@@ -209,11 +188,21 @@ class BreakEven:
 
 
 def break_even(
-    counts: ScoreCounts, shares: Shares, metric: str, value: float, threshold: float | None = None
+    counts: ScoreCounts,
+    shares: Shares,
+    metric: str,
+    value: float,
+    threshold: float | None = None,
+    *,
+    target: Target = "dataset",
+    confidence_level: float | None = 0.95,
 ) -> BreakEven:
     """Find the least hidden share, and the largest labelling bias, at which metric >= value.
 
-    Closed forms for precision, F1 and AUC with pure labels; a bracketing search for the rest.
+    The least share is that of the estimates: closed forms for precision, F1 and AUC with pure
+    labels, a bracketing search for the rest. The bias is the one at which the interval breaks at
+    the shares as they are (`biased_recall`); with ``confidence_level=None`` that at which the
+    bound without the chance of the labels does.
 
     Notes
     -----
@@ -231,7 +220,18 @@ def break_even(
     check_goal(metric, value)
     point = _point(counts, shares, metric, threshold)
     share = _least_share(counts, shares, metric, value, threshold, point)
-    return BreakEven(metric, value, share, _largest_bias(counts, shares, metric, value, point))
+    pure = shares.label_purity == 1
+    if point is None if metric not in BIASED_AREAS else not pure:
+        return BreakEven(metric, value, share, math.nan)
+    ends = bias_ends(
+        counts,
+        shares,
+        metric,
+        threshold=threshold,
+        target=target,
+        confidence_level=confidence_level,
+    )
+    return BreakEven(metric, value, share, _largest_bias(ends, value))
 
 
 def check_goal(metric: str, value: float) -> None:
@@ -296,14 +296,7 @@ def _searched_share(
     return float(brentq(excess, 0.0, top)) if low < 0 <= high else math.nan
 
 
-def _largest_bias(
-    counts: ScoreCounts, shares: Shares, metric: str, value: float, point: OperatingPoint | None
-) -> float:
-    if metric != "roc_auc" and point is None:
-        return math.nan
-
-    ends = _biased_ends(counts, shares, metric, point)
-
+def _largest_bias(ends: Callable[[float], tuple[float, float]], value: float) -> float:
     @cache  # the search asks for both ends of its range again
     def excess(log_ratio: float) -> float:
         return ends(math.exp(log_ratio))[0] - value

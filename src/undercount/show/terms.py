@@ -151,7 +151,7 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
     ),
     "gamma": (
         "The largest factor by which two positives' odds of being labelled differ; 1 is random.",
-        "recall between T/(T + Γ(1-T)) and ΓT/(ΓT + 1 - T)",
+        "recall of the hidden positives between T/(T + Γ(1-T)) and ΓT/(ΓT + 1 - T)",
         "a judgement about how rows were labelled",
         "Rosenbaum 2002, Observational studies",
     ),

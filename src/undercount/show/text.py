@@ -1,6 +1,7 @@
 """An evaluation as plain text: the table, and what its numbers mean in plain words."""
 
 import math
+import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -27,6 +28,7 @@ INTERVALS = {
 # Below this the interval's width, relative to its value, does not undermine a conclusion.
 ROBUST_WIDTH = 0.1
 ROUNDING = 1e-9
+CHANCE_BREAKS = ", but the chance of the labels alone may break it"
 
 
 def metric_title(metric: str) -> str:
@@ -80,6 +82,8 @@ def hidden_words(evaluation: Evaluation) -> str:
         how = f"estimated from {len(evaluation.estimates)} methods"
     if evaluation.estimates or evaluation.interval not in ("", "own", "calibrated"):
         how += f", interval {INTERVALS[evaluation.interval]}"
+    if evaluation.share_model not in ("", evaluation.name):
+        how += f", on the scores of {evaluation.share_model}"
     level = f"{100 * evaluation.confidence_level:g} %"
     if evaluation.upper_bound < evaluation.largest_share:
         top = f"above {percent(evaluation.upper_bound)} ruled out ({level} confidence)"
@@ -181,12 +185,14 @@ def change_words(evaluation: Evaluation) -> str:
         parts.append(f"hidden positives ≥ {percent(found.unlabeled_prevalence)}")
     if math.isfinite(found.odds_ratio):
         parts.append(f"labelling bias below Γ = {float(f'{found.odds_ratio:.2g}'):g}")
+    followed = metric == "precision" or evaluation.shares.label_purity == 1
+    doubt = CHANCE_BREAKS if followed and math.isnan(found.odds_ratio) else ""
     if parts:
-        return f"{name} holds while {' · '.join(parts)}"
+        return f"{name} holds while {' · '.join(parts)}{doubt}"
     values = evaluation.sweep(metric)[metric]
     if (values < goal - ROUNDING).any():
         return f"{name} holds without hidden positives, but not with as many as the scores allow"
-    return f"{name} holds whatever the prevalence"
+    return f"{name} holds whatever the prevalence{doubt}"
 
 
 def findings(evaluation: Evaluation) -> list[Check]:
@@ -230,11 +236,27 @@ def _round_goal(value: float) -> float:
 
 WIDTH = 100
 Style: TypeAlias = Literal["plain", "main", "warning"]
+COLOURS = {"plain": "", "main": "bold", "warning": "yellow"}
 
 
 def as_text(evaluation: Evaluation) -> str:
     """Write what was read and inferred, the table, and what it means."""
     return "\n".join(text for text, _ in styled_lines(evaluation))
+
+
+def print_evaluation(evaluation: Evaluation, *, heading: bool = False) -> None:
+    """Print an evaluation; colours follow NO_COLOR and whether stdout is a terminal."""
+    from rich.console import Console  # noqa: PLC0415 - only for the terminal
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(highlight=False, soft_wrap=True)
+    with console.capture() as captured:  # rich would end the program if the reader has gone
+        console.print()
+        if heading:
+            console.print(Text(f" {evaluation.name}", style="bold underline"))
+        for text, style in styled_lines(evaluation):
+            console.print(Text(text, style=COLOURS[style]))
+    sys.stdout.write(captured.get())
 
 
 def styled_lines(evaluation: Evaluation) -> list[tuple[str, Style]]:

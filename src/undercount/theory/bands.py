@@ -11,6 +11,7 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.estimate import check_confidence_level
 from undercount.theory.hidden_heads import IntArray, hidden_heads, local_level
+from undercount.theory.numbers import read_numbers
 
 Band: TypeAlias = Literal["hypergeometric", "binomial", "dkw", "bootstrap"]
 BANDS = get_args(Band)
@@ -111,10 +112,7 @@ def cdf_band(
 
 
 def _read(labelled: ArrayLike, confidence_level: float, band: str) -> FloatArray:
-    try:
-        rows = np.asarray(labelled, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"labelled must hold numbers of rows; got {labelled!r}") from None
+    rows = read_numbers("labelled", labelled, "numbers of rows")
     if rows.ndim != 1 or not (rows >= 0).all():
         raise InputError(
             "labelled must be one non-negative number of rows a score; got an array of shape "

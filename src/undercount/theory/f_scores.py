@@ -5,13 +5,14 @@ predicted positive, S labelled rows, S1 labelled rows predicted positive, ρ the
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.stats import binom, hypergeom
 
 from undercount.curve import FloatArray
 from undercount.errors import InputError
+from undercount.theory.numbers import read_whole
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ def labelled_moments(
     assumed = _read_frequency(
         frequency if assumed_label_frequency is None else assumed_label_frequency
     )
-    flagged = truth.flagged_given(number)
+    flagged = truth.flagged_moments(number)
     some = number > 0  # without a label, recall and LL are 0/0
     some_chance = chance[some] / chance[some].sum()
     hit_rate = flagged[0][some] / number[some], flagged[1][some] / number[some] ** 2
@@ -173,10 +174,10 @@ class _Truth:
     n_rows: int  # M
 
     @classmethod
-    def read(cls, *numbers: Any) -> "_Truth":
+    def read(cls, *numbers: Any) -> Self:
         names = ("positives", "true_positives", "predicted_positive", "n_rows")
         least = (1, 0, 1, 1)
-        truth = cls(*map(_whole, names, numbers, least))
+        truth = cls(*map(read_whole, names, numbers, least))
         cells = {
             "false negatives": truth.positives - truth.true_positives,
             "false positives": truth.predicted_positive - truth.true_positives,
@@ -191,7 +192,7 @@ class _Truth:
     def recall(self) -> float:
         return self.true_positives / self.positives
 
-    def flagged_given(self, number: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def flagged_moments(self, number: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of S1 given S, hypergeometric (section 4.1)."""
         left = (self.positives - number) / max(self.positives - 1, 1)
         return number * self.recall, number * self.recall * (1 - self.recall) * left
@@ -269,7 +270,7 @@ def _label_numbers(
             f"(the chance of a label is known); got {labelled!r} and {label_frequency!r}"
         )
     if labelled is not None:
-        number = _whole("labelled", labelled, 1)
+        number = read_whole("labelled", labelled, 1)
         if number > positives:
             raise InputError(f"labelled must be at most the {positives} positives; got {number}")
         return np.array([float(number)]), np.ones(1), number / positives
@@ -294,9 +295,3 @@ def _weight(beta: float) -> float:
     if not isinstance(beta, int | float | np.number) or not 0 <= beta < np.inf:
         raise InputError(f"beta must be a finite number of at least 0; got {beta!r}")
     return float(beta) ** 2
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}")
-    return int(value)

@@ -8,6 +8,7 @@ from scipy.stats import wilcoxon
 
 from undercount.curve import FloatArray
 from undercount.errors import InputError
+from undercount.theory.numbers import read_numbers
 
 
 @dataclass(frozen=True)
@@ -142,10 +143,7 @@ def paired_wilcoxon(
 def _read_pair(one: Any, two: Any, *names: str) -> tuple[FloatArray, FloatArray]:
     arrays = []
     for name, values in zip(names, (one, two), strict=True):
-        try:
-            array = np.asarray(values, dtype=float)
-        except (TypeError, ValueError):
-            raise InputError(f"{name} must hold numbers; got {values!r}") from None
+        array = read_numbers(name, values)
         if array.ndim != 1 or not np.isfinite(array).all():
             raise InputError(f"{name} must be a list of finite numbers; got {values!r}")
         arrays.append(array)

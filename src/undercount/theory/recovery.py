@@ -19,6 +19,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve, trapezoid
 from undercount.errors import InputError
 from undercount.shares import Shares
+from undercount.theory.numbers import read_numbers, read_share, read_whole
 
 # Shares, or (unlabeled_prevalence, label_purity), each a number or an array.
 SharePair: TypeAlias = Shares | tuple[Any, Any]
@@ -64,8 +65,7 @@ def recovery_error(true_shares: SharePair, assumed_shares: SharePair, auc: float
             "true_shares must have unlabeled_prevalence < label_purity; "
             f"got {share.tolist()} and {purity.tolist()}"
         )
-    if isinstance(auc, str) or not 0 <= auc <= 1:
-        raise InputError(f"auc must be between 0 and 1; got {auc!r}")
+    auc = read_share("auc", auc)
     assumed_share, assumed_purity = _pair(assumed_shares, "assumed_shares")
     shrunk = (purity - share) * (auc - 0.5)  # AUC^pu - 1/2, eq. 4 forward
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -172,8 +172,7 @@ def sign_test(wins: int, losses: int, ties: int = 0) -> float:
     ('6.46e-06', '0.00567')
     """
     for name, number in (("wins", wins), ("losses", losses), ("ties", ties)):
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
-            raise InputError(f"{name} must be a whole number of at least 0; got {number!r}")
+        read_whole(name, number, 0)
     won, total = wins + ties // 2, wins + losses + ties
     return 1.0 if won == 0 else float(bdtrc(won - 1, total, 0.5))
 
@@ -189,10 +188,7 @@ def _pair(shares: SharePair, name: str) -> tuple[FloatArray, FloatArray]:
 
 
 def _numbers(values: Any, name: str) -> FloatArray:
-    try:
-        array = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must hold numbers; got {values!r}") from None
+    array = read_numbers(name, values)
     if not np.all((array >= 0) & (array <= 1)):
         raise InputError(f"{name} must lie between 0 and 1; got {values!r}")
     return array
@@ -238,7 +234,7 @@ unlabeled_prevalence may be at most 0.4
     gap = shares.label_purity - shares.unlabeled_prevalence
     auc = 0.5 + (area - 0.5) / gap
     if not -TOLERANCE <= auc <= 1 + TOLERANCE:
-        raise InputError(misfit_words(area, auc, shares))
+        raise InputError(misfit_words(counts, area, auc, shares))
     auc = min(max(auc, 0.0), 1.0)
     share, purity = shares.unlabeled_prevalence, shares.label_purity
     mixing = mix(kind_sizes(counts), "unlabeled_prevalence", share, purity, shares.sampling)

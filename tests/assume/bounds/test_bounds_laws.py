@@ -14,7 +14,7 @@ from undercount.assume.mixture import mixture_curve
 from undercount.counts import ScoreCounts
 from undercount.errors import MisfitWarning, UndefinedMetricWarning
 from undercount.shares import Shares
-from undercount.theory.prevalence_slopes import prevalence_slopes
+from undercount.theory.wrong_prevalence import prevalence_slopes
 
 law = settings(deadline=None, max_examples=40)
 EXACT = {"rtol": 0, "atol": 1e-12}

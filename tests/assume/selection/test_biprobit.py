@@ -20,7 +20,7 @@ def censored(n, seed, correlation=0.5, **design):
     data = simulate_unobserved(n, correlation, random_state=seed, **design)
     a = (data.score - data.score.mean()) / data.score.std()
     x = np.column_stack([np.ones(n), a])
-    looked = data.looked.astype(float)
+    looked = data.has_label.astype(float)
     return CensoredRows(x, x, np.nan_to_num(data.y), looked, np.ones(n))
 
 

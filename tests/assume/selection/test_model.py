@@ -30,7 +30,7 @@ def standardised(values):
 
 
 def test_own_score_is_a_probit_on_the_rows_looked_at(own):
-    a, seen = standardised(own.score), own.looked
+    a, seen = standardised(own.score), own.has_label
     fit = probit(np.column_stack([np.ones(seen.sum()), a[seen]]), own.y[seen])
     model = SelectionModel("own-score").fit(own.score, own.y)
     b0, b1 = fit.params
@@ -43,7 +43,7 @@ def test_own_score_is_a_probit_on_the_rows_looked_at(own):
 
 def test_observed_score_is_a_probit_on_both_scores(observed):
     a, b = standardised(observed.score), standardised(observed.selection_score)
-    seen = observed.looked
+    seen = observed.has_label
     fit = probit(np.column_stack([np.ones(len(a)), a, b])[seen], observed.y[seen])
     model = SelectionModel("observed-score", "normal").fit(
         observed.score, observed.y, selection_score=observed.selection_score
@@ -56,7 +56,7 @@ def test_observed_score_is_a_probit_on_both_scores(observed):
 
 
 def test_default_averages_the_probit_over_all_scores(own):
-    a, seen = standardised(own.score), own.looked
+    a, seen = standardised(own.score), own.has_label
     fit = probit(np.column_stack([np.ones(seen.sum()), a[seen]]), own.y[seen])
     chance = ndtr(fit.params[0] + fit.params[1] * a)
     model = SelectionModel("own-score").fit(own.score, own.y)
@@ -75,7 +75,7 @@ def test_default_averages_the_probit_over_all_scores(own):
 
 def test_the_naive_curve_is_that_of_the_rows_looked_at(own):
     model = SelectionModel("own-score").fit(own.score, own.y)
-    seen = own.looked
+    seen = own.has_label
     expected = roc_auc_score(own.y[seen], own.score[seen])
     assert model.naive_curve_.roc_auc == pytest.approx(expected, abs=1e-12)
 
@@ -96,7 +96,7 @@ def test_equal_rows_count_as_often_as_they_occur(own):
     merged = counted._fit.sample
     assert len(merged.cell) < 200
     assert len(apart._fit.sample.cell) == 600
-    a, seen = standardised(score), own.looked
+    a, seen = standardised(score), own.has_label
     fit = probit(np.column_stack([np.ones(seen.sum()), a[seen]]), y[seen])
     assert list(counted.model_.coefficients) == pytest.approx(list(fit.params), abs=1e-6)
 
@@ -104,7 +104,7 @@ def test_equal_rows_count_as_often_as_they_occur(own):
 def test_selection_on_the_own_score_scales_the_rates_exactly(own):
     # TPR_s(t) = TPR(t) / TPR(s), whatever the distribution (identity 26).
     model = SelectionModel("own-score").fit(own.score, own.y)
-    lowest = own.score[own.looked].min()
+    lowest = own.score[own.has_label].min()
     truth, score = own.truth, own.score
     threshold = float(np.quantile(score, 0.8))
 

@@ -159,16 +159,48 @@ def test_uncertain_prevalence_adds_to_the_variance_of_the_auc():
     assert found.standard_error**2 - plain.standard_error**2 == pytest.approx(more, rel=1e-9)
 
 
-def test_a_range_gives_the_union_of_its_intervals():
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_only_one_end_of_a_wide_range_can_be_missed(level):
+    # Imbens and Manski 2004: c solves Φ(c + width/error) - Φ(-c) = level; far apart ends leave
+    # the whole chance of missing to one of them.
+    counts, options = sample(), {"threshold": 0.5}
+    one_sided = 2 * level - 1
+    low, middle, high = (
+        estimate_metric(
+            counts, uc.Shares(share), "precision", confidence_level=one_sided, **options
+        )
+        for share in (0.05, 0.2, 0.35)
+    )
+    assert high.value - low.value > 5 * max(low.standard_error, high.standard_error)
+    found = estimate_metric(
+        counts, uc.Shares((0.05, 0.35)), "precision", confidence_level=level, **options
+    )
+    assert found.value == pytest.approx(middle.value)
+    assert found.low == pytest.approx(low.low, abs=1e-6)
+    assert found.high == pytest.approx(high.high, abs=1e-6)
+
+
+def test_a_range_of_no_width_is_a_number():
     counts = sample()
-    inner = [
-        estimate_metric(counts, uc.Shares(share), "precision", threshold=0.5)
-        for share in (0.2, 0.25, 0.3)
-    ]
-    found = estimate_metric(counts, uc.Shares((0.2, 0.3)), "precision", threshold=0.5)
-    assert found.value == pytest.approx(inner[1].value)
-    assert found.low == pytest.approx(min(e.low for e in inner))
-    assert found.high == pytest.approx(max(e.high for e in inner))
+    one = estimate_metric(counts, uc.Shares(0.25), "precision", threshold=0.5)
+    other = estimate_metric(counts, uc.Shares((0.25, 0.25)), "precision", threshold=0.5)
+    assert (other.low, other.high) == pytest.approx((one.low, one.high), abs=1e-7)
+    # Of little width: c falls by half of width/error, so that the length stays to first order.
+    both = estimate_metric(counts, uc.Shares((0.2499, 0.2501)), "precision", threshold=0.5)
+    assert both.interval.width == pytest.approx(one.interval.width, rel=1e-3)
+
+
+@pytest.mark.parametrize("metric", ["recall", "lift_auc"])
+def test_what_needs_no_prevalence_is_as_wide_as_the_share_allows(metric):
+    # More hidden positives make the labelled ones a smaller part of them: wider, up to no
+    # correction at all.
+    counts, options = sample(), {"threshold": 0.5}
+    share = uc.Estimate(0.25, 0.05, 0.4, 0.09)
+    found = estimate_metric(counts, uc.Shares(share), metric, **options)
+    ends = [estimate_metric(counts, uc.Shares(a), metric, **options) for a in (0.05, 0.25, 0.4)]
+    assert ends[0].interval.width < ends[1].interval.width < ends[2].interval.width
+    assert found.value == ends[1].value
+    assert (found.low, found.high) == (ends[2].low, ends[2].high)
 
 
 def test_a_range_of_purity_widens_too():

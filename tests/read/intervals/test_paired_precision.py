@@ -5,15 +5,18 @@ import pytest
 
 import undercount as uc
 from undercount.assume.mixture import design_of
-from undercount.read.intervals.paired import LeftOutPrecision, PairedRows
+from undercount.read.intervals.paired import ModelPair, ModelRows
 
 
 def precision_error(one, other, labels, shares, target):
     """The error of the difference of two average precisions."""
-    counts = uc.ScoreCounts.from_rows(labels, one, unlabeled=-1)
-    rows = PairedRows(labels, design_of(counts, shares, "single-sample", target))
-    first, second = (LeftOutPrecision(rows.scored(score), shares) for score in (one, other))
-    return first.error(second)
+    models = []
+    for score in (one, other):
+        counts = uc.ScoreCounts.from_rows(labels, score, unlabeled=-1, compact=True)
+        design = design_of(counts, shares, shares.sampling, target)
+        kinds = [score[labels == label] for label in (1, -1, 0)]
+        models.append(ModelRows(counts, kinds, design))
+    return ModelPair(*models).error("average_precision", at_threshold=False)
 
 
 def average_precision(score, labelled, positives):
@@ -102,3 +105,42 @@ def test_error_of_the_population_by_leaving_rows_out(given):
 def test_two_labels_say_nothing():
     labels, score = np.array([1, 1, -1, -1]), np.arange(4.0)
     assert np.isnan(precision_error(score, -score, labels, uc.Shares(0.1), "dataset"))
+
+
+def precision_apart(score, labelled, unlabeled, positives):
+    """The same if labelled rows were drawn apart: each takes the place of an unlabeled one."""
+    found = []
+    for x in score[labelled]:
+        above = (score[unlabeled] >= x).sum() * (1 - 1 / unlabeled.sum())
+        pairs = ((score[labelled] >= x).sum() - 1) * (positives - 1) / (labelled.sum() - 1)
+        found.append((1 + pairs) / (1 + above))
+    return np.mean(found)
+
+
+@pytest.mark.parametrize("target", ["dataset", "population"])
+def test_error_of_labels_drawn_apart(target):
+    labels, one, other = rows()
+    labels[labels == 0] = -1
+    shares = uc.Shares(0.3, sampling="case-control")
+
+    def gap(labelled, unlabeled):
+        positives = 0.3 * unlabeled.sum()
+        one_, other_ = (precision_apart(s, labelled, unlabeled, positives) for s in (one, other))
+        return one_ - other_
+
+    def variance(kind):
+        """Two samples, each left out row by row."""
+        kinds = {1: labels == 1, -1: labels == -1}
+        left = []
+        for i in np.flatnonzero(kinds[kind]):
+            keep = np.arange(len(labels)) != i
+            left.append(gap(kinds[1] & keep, kinds[-1] & keep))
+        return (len(left) - 1) * np.var(left)
+
+    expected = variance(1) + variance(-1)
+    if target == "dataset":
+        # Labelled rows and the hidden positives of these rows are samples of one population.
+        n_labelled, n_unlabeled = (labels == 1).sum(), (labels == -1).sum()
+        expected = variance(1) * (1 + n_labelled / (0.3 * n_unlabeled))
+    found = precision_error(one, other, labels, shares, target)
+    assert found == pytest.approx(np.sqrt(expected), rel=1e-12)

@@ -74,7 +74,9 @@ def test_bootstrap_of_the_default_estimator(rows):
             assert two.estimate.interval.width < three.estimate.interval.width
             assert two.estimate.low <= two.estimate.value <= two.estimate.high
         else:
-            assert two.estimate.interval == one.estimate.interval
+            # Only how many positives carry no label matters, by the end of the share's interval.
+            assert two.estimate.interval.width <= one.estimate.interval.width
+            assert one.estimate.interval.width <= three.estimate.interval.width
     # Another threshold, asked later, goes the same way.
     assert "bootstrap" in found.at(0.5)[1].estimate.method
     assert json.loads(wide.to_json())["models"][0]["hidden_share"]["interval"] == "combined"

@@ -184,7 +184,9 @@ def test_bad_rows(y, score, message):
 def test_infeasible_prevalence_names_the_largest():
     rng = np.random.default_rng(0)
     score = np.append(rng.normal(3, 1, 300), rng.normal(0, 1, 700))
-    with pytest.raises(uc.InputError, match="largest unlabeled_prevalence that fits"):
+    with pytest.raises(
+        uc.InputError, match=r"at prevalence 0\.8 and .*the largest prevalence that fits is 0\.32"
+    ):
         metrics.roc_auc(np.repeat([1, 0], [300, 700]), score, unlabeled=0, prevalence=0.8)
 
 
@@ -205,3 +207,18 @@ def test_bad_settings_of_single_metrics():
         metrics.log_loss(Y, SCORE, **known)
     with pytest.raises(TypeError, match="unexpected keyword argument 'prevalance'"):
         metrics.recall(Y, SCORE, threshold=6, unlabeled=0, prevalance=0.5)
+
+
+@pytest.mark.parametrize("metric", ["recall", "lift_auc"])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_an_estimated_share_gives_what_evaluate_gives(metric, level):
+    rng = np.random.default_rng(4)
+    truth = rng.random(3000) < 0.2
+    y, score = np.where(truth & (rng.random(3000) < 0.6), 1, 0), rng.normal(2.5 * truth)
+    estimator = uc.prevalence.Consensus()
+    options = {"unlabeled": 0, "unlabeled_prevalence": estimator, "confidence_level": level}
+    at = {"threshold": 1.5} if metric == "recall" else {}
+    found = getattr(metrics, metric)(y, score, **at, **options)
+    evaluation = uc.evaluate(y, score, threshold=1.5, **options)
+    row = next(row for row in evaluation.rows if row.metric == metric)
+    assert (found.value, found.interval) == (row.estimate.value, row.estimate.interval)

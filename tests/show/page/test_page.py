@@ -18,7 +18,7 @@ from undercount.read.evaluation import Evaluation
 from undercount.show.page.live import page_cells, page_rows
 from undercount.show.page.page import as_page, write_page
 
-ONE, FIVE = 60_000, 150_000
+ONE, FIVE = 70_000, 150_000
 
 
 @cache

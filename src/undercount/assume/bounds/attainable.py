@@ -5,7 +5,7 @@ scores.
 """
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -49,9 +49,9 @@ class HiddenPath(NamedTuple):
     rest: FloatArray
 
     @classmethod
-    def along(
+    def follow(
         cls, counts: ScoreCounts, path: FloatArray, wanted: FloatArray, side: Side = "positive"
-    ) -> "HiddenPath":
+    ) -> Self:
         """Follow `path`, the hidden positives above each score, towards those `wanted`."""
         if side == "negative":
             heads = np.cumsum(counts.unlabeled)
@@ -60,7 +60,7 @@ class HiddenPath(NamedTuple):
         catch_up = np.maximum(np.minimum(wanted, path) - before, 0)
         return cls(counts, side, before, catch_up, path - before - catch_up)
 
-    def hidden(self, stops: PathStops) -> FloatArray:
+    def hidden_positives(self, stops: PathStops) -> FloatArray:
         """Return the hidden positives above each stop."""
         cell, rows = stops
         passed = self.counts.unlabeled[cell]
@@ -167,7 +167,7 @@ def bound_roc_auc(
     warn_misfit(min(worst_misfit, best_misfit), stacklevel=2)
     areas = []
     for path, end, wanted in ((least, ends[0], ends[0].low), (most, ends[1], ends[1].high)):
-        way = HiddenPath.along(counts, path, wanted)
+        way = HiddenPath.follow(counts, path, wanted)
         stops = path_stops([way], row_by_row=False)
         areas.append(path_tables(way, shares, end.n_hidden, stops).curve.roc_auc)
     return Interval(areas[0], areas[1])
@@ -201,5 +201,5 @@ def path_tables(
     Stops inside a merged cell carry its threshold and are marked as merged, so nobody can read a
     threshold there.
     """
-    hidden, heads = path.hidden(stops), path.heads(stops)
+    hidden, heads = path.hidden_positives(stops), path.heads(stops)
     return add_hidden(path.counts, shares, hidden, n_hidden, cell=stops.cell, unlabeled=heads)

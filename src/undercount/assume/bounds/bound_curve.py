@@ -177,8 +177,8 @@ def _paths_at(counts: ScoreCounts, share: float, basis: Side, options: _BoundOpt
         least, most, misfit = wanted.clip(wanted.low), wanted.clip(wanted.high), wanted.misfit
     return _ShareEnd(
         n_hidden,
-        HiddenPath.along(counts, least, wanted.low, basis),
-        HiddenPath.along(counts, most, wanted.high, basis),
+        HiddenPath.follow(counts, least, wanted.low, basis),
+        HiddenPath.follow(counts, most, wanted.high, basis),
         misfit,
     )
 

@@ -9,6 +9,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, MisfitWarning, named, warn
 from undercount.shares import Shares
+from undercount.theory.numbers import read_along_scores
 
 Rounding: TypeAlias = Literal["sharp", "paper", "none"]
 ROUNDINGS = get_args(Rounding)
@@ -37,7 +38,7 @@ class HiddenLimits(NamedTuple):
         return missing if missing > TOLERANCE else 0.0
 
     @property
-    def clipped(self) -> float:
+    def clipping(self) -> float:
         """Rows by which an end of the band was moved."""
         over, under = self.high - self.most, self.least - self.low
         return float(max(over.max(), under.max(), self.misfit, 0))
@@ -137,15 +138,7 @@ def read_cdfs(
 
 
 def _read_cdf(values: ArrayLike, name: str, counts: ScoreCounts) -> FloatArray:
-    try:
-        cdf = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must hold numbers; got {values!r}") from None
-    if cdf.shape != counts.score.shape:
-        raise InputError(
-            f"{name} must hold one value a distinct score, {len(counts.score)}; "
-            f"got shape {cdf.shape}"
-        )
+    cdf = read_along_scores(name, values, counts)
     if not ((cdf >= -TOLERANCE) & (cdf <= 1 + TOLERANCE)).all():
         raise InputError(f"{name} must be in [0, 1]; got {cdf.min()} to {cdf.max()}")
     if (np.diff(cdf) < -TOLERANCE).any():

@@ -168,7 +168,7 @@ def bound_tables(
         add_hidden(counts, shares, worst.clip(worst.low), worst.n_hidden),
         add_hidden(counts, shares, best.clip(best.high), best.n_hidden),
         misfit,
-        max(worst.clipped, best.clipped),
+        max(worst.clipping, best.clipping),
     )
 
 

@@ -23,6 +23,8 @@ NEAR_ROWS = 1 << 21
 # share a bucket with a border, few enough that the table of buckets stays in the cache.
 BUCKETS_A_BORDER = 8
 BUCKET_BITS = (12, 22)
+# A search costs more than a look at a bucket: where rows are looked up, buckets are finer.
+FINER_BITS = 3
 # Rows and borders on which the maps from score to bucket are compared.
 SAMPLE = 1 << 12
 # Share of a sample that a clipped map leaves outside at each end.
@@ -220,6 +222,23 @@ def count_around(border: Scores, score: Scores, weight: FloatArray | None = None
     counter = BorderCounter(border, bucket_of, exact=weight is not None)
     counter.add(score, weight)
     return counter.counts()
+
+
+def count_borders_below(border: Scores, score: Scores) -> Indices:
+    """Return how many borders (ascending) are at most each score, in the order of the scores."""
+    if border.size == 0 or score.size <= SMALL:
+        return np.searchsorted(border, score, "right")
+    bucket_of = choose_map(border, score[:: 1 + score.size // SAMPLE])
+    spare = min(FINER_BITS, max(BUCKET_BITS[1] + 1 - bucket_of.n_buckets.bit_length(), 0))
+    bucket_of = replace(bucket_of, n_buckets=bucket_of.n_buckets << spare)
+    place_of, near_place = _places_of_buckets(bucket_of, border)
+    found = np.empty(score.size, np.intp)
+    for start in range(0, score.size, CHUNK):
+        part, place = score[start : start + CHUNK], found[start : start + CHUNK]
+        place[:] = place_of.take(bucket_of(part))
+        near = np.flatnonzero(place == near_place)
+        place[near] = np.searchsorted(border, part[near], "right")
+    return found
 
 
 def _count_near(border: Scores, score: Scores, weight: FloatArray | None) -> BorderCounts:

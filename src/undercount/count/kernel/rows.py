@@ -10,7 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.count.kernel.buckets import BorderCounts, Borders, count_around
+from undercount.count.kernel.buckets import (
+    BorderCounts,
+    Borders,
+    count_around,
+    count_borders_below,
+)
 from undercount.count.kernel.packed import Codes, count_around_labels, count_every_score, pack
 from undercount.count.kernel.table import (
     FloatArray,
@@ -291,15 +296,15 @@ def count_distinct(score: Scores) -> int:
     return len(_distinct(np.sort(score))[0])
 
 
-def cell_places(score: NDArray[np.floating[Any]]) -> tuple[int, NDArray[np.intp]]:
-    """Return the number of distinct scores and the place of each row among them, highest first.
+def cell_places(cells: FloatArray, score: Scores) -> Indices:
+    """Return the cell of each row in a table of falling scores, whose cells hold all of the rows.
 
     Examples
     --------
     >>> import numpy as np
     >>> from undercount.count.kernel.rows import cell_places
-    >>> cell_places(np.array([0.2, 0.9, 0.2, 0.5]))
-    (3, array([2, 0, 2, 1]))
+    >>> cell_places(np.array([0.9, 0.5, 0.2]), np.array([0.2, 0.9, 0.3, 0.5]))
+    array([2, 0, 2, 1])
     """
-    distinct, place = np.unique(-score, return_inverse=True)
-    return len(distinct), place
+    below = count_borders_below(cells[::-1].astype(score.dtype), score)
+    return np.subtract(cells.size, below, out=below)

@@ -1,12 +1,11 @@
 """Distance of extrapolated kernel means from the hull: the curve that KM1 and KM2 read."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from undercount.curve import FloatArray
 from undercount.prevalence.kernel_mean.hull import (
     ActiveSet,
     HullTarget,
@@ -14,11 +13,6 @@ from undercount.prevalence.kernel_mean.hull import (
     double_product,
     nearest_by_pairs,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from undercount.curve import FloatArray
 
 # Constants of Ramaswamy, Scott, Tewari 2016 and of their experiments.
 LARGEST = 8.0
@@ -89,23 +83,24 @@ class HullDistance:
             float(unlabeled @ self._to_labelled),
             float(labelled @ self._to_labelled),
         )
-        self.final_slope = mean_distance(*self._squares)
-        self.similarity = self._squares[1]  # mean kernel between a labelled and an unlabeled row
-        self._known: dict[float, float] = {}
+        uu, ul, ll = self._squares
+        self.final_slope = float(np.sqrt(max(uu - 2 * ul + ll, 0.0)))  # distance of the means (MMD)
+        self.similarity = ul  # mean kernel between a labelled and an unlabeled row
+        self._distances: dict[float, float] = {}
         self._last: tuple[float, FloatArray] = (np.inf, unlabeled)
         self._crowded, self._largest = 0.0, _largest_support(kernel)
         self.n_programmes = 0
 
     def __call__(self, extrapolation: float, *, enough: float = 0.0) -> float:
         """Return the distance, or some upper bound of it that is at most ``enough``."""
-        if extrapolation not in self._known:
+        if extrapolation not in self._distances:
             self.n_programmes += 1
             found = self._nearest(extrapolation, enough**2)
             distance = float(np.sqrt(max(found.squared_distance, 0.0)))
             if distance <= enough:
                 return distance
-            self._known[extrapolation] = distance
-        return self._known[extrapolation]
+            self._distances[extrapolation] = distance
+        return self._distances[extrapolation]
 
     def _nearest(self, extrapolation: float, enough: float) -> NearestPoint:
         rest, (uu, ul, ll) = 1 - extrapolation, self._squares
@@ -144,7 +139,7 @@ class HullDistance:
             return True
         return (distance - self(extrapolation)) / STEP > threshold
 
-    def crossing(self, threshold: float) -> float:
+    def find_crossing(self, threshold: float) -> float:
         """Return the share a = 1 - 1/λ where the slope of d passes the threshold."""
         low, high = 1.0, LARGEST
         while high - low > RESOLUTION:
@@ -165,8 +160,8 @@ def kernel_means(
     first = 1 / np.sqrt(min(n_labelled, n_unlabeled))
     if first > 0.9 * final:  # the slope never gets there: use the other rule
         first = second
-    km1 = distance.crossing(first)
-    km2 = km1 if first == second else distance.crossing(second)
+    km1 = distance.find_crossing(first)
+    km2 = km1 if first == second else distance.find_crossing(second)
     noise = np.sqrt((1 / n_labelled + 1 / n_unlabeled) * (1 - distance.similarity))
     separation = float(final / noise) if noise > 0 else np.inf
     return KernelMeans(km1, km2, width, distance.n_programmes, separation)
@@ -179,8 +174,3 @@ def _largest_support(kernel: NDArray[np.floating]) -> int:
     eigenvalues = np.linalg.eigvalsh(kernel[np.ix_(probe, probe)])
     smooth = eigenvalues[: PROBE // 2].sum() < SMOOTH_TAIL * PROBE
     return max(ROUGH_SUPPORT, SUPPORT_WORK // len(kernel)) if smooth else ROUGH_SUPPORT
-
-
-def mean_distance(unlabeled_square: float, product: float, labelled_square: float) -> float:
-    """Return |mean(unlabeled) - mean(labelled)| in the feature space (the MMD)."""
-    return float(np.sqrt(max(unlabeled_square - 2 * product + labelled_square, 0.0)))

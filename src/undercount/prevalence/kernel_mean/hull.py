@@ -1,17 +1,12 @@
 """The nearest point of a convex hull in a kernel's feature space, by two exact solvers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from undercount.curve import FloatArray
+from undercount.curve import FloatArray
 
 # Added to a Gram matrix's diagonal: points of a smooth kernel are nearly dependent.
 JITTER = {"float64": 1e-11, "float32": 1e-6}
@@ -74,10 +69,6 @@ def nearest_by_pairs(
         Weights on the simplex.
     enough : float
         Stop as soon as the squared distance is at most this.
-
-    Returns
-    -------
-    NearestPoint
     """
     weight = start.copy()
     slope = double_product(kernel, weight) - target.product

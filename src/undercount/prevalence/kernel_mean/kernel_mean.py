@@ -1,14 +1,13 @@
 """KM1 and KM2: the share at which an extrapolated kernel mean leaves the hull (2016)."""
 
-from __future__ import annotations
-
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import asdict, field
+from typing import Any, Self
 
 import numpy as np
 
 from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError, MisfitWarning, warn
 from undercount.estimate import Interval
 from undercount.prevalence.base import (
@@ -16,8 +15,9 @@ from undercount.prevalence.base import (
     Fitted,
     PrevalenceEstimator,
     ScoreEstimator,
-    check_choice,
+    estimator,
 )
+from undercount.prevalence.inputs import check_choice
 from undercount.prevalence.kernel_mean.distance import (
     LARGEST,
     RESOLUTION,
@@ -27,9 +27,6 @@ from undercount.prevalence.kernel_mean.distance import (
 )
 from undercount.prevalence.kernel_mean.width import point_kernel, row_kernel
 from undercount.prevalence.ranks import effective_sizes, rank_shares, sum_in_bins
-
-if TYPE_CHECKING:
-    from undercount.curve import FloatArray
 
 # What is left of [1, LARGEST] when it has been halved until it is no wider than RESOLUTION.
 CELL = (LARGEST - 1) / 2 ** math.ceil(math.log2((LARGEST - 1) / RESOLUTION))
@@ -51,20 +48,9 @@ def point_kernel_means(
     n_labelled: float,
     n_unlabeled: float,
 ) -> KernelMeans:
-    """Run KM1 and KM2 on weighted points of a line (bins of scores, say).
+    """Run KM1 and KM2 on weighted points of a line (bins of scores, say), in ascending order.
 
-    Parameters
-    ----------
-    location : array-like, ascending
-        The distinct points.
-    labelled, unlabeled : array-like
-        Each sample's weight at each point (counts or shares).
-    n_labelled, n_unlabeled : float
-        (Effective) sample sizes.
-
-    Returns
-    -------
-    KernelMeans
+    Each sample has a weight at each point (a count or a share) and an effective size.
 
     Examples
     --------
@@ -85,17 +71,7 @@ def point_kernel_means(
 
 
 def score_kernel_means(counts: ScoreCounts, *, n_bins: int = SCORE_BINS) -> KernelMeans:
-    """Run KM1 and KM2 on bins of the balanced mid-rank of scores.
-
-    Parameters
-    ----------
-    counts : ScoreCounts
-        Known negatives are left out.
-    n_bins : int
-
-    Returns
-    -------
-    KernelMeans
+    """Run KM1 and KM2 on bins of the balanced mid-rank of scores; known negatives are left out.
 
     Examples
     --------
@@ -122,14 +98,6 @@ def rank_bins(counts: ScoreCounts, n_bins: int) -> tuple[FloatArray, FloatArray,
 def feature_kernel_means(labelled: FloatArray, unlabeled: FloatArray) -> KernelMeans:
     """Run KM1 and KM2 on the rows of two feature matrices.
 
-    Parameters
-    ----------
-    labelled, unlabeled : ndarray of shape (n_rows, n_features)
-
-    Returns
-    -------
-    KernelMeans
-
     Examples
     --------
     >>> import numpy as np
@@ -148,7 +116,7 @@ def feature_kernel_means(labelled: FloatArray, unlabeled: FloatArray) -> KernelM
     return kernel_means(distance, kernel.width, len(labelled), len(unlabeled))
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class KernelMean(PrevalenceEstimator):
     """Estimate the share of positives among the unlabeled by kernel means (KM1, KM2).
 
@@ -167,15 +135,12 @@ class KernelMean(PrevalenceEstimator):
         Bins of the balanced mid-rank when fitted on scores.
     max_rows : int
         Rows used when fitted on features; more are sampled down, both kinds alike.
-    sampling, confidence_level, random_state
-        As in every estimator here.
     n_resamples : int, optional
         Bootstrap resamples of ``interval_``; 100 on scores, none on features when omitted (each
         costs as much as the estimate itself).
 
     Attributes
     ----------
-    unlabeled_prevalence_ : float
     interval_ : Interval or None
         Sampling noise and the steps of the search only: at a nominal 95 % it held the truth in 42
         of 64 simulated problems (KM2: 43), because the method's bias is not in it. ``Consensus``
@@ -193,16 +158,6 @@ class KernelMean(PrevalenceEstimator):
 
     The published search stops at steps of 7/256 in 1 / (1 - share), so that answers lie .027 apart
     near 0 (1.3 %, 3.9 %, 6.4 %, …) and .007 near a half; ``interval_`` holds the steps.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from undercount.prevalence import KernelMean
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([1.0, np.nan], [200, 1000])
-    >>> score = rng.normal(np.where(np.arange(1200) < 500, 4, 0))  # 300 of 1000 are positive
-    >>> round(KernelMean(n_resamples=0).fit(y, score).unlabeled_prevalence_, 1)
-    0.3
     """
 
     variant: str = field(default="KM1", kw_only=False)
@@ -211,12 +166,7 @@ class KernelMean(PrevalenceEstimator):
     n_resamples: int | None = None  # type: ignore[assignment]  # None: depends on the input
 
     def fit(
-        self,
-        y: Any,
-        X: Any = None,
-        *,
-        unlabeled: Any = None,
-        sample_weight: Any = None,
+        self, y: Any, X: Any = None, *, unlabeled: Any = None, sample_weight: Any = None
     ) -> Self:
         """Estimate the share of positives among the unlabeled rows.
 
@@ -237,26 +187,19 @@ class KernelMean(PrevalenceEstimator):
         """
         check_choice("variant", self.variant, VARIANTS)
         on_features = not isinstance(y, ScoreCounts) and np.ndim(X) == 2  # noqa: PLR2004
-        shared: dict[str, Any] = {
-            "sampling": self.sampling,
-            "confidence_level": self.confidence_level,
-            "random_state": self.random_state,
-        }
-        n_resamples = self.n_resamples
-        if n_resamples is None:
-            n_resamples = 0 if on_features else SCORE_RESAMPLES
+        settings: dict[str, Any] = self.get_params(deep=False)
+        n_bins, max_rows = settings.pop("n_bins"), settings.pop("max_rows")
+        if self.n_resamples is None:
+            settings["n_resamples"] = 0 if on_features else SCORE_RESAMPLES
+        fitted: PrevalenceEstimator
         if on_features:
             if sample_weight is not None:
                 raise InputError("sample_weight needs scores; KernelMean on features takes none")
-            rows = _OnFeatures(
-                variant=self.variant, max_rows=self.max_rows, n_resamples=n_resamples, **shared
-            )
-            found = dict(vars(rows.fit(y, X, unlabeled=unlabeled)))
+            fitted = _OnFeatures(max_rows=max_rows, **settings).fit(y, X, unlabeled=unlabeled)
         else:
-            scores = _OnScores(
-                variant=self.variant, n_bins=self.n_bins, n_resamples=n_resamples, **shared
-            )
-            found = dict(vars(scores.fit(y, X, unlabeled=unlabeled, sample_weight=sample_weight)))
+            scores = _OnScores(n_bins=n_bins, **settings)
+            fitted = scores.fit(y, X, unlabeled=unlabeled, sample_weight=sample_weight)
+        found = dict(vars(fitted))
         share, interval = found["unlabeled_prevalence_"], found["interval_"]
         widened = widen_by_steps(share, interval, found["standard_error_"])
         found["interval_"], found["standard_error_"] = widened
@@ -267,7 +210,7 @@ class KernelMean(PrevalenceEstimator):
         return self
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class _OnScores(ScoreEstimator):
     variant: str
     n_bins: int
@@ -275,11 +218,11 @@ class _OnScores(ScoreEstimator):
     def _estimate(self, counts: ScoreCounts) -> Fitted:
         return _as_fitted(score_kernel_means(counts, n_bins=self.n_bins), self.variant)
 
-    def _resampling_method(self, _counts: ScoreCounts, _rng: np.random.Generator) -> _OnScores:
+    def _resampling_method(self, _counts: ScoreCounts, _rng: np.random.Generator) -> ScoreEstimator:
         return _OnScores(variant=self.variant, n_bins=min(self.n_bins, RESAMPLE_BINS))
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class _OnFeatures(FeatureEstimator):
     variant: str
     max_rows: int
@@ -301,16 +244,7 @@ class _OnFeatures(FeatureEstimator):
 
 
 def _as_fitted(found: KernelMeans, variant: str) -> Fitted:
-    return Fitted(
-        found.km1 if variant == "KM1" else found.km2,
-        diagnostics={
-            "km1": found.km1,
-            "km2": found.km2,
-            "width": found.width,
-            "n_programmes": found.n_programmes,
-            "separation": found.separation,
-        },
-    )
+    return Fitted(found.km1 if variant == "KM1" else found.km2, diagnostics=asdict(found))
 
 
 def _warn_about_means(separation: float) -> None:

@@ -1,16 +1,11 @@
 """A Gaussian kernel matrix whose width is the best of five around the median distance."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from undercount.curve import FloatArray
+from undercount.curve import FloatArray
 
 # Widths 10^(1), 10^(1/2), … 10^(-1) medians: each kernel is the tenth power of the one before.
 N_WIDTHS = 5

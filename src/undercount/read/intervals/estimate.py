@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtr
 
 from undercount.assume.mixture import MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
@@ -21,6 +23,7 @@ from undercount.shares import Sampling, Shares
 ShareError: TypeAlias = Literal["combined", "guaranteed"]
 # Points at which a range of a share is tried; metrics move smoothly and mostly one way with it.
 _RANGE_POINTS = 5
+_ROUNDING = 1e-9
 
 
 def estimate_metric(
@@ -101,11 +104,18 @@ def estimate_metric(
         # Without a prevalence nothing is known about how many unlabeled rows are positive.
         design = replace(design, target="population")
     found = _found(counts, design, shares, facts, level, options, strict=True)
-    low, high = found.low, found.high
-    for other in _range(counts, shares):
-        at_other = design_of(counts, other, sampling, target)
-        moved = _found(counts, at_other, other, facts, level, options)
-        low, high = min(low, moved.low), max(high, moved.high)
+
+    def at(shares: Shares, level: float) -> Found:
+        design_there = design_of(counts, shares, sampling, target)
+        return _found(counts, design_there, shares, facts, level, options)
+
+    over = [at(other, level) for other in _range(counts, shares)]
+    if over and share_error == "combined" and shares is not None:
+        level = _range_level([found, *over], level)
+        over = [at(other, level) for other in [shares, *_range(counts, shares)]]
+    else:
+        over += [found, *(at(end, level) for end in _share_ends(facts, shares, level))]
+    low, high = min(each.low for each in over), max(each.high for each in over)
     pure = shares is None or (shares.label_purity == 1 and not shares.label_purity_interval)
     needs = facts.needs if pure else facts.needs_if_impure
     return Estimate(
@@ -161,6 +171,42 @@ def _range(counts: ScoreCounts, shares: Shares | None) -> list[Shares]:
     return made
 
 
+def _share_ends(facts: MetricFacts, shares: Shares | None, level: float) -> list[Shares]:
+    """Return the ends of an estimated share's interval for a metric that needs no prevalence.
+
+    Its value is the same there; but how many positives carry no label decides how far chance may
+    take it (the finite-population correction), and the end that widens most is taken.
+    """
+    if shares is None or facts.needs_prevalence or shares.unlabeled_prevalence_error == 0:
+        return []
+    if shares.label_purity < 1 or shares.label_purity_interval is not None:
+        return []  # it needs the share, whose error was added in squares
+    value, span = shares.unlabeled_prevalence, shares.unlabeled_prevalence_interval
+    reach = two_sided_z(level) * shares.unlabeled_prevalence_error
+    ends = (span.low, span.high) if span else (value - reach, value + reach)
+    return [shares.exact(float(shares.clip(end))) for end in ends]
+
+
+def _range_level(found: list[Found], level: float) -> float:
+    """Return the level at which the ends of a range cover at the level asked for.
+
+    Imbens and Manski (2004): the true share is one number of the range, so at most one end of the
+    metric's range can be missed by chance if the range is wide, and both if it is a point:
+    Φ(c + width/error) - Φ(-c) = level.
+    """
+    values = np.array([each.value for each in found])
+    error = max(each.standard_error for each in found)
+    width = float(np.ptp(values))
+    if not np.isfinite(width) or not error > 0:
+        return level
+
+    def excess(c: float) -> float:
+        return float(ndtr(c + width / error) - ndtr(-c)) - level
+
+    c = brentq(excess, 0.0, two_sided_z(level) + _ROUNDING)
+    return float(ndtr(c) - ndtr(-c))
+
+
 def _found(
     counts: ScoreCounts,
     design: MixtureDesign,
@@ -179,9 +225,8 @@ def _found(
     found = estimate(
         counts, design, facts.name, confidence_level=confidence_level, errors=errors, **options
     )
-    if strict and found.misfit is not None:
-        used = float(design.mixing.unlabeled_prevalence), float(design.label_purity)
-        found.misfit.report(facts.name, used, stacklevel=4)
+    if strict and found.misfit is not None and shares is not None:
+        found.misfit.report(facts.name, counts, shares, stacklevel=4)
     if math.isnan(found.value):
         if strict:
             warn(

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 from scipy.special import ndtri
 
@@ -36,17 +37,16 @@ def estimate_end_by_end(
     Wrong when: few rows are labelled and the share hangs on the same few; `evaluate` with
     ``prevalence_interval="combined"`` resamples both together.
     """
+    options: dict[str, Any] = {
+        "threshold": threshold,
+        "target": target,
+        "confidence_level": confidence_level,
+    }
     span = shares.unlabeled_prevalence_interval
     value = shares.unlabeled_prevalence
     exact = shares.with_unlabeled_prevalence(value)
-    found = estimate_metric(
-        counts,
-        exact,
-        metric,
-        threshold=threshold,
-        target=target,
-        confidence_level=confidence_level,
-    )
+    alone = shares.label_purity == 1 and not FACTS[metric].needs_prevalence
+    found = estimate_metric(counts, shares if alone else exact, metric, **options)
     if span is None or "prevalence" not in found.needs or math.isnan(found.value):
         return found
     least, most = FACTS[metric].range

@@ -2,115 +2,226 @@
 
 What a row adds to a difference is what it adds to the one estimate minus what it adds to the
 other, so the variance of a difference follows from its influence like that of a single estimate,
-for every way of drawing rows.
+for every way of drawing rows. What a row adds to an estimate depends on its cell in that model's
+table alone, so a model is counted once, and a pair of models is where its rows lie in both tables.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.mixture import LABELLED, NEGATIVE, UNLABELED, MixtureDesign
+from undercount.assume.mixture import KINDS, LABELLED, UNLABELED, MixtureDesign
 from undercount.count.kernel.rows import cell_places
+from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.read.intervals import area_gradients as areas
 from undercount.read.intervals.heads import HeadCounts, head_spread
 from undercount.read.intervals.variance import CellRows, Influence, Spread
-from undercount.shares import Shares
 
-# How labels say labelled positive, unlabeled and labelled negative, in the order of a design.
-LABELS = (1, -1, 0)
 # A jackknife of fewer labels says nothing: leaving one out leaves no pair.
 FEWEST = 3
+# Rows looked at at once, so that what is added up stays in the processor's cache.
+CHUNK = 1 << 15
+# Rows added to each of the four ways in which two models may flag a row (Agresti and Min 2005):
+# with few labels none may tell the models apart, which is no proof that none would.
+HALF_ROW = 0.5
 
 
-@dataclass(frozen=True)
-class PairedRows:
-    """Hold rows that several models have scored.
+@dataclass(frozen=True, eq=False)
+class ModelRows:
+    """Hold the rows of one model: its table, and where in it the rows of each kind lie.
 
     Parameters
     ----------
-    labels : array
-        Labels as `read_labels` returns them.
+    counts : ScoreCounts
+        The table; cells without a label may be merged.
+    scores : sequence of three arrays
+        Scores of the labelled positive, unlabeled and labelled negative rows, each in an order
+        that all models share.
     design : MixtureDesign
         How the rows were drawn, what is known of the positives, what the metric is a metric of.
+    threshold : float
+        Rows with at least this score are predicted positive.
     """
 
-    labels: NDArray[np.int8]
+    counts: ScoreCounts
+    scores: Sequence[NDArray[Any]]
     design: MixtureDesign
+    threshold: float = math.inf
+    _places: dict[int, NDArray[np.intp]] = field(default_factory=dict, init=False, repr=False)
+    _influences: dict[str, Influence] = field(default_factory=dict, init=False, repr=False)
+
+    def places(self, kind: int) -> NDArray[np.intp]:
+        """Return the cell of each row of a kind; looked up once, and only if somebody asks."""
+        if kind not in self._places:
+            self._places[kind] = cell_places(self.counts.score, self.scores[kind])
+        return self._places[kind]
 
     @cached_property
-    def kinds(self) -> NDArray[np.bool_]:
-        """Which rows are labelled positive, unlabeled, labelled negative."""
-        return np.stack([self.labels == label for label in LABELS])
+    def cells(self) -> CellRows:
+        """Each kind's distribution over the cells."""
+        return areas.cell_rows(self.counts)
 
     @cached_property
-    def rows(self) -> CellRows:
-        """Each row in a cell of its own."""
-        return CellRows(self.kinds / np.maximum(self.kinds.sum(axis=1, keepdims=True), 1))
-
-    def scored(self, score: FloatArray, threshold: float = np.inf) -> "ScoredRows":
-        """Put the rows into the cells of one model's score."""
-        size, place = cell_places(score)
-        cells = np.stack([np.bincount(place[kind], minlength=size) for kind in self.kinds])
-        return ScoredRows(self, place, cells.astype(np.float64), score >= threshold)
-
-    def error(self, one: Influence, other: Influence) -> float:
-        """Return the standard error of the difference of two models in a metric.
-
-        Notes
-        -----
-        Assumes: rows are independent, and labelled rows a random sample of the positives (and, at
-        1 - purity, negatives).
-        Wrong when: so few rows decide that the metric is not straight within its error.
-        """
-        gap = Influence(*(getattr(one, name) - getattr(other, name) for name in vars(one)))
-        return float(np.sqrt(Spread(self.design, self.rows, gap).variance))
-
-
-@dataclass(frozen=True)
-class ScoredRows:
-    """Hold the same rows in the cells of one model's score, highest first.
-
-    Parameters
-    ----------
-    place : array
-        The cell of each row.
-    cells : array of shape (3, cells)
-        Rows of each kind in each cell.
-    flagged : array
-        Which rows are predicted positive.
-    """
-
-    paired: PairedRows
-    place: NDArray[np.intp]
-    cells: FloatArray
-    flagged: NDArray[np.bool_]
+    def flags(self) -> list[NDArray[np.bool_]]:
+        """Which rows of each kind are predicted positive."""
+        return [score >= self.threshold for score in self.scores]
 
     @cached_property
     def heads(self) -> FloatArray:
-        """The rows of each kind that are predicted positive."""
-        return np.asarray((self.paired.kinds & self.flagged).sum(axis=1), dtype=np.float64)
+        """How many rows of each kind are predicted positive."""
+        return np.array([float(np.count_nonzero(flag)) for flag in self.flags])
 
     def influence(self, metric: str, *, at_threshold: bool) -> Influence:
-        """Return what each row adds to a metric of this model."""
-        design = self.paired.design
-        if at_threshold:
-            found = head_spread(HeadCounts(self.heads, design), metric).influence
-            return _of_rows(found, lambda if_flagged: if_flagged * self.flagged)
-        if metric == "average_precision":
-            found = _average_precision(self._mass, design)
-        else:
-            found = {"roc_auc": areas.roc_auc, "lift_auc": areas.lift_auc}[metric](self._mass)
-        return _of_rows(found, lambda cell: cell[self.place] if np.ndim(cell) else cell)
+        """Return what a row of each cell adds; at a threshold the cells are the two answers."""
+        if metric not in self._influences:
+            if at_threshold:
+                found = head_spread(HeadCounts(self.heads, self.design), metric).influence
+                found = _of_flagged(found)
+            elif metric == "average_precision":
+                found = _average_precision(self._mass, self.design)
+            else:
+                found = areas.AREA_GRADIENTS[metric](self._mass)
+            self._influences[metric] = found
+        return self._influences[metric]
 
     @cached_property
     def _mass(self) -> areas.Recovered:
-        sizes = np.maximum(self.cells.sum(axis=1, keepdims=True), 1)
-        return areas.recovered(CellRows(self.cells / sizes), self.paired.design.mixing)
+        return areas.recovered(self.cells, self.design.mixing)
+
+    @cached_property
+    def left_out(self) -> "LeftOut":
+        """The unbiased average precision without a row of each cell."""
+        return LeftOut.of(self.counts, self.design)
+
+
+class JointRows:
+    """Rows in the cells of two models at once.
+
+    A function of a row has one value a cell of the first model, then one a cell of the second; at
+    a row it is the sum of the two. `Spread` reads these rows like those of a single model.
+    """
+
+    centred = True
+
+    def __init__(self, one: ModelRows, other: ModelRows) -> None:
+        self.models = one, other
+        self.masses = [model.cells.masses for model in self.models]
+
+    def means(self, value: FloatArray) -> FloatArray:
+        """Return the mean among the rows of each kind."""
+        parts = zip(self.masses, self._parts(value), strict=True)
+        return np.asarray(sum(masses @ part for masses, part in parts))
+
+    def moments(self, value: FloatArray, weights: Any) -> tuple[float, float]:
+        """Return mean and variance under a mixture; `weights` has one entry a kind."""
+        means, weights = self.means(value), np.asarray(weights)
+        mean, kinds = float(weights @ means), np.flatnonzero(weights)
+        # Around the mean of all: nothing is lost where rows of one kind hardly vary.
+        squares = (self.variance(value, int(k)) + (means[k] - mean) ** 2 for k in kinds)
+        return mean, max(float(weights[kinds] @ list(squares)), 0.0)
+
+    def variance(self, value: FloatArray, kind: int) -> float:
+        """Return the variance among the rows of a kind; 0 if there are none."""
+        one, other = self._parts(value)
+        one = one - self.means(value)[kind]  # squares of what is left lose nothing by rounding
+        places = [model.places(kind) for model in self.models]
+        total, squares, size = 0.0, 0.0, len(places[0])
+        for start in range(0, size, CHUNK):
+            found = one.take(places[0][start : start + CHUNK])
+            found += other.take(places[1][start : start + CHUNK])
+            total += float(found.sum())
+            squares += float(np.square(found, out=found).sum())
+        return max(squares / size - (total / size) ** 2, 0.0) if size else 0.0
+
+    def _parts(self, value: FloatArray) -> list[FloatArray]:
+        return np.split(value, [self.masses[0].shape[1]])
+
+
+class JointFlags(JointRows):
+    """Rows by what two models say at their thresholds: the cells are no and yes."""
+
+    def __init__(self, one: ModelRows, other: ModelRows) -> None:
+        self.models = one, other
+        sizes = one.design.sizes[:, np.newaxis]
+        shares = [model.heads[:, np.newaxis] / np.maximum(sizes, 1) for model in self.models]
+        self.masses = [np.hstack([(sizes > 0) - share, share]) for share in shares]
+        # Rows of each kind that neither, only the other, only the one, both of them flag.
+        both = np.array(
+            [np.count_nonzero(a & b) for a, b in zip(one.flags, other.flags, strict=True)]
+        )
+        only = [other.heads - both, one.heads - both]
+        number = np.stack([sizes[:, 0] - both - only[0] - only[1], *only, both], axis=1)
+        self._number = number + HALF_ROW * (np.any(only) and sizes > 0)
+
+    def variance(self, value: FloatArray, kind: int) -> float:
+        """Return the variance among the rows of a kind; 0 if there are none."""
+        one, other = self._parts(value)
+        number, found = self._number[kind], np.add.outer(one, other).ravel()
+        total = float(number.sum())
+        if total == 0:
+            return 0.0
+        mean = float(number @ found) / total
+        return float(number @ (found - mean) ** 2) / total
+
+
+class ModelPair:
+    """Two models on the same rows, and the standard errors of their differences.
+
+    Notes
+    -----
+    Assumes: rows are independent, and labelled rows a random sample of the positives (and, at
+    1 - purity, negatives).
+    Wrong when: so few rows decide that the metric is not straight within its error.
+    """
+
+    def __init__(self, one: ModelRows, other: ModelRows) -> None:
+        self.one, self.other = one, other
+
+    @cached_property
+    def _rows(self) -> JointRows:
+        return JointRows(self.one, self.other)
+
+    @cached_property
+    def _flags(self) -> JointFlags:
+        return JointFlags(self.one, self.other)
+
+    def error(self, metric: str, *, at_threshold: bool) -> float:
+        """Return the standard error of the difference in a metric.
+
+        Average precision of pure labels is compared by its unbiased estimate, whose error is that
+        of the jackknife (`LeftOut`); the other metrics by their influences.
+        """
+        if metric == "average_precision" and self.one.design.pure:
+            return jackknife_error(self._rows)
+        joint = self._flags if at_threshold else self._rows
+        one, other = (m.influence(metric, at_threshold=at_threshold) for m in joint.models)
+        sizes = [masses.shape[1] for masses in joint.masses]
+        gap = Influence(
+            one.value - other.value,
+            _joined(one.positive, other.positive, sizes),
+            _joined(one.negative, other.negative, sizes),
+            _joined(one.everyone, other.everyone, sizes),
+            one.prevalence - other.prevalence,
+        )
+        return math.sqrt(float(Spread(self.one.design, joint, gap).variance))
+
+
+def _joined(one: Any, other: Any, sizes: list[int]) -> FloatArray:
+    """Put the cells of two models after one another, those of the second taken off."""
+    return np.concatenate([np.broadcast_to(one, sizes[0]), -np.broadcast_to(other, sizes[1])])
+
+
+def _of_flagged(influence: Influence) -> Influence:
+    """Give an influence on rows predicted positive one value for each answer, no and yes."""
+    names = ("positive", "negative", "everyone")
+    parts = {name: np.array([0.0, float(getattr(influence, name))]) for name in names}
+    return replace(influence, **parts)
 
 
 def _average_precision(mass: areas.Recovered, design: MixtureDesign) -> Influence:
@@ -129,85 +240,88 @@ def _average_precision(mass: areas.Recovered, design: MixtureDesign) -> Influenc
     return replace(found, positive=found.positive - own)
 
 
-def _of_rows(influence: Influence, read: Callable[[Any], Any]) -> Influence:
-    """Give an influence on cells, or on rows predicted positive, one value a row."""
-    parts = {name: read(getattr(influence, name)) for name in ("positive", "negative", "everyone")}
-    return replace(influence, **parts)
-
-
-class LeftOutPrecision:
-    """Hold the unbiased average precision of one model without each row in turn.
+@dataclass(frozen=True)
+class LeftOut:
+    """Hold the unbiased average precision of one model without a row of each cell.
 
     Each row is left out of both models' estimates at once, so that what they share cancels. For
-    these very rows only labels are left out (their rows stay), and the variance is multiplied by
-    the share of positives without a label. If the label frequency is known, the number of labels
-    is random too, so that deviations are those from the estimate itself and not from their mean.
-    The estimate is a mean of pairs of labelled rows, so all leave-one-out values follow from
-    running sums over the cells: no loop.
+    these very rows only labels are left out (their rows stay). The estimate is a mean of pairs of
+    labelled rows, so all leave-one-out values follow from running sums over the cells: no loop.
+
+    Parameters
+    ----------
+    whole : float
+        The estimate with all rows.
+    without : sequence of arrays
+        Without a labelled row of each cell, an unlabeled one, a known negative.
 
     Notes
     -----
-    Assumes: a single sample, pure labels, random labels.
+    Assumes: pure labels, random labels.
     Wrong when: there are very few labels.
     """
 
-    def __init__(self, model: ScoredRows, shares: Shares) -> None:
-        self.design, self.known = model.paired.design, shares.given == "label_frequency"
-        self.values, self.whole = np.empty(0), float("nan")
-        labelled = model.cells[LABELLED]
-        self.size, self.n_rows = int(labelled.sum()), len(model.place)
-        unlabeled = float(model.cells[UNLABELED].sum())
-        self.positives = self.size + shares.unlabeled_prevalence * unlabeled
-        if self.size < FEWEST:
-            return
-        self.labelled = labelled
-        self.heads, self.flagged = np.cumsum(labelled), np.cumsum(model.cells.sum(axis=0))
-        found = 1 + (self.heads - 1) * (self.positives - 1) / (self.size - 1)
-        self.whole = float(labelled @ (found / self.flagged)) / self.size
-        kinds, place = model.paired.kinds, model.place
-        lost = _lost(shares, self.positives, self.size, self.n_rows)
-        if self.design.target == "dataset":
-            fewer = self.positives - lost[LABELLED] if self.known else self.positives
-            self.values = self._without_label(fewer)[place[kinds[LABELLED]]]
-            return
-        self.values = np.empty(self.n_rows)
-        for kind in (LABELLED, UNLABELED, NEGATIVE):
-            found = self._without_row(self.positives - lost[kind], labelled=kind == LABELLED)
-            self.values[kinds[kind]] = found[place[kinds[kind]]]
+    whole: float
+    without: Sequence[FloatArray]
 
-    def error(self, other: "LeftOutPrecision") -> float:
-        """Return the standard error of the difference of two models on the same rows."""
-        if self.size < FEWEST:
-            return float("nan")
-        left, size = self.values - other.values, self.size
-        squares = float(np.sum((left - left.mean()) ** 2))
-        if self.design.target != "dataset":
-            return float(np.sqrt((self.n_rows - 1) / self.n_rows * squares))
-        chance = max(1 - size / self.positives, 0.0)
-        if self.known:
-            whole = self.whole - other.whole
-            return float(np.sqrt(chance * np.sum((left - whole) ** 2)))
-        return float(np.sqrt(chance * (size - 1) / size * squares))
+    @classmethod
+    def of(cls, counts: ScoreCounts, design: MixtureDesign) -> "LeftOut":
+        """Leave out each row, or for these very rows each label."""
+        sums, lost = _PrecisionSums(counts, design), _lost_positives(design)
+        positives = float(design.mixing.positives)
+        whole = float(sums.without(positives, sums.flagged, sums.flagged, own=0)[0])
+        if design.target == "dataset":
+            fewer = positives - lost[LABELLED] * design.frequency_known
+            return cls(whole, [sums.without(fewer, sums.flagged, sums.flagged, own=1)])
+        without = [
+            sums.without(positives - lost[kind], *sums.flagged_without(kind), own=kind == LABELLED)
+            for kind in KINDS
+        ]
+        return cls(whole, without)
 
-    def _without_label(self, positives: float) -> FloatArray:
-        """Return the estimate without a label of each cell, its row staying as an unlabeled one."""
-        inverse = 1 / self.flagged
-        above = (self.heads - 1) * inverse
-        # Other labelled rows at least as low lose this one from their heads.
-        pairs = self.labelled @ above - above - (self._from(inverse) - inverse)
-        scale = (positives - 1) / (self.size - 2)
-        return np.asarray((self.labelled @ inverse - inverse + scale * pairs) / (self.size - 1))
 
-    def _without_row(self, positives: float, *, labelled: bool) -> FloatArray:
-        """Return the estimate without a row of each cell, labelled or not."""
-        own = int(labelled)
-        inverse, fewer = 1 / self.flagged, _safe_inverse(self.flagged - 1)
-        above, less = (self.heads - 1) * inverse, (self.heads - 1 - own) * fewer
-        # The row itself is none of those that are left, if it is labelled.
-        single = self._above(inverse) + self._from(fewer) - own * fewer
-        pairs = self._above(above) + self._from(less) - own * less
+class _PrecisionSums:
+    """Running sums over the cells of a table, from which every leave-one-out value follows."""
+
+    def __init__(self, counts: ScoreCounts, design: MixtureDesign) -> None:
+        self.labelled, self.unlabeled = counts.positive, np.cumsum(counts.unlabeled)
+        self.heads, self.size = np.cumsum(self.labelled), float(counts.n_positive)
+        self.n_unlabeled, self.apart = counts.n_unlabeled, design.sampling == "case-control"
+        if self.apart:
+            self.flagged = self._beside_itself(self.unlabeled, self.n_unlabeled)
+        else:
+            self.flagged = self.heads + self.unlabeled + np.cumsum(counts.negative)
+
+    @staticmethod
+    def _beside_itself(unlabeled: FloatArray, total: float) -> FloatArray:
+        """Return the rows of the target above a labelled row, which takes the place of one."""
+        return np.asarray(1 + unlabeled * max(1 - 1 / total, 0.0))
+
+    def flagged_without(self, kind: int) -> tuple[FloatArray, FloatArray]:
+        """Return the rows flagged at each cell without a row below it, and without one above."""
+        if not self.apart:
+            return self.flagged, self.flagged - 1
+        if kind != UNLABELED:
+            return self.flagged, self.flagged
+        total = max(self.n_unlabeled - 1, 1.0)
+        return self._beside_itself(self.unlabeled, total), self._beside_itself(
+            self.unlabeled - 1, total
+        )
+
+    def without(
+        self, positives: float, flagged: FloatArray, fewer: FloatArray, *, own: int
+    ) -> FloatArray:
+        """Return the estimate without a row of each cell, a labelled one if `own` is 1.
+
+        Labelled rows above the row have `flagged` rows above them, those of its cell and below
+        `fewer`; the row itself is none of those that are left, if it is labelled.
+        """
+        inverse, less = _safe_inverse(flagged), _safe_inverse(fewer)
+        single = self._above(inverse) + self._from(less) - own * less
+        lower = (self.heads - 1 - own) * less
+        pairs = self._above((self.heads - 1) * inverse) + self._from(lower) - own * lower
         left = self.size - own
-        return np.asarray((single + (positives - 1) / (left - 1) * pairs) / left)
+        return np.asarray((single + max(positives - 1, 0.0) / (left - 1) * pairs) / left)
 
     def _above(self, values: FloatArray) -> FloatArray:
         """Return the sum over the labelled rows above each cell."""
@@ -218,15 +332,59 @@ class LeftOutPrecision:
         return np.cumsum((self.labelled * values)[::-1])[::-1]
 
 
-def _lost(shares: Shares, positives: float, n_labelled: int, n_rows: int) -> list[float]:
+def _lost_positives(design: MixtureDesign) -> list[float]:
     """Return the positives that go with a row of each kind, if the share that was given stays."""
-    if shares.given == "prevalence":
-        return [positives / n_rows] * 3
-    if shares.given == "label_frequency":
-        return [positives / n_labelled, 0.0, 0.0]
-    return [1.0, shares.unlabeled_prevalence, 0.0]
+    positives, share = float(design.mixing.positives), float(design.mixing.unlabeled_prevalence)
+    if design.sampling == "case-control":
+        return [0.0, share, 0.0]
+    if design.given == "prevalence":
+        return [positives / float(design.sizes.sum())] * 3
+    if design.given == "label_frequency":
+        return [positives / float(design.sizes[LABELLED]), 0.0, 0.0]
+    return [1.0, share, 0.0]
 
 
 def _safe_inverse(values: FloatArray) -> FloatArray:
     """Return 1/x, and 0 where no row is left (never asked for but in its own place)."""
     return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
+
+
+def jackknife_error(rows: JointRows) -> float:
+    """Return the standard error of a difference in average precision.
+
+    For these very rows the variance over labels is multiplied by the share of positives without
+    a label. If the label frequency is known, the number of labels is random too, so that
+    deviations are those from the estimate itself and not from their mean.
+    """
+    one, other = rows.models
+    design = one.design
+    size = float(design.sizes[LABELLED])
+    if size < FEWEST:
+        return math.nan
+    pairs = zip(one.left_out.without, other.left_out.without, strict=True)
+    left = [np.append(first, -second) for first, second in pairs]
+    variances = np.array([rows.variance(value, kind) for kind, value in enumerate(left)])
+    if design.target == "dataset":
+        if design.frequency_known:
+            mean = float(rows.means(left[LABELLED])[LABELLED])
+            off = mean - (one.left_out.whole - other.left_out.whole)
+            return math.sqrt(_hidden(design) * size * (variances[LABELLED] + off**2))
+        return math.sqrt(_hidden(design) * (size - 1) * variances[LABELLED])
+    sizes = design.sizes
+    if design.sampling == "case-control":
+        return math.sqrt(float(np.maximum(sizes - 1, 0.0) @ variances))
+    means, n = np.array([rows.means(value)[kind] for kind, value in enumerate(left)]), sizes.sum()
+    means = means - sizes @ means / n
+    return math.sqrt(float(sizes @ (variances + means**2)) * (n - 1) / n)
+
+
+def _hidden(design: MixtureDesign) -> float:
+    """Return what is left of the labels' variance for these very rows.
+
+    Positives with a label are certain. Labels drawn apart stand for hidden positives that are a
+    sample of their own.
+    """
+    if design.sampling == "single-sample":
+        return float(design.unlabelled_share)
+    hidden = float(design.mixing.positives)
+    return 1 + float(design.sizes[LABELLED]) / hidden if hidden > 0 else 1.0

@@ -111,7 +111,7 @@ def threshold_interval(
         more = _share_pairs(counts, errors, two_sided_z(confidence_level))
         points = [*points, *itertools.chain(*more)]
     middle, value, *ends = read_metric(points, name, beta)
-    low, high = _combined(middle, ends, facts)
+    low, high = combine(middle, ends, facts)
     if design.counted and design.pure:
         least, most = certain_limits(counts, name, beta)
         low, high = np.clip(low, least, most), np.clip(high, least, most)
@@ -130,7 +130,7 @@ def rate_limits(
     return found
 
 
-def _combined(
+def combine(
     middle: FloatArray, ends: list[FloatArray], facts: MetricFacts
 ) -> tuple[FloatArray, FloatArray]:
     """Add the distances to each source's limits in squares, side by side.
@@ -184,7 +184,7 @@ def _true_positives(counts: HeadCounts, confidence_level: float, kind: IntervalK
     design, positives = counts.design, np.asarray(counts.design.mixing.positives, dtype=float)
     taken = counts.heads[LABELLED] if design.sampling == "case-control" else 0.0
     low, high = pool_hits(counts, confidence_level, kind)
-    ends = [_table_point(counts, end - taken, positives) for end in (low, high)]
+    ends = [table_point(counts, end - taken, positives) for end in (low, high)]
     return RateLimits(counts.point().capped(), [_without_positives(*ends)])
 
 
@@ -196,7 +196,7 @@ def _without_positives(low: RatePoint, high: RatePoint) -> Pair:
     )
 
 
-def _table_point(counts: HeadCounts, true_positives: Any, positives: Any) -> RatePoint:
+def table_point(counts: HeadCounts, true_positives: Any, positives: Any) -> RatePoint:
     """Rates of a table; no cell is negative or smaller than the rows known to be in it."""
     heads, sizes = counts.heads, counts.sizes
     if counts.design.sampling == "case-control":
@@ -209,17 +209,18 @@ def _table_point(counts: HeadCounts, true_positives: Any, positives: Any) -> Rat
         missed = sizes[LABELLED] - heads[LABELLED]
     hits = np.minimum(np.minimum(true_positives, most), positives - missed)
     hits = np.maximum(np.maximum(hits, least), positives - rest)
-    return _table_rates(hits, positives, flagged, total).capped()
+    return table_rates(hits, positives, flagged, total).capped()
 
 
-def _table_rates(hits: Any, positives: Any, flagged: Any, total: Any) -> RatePoint:
+def table_rates(hits: Any, positives: Any, flagged: Any, total: Any) -> RatePoint:
+    """Return the rates of a table with so many hits, positives, flagged rows, rows in all."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return RatePoint(
             hits / positives, (flagged - hits) / (total - positives), positives / total
         )
 
 
-def _population(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> RateLimits:
+def population_limits(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> RateLimits:
     """Move the rates of labelled, unlabeled, known negatives; then sizes or composition.
 
     Rates outside [0, 1] are kept: capped ones would hide a part of their distances.
@@ -311,10 +312,10 @@ def _by_prediction(counts: HeadCounts, confidence_level: float, _: IntervalKind)
     def point(hits: Any, misses: Any) -> RatePoint:
         with np.errstate(divide="ignore", invalid="ignore"):
             fitting = np.minimum(1.0, most / (hits + misses))
-        return _table_rates(hits * fitting, (hits + misses) * fitting, flagged, total)
+        return table_rates(hits * fitting, (hits + misses) * fitting, flagged, total)
 
     if design.target == "dataset":
-        limits = [_number_interval(labelled, frequency, z, design) for labelled in seen]
+        limits = [number_limits(labelled, frequency, z, design) for labelled in seen]
     else:
         limits = [
             _positives_among(rows, labelled, frequency, z, design)
@@ -330,7 +331,7 @@ def _by_prediction(counts: HeadCounts, confidence_level: float, _: IntervalKind)
     return RateLimits(base, pairs)
 
 
-def _number_interval(
+def number_limits(
     labelled: Any, frequency: Any, z: float, design: MixtureDesign
 ) -> tuple[FloatArray, FloatArray]:
     """Score limits of a number of rows each labelled with the same known probability."""
@@ -359,7 +360,7 @@ def _flagged_pair(counts: HeadCounts, base: RatePoint, z: float) -> Pair:
     for share in wilson_share(flagged, counts.design.effective_total, z):
         hits = share * np.nan_to_num(precision)
         misses = (1 - share) * (1 - np.nan_to_num(npv, nan=1.0))
-        points.append(_table_rates(hits, hits + misses, share, 1.0))
+        points.append(table_rates(hits, hits + misses, share, 1.0))
     return points[0], points[1]
 
 
@@ -400,7 +401,7 @@ _FORMS: tuple[
         ),
         _by_prediction,
     ),
-    (lambda design, _: design.target == "population", _population),
+    (lambda design, _: design.target == "population", population_limits),
     (lambda design, _: design.pure, _true_positives),
     (lambda _, __: True, _impure),
 )
@@ -421,7 +422,7 @@ def certain_limits(
         (heads[LABELLED], tails[LABELLED] + tails[UNLABELED]),
         (heads[LABELLED] + heads[UNLABELED], tails[LABELLED]),
     )
-    points = [_table_rates(hits, hits + misses, flagged, total) for hits, misses in corners]
+    points = [table_rates(hits, hits + misses, flagged, total) for hits, misses in corners]
     ends = read_metric(points, name, beta)
     least, most = FACTS[name].range
     # Where a corner is 0/0 nothing is certain.

@@ -7,7 +7,7 @@ which rows were drawn at random. Their meeting is the variance, one function a s
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -141,6 +141,20 @@ def score_link(own: FloatArray) -> float:
     return max(1 - within / between, 0.0) if between > 0 else 0.0
 
 
+class RowMoments(Protocol):
+    """Rows of three kinds, and how a function of a row is spread among them."""
+
+    @property
+    def centred(self) -> bool:
+        """Whether variances are taken around means of the same rows, so too small by 1/n."""
+
+    def moments(self, value: Any, weights: Any) -> tuple[Any, Any]:
+        """Return mean and variance under a mixture; `weights` has one entry a kind."""
+
+    def means(self, value: Any) -> FloatArray:
+        """Return the mean among the rows of each kind."""
+
+
 @dataclass(frozen=True)
 class CellRows:
     """Rows in cells: a function has one value a cell."""
@@ -223,7 +237,7 @@ class Spread:
     """
 
     design: MixtureDesign
-    rows: CellRows | HeadRows
+    rows: RowMoments
     influence: Influence
 
     @cached_property

@@ -5,9 +5,10 @@ from typing import Any, Literal, Unpack
 from undercount.errors import InputError
 from undercount.estimate import Estimate
 from undercount.read.metrics.indirect import indirect_area
-from undercount.read.metrics.options import MetricOptions, documented, measure, read_rows, target_of
+from undercount.read.metrics.options import MetricOptions, document, measure, read_rows, target_of
 
 
+@document(0.875)
 def roc_auc(
     y: Any,
     score: Any,
@@ -19,20 +20,6 @@ def roc_auc(
 
     ½ + (A - ½)/(κ - a), A the area of labelled against unlabeled rows (Jain et al. 2017, eq. 4).
 
-    Parameters
-    ----------
-    y, score : array-like
-        Labels (1 positive, 0 negative, missing unlabeled) and scores.
-    method : {"direct", "indirect"}
-        By the formula, with DeLong's variance on the logit scale; or as the area under the
-        recovered and cleaned curve (Algorithm 1), with an interval by resampling.
-    **options
-        Keywords of `MetricOptions`.
-
-    Returns
-    -------
-    Estimate
-
     Notes
     -----
     Assumes: labels are random among the positives, and the prevalence is right.
@@ -42,13 +29,6 @@ def roc_auc(
     A direct value above 1 within the chance of the sample is reported as 1 with a
     `MisfitWarning`; beyond it, the prevalence is infeasible and an error names the largest one
     that fits.
-
-    Examples
-    --------
-    >>> import undercount as uc
-    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> round(uc.metrics.roc_auc(y, score, unlabeled=0, prevalence=0.5).value, 4)
-    0.875
     """
     if method == "direct":
         return measure(y, score, "roc_auc", **options)
@@ -66,7 +46,7 @@ def roc_auc(
     )
 
 
-@documented
+@document()
 def partial_roc_auc(
     y: Any, score: Any, *, max_fpr: float, **options: Unpack[MetricOptions]
 ) -> Estimate:
@@ -85,7 +65,7 @@ def partial_roc_auc(
     return measure(y, score, "partial_roc_auc", max_fpr=max_fpr, **options)
 
 
-@documented
+@document()
 def average_precision(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     """Estimate average precision, precision summed over the steps of recall.
 
@@ -110,7 +90,7 @@ def average_precision(y: Any, score: Any, **options: Unpack[MetricOptions]) -> E
     return measure(y, score, "average_precision", **options)
 
 
-@documented
+@document(0.6875)
 def lift_auc(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     """Estimate the area under recall against the share predicted positive (AUL).
 
@@ -123,18 +103,11 @@ def lift_auc(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     Assumes: labels are random among the positives.
     Wrong when: positives with high scores are labelled more often than others. Not comparable
     between data sets of different prevalence.
-
-    Examples
-    --------
-    >>> import undercount as uc
-    >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> uc.metrics.lift_auc(y, score, unlabeled=0).value
-    0.6875
     """
     return measure(y, score, "lift_auc", **options)
 
 
-@documented
+@document()
 def log_loss(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     """Estimate the mean negative log-likelihood of the classes.
 
@@ -152,7 +125,7 @@ def log_loss(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     return measure(y, score, "log_loss", **options)
 
 
-@documented
+@document()
 def brier_score(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     """Estimate the mean squared distance between probability and class.
 

@@ -64,10 +64,9 @@ def delong_auc(counts: ScoreCounts, shares: Shares, *, confidence_level: float =
     error = math.sqrt(variance) / gap
     inside = min(max(value, 0.0), 1.0)
     if abs(value - inside) > TOLERANCE:
-        errors = abs(value - inside) / _at_least(error, counts.effective_size("positive"), gap)
+        errors = abs(value - inside) / _floor_error(error, counts.effective_size("positive"), gap)
         misfit = Misfit("roc_auc", value, errors, shares.label_purity - abs(2 * area - 1))
-        both = shares.unlabeled_prevalence, shares.label_purity
-        misfit.report("roc_auc", both, stacklevel=2)
+        misfit.report("roc_auc", counts, shares, stacklevel=2)
     low, high = 0.0, 1.0
     if not math.isnan(error):
         reach = two_sided_z(confidence_level) * error
@@ -76,7 +75,7 @@ def delong_auc(counts: ScoreCounts, shares: Shares, *, confidence_level: float =
     return Estimate(inside, low, high, error, confidence_level, needs, "DeLong")
 
 
-def _at_least(error: float, size: float, gap: float) -> float:
+def _floor_error(error: float, size: float, gap: float) -> float:
     """Return the error, at least that of labels of which half a row is otherwise."""
     size = max(size, 1.0)
     share = 0.5 / (size + 1)

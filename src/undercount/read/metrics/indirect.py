@@ -51,8 +51,8 @@ def indirect_area(
     ]
     low, high = min(span.low for span, _ in found), max(span.high for span, _ in found)
     moved = math.hypot(
-        _moved(counts, exact, share, "unlabeled_prevalence"),
-        _moved(counts, exact, purity, "label_purity"),
+        _area_shift(counts, exact, share, "unlabeled_prevalence"),
+        _area_shift(counts, exact, purity, "label_purity"),
     )
     reach = two_sided_z(level) * moved
     low = value - math.hypot(max(value - low, 0.0), reach)
@@ -101,11 +101,11 @@ def _as_range(share: Estimate, level: float) -> Estimate:
 def _corners(counts: ScoreCounts, exact: Shares, share: Estimate, purity: Estimate) -> list[Shares]:
     """Return the shares at the ends of the ranges, as far as they exist."""
     ends = itertools.product({share.low, share.high}, {purity.low, purity.high})
-    found = [_at(counts, exact, *end) for end in ends if end != (share.value, purity.value)]
+    found = [_move(counts, exact, *end) for end in ends if end != (share.value, purity.value)]
     return [shares for shares in found if shares is not None]
 
 
-def _moved(counts: ScoreCounts, exact: Shares, number: Estimate, name: str) -> float:
+def _area_shift(counts: ScoreCounts, exact: Shares, number: Estimate, name: str) -> float:
     """Return by how much the area moves with one standard error of the share or the purity."""
     error = number.standard_error
     if error == 0:
@@ -116,13 +116,13 @@ def _moved(counts: ScoreCounts, exact: Shares, number: Estimate, name: str) -> f
             value if moves == name else getattr(exact, moves)
             for moves in ("unlabeled_prevalence", "label_purity")
         )
-        ends.append(_at(counts, exact, share, purity) or exact)
+        ends.append(_move(counts, exact, share, purity) or exact)
     gap = float(getattr(ends[1], name) - getattr(ends[0], name))
     rise = cleaned_area(counts, ends[1]) - cleaned_area(counts, ends[0])
     return abs(rise / gap) * error if gap > 0 else 0.0
 
 
-def _at(counts: ScoreCounts, exact: Shares, share: float, purity: float) -> Shares | None:
+def _move(counts: ScoreCounts, exact: Shares, share: float, purity: float) -> Shares | None:
     """Return another share and purity; whichever share was given stays when the purity moves."""
     share = exact.clip(share)
     try:

@@ -1,29 +1,32 @@
 """The keywords that every metric takes, and the one path from rows to an estimate."""
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from undercount.assume.mixture import Target
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError
-from undercount.estimate import Estimate
+from undercount.errors import InputError, warn
+from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import FACTS, LOSSES
 from undercount.read.intervals.estimate import ShareError, estimate_metric
 from undercount.read.intervals.heads import IntervalKind
 from undercount.shares import SAMPLINGS, Sampling, Shares, read_shares
 
 Metric = TypeVar("Metric", bound=Callable[..., Estimate])
-# Parameters that mean the same for every metric, by the first name of each.
-_SHARED = {
+# The parameters of the metrics, by the first name of each.
+_PARAMETERS = {
     "y": "y, score : array-like\n"
     "    Labels (1 positive, 0 negative, missing unlabeled) and scores.",
     "threshold": "threshold : float\n    Rows with at least this score are predicted positive.",
     "beta": "beta : float\n    Weight of recall.",
     "max_fpr": "max_fpr : float\n    End of the range, above 0 and at most 1.",
+    "method": 'method : {"direct", "indirect"}\n'
+    "    By the formula, with DeLong's variance on the logit scale; or as the area under the\n"
+    "    recovered and cleaned curve (Algorithm 1), with an interval by resampling.",
     "options": "**options\n    Keywords of `MetricOptions`.",
 }
-
 # What a metric rests on, by whether it needs a prevalence.
 _ASSUMED = {
     True: "Assumes: labels are random among the positives, and the prevalence is right.\n"
@@ -31,6 +34,10 @@ _ASSUMED = {
     False: "Assumes: labels are random among the positives; no prevalence is needed if they are "
     "pure.\nWrong when: positives with high scores are labelled more often than others.",
 }
+# The rows that show most metrics, and what they are shown with.
+_ROWS = """>>> import undercount as uc
+>>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]"""
+_SHOWN = {"threshold": "threshold=6", "beta": "beta=2"}
 
 
 class MetricOptions(TypedDict, total=False):
@@ -93,8 +100,11 @@ class MetricOptions(TypedDict, total=False):
     share_error: ShareError
 
 
-def documented(metric: Metric) -> Metric:
-    """Write into a docstring what metrics share: parameters, and what they assume if it is silent.
+def document(example: float | None = None) -> Callable[[Metric], Metric]:
+    """Write into a docstring what metrics share.
+
+    That is: the parameters, what the metric assumes if the docstring is silent, and an example of
+    eight rows whose value is `example`, unless the docstring has its own.
 
     Examples
     --------
@@ -102,16 +112,34 @@ def documented(metric: Metric) -> Metric:
     >>> "Assumes: labels are random among the positives" in uc.metrics.f1.__doc__
     True
     """
-    if metric.__doc__ is None:  # python -OO
+
+    def write(metric: Metric) -> Metric:
+        if metric.__doc__ is None:  # python -OO
+            return metric
+        text, *rest = re.split(
+            r"(?m)^(?=(?:Notes|Examples)\n-+$)", inspect.cleandoc(metric.__doc__)
+        )
+        takes = [name for name in _PARAMETERS if name in metric.__annotations__]
+        parts = [text.strip(), _section("Parameters", *(_PARAMETERS[name] for name in takes))]
+        parts.append(_section("Returns", "Estimate"))
+        needs_prevalence = FACTS[metric.__name__].needs_prevalence
+        if not any(part.startswith("Notes") for part in rest):
+            parts.append(_section("Notes", _ASSUMED[needs_prevalence]))
+        parts += [part.strip() for part in rest]
+        if example is not None:
+            given = [_SHOWN[name] for name in takes if name in _SHOWN]
+            given += ["unlabeled=0", *["prevalence=0.5"] * needs_prevalence]
+            call = f"uc.metrics.{metric.__name__}(y, score, {', '.join(given)})"
+            lines = f">>> estimate = {call}\n>>> round(estimate.value, 4)\n{example}"
+            parts.append(_section("Examples", _ROWS, lines))
+        metric.__doc__ = "\n\n".join(parts) + "\n"
         return metric
-    doc = inspect.cleandoc(metric.__doc__)
-    shared = "\n".join(_SHARED[name] for name in metric.__annotations__ if name in _SHARED)
-    words = f"Parameters\n----------\n{shared}\n\nReturns\n-------\nEstimate\n\n"
-    if "Notes\n-----" not in doc:
-        words += f"Notes\n-----\n{_ASSUMED[FACTS[metric.__name__].needs_prevalence]}\n\n"
-    place = doc.index("Notes\n-----" if "Notes\n-----" in doc else "Examples\n--------")
-    metric.__doc__ = doc[:place] + words + doc[place:]
-    return metric
+
+    return write
+
+
+def _section(title: str, *lines: str) -> str:
+    return "\n".join([title, "-" * len(title), *lines])
 
 
 def read_rows(
@@ -145,7 +173,16 @@ def read_rows(
         raise InputError(f"sampling must be one of {SAMPLINGS}; got {sampling!r}")
     prevalences = ("prevalence", "unlabeled_prevalence", "label_frequency")
     given: dict[str, Any] = {name: options.get(name) for name in prevalences}
-    shares = read_shares(counts, **given, label_purity=purity, sampling=sampling)
+    about: dict[str, Any] = {
+        "label_purity": purity,
+        "sampling": sampling,
+        "target": target_of(options),
+    }
+    shares: Shares | None
+    if hasattr(given["unlabeled_prevalence"], "fit"):
+        shares = _estimated_shares(counts, options.get("confidence_level", 0.95), given | about)
+    else:
+        shares = read_shares(counts, **given, **about)
     if shares is None and (FACTS[name].needs_prevalence or purity != 1):
         reason = "" if FACTS[name].needs_prevalence else f" when label_purity is {purity}"
         raise InputError(
@@ -153,6 +190,19 @@ def read_rows(
             f"{reason}; got none. undercount.prevalence estimates it"
         )
     return counts, shares
+
+
+def _estimated_shares(
+    counts: ScoreCounts, confidence_level: float, asked: dict[str, Any]
+) -> Shares:
+    """Return the share that an estimator finds, as `evaluate` takes it; its warnings are shown."""
+    from undercount.read.hidden_share import shared_share  # noqa: PLC0415 - only for estimators
+
+    check_confidence_level(confidence_level)
+    found = shared_share({"score": counts}, confidence_level=confidence_level, **asked)["score"]
+    for warning in found.warned:
+        warn(warning, stacklevel=5)
+    return found.shares
 
 
 def target_of(options: MetricOptions) -> Target:

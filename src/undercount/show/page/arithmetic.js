@@ -101,42 +101,6 @@ function largestAt(model, i, purity) { // no rate at this threshold outside [0, 
     over(purity - g + (1 - purity) * q, 1 - g)));
 }
 
-// ---- labelling bias: odds of being labelled differ at most by a factor ----
-const biasedRecall = (r, ratio) => [r / (r + ratio * (1 - r)), ratio * r / (ratio * r + (1 - r))];
-function biasedAt(name, t, f, p, ratio) {
-  const flagged = p * t + (1 - p) * f, r = clip(t);
-  // No more positives are flagged than rows, no more negatives than there are; what is outside itself stays.
-  const range = p > 0 ? [Math.min((flagged - (1 - p)) / p, r), Math.max(flagged / p, r)] : [0, 1];
-  const ends = biasedRecall(r, ratio).map((v) => clip(v, ...range)).map((r) => METRICS[name](r, (flagged - p * r) / (1 - p), p));
-  if (ends.some((v) => Math.abs(v) > 1e9)) return [NaN, NaN]; // over a rounding error: nothing of the target is flagged
-  return [Math.min(...ends), Math.max(...ends)];
-}
-function biasedArea(model, name, share, purity, ratio) {
-  const p = mix(model.sizes, "", share, purity, model.single).prevalence;
-  const ends = [extreme(model, ratio, -1), extreme(model, ratio, 1)].map((v) => (v - p / 2) / (1 - p));
-  const fits = ends[0] <= 1 + 1e-9 && ends[1] >= -1e-9; // else the share does not fit the scores
-  const inside = fits ? ends.map((v) => clip(v)) : ends;
-  return name === "lift_auc" ? inside.map((v) => p / 2 + (1 - p) * v) : inside;
-}
-function positions(model) { // share of all rows below each cell, ties one half
-  if (!model.below) {
-    const [p, u, n] = model.heads, all = u.map((v, i) => model.single ? v + p[i] + n[i] : v);
-    model.below = Float64Array.from(model.masses[0], (_, i) => 1 - (all[i] + all[i + 1]) / 2 / all[model.m]);
-  }
-  return model.below;
-}
-function extreme(model, ratio, sign) {
-  const weight = model.masses[0], position = positions(model), m = model.m;
-  let whole = 0, head = 0, moved = 0, best = -Infinity;
-  for (let i = 0; i < m; i++) whole += weight[i] * position[i];
-  for (let j = 0; j < m; j++) {
-    const i = sign > 0 ? j : m - 1 - j;
-    head += weight[i]; moved += weight[i] * position[i];
-    best = Math.max(best, sign * (whole + (ratio - 1) * moved) / (1 + (ratio - 1) * head));
-  }
-  return sign * best;
-}
-
 // ---- where a conclusion "metric >= value" starts and stops to hold ----
 function root(holds, low, high) {
   for (let k = 0; k < 60; k++) { const middle = (low + high) / 2; if (holds(middle)) high = middle; else low = middle; }
@@ -164,9 +128,9 @@ function leastShare(model, name, value, i, purity) {
 const mostShare = (model, purity) => Math.min(largestShare(model, purity), purity - 1e-6);
 // Whether a metric that is enough without hidden positives is so with as many as the scores allow.
 const always = (model, name, value, i, purity) => !(valueAt(model, name, i, mostShare(model, purity), purity) < value - 1e-9);
+// The largest labelling bias at which the lower end of a metric, with the chance of the labels, is enough.
 function largestBias(model, name, value, i, share, purity) {
-  const rates = ratesOf(mix(model.sizes, "", share, purity, model.single), ratesAt(model, i)), top = Math.log(1000);
-  const fails = (log) => !((name === "roc_auc" ? biasedArea(model, name, share, purity, Math.exp(log)) : biasedAt(name, ...rates, Math.exp(log)))[0] >= value);
-  if (fails(0) || name === "lift_auc" || name === "average_precision") return NaN;
+  const ends = biasEnds(model, name, i, share, purity), top = Math.log(1000), fails = (log) => !(ends(Math.exp(log))[0] >= value);
+  if (fails(0)) return NaN;
   return fails(top) ? Math.exp(root(fails, 0, top)) : Infinity;
 }

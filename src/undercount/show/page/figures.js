@@ -10,7 +10,7 @@ const several = models.length > 1;
 function bandOf(model) {
   if (!kept.has("band")) {
     const h = model.hidden_share, known = model.known || (model.known = { ...model, errors: [0, model.errors[1]], hidden_share: { ...h, low: h.value, high: h.value } });
-    const list = designs(known, shareOf(model), purityOf(model)), c = curveOf(model), m = model.m; // drawBand adds the share
+    const list = designs(known, shareOf(model), purityOf(model)), m = model.m; // drawBand adds the share
     const count = Math.min(m, clip(Math.round(400 / list.length), 40, 160));
     const at = Array.from({ length: count }, (_, j) => Math.round(1 + j * (m - 1) / Math.max(1, count - 1))), out = {};
     for (const name of ["recall", "precision"]) {
@@ -24,8 +24,8 @@ function bandOf(model) {
         }
         if (!fits) return;
         if (state.gamma > 1) {
-          const ends = biasedAt(name, c.tpr[i], c.fpr[i], c.prevalence, state.gamma);
-          low = Math.min(low, ends[0]); high = Math.max(high, Math.min(1, ends[1]));
+          const ends = biasEnds(model, name, i, shareOf(model), purityOf(model))(state.gamma);
+          if (ends.every(Number.isFinite)) low = Math.min(low, ends[0]), high = Math.max(high, ends[1]);
         }
         out[name].at.push(i); out[name].low.push(low); out[name].high.push(high);
       });

@@ -60,7 +60,7 @@ function sources(d, i, name) {
     return { base, pairs: [anyRecall(ends.map((r) => [r, base[1], base[2]]))] };
   }
   if (d.pure && d.given === "label_frequency") return byPrediction(d, i);
-  if (!model.dataset) return ofPopulation(d, rates, base);
+  if (!model.dataset) return ofPopulation(d, rates);
   if (d.pure) return { base: [clip(base[0]), clip(base[1]), base[2]], pairs: [anyRecall(poolHits(d, i).map((hits) => tablePoint(model, i, hits, x.n)))] };
   const hidden = x.a * model.effective[1];
   const size = model.single ? model.effective[0] / (1 - d.purity * clip(d.purity * model.sizes[0] / x.n))
@@ -68,10 +68,10 @@ function sources(d, i, name) {
   const ratio = model.single ? model.sizes[0] / model.sizes[1] : 0;
   return { base, pairs: [(size > 0 ? wilson(rates[0], size, model.z) : [0, 1]).map((g) => at([g, rates[1] - (g - rates[0]) * ratio, rates[2]]))] };
 }
-function ofPopulation(d, rates, base) {
-  const { model } = d, pairs = [], everyone = model.total ** 2 / dot(model.sizes, model.units);
+function ofPopulation(d, rates, read = ratesOf) {
+  const { model } = d, base = read(d.x, rates), pairs = [], everyone = model.total ** 2 / dot(model.sizes, model.units);
   for (const k of KINDS) {
-    if (model.sizes[k] > 0) pairs.push(wilson(rates[k], model.effective[k], model.z).map((v) => ratesOf(d.x, rates.map((r, j) => j === k ? v : r))));
+    if (model.sizes[k] > 0) pairs.push(wilson(rates[k], model.effective[k], model.z).map((v) => read(d.x, rates.map((r, j) => j === k ? v : r))));
   }
   if (!model.single) return { base, pairs };
   if (d.given === "positives") pairs.push(wilson(base[2], everyone, model.z).map((p) => [base[0], base[1], p]));
@@ -79,24 +79,25 @@ function ofPopulation(d, rates, base) {
     let labelled = share * model.total;
     if (d.given === "prevalence") labelled = Math.min(labelled, d.value * model.total / d.purity);
     labelled = Math.min(labelled, model.total - model.sizes[2]);
-    return ratesOf(remix(d, [labelled, model.total - model.sizes[2] - labelled, model.sizes[2]]), rates);
+    const sizes = [labelled, model.total - model.sizes[2] - labelled, model.sizes[2]];
+    return read(remix(d, sizes), rates, sizes);
   }));
   return { base, pairs };
 }
 // Label frequency known: the number of positives is random too.
-function byPrediction(d, i) {
-  const { model, value: c } = d, z = model.z, [p, u, n] = model.heads.map((h) => h[i]), unit = model.units[0];
+function byPrediction(d, i, chances = [d.value, d.value]) {
+  const { model } = d, z = model.z, [p, u, n] = model.heads.map((h) => h[i]), unit = model.units[0];
   const flagged = p + u + n, total = model.total, seen = [p, model.sizes[0] - p], rows = [flagged, total - flagged];
   const point = (hits, misses) => { // limits may lie outside what the rows allow; possible() cuts the result
     const fitting = Math.min(1, (total - unit / 2) / (hits + misses)), all = (hits + misses) * fitting;
     return [hits * fitting / all, (flagged - hits * fitting) / (total - all), all / total];
   };
   const limits = seen.map((s, j) => {
-    if (!model.dataset) return rows[j] > 0 ? wilson(s / rows[j], rows[j] / unit, z).map((end) => end * rows[j] / c) : [0, 0];
-    const missed = (1 - c) * unit, middle = s + z * z * missed / 2, half = z * Math.sqrt(missed * s + (z * missed) ** 2 / 4);
+    if (!model.dataset) return rows[j] > 0 ? wilson(s / rows[j], rows[j] / unit, z).map((end) => end * rows[j] / chances[j]) : [0, 0];
+    const c = chances[j], missed = (1 - c) * unit, middle = s + z * z * missed / 2, half = z * Math.sqrt(missed * s + (z * missed) ** 2 / 4);
     return [(middle - half) / c, (middle + half) / c];
   });
-  const found = seen.map((s) => s / c), base = point(found[0], found[1]);
+  const found = seen.map((s, j) => s / chances[j]), base = point(found[0], found[1]);
   const pairs = [limits[0].map((v) => point(v, found[1])), limits[1].map((v) => point(found[0], v))];
   if (!model.dataset) {
     const [t, f, pi] = base, share = pi * t + (1 - pi) * f;

@@ -46,7 +46,8 @@ from undercount.show.text import (
 # The palette has five colours that people with colour blindness tell apart.
 MOST_MODELS = 5
 SCRIPTS = (
-    "arithmetic.js", "intervals.js", "areas.js", "charts.js", "state.js", "figures.js", "script.js"
+    "arithmetic.js", "intervals.js", "areas.js", "bias.js", "charts.js", "state.js", "figures.js",
+    "script.js",
 )  # fmt: skip
 
 

@@ -56,7 +56,7 @@ function estimateWithShare(model, name, i, share, purity) {
 }
 function rowsOf(model) {
   const i = indexOf(model), gamma = state.gamma, share = shareOf(model), purity = purityOf(model), naive = model.naive || (model.naive = naiveCurve(model));
-  const rates = ratesOf(mix(model.sizes, "", share, purity, model.single), ratesAt(model, i)), still = !moved();
+  const still = !moved();
   const low = model.plainNaive || (model.plainNaive = AREAS.map((name) => area(naive, name)));
   const grows = purity === 1 && !model.sizes[2] && low[0] >= 0.5;
   return [...POINT, ...AREAS].map((name, j) => {
@@ -66,8 +66,8 @@ function rowsOf(model) {
     if (still) [row.naive, row.value, row.low, row.high] = model.rows[j].map((v) => v === null ? NaN : v), row.fits = true;
     if (!row.fits) row.value = row.low = row.high = NaN;
     if (gamma > 1 && row.fits) {
-      if (!isArea) row.bias = biasedAt(name, ...rates, gamma);
-      else if (name !== "average_precision" && purity === 1) row.bias = biasedArea(model, name, share, purity, gamma);
+      const bias = biasEnds(model, name, i, share, purity)(gamma);
+      if (bias.every(Number.isFinite)) row.bias = bias;
     }
     const impure = purity < 1 || model.label_purity.low < model.label_purity.high;
     row.needs = "random labels" + (impure ? ", prevalence, purity" : prevalence ? ", prevalence" : "");
@@ -113,15 +113,18 @@ function changeWords(model, lead, i) {
   if (Number.isNaN(least)) return `${name} holds at no share of hidden positives that the scores allow`;
   if (least > 0) parts.push(`hidden positives ≥ ${percent(least)}`);
   if (Number.isFinite(bias)) parts.push(`labelling bias below Γ = ${+bias.toPrecision(2)}`);
-  if (parts.length) return `${name} holds while ${parts.join(" · ")}`;
-  return name + (always(model, lead.name, goal, i, purityOf(model)) ? " holds whatever the prevalence" : " holds without hidden positives, but not with as many as the scores allow");
+  const doubt = Number.isNaN(bias) && (precise || purityOf(model) === 1) ? ", but the chance of the labels alone may break it" : "";
+  if (parts.length) return `${name} holds while ${parts.join(" · ")}${doubt}`;
+  return name + (always(model, lead.name, goal, i, purityOf(model)) ? ` holds whatever the prevalence${doubt}` : " holds without hidden positives, but not with as many as the scores allow");
 }
 function goalWords(model, i) {
   const name = $("goal-metric").value, value = Number($("goal-value").value), at = [model, name, value, i];
   const least = leastShare(...at, purityOf(model)), bias = largestBias(...at, shareOf(model), purityOf(model));
   const when = Number.isNaN(least) ? "no share that the scores allow is enough"
     : least === 0 ? (always(...at, purityOf(model)) ? "it holds whatever the prevalence" : "it holds without hidden positives, but not with as many as the scores allow") : `it holds from ${percent(least)} hidden positives on`;
-  const survives = Number.isNaN(bias) ? "it does not hold"
+  const enough = valueAt(...at.slice(0, 2), i, shareOf(model), purityOf(model)) >= value;
+  const survives = name === "roc_auc" && purityOf(model) < 1 ? "a labelling bias is not followed with impure labels"
+    : Number.isNaN(bias) ? (enough ? "the chance of the labels alone may break it" : "it does not hold")
     : bias === Infinity ? "no labelling bias below Γ = 1000 breaks it" : `it survives a labelling bias up to Γ = ${bias.toFixed(2)}`;
   return `${when}; at the share set above ${survives}.`;
 }

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.shares import Shares
-from undercount.theory.prevalence_slopes import identified_prevalence, prevalence_slopes
+from undercount.theory.wrong_prevalence import identified_prevalence, prevalence_slopes
 
 rows = st.lists(st.integers(0, 5), min_size=6, max_size=6).filter(any)
 

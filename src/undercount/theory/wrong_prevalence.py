@@ -9,6 +9,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, ratio
 from undercount.errors import InputError
 from undercount.shares import Shares
+from undercount.theory.numbers import read_along_scores
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class PrevalenceSlopes:
     Examples
     --------
     >>> import undercount as uc
-    >>> from undercount.theory.prevalence_slopes import prevalence_slopes
+    >>> from undercount.theory.wrong_prevalence import prevalence_slopes
     >>> counts = uc.ScoreCounts.from_rows([1, None, None, 1, None, None], [6, 5, 4, 3, 2, 1])
     >>> prevalence_slopes(counts, uc.Shares(0.5), [0.5, 0.5, 0.5, 1, 1, 1]).tp
     array([2., 2., 2., 4., 4., 4.])
@@ -68,7 +69,7 @@ def prevalence_slopes(counts: ScoreCounts, shares: Shares, cdf: ArrayLike) -> Pr
     Examples
     --------
     >>> import undercount as uc
-    >>> from undercount.theory.prevalence_slopes import prevalence_slopes
+    >>> from undercount.theory.wrong_prevalence import prevalence_slopes
     >>> counts = uc.ScoreCounts.from_rows([1, None, None, 1, None, None], [6, 5, 4, 3, 2, 1])
     >>> slopes = prevalence_slopes(counts, uc.Shares(0.5), [0.5, 0.5, 0.5, 1, 1, 1])
     >>> slopes.fpr
@@ -76,12 +77,7 @@ def prevalence_slopes(counts: ScoreCounts, shares: Shares, cdf: ArrayLike) -> Pr
     """
     counts.require("unlabeled")
     share, size = shares.unlabeled_prevalence, counts.n_unlabeled
-    reached = np.asarray(cdf, dtype=np.float64)
-    if reached.shape != counts.score.shape:
-        raise InputError(
-            f"cdf must hold one value a distinct score, {len(counts.score)}; "
-            f"got shape {reached.shape}"
-        )
+    reached = read_along_scores("cdf", cdf, counts)
     heads = counts.cumulative()[2][1:]
     return PrevalenceSlopes(
         tp=reached * size,
@@ -114,7 +110,7 @@ def identified_prevalence(counts: ScoreCounts) -> float:
     Examples
     --------
     >>> import undercount as uc
-    >>> from undercount.theory.prevalence_slopes import identified_prevalence
+    >>> from undercount.theory.wrong_prevalence import identified_prevalence
     >>> counts = uc.ScoreCounts.from_rows([1, 0, None, None], [2, 1, 2, 1])
     >>> identified_prevalence(counts)
     0.5

@@ -1,0 +1,43 @@
+"""Stop at once at Ctrl-C, whatever library is at work: one line, and nothing half-written."""
+
+import os
+import signal
+import socket
+import sys
+import threading
+from contextlib import suppress
+
+from undercount.count.atomic_file import remove_unfinished
+
+# As by convention: ended by signal 2.
+INTERRUPTED = 130
+STOPPED = "stopped; no file is left half-written"
+# Takes off a bar that is being drawn, and gives the cursor back that it hides.
+CLEAR_LINE = "\r\x1b[2K\x1b[?25h"
+
+
+def stop_at_interrupts() -> None:
+    """Let a thread wait for Ctrl-C, and end the process when it comes.
+
+    Python raises KeyboardInterrupt only when a library gives control back, which a sort or a query
+    of many rows does not do for seconds, and a library may take it for an error of its own. A
+    thread wakes as soon as the signal has come.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background
+        return
+    inside, outside = socket.socketpair()
+    outside.setblocking(False)  # noqa: FBT003 - takes nothing else
+    signal.set_wakeup_fd(outside.fileno(), warn_on_full_buffer=False)
+    signal.signal(signal.SIGINT, lambda *_: None)
+    threading.Thread(target=_wait, args=(inside, outside), daemon=True).start()
+
+
+def _wait(inside: socket.socket, _kept_open: socket.socket) -> None:
+    while inside.recv(1) != bytes([signal.SIGINT]):
+        pass
+    remove_unfinished()
+    with suppress(OSError, ValueError):
+        clear = CLEAR_LINE if sys.stderr.isatty() else ""
+        os.write(sys.stderr.fileno(), f"{clear}{STOPPED}\n".encode())
+    os._exit(INTERRUPTED)

@@ -1,0 +1,104 @@
+"""Rows and settings that can carry an estimate: read, refused, or warned of."""
+
+from typing import Any
+
+import numpy as np
+
+from undercount.counts import BoolArray, ScoreCounts
+from undercount.curve import FloatArray
+from undercount.errors import InputError, MisfitWarning, SmallSampleWarning, warn, wording
+from undercount.prevalence.ranks import auc_standard_error
+
+MIN_LABELS = 10
+FEW_LABELS = 30
+IN_SAMPLE_AUC = 0.99
+
+
+def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+    """Raise unless the value of a parameter is one of those allowed."""
+    if value not in allowed:
+        raise InputError(f"{name} must be one of {allowed}; got {value!r}")
+
+
+def as_counts(y: Any, score: Any, *, unlabeled: Any, sample_weight: Any) -> ScoreCounts:
+    """Return counts, made from rows where rows are given."""
+    if not isinstance(y, ScoreCounts):
+        if score is None:
+            raise InputError("fit needs labels and scores, or one ScoreCounts; got no scores")
+        return ScoreCounts.from_rows(y, score, unlabeled=unlabeled, sample_weight=sample_weight)
+    if score is not None or unlabeled is not None or sample_weight is not None:
+        raise InputError("fit(counts) takes no scores, unlabeled or weights: counts hold them")
+    return y
+
+
+def check_sizes(n_labelled: float, n_unlabeled: float) -> None:
+    """Raise unless there are enough labels and any unlabeled row."""
+    if n_labelled < MIN_LABELS:
+        raise InputError(
+            f"estimating a prevalence needs at least {MIN_LABELS} labelled positives; got "
+            f"{n_labelled:g}: review some unlabeled rows and "
+            + wording(
+                "use VerifiedSample",
+                "give evaluate the share of positives among them by --unlabeled-prevalence",
+            )
+        )
+    if n_unlabeled < 1:
+        raise InputError(
+            "there must be unlabeled rows; got none (is "
+            f"{wording('`unlabeled=`', '--unlabeled')} missing?)"
+        )
+
+
+def check_counts(counts: ScoreCounts) -> None:
+    """Raise unless the counts can carry an estimate."""
+    # Ten rows of weight .1 are still ten labels, also where rounding makes them 9.9999999999999.
+    sizes = [round(counts.effective_size(label), 9) for label in ("positive", "unlabeled")]
+    check_sizes(*sizes)
+    if np.count_nonzero(counts.positive + counts.unlabeled) < 2:  # noqa: PLR2004 - not constant
+        raise InputError("scores must vary; got one constant score, which identifies nothing")
+
+
+def warn_about_scores(counts: ScoreCounts, auc: float) -> None:
+    """Warn of scores that look in-sample or useless."""
+    if auc > IN_SAMPLE_AUC:
+        words = (
+            f"the scores separate labelled from unlabeled rows almost perfectly (AUC {auc:.3f}):"
+            f" either under {2 * (1 - auc):.1%} of the unlabeled are positive, or the scorer was"
+            " trained on these rows; use out-of-fold scores"
+        )
+        warn(MisfitWarning(words, code="separated"), stacklevel=3)
+    elif auc - 2 * auc_standard_error(counts, auc) < 0.5:  # noqa: PLR2004 - a coin's AUC
+        words = (
+            f"the scores do not tell labelled from unlabeled rows (AUC {auc:.3f}): either nearly"
+            " all unlabeled rows are positive, or the scores are useless"
+        )
+        warn(MisfitWarning(words), stacklevel=3)
+
+
+def warn_about_size(counts: ScoreCounts) -> None:
+    """Warn of an interval that rests on few labels."""
+    n_labelled = round(counts.effective_size("positive"), 9)
+    if n_labelled < FEW_LABELS:
+        warn(
+            SmallSampleWarning(
+                f"only {n_labelled:g} labelled positives: intervals may be too narrow"
+            ),
+            stacklevel=3,
+        )
+
+
+def as_matrix(X: Any) -> FloatArray:
+    """Return features as a finite matrix of floats."""
+    features = np.asarray(X, float)
+    if features.ndim != 2:  # noqa: PLR2004 - rows and columns
+        raise InputError(f"X must have two dimensions; got {features.ndim}: use X.reshape(-1, 1)")
+    if not np.all(np.isfinite(features)):
+        raise InputError("X must be finite; got missing or infinite values: impute them first")
+    return features
+
+
+def label_masks(y: Any, n_rows: int, *, unlabeled: Any = None) -> tuple[BoolArray, BoolArray]:
+    """Return masks of the labelled positive and of the unlabeled rows, in the rows' order."""
+    # Descending positions as scores: the table's cells are then the rows in their order.
+    counts = ScoreCounts.from_rows(y, -np.arange(float(n_rows)), unlabeled=unlabeled)
+    return counts.positive > 0, counts.unlabeled > 0

@@ -1,0 +1,77 @@
+"""Ctrl-C: code 130 and one line at once, whoever is at work, and nothing half-written."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import duckdb
+import pytest
+
+from undercount.cli.interrupt import STOPPED
+from undercount.cli.main import commands, main
+
+PAIR = ["--score", "s", "--score", "t", "--prevalence", "0.2"]
+JOBS = {
+    "evaluate": [
+        "evaluate",
+        "rows.parquet",
+        "--score",
+        "s",
+        "--json",
+        "o.json",
+        "--html",
+        "o.html",
+    ],
+    "count": ["count", "rows.parquet", "--score", "s", "-o", "o.parquet"],
+    "compare": ["compare", "rows.parquet", *PAIR, "--json", "o.json"],
+}
+# The work of some of these ends before; seconds that must be enough to notice a signal.
+MOMENTS, NOTICED = (0.9, 1.6, 2.8), 0.5
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("many")
+    columns = "CASE WHEN random() < 0.05 THEN 1 END AS y, random() AS s, random() AS t"
+    duckdb.sql(
+        f"COPY (SELECT {columns} FROM range(10_000_000)) TO '{folder}/rows.parquet'"  # noqa: S608
+    )
+    (folder / "temporary").mkdir()
+    return folder
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends signals")
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_work_stops_at_once(folder, job, moment):
+    before = {path.name for path in folder.iterdir()}
+    with subprocess.Popen(  # noqa: S603 - our own command
+        [sys.executable, "-m", "undercount", *JOBS[job], "--label", "y"],
+        cwd=folder,
+        env={**os.environ, "TMPDIR": str(folder / "temporary")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        time.sleep(moment)
+        process.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        _, said = process.communicate()
+        seconds = time.monotonic() - start
+    if process.returncode == 0:
+        pytest.skip("done before the signal")
+    assert (process.returncode, said) == (130, f"{STOPPED}\n")
+    assert seconds < NOTICED
+    assert {path.name for path in folder.iterdir()} == before
+    assert list((folder / "temporary").iterdir()) == []
+
+
+def test_inside_python_an_interrupt_has_the_same_code(monkeypatch, capsys):
+    def interrupted(*_arguments, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands.commands["explain"], "callback", interrupted)
+    assert main(["explain"]) == 130
+    assert capsys.readouterr().err.strip() == STOPPED
