@@ -117,6 +117,29 @@ function labelling(d, phi, bySize) { // only which positives carry a label is ra
   if (d.pure) return kept * meanVariance(d, label, 0);
   return inflation(d, label) * (purity * kept * moments(masses, label, x.positive)[1] + (1 - purity) * others * moments(masses, label, x.negative)[1]) / effective[0];
 }
+function thirdMoments(d, { phi, bySize }) { // of the error, and of the error with its variance
+  const { model, x, purity } = d, { masses, effective: n } = model, weighted = labelWeights(model);
+  const third = (value, k) => {
+    const mean = moments(masses, value, UNIT[k])[0];
+    const cubes = k === 0 && weighted ? weightedMoment(d, value, 3, 2) : moments(masses, value.map((v) => (v - mean) ** 3), UNIT[k])[0];
+    return cubes * n[k] ** 2 / ((n[k] - 1) * (n[k] - 2));
+  };
+  if (!model.dataset) return new Array(2).fill(KINDS.reduce((s, k) => s + (n[k] > 2 ? third(phi[k], k) / n[k] ** 2 : 0), 0));
+  if (n[0] <= 2) return [0, 0];
+  if (!model.single) {
+    const hidden = x.a * n[1], other = hidden > 0 ? 1 / hidden : 0, of = third(phi[0], 0);
+    return [of * (n[0] ** -2 - other ** 2), of * (1 / n[0] + other) / n[0]];
+  }
+  const label = labelMoves(d, phi), [mean, variance] = moments(masses, label, UNIT[0]), [kept, others] = unlabelledShares(d);
+  const free = purity * kept + (1 - purity) * others, shift = d.given === "label_frequency" ? model.sizes[0] * numberSlope(d, phi, mean, bySize) : 0;
+  const at = weighted ? [0, 1, 2].map((power) => weightedMoment(d, label, power, 2)) : [1, 0, variance];
+  const of = (third(label, 0) + (shift ? 3 * shift * at[2] + 3 * shift ** 2 * at[1] + shift ** 3 * at[0] : 0)) / n[0] ** 2;
+  return [of * free * (2 * free - 1), of * free ** 2];
+}
+function skewedEnds(value, error, [first, second], t) { // Hall's cubic
+  const bend = (second / 2 - first / 6) / error ** 3, shift = first / 6 / error ** 3;
+  return [t, -t].map((q) => value - error * (Math.abs(bend) > 1e-8 ? (Math.cbrt(1 + 3 * bend * (q - shift)) - 1) / bend : q - shift));
+}
 function unlabeledRows(d, value) { // labelled rows stand for the positives among these unlabeled rows
   const { model, x, purity } = d, { masses, effective } = model, hidden = effective[1] * x.a;
   const among = moments(masses, value, x.positive)[1], rest = moments(masses, value, x.negative)[1];
