@@ -13,7 +13,7 @@ from undercount.read.sensitivity import AREAS
 from undercount.show.document import N_POINTS, plain
 
 # Digits of thresholds on the page, more only where two scores would become one; and of weights.
-SHORT_DIGITS, WEIGHT_DIGITS = 8, 6
+SHORT_DIGITS, WEIGHT_DIGITS = 6, 6
 ALL_DIGITS = 17
 # Rows of the page's table: metrics at a threshold, then areas.
 PAGE_METRICS = (*POINT_METRICS, *AREAS)
@@ -82,6 +82,8 @@ def page_cells(counts: ScoreCounts, threshold: float) -> dict[str, list[float | 
     short: dict[str, list[float | None]] = {
         name: [_shorten(value) for value in column] for name, column in columns.items()
     }
+    if not cells[:, 2].any():
+        short["negative"] = []  # the script puts the zeros back
     return {"threshold": _shorten_scores(cells[:, 0]), **short}
 
 
