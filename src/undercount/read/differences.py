@@ -16,7 +16,7 @@ from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
 from undercount.read.intervals.heads import HeadCounts
-from undercount.read.intervals.paired import LeftOutPrecision, PairedRows, ScoredRows
+from undercount.read.intervals.paired import LeftOutPrecision, PairedRows, PlacedRows
 from undercount.read.sensitivity import AreaSums
 from undercount.shares import Shares
 
@@ -68,7 +68,7 @@ class Difference:
 class Model:
     """One model's rows, evaluation, and what its metrics at any share are read from."""
 
-    def __init__(self, evaluation: Evaluation, rows: ScoredRows, shares: Shares) -> None:
+    def __init__(self, evaluation: Evaluation, rows: PlacedRows, shares: Shares) -> None:
         self.evaluation, self.rows, self.shares = evaluation, rows, shares
         self.table = {row.metric: row.estimate for row in evaluation.rows}
 

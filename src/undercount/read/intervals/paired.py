@@ -52,11 +52,11 @@ class PairedRows:
         """Each row in a cell of its own."""
         return CellRows(self.kinds / np.maximum(self.kinds.sum(axis=1, keepdims=True), 1))
 
-    def scored(self, score: FloatArray, threshold: float = np.inf) -> "ScoredRows":
+    def scored(self, score: FloatArray, threshold: float = np.inf) -> "PlacedRows":
         """Put the rows into the cells of one model's score."""
         size, place = cell_places(score)
         cells = np.stack([np.bincount(place[kind], minlength=size) for kind in self.kinds])
-        return ScoredRows(self, place, cells.astype(np.float64), score >= threshold)
+        return PlacedRows(self, place, cells.astype(np.float64), score >= threshold)
 
     def error(self, one: Influence, other: Influence) -> float:
         """Return the standard error of the difference of two models in a metric.
@@ -72,7 +72,7 @@ class PairedRows:
 
 
 @dataclass(frozen=True)
-class ScoredRows:
+class PlacedRows:
     """Hold the same rows in the cells of one model's score, highest first.
 
     Parameters
@@ -151,7 +151,7 @@ class LeftOutPrecision:
     Wrong when: there are very few labels.
     """
 
-    def __init__(self, model: ScoredRows, shares: Shares) -> None:
+    def __init__(self, model: PlacedRows, shares: Shares) -> None:
         self.design, self.known = model.paired.design, shares.given == "label_frequency"
         self.values, self.whole = np.empty(0), float("nan")
         labelled = model.cells[LABELLED]
