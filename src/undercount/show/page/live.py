@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from undercount.counts import ScoreCounts
+from undercount.count.kernel.table import Table, coarsen, concatenate
+from undercount.counts import CLASSES, ScoreCounts
 from undercount.errors import collect_warnings
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
@@ -66,7 +67,7 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
         "units": [squares / total if total > 0 else 1.0 for total, squares in pairs],
         "z": float(ndtri(upper)),
         "t": float(stdtrit(max(size - 1, 1.0), upper)),
-        "start": len(_parts(counts, threshold)[0]),
+        "start": _split_cells(counts, threshold)[0].score.size,
         "cut": plain(threshold),
         "rows": [
             [plain(v) for v in (r.naive, r.estimate.value, r.estimate.low, r.estimate.high)]
@@ -77,19 +78,18 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
 
 def page_cells(counts: ScoreCounts, threshold: float) -> dict[str, list[float | None]]:
     """Return scores and rows of at most `N_POINTS` cells, one of which ends at the threshold."""
-    cells = np.concatenate(_parts(counts, threshold))
-    columns = {"positive": cells[:, 1], "negative": cells[:, 2], "unlabeled": cells[:, 3]}
+    cells = concatenate(*_split_cells(counts, threshold))
     short: dict[str, list[float | None]] = {
-        name: [_shorten(value) for value in column] for name, column in columns.items()
+        name: [_shorten(value) for value in column]
+        for name, column in zip(CLASSES, cells.classes, strict=True)
     }
-    if not cells[:, 2].any():
+    if not cells.negative.any():
         short["negative"] = []  # the script puts the zeros back
-    return {"threshold": _shorten_scores(cells[:, 0]), **short}
+    return {"threshold": _shorten_scores(cells.score), **short}
 
 
-def _parts(counts: ScoreCounts, threshold: float) -> tuple[Any, Any]:
+def _split_cells(counts: ScoreCounts, threshold: float) -> tuple[Table, Table]:
     """Return cells at or above the threshold and cells below it."""
-    table = np.stack([counts.score, counts.positive, counts.negative, counts.unlabeled], axis=1)
     split = int(np.searchsorted(-counts.score, -threshold, side="right"))
     # About as many cells each as the sides have rows of the labelled and the unlabeled.
     shares = (
@@ -97,20 +97,16 @@ def _parts(counts: ScoreCounts, threshold: float) -> tuple[Any, Any]:
         counts.unlabeled[:split].sum() / counts.n_unlabeled,
     )
     room = min(max(round(N_POINTS * sum(shares) / 2), N_POINTS // 8), N_POINTS - N_POINTS // 8)
-    above, below = _coarsen(table[:split], room), _coarsen(table[split:], N_POINTS - room)
-    if len(above):
-        above[-1, 0] = threshold  # no row lies between it and the lowest score above
-    return above, below
+    above = _coarsen(counts.table.part(slice(split)), room)
+    if above.score.size:  # no row lies between the threshold and the lowest score above
+        above = above._replace(score=np.append(above.score[:-1], threshold))
+    return above, _coarsen(counts.table.part(slice(split, None)), N_POINTS - room)
 
 
-def _coarsen(table: Any, n_bins: int) -> Any:
-    """Merge neighbouring cells into at most `n_bins`; an empty table stays empty."""
-    if len(table) == 0:
-        return table
-    if not table[:, 1:].any():
-        return table[-1:]
-    counts = ScoreCounts.from_counts(*table.T).coarsened(n_bins)
-    return np.stack([counts.score, counts.positive, counts.negative, counts.unlabeled], axis=1)
+def _coarsen(table: Table, n_bins: int) -> Table:
+    """Merge cells that hold rows into at most `n_bins`; of empty ones the last is left."""
+    held = np.add.reduce(table.classes) > 0
+    return coarsen(table.part(held), n_bins) if held.any() else table.part(slice(-1, None))
 
 
 def _shorten_scores(scores: Any) -> list[float | None]:
