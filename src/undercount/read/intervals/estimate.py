@@ -194,16 +194,17 @@ def _range_level(found: list[Found], level: float) -> float:
     metric's range can be missed by chance if the range is wide, and both if it is a point:
     Φ(c + width/error) - Φ(-c) = level.
     """
-    values = np.array([each.value for each in found])
-    error = max(each.standard_error for each in found)
-    width = float(np.ptp(values))
+    width = float(np.ptp([each.value for each in found]))
+    z = two_sided_z(level)
+    # Skew intervals count as symmetric ones of their length, the longest for all.
+    error = max(each.high - each.low for each in found) / (2 * z)
     if not np.isfinite(width) or not error > 0:
         return level
 
     def excess(c: float) -> float:
         return float(ndtr(c + width / error) - ndtr(-c)) - level
 
-    c = brentq(excess, 0.0, two_sided_z(level) + _ROUNDING)
+    c = brentq(excess, 0.0, z + _ROUNDING, xtol=1e-14)
     return float(ndtr(c) - ndtr(-c))
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtr, ndtri, stdtrit
 
 from undercount.count.kernel.table import Table, coarsen, concatenate
 from undercount.counts import CLASSES, ScoreCounts
@@ -16,6 +16,8 @@ from undercount.show.document import N_POINTS, plain
 # Digits of thresholds on the page, more only where two scores would become one; and of weights.
 SHORT_DIGITS, WEIGHT_DIGITS = 6, 6
 ALL_DIGITS = 17
+# Points at which Student's quantile is given where the script must find it at other levels.
+STUDENT_POINTS = 12
 # Rows of the page's table: metrics at a threshold, then areas.
 PAGE_METRICS = (*POINT_METRICS, *AREAS)
 
@@ -67,6 +69,7 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
         "units": [squares / total if total > 0 else 1.0 for total, squares in pairs],
         "z": float(ndtri(upper)),
         "t": float(stdtrit(max(size - 1, 1.0), upper)),
+        "students": _student_quantiles(evaluation, size),
         "start": _split_cells(counts, threshold)[0].score.size,
         "cut": plain(threshold),
         "rows": [
@@ -74,6 +77,20 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
             for r in rows
         ],
     }
+
+
+def _student_quantiles(evaluation: Evaluation, size: float) -> list[list[float]]:
+    """Return normal quantiles between those of a one- and a two-sided interval, and Student's.
+
+    Between these points, which are Chebyshev's, the script interpolates where a range was given.
+    """
+    shares, level = evaluation.shares, evaluation.confidence_level
+    if not (shares.unlabeled_prevalence_interval or shares.label_purity_interval):
+        return []
+    low, high = float(ndtri(level)), float(ndtri((1 + level) / 2))
+    nodes = np.cos(np.pi * (np.arange(STUDENT_POINTS) + 0.5) / STUDENT_POINTS)
+    at = (low + high) / 2 + (high - low) / 2 * nodes
+    return [at.tolist(), stdtrit(max(size - 1, 1.0), ndtr(at)).tolist()]
 
 
 def page_cells(counts: ScoreCounts, threshold: float) -> dict[str, list[float | None]]:
