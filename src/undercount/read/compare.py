@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from undercount.count.arrays import read_labels, read_scores
 from undercount.errors import InputError, named
 from undercount.read.differences import AREAS, POINTS, Difference, Paired, holm_adjusted
-from undercount.read.evaluate import count_model, evaluate_models
+from undercount.read.evaluate import count_model, evaluate, evaluate_models
 from undercount.read.evaluation import Evaluation, render
 
 if TYPE_CHECKING:
@@ -135,6 +136,9 @@ def compare(
         raise InputError(
             f"compare takes no {named('sample_weight')}; repeat rows, or evaluate each model"
         )
+    unknown = sorted(set(options) - set(signature(evaluate).parameters))
+    if unknown:
+        raise TypeError(f"compare() got an unexpected keyword argument {unknown[0]!r}")
     thresholds = _thresholds(threshold, scores)
     # With impure labels average precision and the areas' intervals need every score.
     purity = options.get("label_purity", 1.0)
