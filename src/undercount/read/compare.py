@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
 from undercount.assume.mixture import design_of
@@ -17,7 +18,7 @@ from undercount.read.differences import (
     Question,
     holm_adjusted,
 )
-from undercount.read.evaluate import RecountableRows, count_model, evaluate_models
+from undercount.read.evaluate import RecountableRows, count_model, evaluate, evaluate_models
 from undercount.read.evaluation import Evaluation, render
 from undercount.read.intervals.paired import ModelRows
 
@@ -159,6 +160,9 @@ def compare(
         raise InputError(
             f"{named('question')} must be one of {', '.join(TARGET_OF)}; got {question!r}"
         )
+    unknown = sorted(set(options) - set(signature(evaluate).parameters))
+    if unknown:
+        raise TypeError(f"compare() got an unexpected keyword argument {unknown[0]!r}")
     thresholds = _thresholds(threshold, scores)
     # With impure labels average precision and the areas' intervals need every score.
     purity = options.get("label_purity", 1.0)

@@ -177,7 +177,7 @@ def _share_ends(facts: MetricFacts, shares: Shares | None, level: float) -> list
     Its value is the same there; but how many positives carry no label decides how far chance may
     take it (the finite-population correction), and the end that widens most is taken.
     """
-    if shares is None or facts.needs_prevalence or shares.unlabeled_prevalence_error == 0:
+    if shares is None or shares.unlabeled_prevalence_error == 0 or facts.needs_prevalence:
         return []
     if shares.label_purity < 1 or shares.label_purity_interval is not None:
         return []  # it needs the share, whose error was added in squares
