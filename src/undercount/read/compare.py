@@ -124,8 +124,8 @@ def compare(
         What differences, their intervals, p-values and chances of being better speak of. By
         default which model is better where these rows come from, as if other rows were drawn;
         "rows" asks which is better on these very rows, where only the choice of the labelled
-        ones is random. Read as the first, the second calls equal models different in up to half
-        of all samples. The models' own numbers keep their `target`.
+        ones is random. Read as the first, the second calls equal models different too often, the
+        more so the more positives are labelled. The models' own numbers keep their `target`.
     **options
         The other arguments of `evaluate`.
 
