@@ -112,7 +112,7 @@ function changeWords(model, lead, i) {
   const name = precise ? `precision ≥ ${percent(goal)}` : `ROC AUC ≥ ${goal}`;
   if (Number.isNaN(least)) return `${name} holds at no share of hidden positives that the scores allow`;
   if (least > 0) parts.push(`hidden positives ≥ ${percent(least)}`);
-  if (Number.isFinite(bias)) parts.push(`labelling bias below Γ = ${+bias.toPrecision(2)}`);
+  if (Number.isFinite(bias)) parts.push(`labelling bias below Γ = ${+bias.toPrecision(3)}`);
   const doubt = Number.isNaN(bias) && (precise || purityOf(model) === 1) ? ", but the chance of the labels alone may break it" : "";
   if (parts.length) return `${name} holds while ${parts.join(" · ")}${doubt}`;
   return name + (always(model, lead.name, goal, i, purityOf(model)) ? ` holds whatever the prevalence${doubt}` : " holds without hidden positives, but not with as many as the scores allow");
