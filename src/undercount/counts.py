@@ -99,11 +99,7 @@ class ScoreCounts:
             )
         if len(scores) == 0:
             raise InputError("y and score must hold at least one row; got none")
-        weights = None
-        if sample_weight is not None:
-            weights = read_weights(sample_weight, len(scores))
-            kept = weights > 0
-            scores, labels, weights = scores[kept], labels[kept], weights[kept]
+        weights = None if sample_weight is None else read_weights(sample_weight, len(scores))
         if compact:
             table = insert_knots(compact_table(scores, labels, weights, knots), knots)
         else:

@@ -349,12 +349,6 @@ class Shares:
             return self.given, moved.unlabeled_prevalence
         return self.given, float(getattr(moved, self.given)(counts))
 
-    def weights_from(self) -> tuple[Given, float]:
-        """Return the share that the weights of rows follow from, which chance may take below 0."""
-        if self.population_prevalence is not None:
-            return "prevalence", self.population_prevalence
-        return "unlabeled_prevalence", self.unlabeled_prevalence
-
     def label_frequency(self, counts: ScoreCounts) -> float:
         """Return the share of all positives that carry a label; NaN if there are none."""
         if self.sampling == "case-control":

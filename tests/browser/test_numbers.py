@@ -96,7 +96,9 @@ def embedded(text: str) -> dict[str, Any]:
 def rebuilt(facts: dict[str, Any], k: int = 0) -> uc.ScoreCounts:
     """Make counts of the cells embedded in the page."""
     curve, units = facts["document"]["models"][k]["curve"], facts["live"][k]["units"]
-    columns = [np.array(curve[name], float) for name in ("positive", "negative", "unlabeled")]
+    none = [0.0] * len(curve["threshold"])  # a column without any row is left out
+    names = ("positive", "negative", "unlabeled")
+    columns = [np.array(curve[name] or none, float) for name in names]
     squares = [columns[place].sum() * units[kind] for place, kind in ((0, 0), (1, 2), (2, 1))]
     return uc.ScoreCounts.from_counts(
         curve["threshold"], *columns, squared_weight=(squares[0], squares[1], squares[2])

@@ -27,6 +27,22 @@ def test_compare_prints_differences(folder, capsys):
     assert "good minus poor" in capsys.readouterr().out
 
 
+def test_compare_answers_the_question_that_is_asked(folder, capsys):
+    arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]
+    arguments += ["--prevalence", "0.3", "--json", "-"]
+    found = {}
+    for question in ("population", "rows"):
+        assert main([*arguments, "--question", question]) == 0
+        found[question] = json.loads(capsys.readouterr().out)
+        assert found[question]["question"] == question
+    assert main(arguments) == 0
+    assert json.loads(capsys.readouterr().out) == found["population"]
+    widths = [d["differences"][0]["high"] - d["differences"][0]["low"] for d in found.values()]
+    assert widths[1] < widths[0]
+    assert found["rows"]["models"] == found["population"]["models"]
+    assert main([*arguments, "--question", "dataset"]) == 2
+
+
 def test_compare_writes_models_and_differences(folder, tmp_path, capsys):
     facts, page = tmp_path / "out.json", tmp_path / "out.html"
     arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]

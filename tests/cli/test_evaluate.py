@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import jsonschema
+import numpy as np
 import pytest
 
 import undercount as uc
@@ -120,6 +121,32 @@ def test_prevalence_may_be_a_range(folder, rows, tmp_path, text):
     assert [m["high"] for m in metrics] == pytest.approx(
         [row.estimate.high for row in expected.rows], abs=1e-12
     )
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "end"),
+    [("--prevalence", "0.9", "largest"), ("--label-frequency", "0.17", "least")],
+)
+def test_a_share_that_does_not_fit_is_named_by_its_option(folder, capsys, option, value, end):
+    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, option, value]
+    assert main(arguments) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"at {option} {value} and" in said
+    assert f"the {end} {option} that fits is" in said
+    assert "unlabeled" not in said.partition("standard errors")[2]
+
+
+def test_scores_of_one_file_share_one_estimate(rows, tmp_path):
+    labels, score, _, _ = rows
+    noisy = score + np.random.default_rng(8).normal(size=len(score))
+    path, out = tmp_path / "rows.csv", tmp_path / "out.json"
+    lines = [f"{y},{a},{b}" for y, a, b in zip(labels, noisy, score, strict=True)]
+    path.write_text("\n".join(["y,noisy,sharp", *lines]))
+    arguments = ["evaluate", str(path), "--label", "y", "--score", "noisy", "--score", "sharp"]
+    assert main([*arguments, "--unlabeled", "0", "--quiet", "--json", str(out)]) == 0
+    noisy_model, sharp_model = json.loads(out.read_text())["models"]
+    assert noisy_model["hidden_share"] == sharp_model["hidden_share"]
+    assert noisy_model["prevalence"] == sharp_model["prevalence"]
 
 
 def test_interval_by_resampling_the_whole_calculation(folder, tmp_path, capsys):

@@ -5,13 +5,8 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 
 import undercount as uc
-from undercount.prevalence.ranks import (
-    effective_sizes,
-    merge_cells,
-    on_scale,
-    rank_shares,
-    split_merged_cells,
-)
+from undercount.prevalence.ranks import merge_cells, on_scale, rank_shares, split_merged_cells
+from undercount.prevalence.upper_bound import effective_sizes
 
 tied_scores = st.lists(st.integers(0, 6), min_size=2, max_size=30)
 

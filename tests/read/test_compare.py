@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn import metrics
 
 import undercount as uc
@@ -120,6 +121,85 @@ def test_holm_adjusts_three_models():
     order = np.argsort(raw)
     expected = np.maximum.accumulate(np.sort(raw) * [3, 2, 1]).clip(max=1)
     np.testing.assert_allclose(np.array(adjusted)[order], expected)
+
+
+def test_the_question_is_the_population_unless_these_rows_are_asked_for():
+    # Nine of ten positives are labelled: on these rows little is left to chance.
+    y, one, other, truth = simulated(7, 2000, frequency=0.9)
+    models = {"a": one, "b": other}
+    found = uc.compare(y, models, unlabeled=0, prevalence=truth.mean(), threshold=0.8)
+    rows = uc.compare(
+        y, models, unlabeled=0, prevalence=truth.mean(), threshold=0.8, question="rows"
+    )
+    assert (found.question, rows.question) == ("population", "rows")
+    for here, there in zip(rows.differences, found.differences, strict=True):
+        assert here.question == "rows"
+        assert here.difference.value == there.difference.value
+        assert here.difference.interval.width < 0.8 * there.difference.interval.width
+        assert here.p_value < there.p_value
+    # The models' own numbers are the same, whichever question is asked.
+    assert found.evaluations["a"].table() == rows.evaluations["a"].table()
+    with pytest.raises(uc.InputError, match="question must be one of population, rows"):
+        uc.compare(y, models, unlabeled=0, prevalence=0.3, question="dataset")
+
+
+@pytest.mark.parametrize("share", [0.2, (0.1, 0.3), uc.Estimate(0.2, 0.1, 0.3, 0.05)])
+@pytest.mark.parametrize("question", ["population", "rows"])
+def test_intervals_leave_out_zero_where_p_values_are_small(question, share):
+    rng = np.random.default_rng(8)
+    looked = set()
+    for seed in range(6):
+        y, one, other, _ = simulated(30 + seed, 500)
+        found = uc.compare(
+            y,
+            {"a": one, "b": other + rng.uniform(0, 1) * one},
+            unlabeled=0,
+            unlabeled_prevalence=share,
+            threshold={"a": 0.8, "b": 1.2},
+            question=question,
+        )
+        for gap in found.differences:
+            # Where no share turns the order round, an interval may end at 0.
+            apart = not gap.difference.low < 0 < gap.difference.high
+            looked.add(apart)
+            assert apart == (gap.p_value < 0.05), gap
+    assert looked == {True, False}
+
+
+def test_p_values_have_the_tails_of_few_labels():
+    y, one, other, _ = simulated(11, 400, frequency=0.1)
+    found = uc.compare(y, {"a": one, "b": other}, unlabeled=0, prevalence=0.3)
+    gap = found.difference("roc_auc")
+    freedom = (y == 1).sum() - 1
+    assert freedom < 20
+    ratio = gap.difference.value / gap.difference.standard_error
+    assert gap.p_value == pytest.approx(2 * stats.t.sf(abs(ratio), freedom), rel=1e-9)
+    assert gap.better_probability == pytest.approx(stats.t.cdf(ratio, freedom), rel=1e-9)
+
+
+def test_an_estimated_share_leaves_these_rows_no_more_certain_than_they_may_be():
+    # If 600 positives are hidden rather than 300, one in four is labelled rather than two in five.
+    y = np.repeat([1, -1], [200, 2800])
+    rng = np.random.default_rng(3)
+    one = rng.normal(y == 1) + 0.5 * rng.normal(size=3000)
+    models = {"a": one, "b": one + rng.normal(size=3000)}
+    options = {"unlabeled": -1, "threshold": 1.0, "question": "rows"}
+    known = uc.compare(y, models, unlabeled_prevalence=300 / 2800, **options)
+    share = uc.Estimate(300 / 2800, 100 / 2800, 600 / 2800, 0.05)
+    estimated = uc.compare(y, models, unlabeled_prevalence=share, **options)
+    errors = [c.difference("recall").difference.standard_error for c in (estimated, known)]
+    assert errors[0] / errors[1] == pytest.approx(np.sqrt((600 / 800) / (300 / 500)), rel=1e-9)
+
+
+def test_models_that_flag_the_same_rows_do_not_differ_at_a_threshold():
+    y, one, _, _ = simulated(1)
+    found = uc.compare(
+        y, {"a": one, "b": one**3}, unlabeled=0, prevalence=0.3, threshold={"a": 0.5, "b": 0.125}
+    )
+    for metric in ("recall", "precision", "f1", "mcc", "accuracy"):
+        gap = found.difference(metric)
+        assert gap.difference.standard_error == gap.difference.value == 0
+        assert gap.p_value == 1
 
 
 def test_text_and_table():

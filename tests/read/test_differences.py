@@ -244,9 +244,7 @@ def test_memory_grows_with_the_rows_and_no_faster(options):
     one, other = models(truth, rng)
     y = np.where(truth & (rng.random(20_000) < 0.1), 1, -1)
     tracemalloc.start()
-    uc.compare(
-        y, {"a": one, "b": other}, unlabeled=-1, prevalence=0.2, target="population", **options
-    )
+    uc.compare(y, {"a": one, "b": other}, unlabeled=-1, prevalence=0.2, **options)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1000 * len(y)  # a matrix of 500 resamples takes 2,000 to 4,000 bytes a row

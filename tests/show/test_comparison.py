@@ -19,7 +19,7 @@ def compared(names):
     rng = np.random.default_rng(4)
     truth = rng.random(600) < 0.3
     y = np.where(truth & (rng.random(600) < 0.5), 1.0, np.nan)
-    shift = dict(zip("abc", (1.5, 1.4, 0.5), strict=True))
+    shift = dict(zip("abc", (1.5, 1.4, 0.0), strict=True))
     scores = {name: rng.normal(shift[name] * truth) for name in names}
     return uc.compare(y, scores, prevalence=0.3, threshold=0.8, n_resamples=20)
 
@@ -70,3 +70,30 @@ def test_what_does_not_exist_has_no_p_value():
     for line in map(difference_words, (nothing, unknown)):
         assert "nan" not in line
         assert "p <" not in line
+
+
+LONG = (
+    "gradient boosting with monotone constraints, March",
+    "logistic_regression_on_all_features_2",
+)
+
+
+@pytest.mark.parametrize("question", ["population", "rows"])
+def test_long_names_fit_the_line_and_the_question_is_said(question):
+    rng = np.random.default_rng(4)
+    truth = rng.random(600) < 0.3
+    y = np.where(truth & (rng.random(600) < 0.5), 1.0, np.nan)
+    names = [*LONG, "c", "d"]
+    scores = {name: rng.normal(1.0 * truth) for name in names}
+    found = uc.compare(y, scores, prevalence=0.3, threshold=-0.8, question=question)
+    printed = str(found)
+    assert max(map(len, printed.splitlines())) <= 100
+    flat = " ".join(printed.split())
+    assert all(f"{name} minus" in flat for name in LONG)
+    assert f"(question: {question};" in flat
+    said = {"population": "where these rows come from", "rows": "on these very rows"}
+    assert said[question] in flat
+    # Every model has its own number of every metric.
+    for evaluation in found.evaluations.values():
+        for row in evaluation.rows:
+            assert f"{row.estimate.value:.3f} ({row.estimate.low:.3f}" in flat

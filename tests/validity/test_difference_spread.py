@@ -1,8 +1,9 @@
 """Standard errors of paired differences against their spread over draws, design by design.
 
 Two normal scores that share most of their noise, 2,000 rows, 30 % positive. Labels are drawn
-anew each time; the rows too, unless these very rows of a single sample are the target.
-`docs/compare.md` has the table.
+anew each time; the rows too, unless these very rows of a single sample are asked about.
+`docs/compare.md` has the table. Below, sizes of tests of equal models and coverages of intervals:
+`docs/evidence/two-models.md`.
 """
 
 import itertools
@@ -57,10 +58,10 @@ def drawn_exactly(rng, truth, n_labelled, purity, n_known):
     return y
 
 
-def true_gaps(truth, scores):
+def true_gaps(truth, scores, cut=CUT):
     found = []
     for score in scores:
-        flagged, area = score >= CUT, metrics.roc_auc_score(truth, score)
+        flagged, area = score >= cut, metrics.roc_auc_score(truth, score)
         found.append(
             [
                 area,
@@ -134,3 +135,88 @@ def test_standard_errors_are_the_spread(name, target):
     assert all(0.88 < ratio < 1.12 for ratio in found.values()), found
     # Few rows decide at the top of the ranking, and single ones move their own precision.
     assert 0.88 < precision < 1.35, precision
+
+
+# Rows, positives among them, labels (their chance, or their number if drawn apart), what is known.
+QUESTIONED = {
+    "half labelled": (1000, 0.2, 0.5, "prevalence"),
+    "few labels": (2000, 0.2, 0.1, "prevalence"),
+    "rare, nearly all labelled": (4000, 0.02, 0.9, "label_frequency"),
+    "apart": (2000, 0.2, 100, "prevalence"),
+    "estimated share": (2000, 0.2, 0.5, "estimate"),
+}
+ALL = (*METRICS, "accuracy")
+LEVELS = (0.8, 0.9, 0.95)
+
+
+def noisy(rng, truth, noises):
+    signal = rng.normal(1.5 * truth)
+    return [signal + rng.normal(0, noise, len(truth)) for noise in noises]
+
+
+def gaps_of_population(share, noises):
+    """True differences, by a large sample."""
+    rng = np.random.default_rng(99)
+    truth = rng.random(1_000_000) < share
+    scores = noisy(rng, truth, noises)
+    accuracy = [np.mean((score >= 1.2) == truth) for score in scores]
+    return np.append(true_gaps(truth, scores, 1.2), accuracy[0] - accuracy[1])
+
+
+def asked(name, noises, level):
+    """Yield the comparison of two models of these noises, draw by draw."""
+    n_rows, share, labels, known = QUESTIONED[name]
+    rng = np.random.default_rng([8, list(QUESTIONED).index(name), len(set(noises))])
+    hidden = share * (1 - labels) / (1 - share * labels)
+    for _ in range(RUNS):
+        truth = rng.random(n_rows) < share
+        scores = noisy(rng, truth, noises)
+        y, sampling = np.where(truth & (rng.random(n_rows) < labels), 1, -1), "single-sample"
+        if labels >= 1:
+            apart = noisy(rng, np.ones(labels, bool), noises)
+            scores = [np.append(*both) for both in zip(apart, scores, strict=True)]
+            y, sampling = np.repeat([1, -1], [labels, n_rows]), "case-control"
+        told = {"prevalence": share} if known == "prevalence" else {"label_frequency": labels}
+        if known == "estimate":
+            error = 0.3 * hidden
+            found = max(rng.normal(hidden, error), 0.1 * hidden)
+            ends = max(found - 1.96 * error, 0.0), found + 1.96 * error
+            told = {"unlabeled_prevalence": uc.Estimate(found, *ends, error)}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield uc.compare(
+                y,
+                dict(zip("ab", scores, strict=True)),
+                unlabeled=-1,
+                threshold=1.2,
+                sampling=sampling,
+                confidence_level=level,
+                **told,
+            )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", QUESTIONED)
+def test_equal_models_are_rarely_called_different(name):
+    found = [[c.difference(m).p_value < 0.05 for m in ALL] for c in asked(name, (0.6, 0.6), 0.95)]
+    sizes = dict(zip(ALL, np.mean(found, axis=0), strict=True))
+    precise = sizes.pop("average_precision")  # too careful: few rows decide
+    # 400 draws know a size of .05 to .022.
+    assert all(0.02 <= size <= 0.085 for size in sizes.values()), sizes
+    assert precise <= 0.075
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", QUESTIONED)
+def test_intervals_of_the_population_cover(name, level):
+    true = gaps_of_population(QUESTIONED[name][1], (0.6, 1.0))
+    found = [
+        [gap in c.difference(m).difference.interval for m, gap in zip(ALL, true, strict=True)]
+        for c in asked(name, (0.6, 1.0), level)
+    ]
+    covered = dict(zip(ALL, np.mean(found, axis=0), strict=True))
+    precise = covered.pop("average_precision")
+    chance = 2.5 * np.sqrt(level * (1 - level) / RUNS)
+    assert all(abs(share - level) <= chance + 0.01 for share in covered.values()), covered
+    assert precise >= level - chance - 0.01

@@ -91,7 +91,7 @@ def test_differences_of_average_precision_cover(target, n_rows, frequency):
             {"a": one, "b": other},
             unlabeled=0,
             prevalence=truth.mean() if target == "dataset" else 0.3,
-            target=target,
+            question={"dataset": "rows"}.get(target, target),
             n_resamples=50,
         ).difference("average_precision")
         expected = gap(truth, one, other) if target == "dataset" else whole

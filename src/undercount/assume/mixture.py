@@ -189,7 +189,11 @@ def mixture_curve(
     if counts.n_negative > 0:
         negative /= negative[-1]
     purity = shares.label_purity
-    mixing = mix(kind_sizes(counts), *shares.weights_from(), purity, shares.sampling)
+    given: Given = "unlabeled_prevalence"
+    value = shares.unlabeled_prevalence
+    if shares.population_prevalence is not None:  # by chance fewer positives than labels
+        given, value = "prevalence", shares.population_prevalence
+    mixing = mix(kind_sizes(counts), given, value, purity, shares.sampling)
     tpr, fpr = mixing.rates(positive, unlabeled, negative)
     threshold = np.append(np.inf, counts.score)
     merged = np.append(False, counts.merged) if counts.merged.any() else None

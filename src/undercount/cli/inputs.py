@@ -47,7 +47,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class ModelRows:
+class ModelColumns:
     """Hold rows: labels (1, 0, NaN), the scores of each column, and how they were sampled."""
 
     labels: FloatArray
@@ -135,7 +135,7 @@ def count_rows(
     return Reading(dict(counted), "single-sample", [read_words(total, dropped), note])
 
 
-def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelRows:
+def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     """Read the rows that have a score of every model."""
     label, scores = options["label"], options["scores"]
     if options["positives"]:
@@ -144,7 +144,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelRows:
         dropped = int(np.count_nonzero(~kept))
         notes = rows.notes + ([f"{dropped:,} dropped (missing score)"] if dropped else [])
         columns = {name: score[kept] for name, score in rows.scores.items()}
-        return ModelRows(rows.labels[kept], columns, rows.sampling, notes)
+        return ModelColumns(rows.labels[kept], columns, rows.sampling, notes)
     _refuse_counts(data)
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN --score COLUMN")
@@ -160,7 +160,9 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelRows:
     if coding is not None:
         labels = np.where(labels == coding, np.nan, labels)
     notes = [read_words(len(kept), len(kept) - len(labels)), note]
-    return ModelRows(labels, {name: found[name][kept] for name in scores}, "single-sample", notes)
+    return ModelColumns(
+        labels, {name: found[name][kept] for name in scores}, "single-sample", notes
+    )
 
 
 def _complete(columns: dict[str, FloatArray], names: Sequence[str]) -> NDArray[np.bool_]:
@@ -174,7 +176,7 @@ def read_words(total: int, dropped: int) -> str:
     return words + (f", {dropped:,} dropped (missing score)" if dropped else "")
 
 
-def _read_two_samples(data: tuple[str, ...], options: dict[str, Any]) -> ModelRows:
+def _read_two_samples(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     """Put rows known to be positive above rows that were drawn apart without labels."""
     files, scores = (options["positives"], options["unlabeled"]), options["scores"]
     if not files[1] or not scores:
@@ -194,10 +196,10 @@ def _read_two_samples(data: tuple[str, ...], options: dict[str, Any]) -> ModelRo
         for size, kind in zip(sizes, ("positive", "unlabeled"), strict=True)
     ]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in scores}
-    return ModelRows(np.repeat([1.0, np.nan], sizes), columns, "case-control", notes)
+    return ModelColumns(np.repeat([1.0, np.nan], sizes), columns, "case-control", notes)
 
 
-def _count_two_samples(rows: ModelRows, knots: Sequence[float], compact: bool) -> Reading:  # noqa: FBT001 - handed on
+def _count_two_samples(rows: ModelColumns, knots: Sequence[float], compact: bool) -> Reading:  # noqa: FBT001 - handed on
     """Count each score by itself: rows that lack another one stay."""
     counted, notes = {}, list(rows.notes)
     for name, score in rows.scores.items():

@@ -102,15 +102,15 @@ def open_progress(progress: Tell | bool | None, what: str) -> Iterator[Progress]
     elif callable(progress):
         yield Progress(progress)
     else:
-        with draw_bar(what) as tell:
-            yield Progress(tell)
+        with _draw_bar(what) as bar:
+            yield bar
 
 
 @contextmanager
-def draw_bar(what: str) -> Iterator[Tell]:
+def _draw_bar(what: str) -> Iterator[Progress]:
     """Draw a bar on stderr, which vanishes at the end and is not drawn for short work.
 
-    The function given takes the share done; until it is first called the bar moves to and fro.
+    Until a share is first told the bar moves to and fro.
     """
     from rich.console import Console  # noqa: PLC0415 - only when a bar is wanted
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
@@ -123,7 +123,7 @@ def draw_bar(what: str) -> Iterator[Tell]:
     begin.daemon = True
     begin.start()
     try:
-        yield lambda share: bar.update(task, completed=share, total=1.0)
+        yield Progress(lambda share: bar.update(task, completed=share, total=1.0))
     finally:
         begin.cancel()
         begin.join()

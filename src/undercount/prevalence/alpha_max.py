@@ -5,7 +5,8 @@ import numpy as np
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
-from undercount.prevalence.ranks import Places, effective_sizes, on_scale, sum_in_bins
+from undercount.prevalence.ranks import Places, on_scale, sum_in_bins
+from undercount.prevalence.upper_bound import effective_sizes
 
 GRID = np.arange(1, 100) / 100
 FLOOR = 1e-15

@@ -5,8 +5,7 @@ import numpy as np
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
-from undercount.prevalence.ranks import effective_sizes
-from undercount.prevalence.upper_bound import head_shares
+from undercount.prevalence.upper_bound import effective_sizes, head_shares
 
 
 @estimator

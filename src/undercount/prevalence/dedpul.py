@@ -11,7 +11,8 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
-from undercount.prevalence.ranks import Places, effective_sizes, on_scale
+from undercount.prevalence.ranks import Places, on_scale
+from undercount.prevalence.upper_bound import effective_sizes
 
 # Points of the kernel densities' grid, and the reach of a kernel in standard deviations.
 GRID = 1 << 14

@@ -9,7 +9,8 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
 from undercount.prevalence.networks import TrainedNetworks
-from undercount.prevalence.ranks import effective_sizes, rank_shares
+from undercount.prevalence.ranks import rank_shares
+from undercount.prevalence.upper_bound import effective_sizes
 
 N_PERCENTILES = 100
 N_RUNS = 10

@@ -17,7 +17,7 @@ from undercount.prevalence.kernel_mean.kernel_mean import (
     SCORE_BINS,
     score_kernel_means,
 )
-from undercount.prevalence.ranks import effective_sizes
+from undercount.prevalence.upper_bound import effective_sizes
 
 
 @estimator

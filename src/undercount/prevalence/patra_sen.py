@@ -10,7 +10,8 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
 from undercount.prevalence.inputs import check_choice
-from undercount.prevalence.ranks import effective_sizes, merge_cells, rank_shares
+from undercount.prevalence.ranks import merge_cells, rank_shares
+from undercount.prevalence.upper_bound import effective_sizes
 
 MAX_CELLS = 10_000
 MAX_STEPS = 1000

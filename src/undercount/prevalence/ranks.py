@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
+from undercount.prevalence.upper_bound import effective_sizes
 
 Places: TypeAlias = NDArray[np.intp]
 # Cells into which merged ones are split at most.
@@ -71,11 +72,6 @@ def on_scale(counts: ScoreCounts, scale: str) -> tuple[FloatArray, FloatArray, F
 def sum_in_bins(bins: Places, weight: FloatArray, n_bins: int) -> FloatArray:
     """Return the sum of the weights in each bin."""
     return np.asarray(np.bincount(bins, weight, n_bins), float)
-
-
-def effective_sizes(counts: ScoreCounts) -> tuple[float, float]:
-    """Return Kish's effective numbers of labelled and unlabeled rows."""
-    return counts.effective_size("positive"), counts.effective_size("unlabeled")
 
 
 def auc_standard_error(counts: ScoreCounts, auc: float) -> float:

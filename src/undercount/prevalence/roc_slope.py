@@ -7,8 +7,13 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
-from undercount.prevalence.ranks import Places, effective_sizes
-from undercount.prevalence.upper_bound import head_shares, limits_ratio, upper_bound
+from undercount.prevalence.ranks import Places
+from undercount.prevalence.upper_bound import (
+    effective_sizes,
+    head_shares,
+    limits_ratio,
+    upper_bound,
+)
 
 # Small heads are always judged exactly; large ones only if a normal bound says they may win.
 SMALL_HEAD = 50

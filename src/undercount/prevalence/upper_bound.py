@@ -5,7 +5,6 @@ from scipy.special import betaincinv
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.prevalence.ranks import effective_sizes
 
 # Thresholds at which heads are compared; each costs a part of the confidence.
 THRESHOLDS = 32
@@ -69,3 +68,8 @@ def limits_ratio(
     most = np.where(rest > 0.5, betaincinv(inside + 1, np.maximum(rest, 0.5), 1 - risk), 1.0)  # noqa: PLR2004
     least = betaincinv(heads, sizes[0] - heads + 1, risk)
     return np.asarray(most / least)
+
+
+def effective_sizes(counts: ScoreCounts) -> tuple[float, float]:
+    """Return Kish's effective numbers of labelled and unlabeled rows."""
+    return counts.effective_size("positive"), counts.effective_size("unlabeled")

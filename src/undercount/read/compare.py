@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
 from undercount.assume.mixture import design_of
@@ -17,7 +18,7 @@ from undercount.read.differences import (
     Question,
     holm_adjusted,
 )
-from undercount.read.evaluate import RecountableRows, count_model, evaluate_models
+from undercount.read.evaluate import RecountableRows, count_model, evaluate, evaluate_models
 from undercount.read.evaluation import Evaluation, render
 from undercount.read.intervals.paired import ModelRows
 
@@ -123,8 +124,8 @@ def compare(
         What differences, their intervals, p-values and chances of being better speak of. By
         default which model is better where these rows come from, as if other rows were drawn;
         "rows" asks which is better on these very rows, where only the choice of the labelled
-        ones is random. Read as the first, the second calls equal models different in up to half
-        of all samples. The models' own numbers keep their `target`.
+        ones is random. Read as the first, the second calls equal models different too often, the
+        more so the more positives are labelled. The models' own numbers keep their `target`.
     **options
         The other arguments of `evaluate`.
 
@@ -159,6 +160,9 @@ def compare(
         raise InputError(
             f"{named('question')} must be one of {', '.join(TARGET_OF)}; got {question!r}"
         )
+    unknown = sorted(set(options) - set(signature(evaluate).parameters))
+    if unknown:
+        raise TypeError(f"compare() got an unexpected keyword argument {unknown[0]!r}")
     thresholds = _thresholds(threshold, scores)
     # With impure labels average precision and the areas' intervals need every score.
     purity = options.get("label_purity", 1.0)

@@ -1,9 +1,7 @@
 """What would change a conclusion: metrics against the prevalence, purity and labelling bias."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,13 +12,12 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingPoint, metric_names
 from undercount.errors import InputError, UndefinedMetricWarning, collect_warnings
 from undercount.metric_facts import FACTS
-from undercount.read.intervals.labelling_bias import BIASED_AREAS, bias_ends
+from undercount.read.intervals.labelling_bias import BIASED_AREAS, bias_ends, largest_bias
 from undercount.shares import Shares
 
 Over: TypeAlias = Literal["prevalence", "threshold", "purity", "gamma"]
 # The areas that every curve has; a part of one needs to be told where it ends.
 AREAS = ("roc_auc", "average_precision", "lift_auc")
-LARGEST_ODDS_RATIO = 1000.0
 STEPS = 101
 ROUNDING = 1e-9
 CHANCE = 0.5  # the ROC AUC of no information
@@ -231,7 +228,7 @@ def break_even(
         target=target,
         confidence_level=confidence_level,
     )
-    return BreakEven(metric, value, share, _largest_bias(ends, value))
+    return BreakEven(metric, value, share, largest_bias(ends, value))
 
 
 def check_goal(metric: str, value: float) -> None:
@@ -294,19 +291,6 @@ def _searched_share(
         return 0.0
     # NaN at an end: the metric does not exist at this threshold.
     return float(brentq(excess, 0.0, top)) if low < 0 <= high else math.nan
-
-
-def _largest_bias(ends: Callable[[float], tuple[float, float]], value: float) -> float:
-    @cache  # the search asks for both ends of its range again
-    def excess(log_ratio: float) -> float:
-        return ends(math.exp(log_ratio))[0] - value
-
-    if not excess(0.0) >= 0:
-        return math.nan
-    top = math.log(LARGEST_ODDS_RATIO)
-    if excess(top) >= 0:
-        return math.inf
-    return math.exp(float(brentq(excess, 0.0, top)))
 
 
 def best_point(counts: ScoreCounts, shares: Shares, metric: str) -> OperatingPoint:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from undercount import __version__
-from undercount.counts import ScoreCounts
+from undercount.counts import CLASSES, ScoreCounts
 from undercount.estimate import Interval
-from undercount.read.evaluation import Evaluation
+from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.show.text import change_words, check_facts, light, plain_words, weakest_link
 
 SCHEMA = "undercount/evaluation/1"
@@ -62,22 +62,7 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
             "estimates": {name: plain(e.value) for name, e in evaluation.estimates.items()},
         },
         "label_purity": _share(shares.label_purity, shares.label_purity_interval),
-        "metrics": [
-            {
-                "metric": row.metric,
-                "threshold": row.threshold,
-                "naive": plain(row.naive),
-                "estimate": plain(row.estimate.value),
-                "low": plain(row.estimate.low),
-                "high": plain(row.estimate.high),
-                "standard_error": plain(row.estimate.standard_error),
-                "needs": list(row.estimate.needs),
-                "method": row.estimate.method,
-                "lower_bound": None if row.lower_bound is None else plain(row.lower_bound),
-                "lower_bound_certain": row.certain,
-            }
-            for row in evaluation.rows
-        ],
+        "metrics": [_metric(row) for row in evaluation.rows],
         "curve": curve_points(counts),
         "checks": [check_facts(check) for check in evaluation.checks],
         "words": {
@@ -89,16 +74,29 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
+def _metric(row: MetricRow) -> dict[str, Any]:
+    estimate = row.estimate
+    return {
+        "metric": row.metric,
+        "threshold": row.threshold,
+        "naive": plain(row.naive),
+        "estimate": plain(estimate.value),
+        "low": plain(estimate.low),
+        "high": plain(estimate.high),
+        "standard_error": plain(estimate.standard_error),
+        "needs": list(estimate.needs),
+        "method": estimate.method,
+        "lower_bound": None if row.lower_bound is None else plain(row.lower_bound),
+        "lower_bound_certain": row.certain,
+    }
+
+
 def curve_points(counts: ScoreCounts) -> dict[str, list[float | None]]:
     """Return cumulative counts at no more than `N_POINTS` thresholds."""
     coarse = counts.coarsened(N_POINTS)
-    positive, negative, unlabeled = coarse.cumulative()
-    return {
-        "threshold": [plain(value) for value in coarse.score],
-        "positive": [plain(value) for value in positive[1:]],
-        "negative": [plain(value) for value in negative[1:]],
-        "unlabeled": [plain(value) for value in unlabeled[1:]],
-    }
+    columns = {"threshold": coarse.score}
+    columns |= {name: c[1:] for name, c in zip(CLASSES, coarse.cumulative(), strict=True)}
+    return {name: [plain(value) for value in column] for name, column in columns.items()}
 
 
 def _share(value: float, interval: Interval | None) -> dict[str, float]:

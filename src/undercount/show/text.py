@@ -184,7 +184,7 @@ def change_words(evaluation: Evaluation) -> str:
     if found.unlabeled_prevalence > 0:
         parts.append(f"hidden positives ≥ {percent(found.unlabeled_prevalence)}")
     if math.isfinite(found.odds_ratio):
-        parts.append(f"labelling bias below Γ = {float(f'{found.odds_ratio:.2g}'):g}")
+        parts.append(f"labelling bias below Γ = {float(f'{found.odds_ratio:.3g}'):g}")
     followed = metric == "precision" or evaluation.shares.label_purity == 1
     doubt = CHANCE_BREAKS if followed and math.isnan(found.odds_ratio) else ""
     if parts:

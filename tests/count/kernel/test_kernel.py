@@ -296,3 +296,15 @@ def test_without_borders_all_rows_lie_in_one_place():
     counts = counter.counts()
     assert (counts.between.tolist(), counts.lowest.tolist()) == ([3.0], [-np.inf])
     assert counts.merged.tolist() == [True]
+
+
+@pytest.mark.parametrize("n_borders", [0, 7, 3000, 40_000])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_borders_below_are_those_that_a_search_finds(shape, n_borders):
+    score = SHAPES[shape](np.random.default_rng(5), 70_000)
+    for real in (np.float64, np.float32):
+        with np.errstate(over="ignore"):
+            some = score.astype(real)
+        border = np.unique(some[:n_borders])
+        found = buckets.count_borders_below(border, some)
+        np.testing.assert_array_equal(found, np.searchsorted(border, some, "right"))

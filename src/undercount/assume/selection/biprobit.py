@@ -24,17 +24,6 @@ MAX_REFINEMENTS = 60
 CLOSE = 1e-8
 
 
-class SplitRows(NamedTuple):
-    """Hold the rows looked at (designs, label, weight) apart from the others."""
-
-    z: FloatArray
-    x: FloatArray
-    label: FloatArray
-    w: FloatArray
-    z_away: FloatArray
-    w_away: FloatArray
-
-
 @dataclass(frozen=True, eq=False)
 class CensoredRows:
     """Hold the rows of eq. 15: two designs, and labels where somebody looked."""
@@ -46,17 +35,14 @@ class CensoredRows:
     weight: FloatArray
 
     @cached_property
-    def split(self) -> SplitRows:
-        """Rows looked at and others; kept, because each step of each fit needs it."""
-        seen = self.looked == 1
-        return SplitRows(
-            self.selection[seen],
-            self.outcome[seen],
-            self.label[seen],
-            self.weight[seen],
-            self.selection[~seen],
-            self.weight[~seen],
-        )
+    def seen(self) -> "CensoredRows":
+        """Rows looked at; kept, because each step of each fit needs them."""
+        return self.only(self.looked == 1)
+
+    @cached_property
+    def away(self) -> "CensoredRows":
+        """The others."""
+        return self.only(self.looked != 1)
 
     def only(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> "CensoredRows":
         """Return some of the rows."""
@@ -150,7 +136,7 @@ def refit_biprobit(rows: CensoredRows, near: BiprobitFit) -> BiprobitFit:
 
 def _separate_start(rows: CensoredRows) -> FloatArray:
     """Fit the two equations separately, which is right at error correlation 0."""
-    seen = rows.looked == 1
+    seen = rows.seen
     try:
         selection = fit_probit(
             rows.selection, rows.looked, rows.weight, what="which rows were looked at"
@@ -160,7 +146,7 @@ def _separate_start(rows: CensoredRows) -> FloatArray:
             f"eq. 15 needs a choice that the score and {named('X')} do not decide completely "
             f"({error.message.marked}). If the score itself chose, use 'own-score'"
         ) from None
-    outcome = fit_probit(rows.outcome[seen], rows.label[seen], rows.weight[seen])
+    outcome = fit_probit(seen.outcome, seen.label, seen.weight)
     return np.concatenate([selection.coefficients, outcome.coefficients])
 
 
@@ -235,9 +221,10 @@ def _looked_terms(h: FloatArray, predictor: FloatArray, label: FloatArray, r: fl
 
 def expand_likelihood(rows: CensoredRows, point: FloatArray, r: float) -> Expansion:
     """Log-likelihood of eq. 15 with analytic gradient and Hessian, r last."""
-    z, x, label, w, z_away, w_away = rows.split
+    z, x, w = rows.seen.selection, rows.seen.outcome, rows.seen.weight
+    z_away, w_away = rows.away.selection, rows.away.weight
     size = z.shape[1]
-    terms = _looked_terms(z @ point[:size], x @ point[size:], label, r)
+    terms = _looked_terms(z @ point[:size], x @ point[size:], rows.seen.label, r)
     away = z_away @ point[:size]
     log_away = log_ndtr(-away)
     slope_away = -np.exp(log_density(away) - log_away)

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from undercount.assume.selection.column_model import ColumnModel, empty_stretch
 from undercount.assume.selection.empirical_curve import RowModel
-from undercount.assume.selection.latent_models import HiddenModel, OutcomeModel
+from undercount.assume.selection.hidden_model import HiddenModel
 from undercount.assume.selection.probit import fit_probit, reset_p_value
 from undercount.assume.selection.sample import SelectionSample
-from undercount.assume.selection.verification import VerificationModel, empty_stretch
 from undercount.curve import OperatingCurve
 from undercount.errors import Check, Level, named, wording
 from undercount.estimate import Interval
@@ -114,12 +114,11 @@ def check_shape(model: RowModel) -> Iterator[Check]:
         yield _reset_check("selection-shape", value, choice)
         return
     sample, design, weight = model.sample, model.design, model.weight
-    seen = sample.looked == 1
-    outcome = model.fit if isinstance(model, OutcomeModel) else model.outcome
-    if outcome is not None:
-        value = reset_p_value(outcome, design[seen], sample.label[seen], weight[seen])
+    if model.outcome is not None:
+        seen = sample.looked == 1
+        value = reset_p_value(model.outcome, design[seen], sample.label[seen], weight[seen])
         yield _reset_check("outcome-shape", value, labels)
-    if isinstance(model, VerificationModel) and model.selection is not None:
+    if model.selection is not None:
         value = reset_p_value(model.selection, design, sample.looked, weight)
         yield _reset_check("selection-shape", value, choice)
 
@@ -145,7 +144,7 @@ def check_identification(model: HiddenModel, interval: Interval, level: float) -
     )
 
 
-def check_positivity(model: VerificationModel) -> Check:
+def check_positivity(model: ColumnModel) -> Check:
     """Inverse weights: how small the chances of being looked at become."""
     seen = model.sample.looked == 1
     chance = model.propensity

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from undercount.assume.selection.biprobit import row_expansion
-from undercount.assume.selection.latent_models import HiddenModel
+from undercount.assume.selection.hidden_model import HiddenModel
 from undercount.curve import FloatArray
 
 DRAWS = 1000
@@ -111,8 +111,7 @@ class LikelihoodField:
         by_coefficients = np.einsum("ri,rirj,rj->r", drift, scores, drift)
         rest = np.sqrt(np.maximum(error**2 - by_coefficients, 0.0))
         plain = np.random.default_rng([SEED, 1]).standard_normal(DRAWS)
-        result: FloatArray = np.einsum("drk,rk->dr", self._draws[1], drift) + np.outer(plain, rest)
-        return result
+        return np.asarray(np.einsum("drk,rk->dr", self._draws[1], drift) + np.outer(plain, rest))
 
 
 def likelihood_field(models: Sequence[HiddenModel]) -> LikelihoodField:

@@ -6,16 +6,16 @@ from typing import TypeAlias
 
 import numpy as np
 
-from undercount.assume.selection.latent_models import HiddenModel, Masses, OutcomeModel
+from undercount.assume.selection.column_model import ColumnModel, Masses
+from undercount.assume.selection.hidden_model import HiddenModel
 from undercount.assume.selection.sample import SelectionSample
-from undercount.assume.selection.verification import VerificationModel
 from undercount.curve import FloatArray, OperatingCurve, OperatingPoint
 
 CHUNK = 1 << 15
 # Half-width, in false-positive rate, over which the slope of the ROC curve is taken.
 REACH = 0.03
 STEP = 1e-6
-RowModel: TypeAlias = OutcomeModel | HiddenModel | VerificationModel
+RowModel: TypeAlias = ColumnModel | HiddenModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class EmpiricalReader:
         there, so that few of them can hide where weights are small and many where they are large.
         Infinitely many where a smooth model speaks of every row and shows all the spread it has.
         """
-        if not isinstance(self.model, VerificationModel) or self.model.selection is None:
+        if not isinstance(self.model, ColumnModel) or self.model.selection is None:
             return np.full(len(grid), np.inf)
         curve = self._every
         place = self._place(grid)
@@ -125,7 +125,7 @@ class EmpiricalReader:
 
     @cached_property
     def _influence(self) -> FloatArray:
-        return self.model.influence()
+        return np.asarray(self.model.scores() @ self.model.covariance * self.weight.sum())
 
     @cached_property
     def _totals(self) -> tuple[float, float]:
@@ -164,8 +164,7 @@ class EmpiricalReader:
             for mass, heads in zip(self.masses, self._slope_heads, strict=True)
         )
         share = self.curve.prevalence
-        result: FloatArray = ((1 - share) * positive - share * negative) / sum(self._totals)
-        return result
+        return np.asarray(((1 - share) * positive - share * negative) / sum(self._totals))
 
     def _auc_influence(self) -> FloatArray:
         """DeLong's placement values, plus what the coefficients add."""

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from undercount.assume.selection.column_model import ColumnModel, fit_columns
 from undercount.assume.selection.empirical_curve import EmpiricalReader, RowModel
 from undercount.assume.selection.gaussian_curve import GaussianReader
-from undercount.assume.selection.latent_models import HiddenModel, fit_hidden, fit_outcome
+from undercount.assume.selection.hidden_model import HiddenModel, fit_hidden
 from undercount.assume.selection.sample import SelectionSample, StandardColumns, standardise
-from undercount.assume.selection.verification import VerificationModel, fit_verification
 from undercount.curve import FloatArray
 
 LATENT = ("own-score", "observed-score", "unobserved")
@@ -33,7 +33,7 @@ class SelectionFit:
         """Return what draws the curve and reads a metric (step 3), of another model if given."""
         model = self.model if model is None else model
         empirical = self.distribution == "empirical" and metric != "correlation"
-        if empirical or isinstance(model, VerificationModel):
+        if empirical or self.method not in LATENT:
             return EmpiricalReader(self.sample, self.weight, model)
         ranks = self.distribution == "copula"
         return GaussianReader(self.sample, self.weight, model, self.columns, ranks)
@@ -50,11 +50,8 @@ def fit_selection(
     columns = standardise(sample, weight, ranks=distribution == "copula")
     model: RowModel
     if method == "unobserved":
-        start = near if isinstance(near, HiddenModel) else None
-        model = fit_hidden(sample, weight, columns, start)
-    elif method in LATENT:
-        guess = None if near is None else near.coefficients
-        model = fit_outcome(sample, weight, columns, other=method == "observed-score", start=guess)
+        model = fit_hidden(sample, weight, columns, near if isinstance(near, HiddenModel) else None)
     else:
-        model = fit_verification(sample, weight, columns, method)
+        guess = near if isinstance(near, ColumnModel) else None
+        model = fit_columns(sample, weight, columns, method, guess)
     return SelectionFit(method, distribution, sample, weight, columns, model)

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from undercount.assume.selection.bivariate_normal import binormal_cdf, log_density
-from undercount.assume.selection.latent_models import HiddenModel, OutcomeModel
+from undercount.assume.selection.column_model import ColumnModel
+from undercount.assume.selection.hidden_model import HiddenModel
 from undercount.assume.selection.sample import SelectionSample, StandardColumns, mid_ranks
 from undercount.curve import FloatArray, OperatingCurve, OperatingPoint
 
@@ -58,7 +59,7 @@ class GaussianReader:
 
     sample: SelectionSample
     weight: FloatArray
-    model: OutcomeModel | HiddenModel
+    model: ColumnModel | HiddenModel
     columns: StandardColumns
     ranks: bool
 
@@ -74,7 +75,7 @@ class GaussianReader:
 
     @property
     def _n_scores(self) -> int:
-        return len(self.model.coefficients[self.model.outcome]) - 1
+        return len(self.model.coefficients[self.model.outcome_places]) - 1
 
     @cached_property
     def _score_correlation(self) -> float:
@@ -86,7 +87,7 @@ class GaussianReader:
     def latent(self, parameters: FloatArray | None = None) -> tuple[float, float]:
         """Correlation ρ_ap and threshold p* (maths: probit rescaled to unit variance)."""
         given = self._parameters if parameters is None else parameters
-        k = given[self.model.outcome].copy()
+        k = given[self.model.outcome_places].copy()
         if not self.ranks:
             size = len(self.model.coefficients)
             moments, now = self.columns.moments, given[size:]
@@ -194,7 +195,7 @@ class GaussianReader:
             if self._n_scores > 1 and self.columns.other is not None:
                 other = np.asarray(self.sample.selection_score)
                 theta = theta + self._rank_scores(other, self.columns.other, 2)
-        parts = [self.model.influence(theta)]
+        parts = [theta @ self.model.covariance * self.weight.sum()]
         a, b = self.columns.score, self.columns.other
         if not self.ranks:
             for column, spread in zip((a, b), self.columns.moments[1::2], strict=False):

@@ -1,6 +1,5 @@
 """The selection model: labels of both classes, but only where somebody looked (Cook 2016)."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal
 
@@ -13,12 +12,11 @@ from undercount.assume.labelled import labelled_curve
 from undercount.assume.selection import checks
 from undercount.assume.selection.fit import LATENT, CurveReader, fit_selection
 from undercount.assume.selection.gaussian_curve import GaussianReader
+from undercount.assume.selection.hidden_model import HiddenModel
 from undercount.assume.selection.intervals import bootstrap_estimate, delta_estimate
-from undercount.assume.selection.latent_models import HiddenModel
 from undercount.assume.selection.profile import Profile, scan_profile
 from undercount.assume.selection.roc_band import roc_band
 from undercount.assume.selection.sample import read_sample
-from undercount.assume.selection.verification import VerificationModel
 from undercount.curve import CurveBounds, OperatingCurve, metric_names
 from undercount.errors import Check, InputError, named
 from undercount.estimate import Estimate, Interval, check_confidence_level
@@ -43,13 +41,10 @@ NEEDS = {
 
 def refuse_parameters(method: str, distribution: str, confidence_level: float) -> None:
     """Raise if parameters are unknown or do not belong together."""
-    if method not in METHODS:
-        raise InputError(f"{named('method')} must be one of {', '.join(METHODS)}; got {method!r}")
-    if distribution not in DISTRIBUTIONS:
-        raise InputError(
-            f"{named('distribution')} must be one of {', '.join(DISTRIBUTIONS)}; got "
-            f"{distribution!r}"
-        )
+    choices = (("method", method, METHODS), ("distribution", distribution, DISTRIBUTIONS))
+    for name, given, every in choices:
+        if given not in every:
+            raise InputError(f"{named(name)} must be one of {', '.join(every)}; got {given!r}")
     if distribution != "empirical" and method not in LATENT:
         raise InputError(
             f"{method!r} averages over the rows; got {named('distribution', repr(distribution))}. "
@@ -249,7 +244,13 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         if method == "auto":
             method = "profile" if self.method == "unobserved" else "delta"
         refuse_interval(self.method, method, metric)
-        found = self._estimate(metric, threshold, method, n_resamples)
+        question = (metric, threshold, self.confidence_level)
+        if method == "delta":
+            found = delta_estimate(self._fit, *question)
+        elif method == "profile":
+            found = self._scan().estimate(*question)
+        else:
+            found = bootstrap_estimate(self._fit, *question, n_resamples, self.random_state)
         return replace(found, needs=NEEDS[self.method], method=method)
 
     def band(self, *, simultaneous: bool = True) -> CurveBounds:
@@ -266,13 +267,8 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
             limit = float(ndtri(0.5 + self.confidence_level / 2)) ** 2
             pairs = zip(self._scan().loss, self._scan().readers("roc_auc"), strict=True)
             points = [(float(loss), reader) for loss, reader in pairs if loss <= limit]
-        return roc_band(
-            points,
-            self._reader,
-            self.confidence_level,
-            self.random_state,
-            simultaneous=simultaneous,
-        )
+        rest = (self._reader, self.confidence_level, self.random_state)
+        return roc_band(points, *rest, simultaneous=simultaneous)
 
     def error_correlation_interval(self) -> Interval:
         """Return the profile interval of the error correlation of eq. 15."""
@@ -282,31 +278,19 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
     def checks(self) -> list[Check]:
         """Check what can be checked, in plain words; what cannot be, no check can promise."""
         self._refuse_unfitted()
-        return list(self._checks())
-
-    def _checks(self) -> Iterator[Check]:
-        model = self.model_
-        yield from checks.check_sample(self._fit.sample, self.curve_)
+        model, sample = self.model_, self._fit.sample
+        found = list(checks.check_sample(sample, self.curve_))
         if self.method in ("own-score", "observed-score"):
-            yield checks.check_rule(self._fit.sample, self.method)
-        if not isinstance(model, VerificationModel):
-            yield checks.check_normality(self._fit.sample, self.distribution)
-        yield from checks.check_shape(model)
+            found.append(checks.check_rule(sample, self.method))
+        if self.method in LATENT:
+            found.append(checks.check_normality(sample, self.distribution))
+        found.extend(checks.check_shape(model))
         if isinstance(model, HiddenModel):
             interval = self.error_correlation_interval()
-            yield checks.check_identification(model, interval, self.confidence_level)
-        if isinstance(model, VerificationModel) and model.selection is not None:
-            yield checks.check_positivity(model)
-
-    def _estimate(
-        self, metric: str, threshold: float | None, method: str, n_resamples: int
-    ) -> Estimate:
-        question = (metric, threshold, self.confidence_level)
-        if method == "delta":
-            return delta_estimate(self._fit, *question)
-        if method == "profile":
-            return self._scan().estimate(*question)
-        return bootstrap_estimate(self._fit, *question, n_resamples, self.random_state)
+            found.append(checks.check_identification(model, interval, self.confidence_level))
+        elif model.selection is not None:
+            found.append(checks.check_positivity(model))
+        return found
 
     def _scan(self) -> Profile:
         if self._profile is None:
@@ -314,20 +298,14 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         return self._profile
 
     def _coefficients(self) -> dict[str, Estimate]:
-        errors = np.sqrt(np.diag(self.model_.covariance))
-        reach = float(ndtri(0.5 + self.confidence_level / 2))
-        found = zip(self.model_.names, self.model_.coefficients, errors, strict=True)
+        values, errors = self.model_.coefficients, np.sqrt(np.diag(self.model_.covariance))
+        reach = ndtri(0.5 + self.confidence_level / 2) * errors
+        found = np.column_stack([values, values - reach, values + reach, errors]).tolist()
+        level, needs = self.confidence_level, NEEDS[self.method]
+        pairs = zip(self.model_.names, found, strict=True)
         return {
-            name: Estimate(
-                float(value),
-                float(value - reach * error),
-                float(value + reach * error),
-                float(error),
-                self.confidence_level,
-                NEEDS[self.method],
-                "likelihood",
-            )
-            for name, value, error in found
+            name: Estimate(value, low, high, error, level, needs, "likelihood")
+            for name, (value, low, high, error) in pairs
         }
 
     def _refuse_unfitted(self) -> None:

@@ -86,23 +86,20 @@ class ProbitFit:
 
     def probability(self, design: FloatArray) -> FloatArray:
         """P(y = 1 | x) for each row."""
-        result: FloatArray = ndtr(design @ self.coefficients)
-        return result
+        return np.asarray(ndtr(design @ self.coefficients))
 
 
 def inverse(matrix: FloatArray) -> FloatArray:
     """Invert a symmetric matrix; directions without information get a huge variance."""
     values, vectors = np.linalg.eigh(matrix)
     floor = 1e-14 * max(float(values.max()), 1e-300)
-    result: FloatArray = (vectors / np.maximum(values, floor)) @ vectors.T
-    return result
+    return np.asarray((vectors / np.maximum(values, floor)) @ vectors.T)
 
 
 def residual(predictor: FloatArray, outcome: FloatArray) -> FloatArray:
     """Differentiate a row's log-likelihood with respect to its linear predictor."""
     sign = 2 * outcome - 1
-    result: FloatArray = sign * np.exp(log_density(predictor) - log_ndtr(sign * predictor))
-    return result
+    return np.asarray(sign * np.exp(log_density(predictor) - log_ndtr(sign * predictor)))
 
 
 def fit_probit(
@@ -143,13 +140,10 @@ def fit_probit(
 
     def expand(coefficients: FloatArray) -> Expansion:
         predictor = design @ coefficients
-        sign = 2 * outcome - 1
-        logs = log_ndtr(sign * predictor)
-        slope = sign * np.exp(log_density(predictor) - logs)
+        value = float(weight @ log_ndtr((2 * outcome - 1) * predictor))
+        slope = residual(predictor, outcome)
         bend = weight * slope * (slope + predictor)
-        return Expansion(
-            float(weight @ logs), design.T @ (weight * slope), -(design.T * bend) @ design
-        )
+        return Expansion(value, design.T @ (weight * slope), -(design.T * bend) @ design)
 
     first = np.zeros(design.shape[1]) if start is None else start
     point, here, converged = maximise(expand, first)

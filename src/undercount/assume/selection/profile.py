@@ -10,8 +10,8 @@ from scipy.special import ndtri
 from undercount.assume.selection.biprobit import LIMIT, BiprobitFit
 from undercount.assume.selection.critical_values import LikelihoodField, likelihood_field
 from undercount.assume.selection.fit import CurveReader, SelectionFit
+from undercount.assume.selection.hidden_model import HiddenModel
 from undercount.assume.selection.intervals import interval_scale
-from undercount.assume.selection.latent_models import HiddenModel
 from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.estimate import Estimate, Interval, from_scale, scale_slope, to_scale
@@ -32,9 +32,13 @@ STEP = 1e-5
 class ProfilePoint:
     """Hold a fit at a given error correlation and twice the log-likelihood it loses."""
 
-    error_correlation: float
     loss: float
     model: HiddenModel
+
+    @property
+    def angle(self) -> float:
+        """Error correlation on the scale on which it is scanned."""
+        return float(np.arctanh(self.model.fit.error_correlation))
 
 
 def scan_profile(fit: SelectionFit) -> "Profile":
@@ -55,30 +59,28 @@ def profile_points(model: HiddenModel) -> list[ProfilePoint]:
     def fit(angle: float, near: BiprobitFit) -> ProfilePoint:
         fitted = model.at_correlation(float(np.tanh(angle)), near, ROUGH)
         loss = 2 * (best.log_likelihood - fitted.fit.log_likelihood)
-        return ProfilePoint(float(np.tanh(angle)), max(loss, 0.0), fitted)
+        return ProfilePoint(max(loss, 0.0), fitted)
 
     peak = fit(float(np.arctanh(best.error_correlation)), best)
     coarse = [peak]
     for side in (-1.0, 1.0):
         latest = peak
         for angle in np.linspace(-1, 1, COARSE) * np.arctanh(LIMIT) * side:
-            if side * angle <= side * np.arctanh(peak.error_correlation):
+            if side * angle <= side * peak.angle:
                 continue
             try:
                 latest = fit(float(angle), latest.model.fit)
             except InputError:  # no maximum so far out: the range ends here
                 break
             coarse.append(latest)
-    coarse.sort(key=lambda point: point.error_correlation)
-    ends = _scanned_ends(coarse, fit)
-    inner = np.linspace(np.arctanh(ends[0]), np.arctanh(ends[1]), FINE)
+    coarse.sort(key=lambda point: point.angle)
     points = [peak]
-    for angle in inner:
-        near = min(coarse, key=lambda point: abs(np.arctanh(point.error_correlation) - angle))
+    for angle in np.linspace(*_scanned_ends(coarse, fit), FINE):
+        near = min(coarse, key=lambda point: abs(point.angle - angle))
         points.append(fit(float(angle), near.model.fit))
-    points.sort(key=lambda point: point.error_correlation)
+    points.sort(key=lambda point: point.angle)
     # The peak may be one of the others.
-    apart = np.diff([np.arctanh(point.error_correlation) for point in points]) > SAME
+    apart = np.diff([point.angle for point in points]) > SAME
     return [points[0], *(point for point, new in zip(points[1:], apart, strict=True) if new)]
 
 
@@ -86,21 +88,21 @@ def _scanned_ends(
     coarse: Sequence[ProfilePoint],
     fit: Callable[[float, BiprobitFit], ProfilePoint],
 ) -> tuple[float, float]:
-    """Outermost correlations of the scan, refined by halving towards the rejected neighbour."""
+    """Outermost angles of the scan, refined by halving towards the rejected neighbour."""
     ends = []
     for ordered in (list(coarse), list(coarse)[::-1]):
         place = next(i for i, point in enumerate(ordered) if point.loss <= FAR)
         inside = ordered[place]
         if place > 0:
-            outside = float(np.arctanh(ordered[place - 1].error_correlation))
+            outside = ordered[place - 1].angle
             for _ in range(HALVINGS):
-                middle = 0.5 * (outside + float(np.arctanh(inside.error_correlation)))
+                middle = 0.5 * (outside + inside.angle)
                 point = fit(middle, inside.model.fit)
                 if point.loss <= FAR:
                     inside = point
                 else:
                     outside = middle
-        ends.append(inside.error_correlation)
+        ends.append(inside.angle)
     return ends[0], ends[1]
 
 
@@ -116,7 +118,7 @@ class Profile:
     @property
     def angle(self) -> FloatArray:
         """Error correlations on the scale on which they are scanned."""
-        return np.arctanh([point.error_correlation for point in self.points])
+        return np.array([point.angle for point in self.points])
 
     @property
     def loss(self) -> FloatArray:
@@ -157,7 +159,7 @@ class Profile:
         result = np.empty((len(values), len(self.points[0].model.fit.coefficients)))
         for i, point in enumerate(self.points):
             # The coefficients of the choice move no metric.
-            places = range(result.shape[1])[point.model.outcome]
+            places = range(result.shape[1])[point.model.outcome_places]
             found = [
                 self.fit.reader(metric, point.model.move(place, STEP)).value(metric, threshold)
                 for place in places
@@ -185,17 +187,12 @@ class Profile:
         angle, critical = self.angle, self.likelihoods.critical_losses(level)
         fine = np.unique(np.concatenate([angle, np.linspace(angle[0], angle[-1], TRIED)]))
         kept = fine[interpolate(angle, self.loss, fine) <= interpolate(angle, critical, fine)]
-        best = float(angle[self.loss.argmin()])
-        low, high = (
-            min(float(kept.min(initial=best)), best),
-            max(float(kept.max(initial=best)), best),
-        )
-        return Interval(float(np.tanh(low)), float(np.tanh(high)))
+        kept = np.append(kept, angle[self.loss.argmin()])
+        return Interval(float(np.tanh(kept.min())), float(np.tanh(kept.max())))
 
 
 def interpolate(at: FloatArray, values: FloatArray, wanted: FloatArray) -> FloatArray:
     """Interpolate smoothly without inventing humps."""
     if len(at) < FEWEST_POINTS:
         return np.interp(wanted, at, values)
-    result: FloatArray = PchipInterpolator(at, values)(wanted)
-    return result
+    return np.asarray(PchipInterpolator(at, values)(wanted))

@@ -56,29 +56,25 @@ def roc_band(
         for inside, square in spans:
             for below, above in _limits(inside, reach * np.sqrt(square)):
                 low, high = np.minimum(low, below), np.maximum(high, above)
-    low, high = np.minimum(low, tpr), np.maximum(high, tpr)
-    # The true curve rises, so whatever covers it still does when made to rise.
+    return _bounds(best.curve, low, high)
+
+
+def _bounds(curve: OperatingCurve, low: FloatArray, high: FloatArray) -> CurveBounds:
+    """Make the limits rise, as the true curve does, and go on beyond the grid."""
+    # Whatever covers a rising curve still does when made to rise.
     low = np.clip(np.minimum.accumulate(low[::-1])[::-1], 0.0, 1.0)
     high = np.clip(np.maximum.accumulate(high), 0.0, 1.0)
-    curve = best.curve
-    finite = curve.threshold[1:]
-    threshold = np.interp(GRID, curve.fpr[1:], finite)
-    ends = np.array([np.inf, threshold[0]]), np.array([threshold[-1], finite[-1]])
-    thresholds = np.concatenate([ends[0], threshold, ends[1]])
+    inner = np.interp(GRID, curve.fpr[1:], curve.threshold[1:])
+    threshold = np.concatenate([[np.inf], inner[:1], inner, inner[-1:], curve.threshold[-1:]])
     # Beyond the grid: as low, or as high, as a rising curve can be.
-    lower = OperatingCurve(
-        thresholds,
-        np.concatenate([[0.0, 0.0], low, [low[-1], 1.0]]),
-        np.concatenate([[0.0, GRID[0]], GRID, [1.0, 1.0]]),
-        curve.prevalence,
+    lower = np.concatenate([[0.0, 0.0], low, low[-1:], [1.0]])
+    upper = np.concatenate([[0.0], high[:1], high, [1.0, 1.0]])
+    right = np.concatenate([[0.0], GRID[:1], GRID, [1.0, 1.0]])
+    left = np.concatenate([[0.0, 0.0], GRID, GRID[-1:], [1.0]])
+    return CurveBounds(
+        OperatingCurve(threshold, lower, right, curve.prevalence),
+        OperatingCurve(threshold, upper, left, curve.prevalence),
     )
-    upper = OperatingCurve(
-        thresholds,
-        np.concatenate([[0.0, high[0]], high, [1.0, 1.0]]),
-        np.concatenate([[0.0, 0.0], GRID, [GRID[-1], 1.0]]),
-        curve.prevalence,
-    )
-    return CurveBounds(lower, upper)
 
 
 def _limits(tpr: FloatArray, reach: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:

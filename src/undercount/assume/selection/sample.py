@@ -86,14 +86,11 @@ class StandardColumns:
     extra: FloatArray
     moments: FloatArray
 
-    def design(self, *, other: bool, extra: bool) -> FloatArray:
-        """Return a design matrix: ones, the score, and what is asked for."""
-        columns = [np.ones(len(self.score)), self.score]
-        if other and self.other is not None:
-            columns.append(self.other)
-        if extra:
-            columns.extend(self.extra.T)
-        return np.column_stack(columns)
+    @property
+    def design(self) -> FloatArray:
+        """Design matrix: ones, the score, and whatever else there is."""
+        others = [] if self.other is None else [self.other]
+        return np.column_stack([np.ones(len(self.score)), self.score, *others, self.extra])
 
 
 def read_sample(score: Any, y: Any, X: Any, selection_score: Any) -> SelectionSample:
@@ -125,16 +122,10 @@ def read_sample(score: Any, y: Any, X: Any, selection_score: Any) -> SelectionSa
                 f"{named('selection_score')} must hold one finite number a row; got {len(other)} "
                 f"numbers for {len(labels)} rows"
             )
-    return SelectionSample(
-        counts,
-        np.searchsorted(-counts.score, -scores.astype(np.float64)),
-        (labels == 1).astype(float),
-        (labels >= 0).astype(float),
-        np.ones(len(labels)),
-        other,
-        covariates,
-        names,
-    )
+    cell = np.searchsorted(-counts.score, -scores.astype(np.float64))
+    label, looked = (labels == 1).astype(float), (labels >= 0).astype(float)
+    weight = np.ones(len(labels))
+    return SelectionSample(counts, cell, label, looked, weight, other, covariates, names)
 
 
 def _holes(values: Any) -> bool:
@@ -155,15 +146,10 @@ def standardise(sample: SelectionSample, weight: FloatArray, *, ranks: bool) -> 
     if ranks:
         score = normal_scores(sample.score, weight)
         other = None if other is None else normal_scores(sample.selection_score, weight)
-    extra = sample.covariates
-    if extra.shape[1]:
-        pairs = zip(extra.T, sample.names, strict=True)
-        extra = np.column_stack(
-            [
-                _standardise_column(column, weight, f"column {name!r} of {named('X')}")[0]
-                for column, name in pairs
-            ]
-        )
+    extra = np.empty_like(sample.covariates)
+    for i, name in enumerate(sample.names):
+        what = f"column {name!r} of {named('X')}"
+        extra[:, i] = _standardise_column(sample.covariates[:, i], weight, what)[0]
     return StandardColumns(score, other, extra, moments)
 
 
@@ -172,8 +158,7 @@ def normal_scores(values: FloatArray | None, weight: FloatArray) -> FloatArray:
     place, middle = mid_ranks(np.asarray(values), weight)
     # A value that a resample left out may stand at the very edge.
     tiny = 0.25 / weight.sum()
-    result: FloatArray = ndtri(np.clip(middle, tiny, 1 - tiny))[place]
-    return result
+    return np.asarray(ndtri(np.clip(middle, tiny, 1 - tiny))[place])
 
 
 def mid_ranks(values: FloatArray, weight: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:

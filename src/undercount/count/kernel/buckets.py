@@ -23,8 +23,8 @@ NEAR_ROWS = 1 << 21
 # share a bucket with a border, few enough that the table of buckets stays in the cache.
 BUCKETS_A_BORDER = 8
 BUCKET_BITS = (12, 22)
-# A search costs more than a look at a bucket: where rows are looked up, buckets are finer.
-FINER_BITS = 3
+# Borders of a bucket that are tried one by one before the rest is searched.
+TRIED = 3
 # Rows and borders on which the maps from score to bucket are compared.
 SAMPLE = 1 << 12
 # Share of a sample that a clipped map leaves outside at each end.
@@ -225,19 +225,25 @@ def count_around(border: Scores, score: Scores, weight: FloatArray | None = None
 
 
 def count_borders_below(border: Scores, score: Scores) -> Indices:
-    """Return how many borders (ascending) are at most each score, in the order of the scores."""
+    """Return how many borders (ascending) are at most each score, in the order of the scores.
+
+    All borders in lower buckets are; those in its own bucket, mostly none or one, are tried.
+    """
     if border.size == 0 or score.size <= SMALL:
         return np.searchsorted(border, score, "right")
     bucket_of = choose_map(border, score[:: 1 + score.size // SAMPLE])
-    spare = min(FINER_BITS, max(BUCKET_BITS[1] + 1 - bucket_of.n_buckets.bit_length(), 0))
-    bucket_of = replace(bucket_of, n_buckets=bucket_of.n_buckets << spare)
-    place_of, near_place = _places_of_buckets(bucket_of, border)
+    inside = np.bincount(bucket_of(border), minlength=bucket_of.n_buckets)
+    first = np.cumsum(inside, dtype=np.int32) - inside.astype(np.int32)
+    ends = np.append(border, border.dtype.type(np.nan))  # no score is at least as high as the last
     found = np.empty(score.size, np.intp)
     for start in range(0, score.size, CHUNK):
         part, place = score[start : start + CHUNK], found[start : start + CHUNK]
-        place[:] = place_of.take(bucket_of(part))
-        near = np.flatnonzero(place == near_place)
-        place[near] = np.searchsorted(border, part[near], "right")
+        place[:] = first.take(bucket_of(part))
+        rows = np.flatnonzero(ends.take(place) <= part)
+        for _ in range(TRIED):
+            place[rows] += 1
+            rows = rows[ends.take(place[rows]) <= part[rows]]
+        place[rows] = np.searchsorted(border, part[rows], "right")
     return found
 
 

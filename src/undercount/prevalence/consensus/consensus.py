@@ -11,7 +11,7 @@ from undercount.estimate import Interval
 from undercount.prevalence.base import Fitted, ScoreEstimator
 from undercount.prevalence.consensus.evidence import EDGE, LARGEST, gather
 from undercount.prevalence.networks import load_quantile_net
-from undercount.prevalence.ranks import effective_sizes
+from undercount.prevalence.upper_bound import effective_sizes
 
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts

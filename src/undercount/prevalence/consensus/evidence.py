@@ -13,8 +13,9 @@ from undercount.prevalence.alpha_max import AlphaMax
 from undercount.prevalence.best_bin import BestBin
 from undercount.prevalence.dedpul import Dedpul
 from undercount.prevalence.patra_sen import PatraSen
-from undercount.prevalence.ranks import effective_sizes, merge_cells
+from undercount.prevalence.ranks import merge_cells
 from undercount.prevalence.roc_slope import RocSlope
+from undercount.prevalence.upper_bound import effective_sizes
 
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts

@@ -177,7 +177,7 @@ def _share_ends(facts: MetricFacts, shares: Shares | None, level: float) -> list
     Its value is the same there; but how many positives carry no label decides how far chance may
     take it (the finite-population correction), and the end that widens most is taken.
     """
-    if shares is None or facts.needs_prevalence or shares.unlabeled_prevalence_error == 0:
+    if shares is None or shares.unlabeled_prevalence_error == 0 or facts.needs_prevalence:
         return []
     if shares.label_purity < 1 or shares.label_purity_interval is not None:
         return []  # it needs the share, whose error was added in squares
@@ -194,16 +194,17 @@ def _range_level(found: list[Found], level: float) -> float:
     metric's range can be missed by chance if the range is wide, and both if it is a point:
     Φ(c + width/error) - Φ(-c) = level.
     """
-    values = np.array([each.value for each in found])
-    error = max(each.standard_error for each in found)
-    width = float(np.ptp(values))
+    width = float(np.ptp([each.value for each in found]))
+    z = two_sided_z(level)
+    # Skew intervals count as symmetric ones of their length, the longest for all.
+    error = max(each.high - each.low for each in found) / (2 * z)
     if not np.isfinite(width) or not error > 0:
         return level
 
     def excess(c: float) -> float:
         return float(ndtr(c + width / error) - ndtr(-c)) - level
 
-    c = brentq(excess, 0.0, two_sided_z(level) + _ROUNDING)
+    c = brentq(excess, 0.0, z + _ROUNDING, xtol=1e-14)
     return float(ndtr(c) - ndtr(-c))
 
 

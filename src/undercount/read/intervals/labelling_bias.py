@@ -13,10 +13,11 @@ under the bias that is worst for it. With Γ = 1 they are the interval of the me
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import stdtrit
 
 from undercount.assume.mixture import LABELLED, MixtureDesign, Target, design_of
@@ -44,6 +45,7 @@ from undercount.shares import Shares
 Ends: TypeAlias = tuple[float, float]
 # Areas that are a mean position of the positives.
 BIASED_AREAS = ("roc_auc", "lift_auc")
+LARGEST_ODDS_RATIO = 1000.0
 _HALVINGS = 60  # of [0, 1], down to rounding
 _FEWEST = 2  # rows that have no skewness
 
@@ -187,6 +189,21 @@ def bias_ends(
     return ends
 
 
+def largest_bias(ends: Callable[[float], Ends], value: float) -> float:
+    """Return the largest bias at which the lower end is enough; NaN: none, infinity: a thousand."""
+
+    @cache  # the search asks for both ends of its range again
+    def excess(log_ratio: float) -> float:
+        return ends(math.exp(log_ratio))[0] - value
+
+    if not excess(0.0) >= 0:
+        return math.nan
+    top = math.log(LARGEST_ODDS_RATIO)
+    if excess(top) >= 0:
+        return math.inf
+    return math.exp(float(brentq(excess, 0.0, top)))
+
+
 def hidden_rate(rate: Any, odds_ratio: float) -> Any:
     """Return the rate of the hidden positives if the odds of the labelled are so much larger."""
     return rate / (rate + odds_ratio * (1 - rate))
@@ -273,17 +290,17 @@ class _PointBias:
         """Return the two ends, in any order."""
         design = self.heads.design
         if not design.pure:
-            return self._read(self._impure_points(odds_ratio))
+            return self._read(*self._impure_points(odds_ratio))
         if design.target == "population":
             return self._combine(self._population, odds_ratio)
         if design.frequency_known and "prevalence" in FACTS[self.name].needs:
             low, high = self._combine(self._by_side, odds_ratio)
             least, most = certain_limits(self.heads, self.name)
             return float(np.clip(low, least, most)), float(np.clip(high, least, most))
-        return self._read(self._table_points(odds_ratio))
+        return self._read(self._tables(odds_ratio))
 
-    def _read(self, points: list[RatePoint]) -> Ends:
-        low, high = read_metric(points, self.name)
+    def _read(self, *points: RatePoint) -> Ends:
+        low, high = np.hstack(read_metric(points, self.name))
         return float(low), float(high)
 
     def _combine(self, points: Callable[[float], list[RatePoint]], odds_ratio: float) -> Ends:
@@ -295,26 +312,35 @@ class _PointBias:
         lows, highs = zip(*ends, strict=True)
         return float(min(lows)), float(max(highs))
 
-    def _table_points(self, odds_ratio: float) -> list[RatePoint]:
+    def _tables(self, odds_ratio: float) -> RatePoint:
         """Tables of these very rows with the fewest and the most true positives."""
         design, hidden, labelled = self.heads.design, _hidden(self.heads.design), self._labelled
-        share, z = labelled / (labelled + hidden), two_sided_z(self.level)
-        if design.frequency_known:
-            trials = float(design.effective[LABELLED]) / max(1 - float(design.value), 1e-300)
-        elif np.all(design.units == 1):
-            trials = float(finite_size(labelled, labelled + hidden))
-        else:
-            trials = float(design.effective[LABELLED]) / max(1 - share, 1e-300)
 
         def hits(rate: float) -> float:
-            limit = least_rate(rate, trials, share, odds_ratio, z)
+            share = labelled / (labelled + hidden)
+            limit = least_rate(rate, self._trials, share, odds_ratio, self._z)
             return labelled * limit + hidden * float(hidden_rate(limit, odds_ratio))
 
         rate = float(self.heads.rates[LABELLED])
         taken = float(self.heads.heads[LABELLED]) if design.sampling == "case-control" else 0.0
         ends = hits(rate), labelled + hidden - hits(1 - rate)  # misses and hits change places
         positives = np.asarray(design.mixing.positives, dtype=float)
-        return [table_point(self.heads, end - taken, positives) for end in ends]
+        return table_point(self.heads, np.array(ends) - taken, positives)
+
+    @cached_property
+    def _z(self) -> float:
+        return two_sided_z(self.level)
+
+    @cached_property
+    def _trials(self) -> float:
+        """Independent draws that are worth the labels, among positives of which some are known."""
+        design, hidden, labelled = self.heads.design, _hidden(self.heads.design), self._labelled
+        size = float(design.effective[LABELLED])
+        if design.frequency_known:
+            return size / max(1 - float(design.value), 1e-300)
+        if np.all(design.units == 1):
+            return float(finite_size(labelled, labelled + hidden))
+        return size / max(hidden / (labelled + hidden), 1e-300)
 
     def _population(self, odds_ratio: float) -> list[RatePoint]:
         heads = _BiasedHeads(self.heads.heads, self.heads.design, odds_ratio=odds_ratio)
@@ -325,7 +351,7 @@ class _PointBias:
         """Label frequency known: the chance of a label is another one on either side."""
         heads, sizes, design = self.heads.heads, self.heads.sizes, self.heads.design
         rate, frequency = float(self.heads.rates[LABELLED]), float(design.value)
-        flagged, total, z = heads.sum(axis=0), sizes.sum(axis=0), two_sided_z(self.level)
+        flagged, total, z = heads.sum(axis=0), sizes.sum(axis=0), self._z
         odds = frequency / max(1 - frequency, 1e-300) * (rate + odds_ratio * (1 - rate))
         chances = odds / (1 + odds), odds / (odds_ratio + odds)
         seen = heads[LABELLED], sizes[LABELLED] - heads[LABELLED]

@@ -95,9 +95,9 @@ class ModelRows:
         return areas.recovered(self.cells, self.design.mixing)
 
     @cached_property
-    def left_out(self) -> "LeftOut":
+    def left_out(self) -> "Jackknife":
         """The unbiased average precision without a row of each cell."""
-        return LeftOut.of(self.counts, self.design)
+        return Jackknife.of(self.counts, self.design)
 
 
 class JointRows:
@@ -195,7 +195,7 @@ class ModelPair:
         """Return the standard error of the difference in a metric.
 
         Average precision of pure labels is compared by its unbiased estimate, whose error is that
-        of the jackknife (`LeftOut`); the other metrics by their influences.
+        of the jackknife (`Jackknife`); the other metrics by their influences.
         """
         if metric == "average_precision" and self.one.design.pure:
             return jackknife_error(self._rows)
@@ -241,7 +241,7 @@ def _average_precision(mass: areas.Recovered, design: MixtureDesign) -> Influenc
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class Jackknife:
     """Hold the unbiased average precision of one model without a row of each cell.
 
     Each row is left out of both models' estimates at once, so that what they share cancels. For
@@ -265,7 +265,7 @@ class LeftOut:
     without: Sequence[FloatArray]
 
     @classmethod
-    def of(cls, counts: ScoreCounts, design: MixtureDesign) -> "LeftOut":
+    def of(cls, counts: ScoreCounts, design: MixtureDesign) -> "Jackknife":
         """Leave out each row, or for these very rows each label."""
         sums, lost = _PrecisionSums(counts, design), _lost_positives(design)
         positives = float(design.mixing.positives)

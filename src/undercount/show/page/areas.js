@@ -278,6 +278,37 @@ function flatEnds(d, value, [least, mean, most]) { // all labels alike: as for k
   return [value - part * (mean - least), value + part * (most - mean)];
 }
 function estimate(model, name, i, share, purity) {
-  const found = designs(model, share, purity).map((d) => AREAS.includes(name) ? areaEstimate(d, name) : pointEstimate(d, i, name));
-  return { ...found[0], low: Math.min(...found.map((f) => f.low)), high: Math.max(...found.map((f) => f.high)) };
+  const list = designs(model, share, purity), [first] = list, h = model.hidden_share;
+  const read = (d) => AREAS.includes(name) ? areaEstimate(d, name) : pointEstimate(d, i, name);
+  let found = list.map(read);
+  const { value, fits } = found[0];
+  if (list.length > 1) { // ranges that were given: only one of their ends can be missed at a time
+    const there = { ...model, ...rangeLevel(model, found) };
+    found = list.map((d) => read({ ...d, model: there }));
+  } else if (!FACTS[name].prevalence && first.pure && first.errors[0] > 0) { // how many positives carry no label
+    const reach = model.z * first.errors[0], ends = h.low < h.high ? [h.low, h.high] : [share - reach, share + reach];
+    found.push(...ends.map((end) => read(design(model, clip(end, 0, purity - 1e-6), purity, first.given))));
+  }
+  return { value, fits, low: Math.min(...found.map((f) => f.low)), high: Math.max(...found.map((f) => f.high)) };
+}
+// The normal distribution by its series (Marsaglia 2004), and Student's quantile between given ones by Lagrange.
+function normal(x) {
+  if (Math.abs(x) > 8) return x > 0 ? 1 : 0;
+  let sum = x, term = x;
+  for (let k = 3; Math.abs(term) > 1e-17 * Math.abs(sum); k += 2) sum += term *= x * x / k;
+  return 0.5 + sum * Math.exp(-x * x / 2) / Math.sqrt(2 * Math.PI);
+}
+// Imbens and Manski (2004): Φ(c + width/error) - Φ(-c) = level; the error is that of the longest interval.
+function rangeLevel(model, found) {
+  const values = found.map((f) => f.value), width = Math.max(...values) - Math.min(...values);
+  const error = Math.max(...found.map((f) => f.high - f.low)) / (2 * model.z);
+  if (!Number.isFinite(width) || !(error > 0)) return {};
+  let [low, high] = [0, model.z];
+  while (high - low > 1e-14) {
+    const c = (low + high) / 2;
+    if (normal(c + width / error) - normal(-c) > model.confidence_level) high = c; else low = c;
+  }
+  const c = (low + high) / 2, [at, t] = model.students;
+  const student = at.reduce((sum, x, j) => sum + t[j] * at.reduce((p, y, k) => k === j ? p : p * (c - y) / (x - y), 1), 0);
+  return { z: c, t: student, confidence_level: normal(c) - normal(-c) };
 }

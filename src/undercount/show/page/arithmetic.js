@@ -19,6 +19,7 @@ const METRICS = { // of true-positive rate, false-positive rate, prevalence
 
 // A model with its heads (rows above each border), rates and cell masses as typed arrays.
 function prepare(model, live) {
+  if (!model.curve.negative.length) model.curve.negative = model.curve.positive.map(() => 0);
   const cells = [model.curve.positive, model.curve.unlabeled, model.curve.negative], m = cells[0].length;
   const heads = cells.map((cell) => {
     const head = new Float64Array(m + 1);

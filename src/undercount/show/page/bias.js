@@ -30,7 +30,7 @@ function biasEnds(model, name, i, share, purity) {
 function pointBias(d, i, name) {
   const { model } = d, read = (point) => METRICS[name](...point);
   const hull = (of) => (ratio) => {
-    const [low, high] = [ratio, 1 / ratio].map((r) => combined(...of(r), name));
+    const [low, high] = [ratio, 1 / ratio].map((r) => of(r)).map(({ base, pairs }) => combined(base, pairs, name));
     return [Math.min(low[0], high[0]), Math.max(low[1], high[1])];
   };
   if (!d.pure) return (ratio) => impureBias(d, i, ratio).map(read);
@@ -54,14 +54,10 @@ function biasedPoint(labelled, x, rates, ratio) {
   const c = clip(labelled / Math.max(x.n, 1e-300)), t = c * rates[0] + (1 - c) * hiddenRate(rates[0], ratio), flagged = dot(x.everyone, rates);
   return [t, (flagged - x.prevalence * t) / (1 - x.prevalence), x.prevalence];
 }
-function populationBias(d, i, ratio) {
-  const { base, pairs } = ofPopulation(d, ratesAt(d.model, i), (x, rates, sizes = d.model.sizes) => biasedPoint(d.model.single ? sizes[0] : 0, x, rates, ratio));
-  return [base, pairs];
-}
+const populationBias = (d, i, ratio) => ofPopulation(d, ratesAt(d.model, i), (x, rates, sizes = d.model.sizes) => biasedPoint(d.model.single ? sizes[0] : 0, x, rates, ratio));
 function sideBias(d, i, ratio) { // label frequency known: the chance of a label is another one on either side
   const rate = d.model.rates[0][i], odds = d.value / Math.max(1 - d.value, 1e-300) * (rate + ratio * (1 - rate));
-  const { base, pairs } = byPrediction(d, i, [odds / (1 + odds), odds / (ratio + odds)]);
-  return [base, pairs];
+  return byPrediction(d, i, [odds / (1 + odds), odds / (ratio + odds)]);
 }
 function impureBias(d, i, ratio) { // wrong labels are taken to be as without bias
   const { model, x } = d, [t, f, p] = ratesOf(x, ratesAt(model, i)), flagged = p * t + (1 - p) * f, c = labelledShare(model, x, d.purity);
@@ -124,11 +120,11 @@ function positionMoments(d, position, c, weight, mean) {
 function hiddenRoom(d, position) { // mean positions of the last and of the first unlabeled rows, as many as are hidden
   const { model } = d, rows = model.curve.unlabeled, hidden = hiddenPositives(d);
   return [-1, 1].map((sign) => {
-    let head = 0, sum = 0, total = 0;
+    let left = hidden, sum = 0;
     for (let j = 0; j < model.m; j++) {
-      const i = sign > 0 ? j : model.m - 1 - j, taken = clip(hidden - head, 0, rows[i]);
-      head += rows[i]; total += taken; sum += taken * position[i];
+      const i = sign > 0 ? j : model.m - 1 - j, taken = Math.min(left, rows[i]);
+      left -= taken; sum += taken * position[i];
     }
-    return sum / (total || 1);
+    return sum / (hidden - left || 1);
   });
 }

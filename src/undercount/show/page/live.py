@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtr, ndtri, stdtrit
 
-from undercount.counts import ScoreCounts
+from undercount.count.kernel.table import Table, coarsen, concatenate
+from undercount.counts import CLASSES, ScoreCounts
 from undercount.errors import collect_warnings
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
@@ -13,8 +14,10 @@ from undercount.read.sensitivity import AREAS
 from undercount.show.document import N_POINTS, plain
 
 # Digits of thresholds on the page, more only where two scores would become one; and of weights.
-SHORT_DIGITS, WEIGHT_DIGITS = 8, 6
+SHORT_DIGITS, WEIGHT_DIGITS = 6, 6
 ALL_DIGITS = 17
+# Points at which Student's quantile is given where the script must find it at other levels.
+STUDENT_POINTS = 12
 # Rows of the page's table: metrics at a threshold, then areas.
 PAGE_METRICS = (*POINT_METRICS, *AREAS)
 
@@ -66,7 +69,8 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
         "units": [squares / total if total > 0 else 1.0 for total, squares in pairs],
         "z": float(ndtri(upper)),
         "t": float(stdtrit(max(size - 1, 1.0), upper)),
-        "start": len(_parts(counts, threshold)[0]),
+        "students": _student_quantiles(evaluation, size),
+        "start": _split_cells(counts, threshold)[0].score.size,
         "cut": plain(threshold),
         "rows": [
             [plain(v) for v in (r.naive, r.estimate.value, r.estimate.low, r.estimate.high)]
@@ -75,19 +79,34 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
     }
 
 
+def _student_quantiles(evaluation: Evaluation, size: float) -> list[list[float]]:
+    """Return normal quantiles between those of a one- and a two-sided interval, and Student's.
+
+    Between these points, which are Chebyshev's, the script interpolates where a range was given.
+    """
+    shares, level = evaluation.shares, evaluation.confidence_level
+    if not (shares.unlabeled_prevalence_interval or shares.label_purity_interval):
+        return []
+    low, high = float(ndtri(level)), float(ndtri((1 + level) / 2))
+    nodes = np.cos(np.pi * (np.arange(STUDENT_POINTS) + 0.5) / STUDENT_POINTS)
+    at = (low + high) / 2 + (high - low) / 2 * nodes
+    return [at.tolist(), stdtrit(max(size - 1, 1.0), ndtr(at)).tolist()]
+
+
 def page_cells(counts: ScoreCounts, threshold: float) -> dict[str, list[float | None]]:
     """Return scores and rows of at most `N_POINTS` cells, one of which ends at the threshold."""
-    cells = np.concatenate(_parts(counts, threshold))
-    columns = {"positive": cells[:, 1], "negative": cells[:, 2], "unlabeled": cells[:, 3]}
+    cells = concatenate(*_split_cells(counts, threshold))
     short: dict[str, list[float | None]] = {
-        name: [_shorten(value) for value in column] for name, column in columns.items()
+        name: [_shorten(value) for value in column]
+        for name, column in zip(CLASSES, cells.classes, strict=True)
     }
-    return {"threshold": _shorten_scores(cells[:, 0]), **short}
+    if not cells.negative.any():
+        short["negative"] = []  # the script puts the zeros back
+    return {"threshold": _shorten_scores(cells.score), **short}
 
 
-def _parts(counts: ScoreCounts, threshold: float) -> tuple[Any, Any]:
+def _split_cells(counts: ScoreCounts, threshold: float) -> tuple[Table, Table]:
     """Return cells at or above the threshold and cells below it."""
-    table = np.stack([counts.score, counts.positive, counts.negative, counts.unlabeled], axis=1)
     split = int(np.searchsorted(-counts.score, -threshold, side="right"))
     # About as many cells each as the sides have rows of the labelled and the unlabeled.
     shares = (
@@ -95,20 +114,16 @@ def _parts(counts: ScoreCounts, threshold: float) -> tuple[Any, Any]:
         counts.unlabeled[:split].sum() / counts.n_unlabeled,
     )
     room = min(max(round(N_POINTS * sum(shares) / 2), N_POINTS // 8), N_POINTS - N_POINTS // 8)
-    above, below = _coarsen(table[:split], room), _coarsen(table[split:], N_POINTS - room)
-    if len(above):
-        above[-1, 0] = threshold  # no row lies between it and the lowest score above
-    return above, below
+    above = _coarsen(counts.table.part(slice(split)), room)
+    if above.score.size:  # no row lies between the threshold and the lowest score above
+        above = above._replace(score=np.append(above.score[:-1], threshold))
+    return above, _coarsen(counts.table.part(slice(split, None)), N_POINTS - room)
 
 
-def _coarsen(table: Any, n_bins: int) -> Any:
-    """Merge neighbouring cells into at most `n_bins`; an empty table stays empty."""
-    if len(table) == 0:
-        return table
-    if not table[:, 1:].any():
-        return table[-1:]
-    counts = ScoreCounts.from_counts(*table.T).coarsened(n_bins)
-    return np.stack([counts.score, counts.positive, counts.negative, counts.unlabeled], axis=1)
+def _coarsen(table: Table, n_bins: int) -> Table:
+    """Merge cells that hold rows into at most `n_bins`; of empty ones the last is left."""
+    held = np.add.reduce(table.classes) > 0
+    return coarsen(table.part(held), n_bins) if held.any() else table.part(slice(-1, None))
 
 
 def _shorten_scores(scores: Any) -> list[float | None]:

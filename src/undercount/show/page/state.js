@@ -47,7 +47,7 @@ function estimateWithShare(model, name, i, share, purity) {
   const h = model.hidden_share, impure = purity < 1 || model.label_purity.low < model.label_purity.high;
   if (!["calibrated", "own"].includes(h.interval) || state.share >= 0 || share !== h.value) return estimate(model, name, i, share, purity);
   const known = model.known || (model.known = { ...model, errors: [0, model.errors[1]], hidden_share: { ...h, low: h.value, high: h.value } });
-  const found = estimate(known, name, i, share, purity), v = found.value, { least, prevalence } = FACTS[name];
+  const { least, prevalence } = FACTS[name], found = estimate(impure || prevalence ? known : model, name, i, share, purity), v = found.value;
   if (!impure && !prevalence || Number.isNaN(v)) return found;
   const middle = valueAt(model, name, i, share, purity);
   const ends = [Math.min(h.low, share), Math.min(Math.max(h.high, share), purity - 1e-6)].map((s) => v + valueAt(model, name, i, s, purity) - middle);
@@ -112,7 +112,7 @@ function changeWords(model, lead, i) {
   const name = precise ? `precision ≥ ${percent(goal)}` : `ROC AUC ≥ ${goal}`;
   if (Number.isNaN(least)) return `${name} holds at no share of hidden positives that the scores allow`;
   if (least > 0) parts.push(`hidden positives ≥ ${percent(least)}`);
-  if (Number.isFinite(bias)) parts.push(`labelling bias below Γ = ${+bias.toPrecision(2)}`);
+  if (Number.isFinite(bias)) parts.push(`labelling bias below Γ = ${+bias.toPrecision(3)}`);
   const doubt = Number.isNaN(bias) && (precise || purityOf(model) === 1) ? ", but the chance of the labels alone may break it" : "";
   if (parts.length) return `${name} holds while ${parts.join(" · ")}${doubt}`;
   return name + (always(model, lead.name, goal, i, purityOf(model)) ? ` holds whatever the prevalence${doubt}` : " holds without hidden positives, but not with as many as the scores allow");

@@ -1,12 +1,17 @@
-"""Verification bias: imputation (Begg and Greenes), inverse weighting, and both together."""
+"""Models of the class, of the choice, or of both, given the columns.
+
+Cook's eq. 14 and appendix B, and verification bias: imputation (Begg and Greenes), inverse
+weighting, and both together.
+"""
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercount.assume.selection.bivariate_normal import log_density
-from undercount.assume.selection.latent_models import Masses
 from undercount.assume.selection.probit import ProbitFit, fit_probit, residual
 from undercount.assume.selection.sample import SelectionSample, StandardColumns
 from undercount.curve import FloatArray
@@ -18,11 +23,28 @@ EMPTY_SHARE = 0.05
 EXPECTED = 7.0
 
 
+class Masses(NamedTuple):
+    """Hold positive and negative mass a row, or their derivatives (one column a coefficient)."""
+
+    positive: FloatArray
+    negative: FloatArray
+
+
 @dataclass(frozen=True, eq=False)
-class VerificationModel:
+class ColumnModel:
     """Probits of the label and of being looked at, given score, selecting score and X.
 
-    One of them may be absent: Begg and Greenes need the first, inverse weighting the second.
+    One of them may be absent: inverse weighting needs the second alone, the other methods the
+    first, and double robustness both.
+
+    Attributes
+    ----------
+    outcome, selection : ProbitFit or None
+        The two probits.
+    keeps_labels : bool
+        Whether a label found counts itself; Cook's methods take the model for every row.
+    names : tuple of str
+        Of the coefficients: those of the outcome, then those of the selection.
 
     Notes
     -----
@@ -36,6 +58,7 @@ class VerificationModel:
     design: FloatArray
     outcome: ProbitFit | None
     selection: ProbitFit | None
+    keeps_labels: bool
     names: tuple[str, ...]
 
     @property
@@ -53,17 +76,21 @@ class VerificationModel:
         return result
 
     @property
+    def outcome_places(self) -> slice:
+        """Which coefficients belong to the outcome."""
+        return slice(0, 0 if self.outcome is None else self.design.shape[1])
+
+    @cached_property
     def propensity(self) -> FloatArray:
-        """Probability of being looked at."""
+        """Probability of being looked at; 1 if that is not modelled."""
         if self.selection is None:
-            return np.full(len(self.weight), np.nan)
+            return np.ones(len(self.weight))
         return self.selection.probability(self.design)
 
     @property
     def inverse_chance(self) -> FloatArray:
-        """Weight of each row looked at: one over its propensity, or 1 if that is not modelled."""
-        looked = self.sample.looked
-        return looked if self.selection is None else looked / self.propensity
+        """Weight of each label: one over its propensity, or none if the model speaks instead."""
+        return self.keeps_labels * self.sample.looked / self.propensity
 
     def masses(self) -> Masses:
         """Observed label where looked at, else the model; or weights 1/propensity; or both."""
@@ -90,17 +117,17 @@ class VerificationModel:
         slope = np.column_stack([part[:, None] * self.design for part in parts])
         return Masses(slope, -slope)
 
-    def influence(self) -> FloatArray:
-        """First-order share of each row in the coefficients: their mean is estimate - truth."""
+    def scores(self, column: int = 0, shift: float = 0.0) -> FloatArray:
+        """Gradient of each row's log-likelihood, with one column moved by `shift`."""
+        design = self.design.copy() if shift else self.design
+        design[:, column] += shift
         parts = []
-        total = self.weight.sum()
         if self.outcome is not None:
-            slope = residual(self.design @ self.outcome.coefficients, self.sample.label)
-            scores = (self.sample.looked * slope)[:, None] * self.design
-            parts.append(scores @ self.outcome.covariance * total)
+            slope = residual(design @ self.outcome.coefficients, self.sample.label)
+            parts.append((self.sample.looked * slope)[:, None] * design)
         if self.selection is not None:
-            slope = residual(self.design @ self.selection.coefficients, self.sample.looked)
-            parts.append(slope[:, None] * self.design @ self.selection.covariance * total)
+            slope = residual(design @ self.selection.coefficients, self.sample.looked)
+            parts.append(slope[:, None] * design)
         return np.column_stack(parts)
 
     @property
@@ -108,24 +135,29 @@ class VerificationModel:
         return [fit for fit in (self.outcome, self.selection) if fit is not None]
 
 
-def fit_verification(
-    sample: SelectionSample, weight: FloatArray, columns: StandardColumns, method: str
-) -> VerificationModel:
-    """Fit "begg-greenes", "ipw" or "doubly-robust"."""
-    design = columns.design(other=True, extra=True)
-    kept = weight > 0
+def fit_columns(
+    sample: SelectionSample,
+    weight: FloatArray,
+    columns: StandardColumns,
+    method: str,
+    near: ColumnModel | None = None,
+) -> ColumnModel:
+    """Fit any method but "unobserved"; a fit of the same rows under other weights speeds it up."""
+    design, kept = columns.design, weight > 0
     seen = kept & (sample.looked == 1)
     labels = ["intercept", "score", *(["selection score"] if columns.other is not None else [])]
     labels += sample.names
     names: list[str] = []
     outcome = selection = None
     if method != "ipw":
-        outcome = fit_probit(design[seen], sample.label[seen], weight[seen])
+        start = None if near is None or near.outcome is None else near.outcome.coefficients
+        outcome = fit_probit(design[seen], sample.label[seen], weight[seen], start=start)
         names += [f"outcome: {label}" for label in labels]
-    if method != "begg-greenes":
+    if method in ("ipw", "doubly-robust"):
         selection = _fit_selection(sample, weight, design, kept, method)
         names += [f"selection: {label}" for label in labels]
-    return VerificationModel(sample, weight, design, outcome, selection, tuple(names))
+    keeps_labels = method not in ("own-score", "observed-score")
+    return ColumnModel(sample, weight, design, outcome, selection, keeps_labels, tuple(names))
 
 
 def _fit_selection(
