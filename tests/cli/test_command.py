@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.cli.main import commands, main
+from undercount.cli.commands import commands
+from undercount.cli.main import main
 from undercount.errors import InputError
 
 COLUMNS = ["--label", "y", "--score", "s"]

@@ -9,8 +9,9 @@ import time
 import duckdb
 import pytest
 
+from undercount.cli.commands import commands
 from undercount.cli.interrupt import STOPPED
-from undercount.cli.main import commands, main
+from undercount.cli.main import main
 
 PAIR = ["--score", "s", "--score", "t", "--prevalence", "0.2"]
 JOBS = {
@@ -27,8 +28,8 @@ JOBS = {
     "count": ["count", "rows.parquet", "--score", "s", "-o", "o.parquet"],
     "compare": ["compare", "rows.parquet", *PAIR, "--json", "o.json"],
 }
-# The work of some of these ends before; seconds that must be enough to notice a signal.
-MOMENTS, NOTICED = (0.9, 1.6, 2.8), 0.5
+# Seconds after the first file is opened, and seconds that must be enough to notice a signal.
+MOMENTS, NOTICED = (0.0, 0.6, 1.5), 0.5
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +56,8 @@ def test_work_stops_at_once(folder, job, moment):
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
+        while not any((folder / "temporary").iterdir()) and process.poll() is None:
+            time.sleep(0.01)
         time.sleep(moment)
         process.send_signal(signal.SIGINT)
         start = time.monotonic()

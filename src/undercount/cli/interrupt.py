@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import sys
 import threading
 from contextlib import suppress
@@ -26,15 +25,16 @@ def stop_at_interrupts() -> None:
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background
         return
-    inside, outside = socket.socketpair()
-    outside.setblocking(False)  # noqa: FBT003 - takes nothing else
-    signal.set_wakeup_fd(outside.fileno(), warn_on_full_buffer=False)
+    inside, outside = os.pipe()
+    if os.name == "posix":
+        os.set_blocking(outside, False)
+    signal.set_wakeup_fd(outside, warn_on_full_buffer=False)
     signal.signal(signal.SIGINT, lambda *_: None)
-    threading.Thread(target=_wait, args=(inside, outside), daemon=True).start()
+    threading.Thread(target=_wait, args=(inside,), daemon=True).start()
 
 
-def _wait(inside: socket.socket, _kept_open: socket.socket) -> None:
-    while inside.recv(1) != bytes([signal.SIGINT]):
+def _wait(inside: int) -> None:
+    while os.read(inside, 1) != bytes([signal.SIGINT]):
         pass
     remove_unfinished()
     with suppress(OSError, ValueError):

@@ -1,96 +1,18 @@
-"""The commands. stdout is the result, stderr the talk; nothing heavy is imported for --help."""
+"""Where the program begins: Ctrl-C is heard before anything else is loaded."""
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
-import click
-
-from undercount import __version__
-from undercount.cli.command import BAD_INPUT, FINE, Command
-from undercount.cli.compare import compare
-from undercount.cli.count import count, merge
-from undercount.cli.demo import demo
-from undercount.cli.evaluate import evaluate
-from undercount.cli.explain import explain
-from undercount.cli.interrupt import INTERRUPTED, STOPPED, stop_at_interrupts
-from undercount.cli.options import DEBUG
-from undercount.cli.prevalence import prevalence
-from undercount.cli.select import select
-from undercount.errors import InputError
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoints
-
-# Entry points of other packages that add commands: name = "module:click command".
-GROUP = "undercount.commands"
+from undercount.cli.interrupt import stop_at_interrupts
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; bad input is one message on stderr and exit code 2."""
     if argv is None:  # the process is ours
         stop_at_interrupts()
-    try:
-        code = commands.main(args=argv, prog_name="undercount", standalone_mode=False)
-    except click.exceptions.Abort:
-        click.echo(STOPPED, err=True)
-        return INTERRUPTED
-    except click.ClickException as error:
-        error.show()
-        return BAD_INPUT
-    return int(code or FINE)
+    from undercount.cli.commands import run  # noqa: PLC0415 - see above
 
-
-class Commands(click.Group):
-    """The commands of this package, and those that others add."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands."""
-        return sorted({*super().list_commands(ctx), *_find_added().names})
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Find a command; one that is added takes the place of what stands in for it."""
-        found = super().get_command(ctx, cmd_name)
-        if found is not None and found is not reproduce:
-            return found
-        for point in _find_added().select(name=cmd_name):
-            added: click.Command = point.load()
-            return added
-        return found
-
-
-def _find_added() -> "EntryPoints":
-    from importlib.metadata import entry_points  # noqa: PLC0415 - looks at all that is installed
-
-    return entry_points(group=GROUP)
-
-
-@click.group(
-    cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-@click.version_option(__version__, "--version", message="%(prog)s %(version)s")
-def commands() -> None:
-    """Measure true classifier performance when the labels undercount the positives."""
-
-
-@click.command(
-    cls=Command,
-    short_help="Reproduce tables and figures of the papers.",
-    context_settings={"ignore_unknown_options": True},
-)
-@click.argument("asked", nargs=-1)
-@DEBUG
-def reproduce(**_options: Any) -> int:
-    """Reproduce tables and figures of the papers, once the package that does it is there."""
-    raise InputError(
-        "the papers' tables and figures are a package of their own: run pip install on the folder "
-        "reproductions of undercount's repository, or make reproduce there"
-    )
-
-
-for command in (evaluate, demo, prevalence, compare, count, merge, select, reproduce, explain):
-    commands.add_command(command)
+    return run(argv)
 
 
 if __name__ == "__main__":

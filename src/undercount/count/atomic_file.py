@@ -2,7 +2,6 @@
 
 import errno
 import os
-import shutil
 import sys
 import threading
 from collections.abc import Iterator
@@ -31,6 +30,8 @@ def remove_if_stopped(path: Path) -> Iterator[None]:
 
 def remove_unfinished() -> None:
     """Remove what is half-written, and let nothing more be begun: the program must end now."""
+    import shutil  # noqa: PLC0415 - slow, and Ctrl-C is to be heard early
+
     _BEGINNING.acquire()
     for path in tuple(_UNFINISHED):
         if path.is_dir():
