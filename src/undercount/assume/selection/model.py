@@ -10,13 +10,15 @@ from sklearn.base import BaseEstimator
 
 from undercount.assume.labelled import labelled_curve
 from undercount.assume.selection import checks
-from undercount.assume.selection.fit import LATENT, CurveReader, fit_selection
+from undercount.assume.selection.binary_regression import LINKS
+from undercount.assume.selection.fit import LATENT, CurveReader, fit_best_scale
 from undercount.assume.selection.gaussian_curve import GaussianReader
 from undercount.assume.selection.hidden_model import HiddenModel
 from undercount.assume.selection.intervals import bootstrap_estimate, delta_estimate
 from undercount.assume.selection.profile import Profile, scan_profile
 from undercount.assume.selection.roc_band import roc_band
-from undercount.assume.selection.sample import read_sample
+from undercount.assume.selection.sample import read_sample, refuse_collinear, standardise
+from undercount.assume.selection.score_scale import MAPS
 from undercount.curve import CurveBounds, OperatingCurve, metric_names
 from undercount.errors import Check, InputError, named
 from undercount.estimate import Estimate, Interval, check_confidence_level
@@ -39,9 +41,14 @@ NEEDS = {
 }
 
 
-def refuse_parameters(method: str, distribution: str, confidence_level: float) -> None:
+def refuse_parameters(method: str, distribution: str, scale: str, link: str) -> None:
     """Raise if parameters are unknown or do not belong together."""
-    choices = (("method", method, METHODS), ("distribution", distribution, DISTRIBUTIONS))
+    choices = (
+        ("method", method, METHODS),
+        ("distribution", distribution, DISTRIBUTIONS),
+        ("scale", scale, ("auto", *MAPS)),
+        ("link", link, tuple(LINKS)),
+    )
     for name, given, every in choices:
         if given not in every:
             raise InputError(f"{named(name)} must be one of {', '.join(every)}; got {given!r}")
@@ -50,7 +57,16 @@ def refuse_parameters(method: str, distribution: str, confidence_level: float) -
             f"{method!r} averages over the rows; got {named('distribution', repr(distribution))}. "
             "Leave it at 'empirical'"
         )
-    check_confidence_level(confidence_level)
+    if link != "probit" and (method == "unobserved" or distribution != "empirical"):
+        raise InputError(
+            f"{named('link', repr(link))} has no jointly normal parts, which 'unobserved' and the "
+            "distributions 'normal' and 'copula' are made of. Leave it at 'probit'"
+        )
+    if distribution == "copula" and scale not in ("auto", "score"):
+        raise InputError(
+            f"{named('distribution', repr('copula'))} uses ranks, which are the same on every "
+            f"scale; got {named('scale', repr(scale))}. Leave it at 'auto'"
+        )
 
 
 def refuse_columns(method: str, *, covariates: bool, selection_score: bool) -> None:
@@ -83,13 +99,15 @@ def refuse_metric(metric: str, threshold: float | None) -> None:
         raise InputError(f"threshold must be a finite number; got {threshold}")
 
 
-def refuse_interval(method: str, interval: str, metric: str) -> None:
+def refuse_interval(method: str, interval: str, metric: str, link: str) -> None:
     """Raise if a kind of interval does not exist for a method or metric."""
     if interval not in INTERVALS or (interval == "profile" and method != "unobserved"):
         raise InputError(
             "method must be auto, delta or bootstrap (or profile for 'unobserved'); got "
             f"{interval!r} for {method!r}"
         )
+    if metric == "correlation" and link != "probit":
+        raise InputError("a logit link has no correlation; use 'probit'")
     if metric == "correlation" and method not in LATENT:
         raise InputError(f"{method!r} has no correlation; use one of {', '.join(LATENT)}")
     if metric == "average_precision" and interval != "bootstrap":
@@ -106,6 +124,13 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         another classifier whose score is known (appendix B); "unobserved" something unseen
         (eq. 15). Or, for rows chosen by known columns: "begg-greenes" (imputation), "ipw" (inverse
         weights), "doubly-robust" (both).
+    scale : str
+        On which the score enters: the "score" itself, its "logit" or its "probit"; "auto" takes
+        the likeliest of those that the scores allow: for scores between 0 and 1 (at most 5 % at
+        the ends) all three, else the score itself.
+    link : str
+        Shape of the class in the columns: "probit", or "logit" for all methods but "unobserved",
+        with the "empirical" distribution. The choice is always a probit.
     distribution : str
         Third step of the first three methods: over the "empirical" distribution of the score; the
         "normal" one of the paper; or a Gaussian "copula" (rank-normalised scores).
@@ -132,6 +157,8 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         Coefficients of the probits, for standardised columns.
     model_ : object
         The fitted model behind them.
+    scale_, selection_scale_ : str
+        Scale on which the score entered, and the selection score.
 
     Notes
     -----
@@ -162,11 +189,15 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         distribution: str = "empirical",
         confidence_level: float = 0.95,
         random_state: int | np.random.Generator | None = None,
+        scale: str = "auto",
+        link: str = "probit",
     ) -> None:
         self.method = method
         self.distribution = distribution
         self.confidence_level = confidence_level
         self.random_state = random_state
+        self.scale = scale
+        self.link = link
 
     def fit(
         self,
@@ -190,12 +221,20 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         selection_score : array-like, optional
             Score of the classifier that chose.
         """
-        refuse_parameters(self.method, self.distribution, self.confidence_level)
+        refuse_parameters(self.method, self.distribution, self.scale, self.link)
+        check_confidence_level(self.confidence_level)
         refuse_columns(
             self.method, covariates=X is not None, selection_score=selection_score is not None
         )
         sample = read_sample(score, y, X, selection_score)
-        self._fit = fit_selection(self.method, self.distribution, sample, sample.weight)
+        columns = standardise(sample, sample.weight, ranks=False)
+        refuse_collinear(sample, columns, among_looked=False)
+        if self.method not in ("ipw", "unobserved"):
+            refuse_collinear(sample, columns, among_looked=True)
+        self._fit = fit_best_scale(
+            self.method, self.distribution, sample, scale=self.scale, link=self.link
+        )
+        self.scale_, self.selection_scale_ = (scale.name for scale in self._fit.columns.scales)
         self._reader = self._fit.reader()
         self._profile: Profile | None = None
         self.model_ = self._fit.model
@@ -243,7 +282,7 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         refuse_metric(metric, threshold)
         if method == "auto":
             method = "profile" if self.method == "unobserved" else "delta"
-        refuse_interval(self.method, method, metric)
+        refuse_interval(self.method, method, metric, self.link)
         question = (metric, threshold, self.confidence_level)
         if method == "delta":
             found = delta_estimate(self._fit, *question)
@@ -283,7 +322,7 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         if self.method in ("own-score", "observed-score"):
             found.append(checks.check_rule(sample, self.method))
         if self.method in LATENT:
-            found.append(checks.check_normality(sample, self.distribution))
+            found.append(checks.check_normality(self._fit))
         found.extend(checks.check_shape(model))
         if isinstance(model, HiddenModel):
             interval = self.error_correlation_interval()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from undercount.assume.selection.probit import fit_probit, reset_p_value
+from undercount.assume.selection.binary_regression import fit_binary, reset_p_value
 from undercount.errors import InputError
 
 
@@ -15,7 +15,7 @@ def test_probit_is_that_of_statsmodels_with_weights_as_repetitions():
     weight = generator.integers(1, 5, 200)
     times = np.repeat(np.arange(200), weight)
     expected = sm.Probit(label[times], design[times]).fit(disp=0, method="newton", tol=1e-12)
-    found = fit_probit(design, label, weight.astype(float))
+    found = fit_binary(design, label, weight.astype(float))
     assert found.coefficients == pytest.approx(expected.params, abs=1e-6)
     assert found.covariance == pytest.approx(expected.cov_params(), abs=1e-6)
     assert found.log_likelihood == pytest.approx(expected.llf, abs=1e-6)
@@ -24,7 +24,7 @@ def test_probit_is_that_of_statsmodels_with_weights_as_repetitions():
 def test_separated_classes_are_refused():
     design = np.column_stack([np.ones(6), np.arange(6.0)])
     with pytest.raises(InputError, match="separate the two classes"):
-        fit_probit(design, (np.arange(6) > 2).astype(float), np.ones(6))
+        fit_binary(design, (np.arange(6) > 2).astype(float), np.ones(6))
 
 
 def test_reset_sees_a_bend_and_not_a_line():
@@ -34,8 +34,8 @@ def test_reset_sees_a_bend_and_not_a_line():
     noise = generator.standard_normal(3000)
     straight = (0.2 + 0.8 * a + noise > 0).astype(float)
     bent = (0.2 + 0.8 * a + 0.5 * a**2 + noise > 0).astype(float)
-    assert reset_p_value(fit_probit(design, straight, weight), design, straight, weight) > 0.01
-    assert reset_p_value(fit_probit(design, bent, weight), design, bent, weight) < 1e-6
+    assert reset_p_value(fit_binary(design, straight, weight), design, straight, weight) > 0.01
+    assert reset_p_value(fit_binary(design, bent, weight), design, bent, weight) < 1e-6
 
 
 def test_reset_is_quiet_as_often_as_promised():
@@ -45,5 +45,5 @@ def test_reset_is_quiet_as_often_as_promised():
         a, noise = generator.standard_normal((2, 300))
         design, weight = np.column_stack([np.ones(300), a]), np.ones(300)
         label = (0.7 * a + noise > 0).astype(float)
-        small += reset_p_value(fit_probit(design, label, weight), design, label, weight) < 0.05
+        small += reset_p_value(fit_binary(design, label, weight), design, label, weight) < 0.05
     assert 3 <= small <= 32
