@@ -80,18 +80,17 @@ class EmpiricalReader:
     def variance(self, metric: str, threshold: float | None) -> float:
         """Delta-method variance of a metric: rows and coefficients vary together.
 
-        Where labels count themselves it is, if larger, what other labels than those found would
-        have added: few labels hardly show the spread that they have.
+        Where labels count themselves it is averaged over the labels that the model expects: few
+        labels hardly show the spread that they have.
         """
-        total = self.weight.sum() ** 2
-        found = float(self.weight @ self.influence(metric, threshold, self._parts) ** 2 / total)
-        if isinstance(self.model, HiddenModel) or not self.model.keeps_labels:
-            return found
-        expected = 0.0
-        for chance, model in self._alternatives:
-            influence = self.influence(metric, threshold, model)
-            expected += float((self.weight * chance) @ influence**2 / total)
-        return max(found, expected)
+        every = [(np.ones_like(self.weight), self._parts)]
+        if isinstance(self.model, ColumnModel) and self.model.keeps_labels:
+            every = self._alternatives
+        squares = [
+            (self.weight * chance) @ self.influence(metric, threshold, rows) ** 2
+            for chance, rows in every
+        ]
+        return float(sum(squares) / self.weight.sum() ** 2)
 
     def influence(self, metric: str, threshold: float | None, rows: RowParts) -> FloatArray:
         """First-order share in a metric of each row, as it is or as it might have been."""

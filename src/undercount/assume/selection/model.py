@@ -57,6 +57,10 @@ def refuse_parameters(method: str, distribution: str, scale: str, link: str) -> 
             f"{method!r} averages over the rows; got {named('distribution', repr(distribution))}. "
             "Leave it at 'empirical'"
         )
+    if link != "probit" and method == "ipw":
+        raise InputError(
+            f"'ipw' does not model the class; got {named('link', repr(link))}. Leave it at 'probit'"
+        )
     if link != "probit" and (method == "unobserved" or distribution != "empirical"):
         raise InputError(
             f"{named('link', repr(link))} has no jointly normal parts, which 'unobserved' and the "
@@ -290,7 +294,7 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
             found = self._scan().estimate(*question)
         else:
             found = bootstrap_estimate(self._fit, *question, n_resamples, self.random_state)
-        return replace(found, needs=NEEDS[self.method], method=method)
+        return replace(found, needs=self._needs, method=method)
 
     def band(self, *, simultaneous: bool = True) -> CurveBounds:
         """Return a confidence band of the ROC curve, at each false-positive rate.
@@ -340,12 +344,20 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         values, errors = self.model_.coefficients, np.sqrt(np.diag(self.model_.covariance))
         reach = ndtri(0.5 + self.confidence_level / 2) * errors
         found = np.column_stack([values, values - reach, values + reach, errors]).tolist()
-        level, needs = self.confidence_level, NEEDS[self.method]
+        level, needs = self.confidence_level, self._needs
         pairs = zip(self.model_.names, found, strict=True)
         return {
             name: Estimate(value, low, high, error, level, needs, "likelihood")
             for name, (value, low, high, error) in pairs
         }
+
+    @property
+    def _needs(self) -> tuple[str, ...]:
+        if self.link == "probit":
+            return NEEDS[self.method]
+        if self.method == "doubly-robust":
+            return (*NEEDS[self.method][:2], "logit of the class or probit of the choice")
+        return tuple(need.replace("probit", self.link) for need in NEEDS[self.method])
 
     def _refuse_unfitted(self) -> None:
         if not hasattr(self, "model_"):
