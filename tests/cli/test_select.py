@@ -51,8 +51,9 @@ def test_checks_of_select_name_options(tmp_path, capsys):
     path = tmp_path / "audit.csv"
     lines = [f"{int(t) if k else ''},{s}" for t, k, s in zip(truth, looked, score, strict=True)]
     path.write_text("y,s\n" + "\n".join(lines) + "\n")
-    assert main(["select", str(path), *COLUMNS, "--distribution", "normal"]) == 0
+    assert main(["select", str(path), *COLUMNS, "--distribution", "normal"]) == 3
     printed = " ".join(capsys.readouterr().out.split())
+    assert printed.index("DO NOT REPORT") < printed.index("normality fail") < printed.index("AUC")
     assert "Use --distribution empirical (the default) or 'copula'" in printed
 
 

@@ -83,14 +83,18 @@ class EmpiricalReader:
         Where labels count themselves it is averaged over the labels that the model expects: few
         labels hardly show the spread that they have.
         """
-        every = [(np.ones_like(self.weight), self._parts)]
-        if isinstance(self.model, ColumnModel) and self.model.keeps_labels:
-            every = self._alternatives
+        if isinstance(self.model, HiddenModel) or not self.model.keeps_labels:
+            return self.found_variance(metric, threshold)
         squares = [
             (self.weight * chance) @ self.influence(metric, threshold, rows) ** 2
-            for chance, rows in every
+            for chance, rows in self._alternatives
         ]
         return float(sum(squares) / self.weight.sum() ** 2)
+
+    def found_variance(self, metric: str, threshold: float | None) -> float:
+        """Delta-method variance by the labels found alone."""
+        influence = self.influence(metric, threshold, self._parts)
+        return float(self.weight @ influence**2 / self.weight.sum() ** 2)
 
     def influence(self, metric: str, threshold: float | None, rows: RowParts) -> FloatArray:
         """First-order share in a metric of each row, as it is or as it might have been."""

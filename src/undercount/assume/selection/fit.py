@@ -1,6 +1,7 @@
 """Fit a selection model to weighted rows (Cook's steps 1 and 2), and read its curve (step 3)."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import TypeAlias
 
@@ -34,11 +35,18 @@ class SelectionFit:
         question = (self.method, self.distribution, self.sample, weight)
         return fit_selection(*question, scales=self.columns.scales, link=self.link, near=self.model)
 
+    @cached_property
+    def _reader(self) -> EmpiricalReader:
+        """Kept, because what a reader finds out about the rows serves every metric."""
+        return EmpiricalReader(self.sample, self.weight, self.model)
+
     def reader(self, metric: str = "roc_auc", model: RowModel | None = None) -> CurveReader:
         """Return what draws the curve and reads a metric (step 3), of another model if given."""
         model = self.model if model is None else model
         empirical = self.distribution == "empirical" and metric != "correlation"
         if empirical or self.method not in LATENT or self.link != "probit":
+            if model is self.model:
+                return self._reader
             return EmpiricalReader(self.sample, self.weight, model)
         ranks = self.distribution == "copula"
         return GaussianReader(self.sample, self.weight, model, self.columns, ranks)
