@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from undercount.assume.selection.binary_regression import fit_binary, reset_p_value
+from undercount.assume.selection.binary_regression import LOGIT, fit_binary, reset_p_value
 from undercount.errors import InputError
 
 
@@ -47,3 +48,32 @@ def test_reset_is_quiet_as_often_as_promised():
         label = (0.7 * a + noise > 0).astype(float)
         small += reset_p_value(fit_binary(design, label, weight), design, label, weight) < 0.05
     assert 3 <= small <= 32
+
+
+def test_logit_agrees_with_scikit_learn():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(400, 2))
+    y = (x @ [1.0, -0.5] + rng.logistic(size=400) > 0.3).astype(float)
+    weight = rng.integers(1, 4, 400).astype(float)
+    fit = fit_binary(np.column_stack([np.ones(400), x]), y, weight, link=LOGIT)
+    other = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(x, y, weight)
+    assert fit.coefficients == pytest.approx([*other.intercept_, *other.coef_[0]], abs=1e-5)
+    chance = other.predict_proba(x)[:, 1]
+    bend = weight * chance * (1 - chance)
+    design = np.column_stack([np.ones(400), x])
+    assert -fit.hessian == pytest.approx((design.T * bend) @ design, rel=1e-4)
+
+
+def test_reset_of_a_logit_sees_a_bend_and_lets_a_line_pass():
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=4000)
+    design = np.column_stack([np.ones(4000), x])
+    weight = np.ones(4000)
+    straight = (1.5 * x + rng.logistic(size=4000) > 0).astype(float)
+    bent = (1.5 * x**2 + rng.logistic(size=4000) > 1).astype(float)
+    values = [
+        reset_p_value(fit_binary(design, y, weight, link=LOGIT), design, y, weight)
+        for y in (straight, bent)
+    ]
+    assert values[0] > 0.001
+    assert values[1] < 1e-6

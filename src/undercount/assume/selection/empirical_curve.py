@@ -80,16 +80,17 @@ class EmpiricalReader:
     def variance(self, metric: str, threshold: float | None) -> float:
         """Delta-method variance of a metric: rows and coefficients vary together.
 
-        Where labels count themselves it is averaged over the labels that the model expects: few
-        labels hardly show the spread that they have.
+        Where labels count themselves, few of them hardly show the spread that they have; so it is
+        at least the variance averaged over the labels that the model expects.
         """
+        found = self.found_variance(metric, threshold)
         if isinstance(self.model, HiddenModel) or not self.model.keeps_labels:
-            return self.found_variance(metric, threshold)
+            return found
         squares = [
             (self.weight * chance) @ self.influence(metric, threshold, rows) ** 2
             for chance, rows in self._alternatives
         ]
-        return float(sum(squares) / self.weight.sum() ** 2)
+        return max(found, float(sum(squares) / self.weight.sum() ** 2))
 
     def found_variance(self, metric: str, threshold: float | None) -> float:
         """Delta-method variance by the labels found alone."""

@@ -73,10 +73,10 @@ def fit_selection(
     return SelectionFit(method, distribution, sample, weight, link, columns, model)
 
 
-def fit_best_scale(
+def fit_scales(
     method: str, distribution: str, sample: SelectionSample, *, scale: str, link: str
-) -> SelectionFit:
-    """Fit on each scale that the scores allow, and keep the likeliest.
+) -> list[SelectionFit]:
+    """Fit on each scale that the scores allow; the likeliest comes first.
 
     The scale changes a regressor and neither the labels nor the choice, so that the likelihoods
     of the rows looked at may be compared.
@@ -101,4 +101,4 @@ def fit_best_scale(
         found.append(fit)
     if refusal is not None and not found:
         raise refusal
-    return max(found, key=lambda fit: fit.model.log_likelihood)
+    return sorted(found, key=lambda fit: -fit.model.log_likelihood)

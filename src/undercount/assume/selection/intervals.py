@@ -1,5 +1,8 @@
 """Intervals of a selection model's metrics: scales, delta method, bootstrap."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
@@ -21,6 +24,15 @@ def interval_scale(metric: str, *values: float) -> Scale:
     scale = MODEL_SCALES.get(metric) or FACTS[metric].scale
     low, high = SCALE_RANGES[scale]
     return scale if all(low < value < high for value in values) else "plain"
+
+
+def rival_estimate(
+    fits: Sequence[SelectionFit], metric: str, threshold: float | None, level: float
+) -> Estimate:
+    """Value of the first fit, and an interval that holds those of all that are as likely."""
+    found = [delta_estimate(fit, metric, threshold, level) for fit in fits]
+    low, high = min(each.low for each in found), max(each.high for each in found)
+    return replace(found[0], low=low, high=high)
 
 
 def delta_estimate(

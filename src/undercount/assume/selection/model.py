@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator
 from undercount.assume.labelled import labelled_curve
 from undercount.assume.selection import checks
 from undercount.assume.selection.binary_regression import LINKS
-from undercount.assume.selection.fit import LATENT, CurveReader, fit_best_scale
+from undercount.assume.selection.fit import LATENT, SelectionFit, fit_scales
 from undercount.assume.selection.gaussian_curve import GaussianReader
 from undercount.assume.selection.hidden_model import HiddenModel
-from undercount.assume.selection.intervals import bootstrap_estimate, delta_estimate
+from undercount.assume.selection.intervals import bootstrap_estimate, rival_estimate
 from undercount.assume.selection.profile import Profile, scan_profile
 from undercount.assume.selection.roc_band import roc_band
 from undercount.assume.selection.sample import read_sample, refuse_collinear, standardise
@@ -131,7 +131,8 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
     scale : str
         On which the score enters: the "score" itself, its "logit" or its "probit"; "auto" takes
         the likeliest of those that the scores allow: for scores between 0 and 1 (at most 5 % at
-        the ends) all three, else the score itself.
+        the ends) all three, else the score itself. Intervals and band ("delta") hold those of
+        every scale that the likelihood does not reject.
     link : str
         Shape of the class in the columns: "probit", or "logit" for all methods but "unobserved",
         with the "empirical" distribution. The choice is always a probit.
@@ -235,9 +236,10 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         refuse_collinear(sample, columns, among_looked=False)
         if self.method not in ("ipw", "unobserved"):
             refuse_collinear(sample, columns, among_looked=True)
-        self._fit = fit_best_scale(
+        self._fits = fit_scales(
             self.method, self.distribution, sample, scale=self.scale, link=self.link
         )
+        self._fit = self._fits[0]
         self.scale_, self.selection_scale_ = (scale.name for scale in self._fit.columns.scales)
         self._reader = self._fit.reader()
         self._profile: Profile | None = None
@@ -289,7 +291,7 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         refuse_interval(self.method, method, metric, self.link)
         question = (metric, threshold, self.confidence_level)
         if method == "delta":
-            found = delta_estimate(self._fit, *question)
+            found = rival_estimate([fit for _, fit in self._rivals()], *question)
         elif method == "profile":
             found = self._scan().estimate(*question)
         else:
@@ -305,11 +307,10 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
             Whether the whole curve (default) or only each point is covered with the confidence.
         """
         self._refuse_unfitted()
-        points: list[tuple[float, CurveReader]] = [(0.0, self._reader)]
+        points = [(loss, fit.reader()) for loss, fit in self._rivals()]
         if isinstance(self.model_, HiddenModel):
-            limit = float(ndtri(0.5 + self.confidence_level / 2)) ** 2
             pairs = zip(self._scan().loss, self._scan().readers("roc_auc"), strict=True)
-            points = [(float(loss), reader) for loss, reader in pairs if loss <= limit]
+            points = [(float(loss), reader) for loss, reader in pairs if loss <= self._limit]
         rest = (self._reader, self.confidence_level, self.random_state)
         return roc_band(points, *rest, simultaneous=simultaneous)
 
@@ -334,6 +335,18 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         elif model.selection is not None:
             found.append(checks.check_positivity(model))
         return found
+
+    @property
+    def _limit(self) -> float:
+        """Twice the log-likelihood that a fit may lose to the best and not be rejected."""
+        return float(ndtri(0.5 + self.confidence_level / 2)) ** 2
+
+    def _rivals(self) -> list[tuple[float, SelectionFit]]:
+        """Fits on all scales of the score that the labels do not reject, with what they lose."""
+        best = self._fit.model.log_likelihood
+        losses = [2 * (best - fit.model.log_likelihood) for fit in self._fits]
+        pairs = zip(losses, self._fits, strict=True)
+        return [(loss, fit) for loss, fit in pairs if loss <= self._limit]
 
     def _scan(self) -> Profile:
         if self._profile is None:
