@@ -171,8 +171,9 @@ class GaussianReader:
             cutoff = -float(ndtri(share))
         else:
             size = len(self.model.coefficients)
-            at = float(self.columns.scales[0].map(np.array(threshold)))
-            cutoff = (at - parameters[size]) / parameters[size + 1]
+            cutoff = (self.columns.scales[0].cutoff(threshold) - parameters[size]) / parameters[
+                size + 1
+            ]
         tpr, fpr = gaussian_rates(np.array([cutoff]), rho, star)
         return OperatingPoint(threshold, float(tpr[0]), float(fpr[0]), float(ndtr(-star)))
 

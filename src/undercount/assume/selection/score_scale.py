@@ -30,10 +30,18 @@ class ScoreScale:
     high: float = 1.0
 
     def map(self, values: FloatArray) -> FloatArray:
-        """Map scores, or a threshold between them."""
+        """Map scores; those at the very ends are moved inside."""
         if self.name == "score":
             return values
         return np.asarray(MAPS[self.name][0](np.clip(values, self.low, self.high)))
+
+    def cutoff(self, threshold: float) -> float:
+        """Map a threshold; one that every row reaches, or none, has an infinite cutoff."""
+        if self.name == "score":
+            return threshold
+        if not 0 < threshold <= 1:
+            return float("-inf") if threshold <= 0 else float("inf")
+        return float(MAPS[self.name][0](np.array(min(threshold, self.high))))
 
     def unmap(self, values: FloatArray) -> FloatArray:
         """Map back."""
