@@ -51,8 +51,9 @@ def test_checks_of_select_name_options(tmp_path, capsys):
     path = tmp_path / "audit.csv"
     lines = [f"{int(t) if k else ''},{s}" for t, k, s in zip(truth, looked, score, strict=True)]
     path.write_text("y,s\n" + "\n".join(lines) + "\n")
-    assert main(["select", str(path), *COLUMNS, "--distribution", "normal"]) == 0
+    assert main(["select", str(path), *COLUMNS, "--distribution", "normal"]) == 3
     printed = " ".join(capsys.readouterr().out.split())
+    assert printed.index("DO NOT REPORT") < printed.index("normality fail") < printed.index("AUC")
     assert "Use --distribution empirical (the default) or 'copula'" in printed
 
 
@@ -150,3 +151,68 @@ def test_select_says_what_to_write_where_nobody_looked(audit, capsys):
         "Recode positives as 1 and negatives as 0 and leave the label empty where nobody looked, "
         "or name another column of labels with --label\n"
     )
+
+
+@pytest.fixture
+def probabilities(tmp_path):
+    """Calibrated probabilities, of which those above .3 were looked at."""
+    rng = np.random.default_rng(1)
+    chance = 1 / (1 + np.exp(-rng.normal(-1.5, 2.5, 6000)))
+    truth = rng.random(6000) < chance
+    path = tmp_path / "rows.csv"
+    pairs = zip(truth, chance, strict=True)
+    lines = [f"{int(t) if c > 0.3 else ''},{c}" for t, c in pairs]
+    path.write_text("y,s\n" + "\n".join(lines) + "\n")
+    return path, float((chance[truth][:, None] > chance[~truth][None, :]).mean())
+
+
+def test_select_chooses_the_scale_of_probabilities_and_says_so(probabilities, capsys):
+    path, area = probabilities
+    out = path.with_suffix(".json")
+    assert main(["select", str(path), *COLUMNS, "--link", "logit", "--json", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert "· logit of the score" in printed
+    assert "DO NOT REPORT" not in printed
+    facts = json.loads(out.read_text())
+    assert facts["schema"] == "undercount/selection/1"
+    assert (facts["scale"], facts["link"], facts["reportable"]) == ("logit", "logit", True)
+    found = next(row for row in facts["metrics"] if row["metric"] == "roc_auc")
+    assert found["low"] < area < found["high"]
+
+
+def test_a_failed_check_comes_first_and_forbids_the_numbers(probabilities, capsys):
+    path, _ = probabilities
+    out, page = path.with_suffix(".json"), path.with_suffix(".html")
+    arguments = ["select", str(path), *COLUMNS, "--scale", "score", "--require", "roc_auc >= 0.5"]
+    assert main([*arguments, "--json", str(out), "--html", str(page)]) == 3
+    printed = capsys.readouterr().out
+    assert printed.index("DO NOT REPORT") < printed.index("outcome-shape fail")
+    assert printed.index("outcome-shape fail") < printed.index("ROC AUC")
+    assert "inconclusive: s: roc_auc >= 0.5" in printed
+    facts = json.loads(out.read_text())
+    assert not facts["reportable"]
+    assert facts["checks"][0]["level"] == "fail"
+    text = page.read_text()
+    assert text.index("Do not report these numbers") < text.index("<table>")
+    assert "http" not in text.replace("http-equiv", "")
+    assert "<script" not in text
+
+
+@pytest.mark.parametrize(("requirement", "code"), [("0.6", 0), ("0.99", 1), ("VALUE", 3)])
+def test_requirements_of_select_have_the_exit_codes_of_evaluate(probabilities, requirement, code):
+    path, area = probabilities
+    bound = requirement.replace("VALUE", f"{area:.3f}")
+    arguments = ["select", str(path), *COLUMNS, "--link", "logit", "--quiet"]
+    assert main([*arguments, "--require", f"roc_auc >= {bound}"]) == code
+
+
+def test_the_page_escapes_what_a_user_named(audit):
+    folder, lines = audit
+    path, page = folder / "rows.csv", folder / "page.html"
+    path.write_text('y,"<q>s"\n' + "\n".join(line.rsplit(",", 1)[0] for line in lines) + "\n")
+    arguments = ["select", str(path), "--label", "y", "--score", "<q>s", "--html", str(page)]
+    assert main(arguments) == 0
+    text = page.read_text()
+    assert "&lt;q&gt;s" in text
+    assert "<q>s" not in text
+    assert text.count("<path") == 5

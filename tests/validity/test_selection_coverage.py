@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import expit, ndtr
 from sklearn.metrics import roc_auc_score
 
 from undercount.assume.selection.gaussian_curve import gaussian_rates
 from undercount.assume.selection.model import SelectionModel
+from undercount.errors import InputError
 from undercount.theory.simulation import (
     simulate_observed_score,
     simulate_own_score,
@@ -246,3 +249,91 @@ def test_table_3_of_the_paper(panel, column):
         assert found < inferred < standard
     else:
         assert found == pytest.approx(inferred, abs=0.02)
+
+
+LEVELS = (0.8, 0.9, 0.95)
+
+
+def draw_rows(design, n, generator):
+    """Draw score, class, predictor of the choice, and a column that moved it as well."""
+    a, z, noise = generator.standard_normal((3, n))
+    if design == "plain":
+        return a, a + noise > 0.5, 0.5 * a, None
+    if design == "rare":  # 5 % positive
+        return a, a + noise > 1.6449 * 2**0.5, 0.6 * a, None
+    if design == "skewed":
+        a = generator.exponential(size=n)
+        return a, a - 1.5 + noise > 0, 0.5 * (a - 1), None
+    if design == "hard":  # the lowest scores have chances of one in thousands
+        return a, 1.2 * a + noise > 0.7, a, None
+    return a, a + 0.5 * z + noise > 1.2, 0.4 * a + 0.6 * z, z
+
+
+def true_metrics(design):
+    """Values of a million rows, and how far the choice must be moved to reach one row in ten."""
+    score, truth, predictor, _ = draw_rows(design, 1_000_000, np.random.default_rng(987))
+    threshold = float(np.quantile(score, 0.8))
+    flagged = score >= threshold
+    cut = brentq(lambda at: ndtr(predictor[:100_000] - at).mean() - 0.1, -5, 8)
+    values = {
+        ("roc_auc", None): roc_auc_score(truth, score),
+        ("prevalence", None): truth.mean(),
+        ("recall", threshold): flagged[truth].mean(),
+        ("precision", threshold): truth[flagged].mean(),
+    }
+    return values, cut
+
+
+@pytest.mark.parametrize("method", ["begg-greenes", "ipw", "doubly-robust"])
+@pytest.mark.parametrize("design", ["plain", "rare", "skewed", "hard", "column"])
+def test_few_labels_are_covered_at_every_level(design, method):
+    values, cut = true_metrics(design)
+    for n_labels in (50, 200):
+        hits = np.zeros((len(LEVELS), len(values)))
+        fitted = 0
+        for seed in range(300):
+            generator = np.random.default_rng([seed, n_labels])
+            score, truth, predictor, column = draw_rows(design, 10 * n_labels, generator)
+            looked = generator.random(len(score)) < ndtr(predictor - cut)
+            model = SelectionModel(method)
+            try:
+                model.fit(score, np.where(looked, truth, np.nan), X=column)
+            except InputError:  # the labels found are separated by the score
+                continue
+            fitted += 1
+            for i, level in enumerate(LEVELS):
+                model.confidence_level = level
+                hits[i] += [value in model.interval(*of).interval for of, value in values.items()]
+        found = hits / fitted
+        print(design, method, n_labels, found.round(3).tolist())  # noqa: T201 - for docs/evidence
+        assert fitted >= 290
+        # Two standard errors of 300 runs below .78, .88 and .93.
+        floor = np.array([0.73, 0.84, 0.90])
+        assert (found >= floor[:, None]).all(), (n_labels, found)
+
+
+@pytest.mark.parametrize("design", ["calibrated", "overconfident", "probit"])
+def test_probability_scores_are_covered_on_a_scale_that_the_labels_choose(design):
+    def draw(n, generator):
+        z = generator.normal(-1.5, 2.2, n)
+        chance = ndtr(z / 2) if design == "probit" else expit(z)
+        score = expit(2 * z) if design == "overconfident" else chance
+        return score, generator.random(n) < chance
+
+    score, truth = draw(1_000_000, np.random.default_rng(9))
+    values = {"roc_auc": roc_auc_score(truth, score), "prevalence": truth.mean()}
+    hits, plain = np.zeros((len(LEVELS), 2)), 0
+    for seed in range(200):
+        score, truth = draw(2000, np.random.default_rng([seed, 4]))
+        y = np.where(score >= np.quantile(score, 0.6), truth, np.nan)
+        model = SelectionModel("own-score").fit(score, y)
+        for i, level in enumerate(LEVELS):
+            model.confidence_level = level
+            hits[i] += [value in model.interval(of).interval for of, value in values.items()]
+        as_it_is = SelectionModel("own-score", scale="score").fit(score, y)
+        plain += values["roc_auc"] in as_it_is.interval("roc_auc").interval
+    found = hits / 200
+    print(design, found.round(3).tolist(), "score itself", plain / 200)  # noqa: T201
+    # Two standard errors of 200 runs below .78, .88 and .93.
+    assert (found >= np.array([0.72, 0.83, 0.89])[:, None]).all(), found
+    assert plain / 200 < 0.7

@@ -149,10 +149,9 @@ def _verdict(evaluation: "Evaluation", requirement: "Requirement") -> tuple[str,
     if requirement.threshold is not None:
         checks.append(flagged_check(evaluation.counts, requirement.threshold))
     verdict, why = judge_requirement(requirement, estimate, checks, found)
-    sign = ">=" if requirement.at_least else "<="
-    at = "" if requirement.threshold is None else f"@{requirement.threshold:g}"
-    what = f"{requirement.metric}{at} {sign} {requirement.value:g}"
     span = f"estimated {estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
     if math.isnan(estimate.value):
         span = "no estimate"
-    return verdict, f"{evaluation.name}: {what}; {span}" + (f"; because {why}" if why else "")
+    return verdict, f"{evaluation.name}: {requirement.words}; {span}" + (
+        f"; because {why}" if why else ""
+    )

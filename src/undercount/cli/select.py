@@ -1,12 +1,19 @@
 """Judge scores when labels of both classes exist only where somebody looked."""
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from undercount.cli.command import FINE, Command, print_notes, prints, progress
+from undercount.cli.command import (
+    FINE,
+    INCONCLUSIVE,
+    REQUIREMENT_FAILS,
+    Command,
+    print_notes,
+    prints,
+    progress,
+)
 from undercount.cli.options import CONFIDENCE_LEVEL, DATA, DEBUG, JSON, QUIET, SEED
 from undercount.cli.wording import say
 
@@ -14,7 +21,10 @@ if TYPE_CHECKING:
     from undercount.assume.selection.model import SelectionModel
     from undercount.cli.inputs import LookedRows
     from undercount.read.evaluation import MetricRow
+    from undercount.read.requirement import Requirement
+    from undercount.show.selection import SelectionReport
 
+LEVELS = ("fail", "warn", "ok")
 AREAS = ("roc_auc", "prevalence")
 POINTS = ("recall", "precision", "f1", "specificity")
 
@@ -39,9 +49,31 @@ POINTS = ("recall", "precision", "f1", "specificity")
     show_default=True,
     help="How the scores are distributed, for the methods that model it.",
 )
+@click.option(
+    "--scale",
+    type=click.Choice(["auto", "score", "logit", "probit"]),
+    default="auto",
+    show_default=True,
+    help="Scale of a score between 0 and 1; auto takes the likeliest.",
+)
+@click.option(
+    "--link",
+    type=click.Choice(["probit", "logit"]),
+    default="probit",
+    show_default=True,
+    help="Shape of the class in score and features.",
+)
 @click.option("--threshold", type=float, help="Rows with score >= threshold are flagged.")
+@click.option(
+    "--require",
+    "requirements",
+    multiple=True,
+    metavar="'METRIC[@T] >= VALUE'",
+    help="Exit 1 if it fails, 3 if the interval straddles it or a check forbids a verdict.",
+)
 @CONFIDENCE_LEVEL
 @SEED
+@click.option("--html", type=click.Path(dir_okay=False), help="Write a page.")
 @JSON
 @QUIET
 @DEBUG
@@ -49,24 +81,31 @@ def select(data: tuple[str, ...], **options: Any) -> int:
     """Evaluate when labels of both classes exist only where somebody looked."""
     from undercount.cli.inputs import read_looked, refuse_no_data  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
-    from undercount.show.selection import selection_document, selection_text  # noqa: PLC0415
+    from undercount.read.requirement import parse_requirement  # noqa: PLC0415
+    from undercount.show.document import write_document  # noqa: PLC0415
+    from undercount.show.selection import (  # noqa: PLC0415
+        selection_document,
+        selection_page,
+        selection_text,
+    )
 
     refuse_no_data(data)
+    requirements = [parse_requirement(text) for text in options["requirements"]]
     with progress("fitting", options):
         rows = read_looked(data, options)
         model = _fit(rows, options)
-        table = _table(model, options["threshold"])
-        checks = [
-            replace(check, message=say(check.message, select), advice=say(check.advice, select))
-            for check in model.checks()
-        ]
+        report = _report(model, rows, options)
     if options["json_file"]:
-        document = selection_document(table, checks)
-        write_text(options["json_file"], json.dumps(document, indent=1) + "\n")
+        write_text(options["json_file"], write_document(selection_document(report)))
+    if options["html"]:
+        write_text(options["html"], selection_page(report))
+        if options["html"] != "-":
+            click.echo(f"wrote {options['html']}", err=True)
     if prints(options):
-        print_notes([f"{rows.notes[0]} · method {model.method}", *rows.notes[1:]])
-        click.echo(selection_text(table, checks, options["confidence_level"]))
-    return FINE
+        used = f"{rows.notes[0]} · method {model.method} · {report.scale_words}"
+        print_notes([used, *rows.notes[1:]])
+        click.echo(selection_text(report))
+    return _judge(model, report, requirements, options)
 
 
 def _fit(rows: "LookedRows", options: dict[str, Any]) -> "SelectionModel":
@@ -79,6 +118,8 @@ def _fit(rows: "LookedRows", options: dict[str, Any]) -> "SelectionModel":
         options["distribution"],
         confidence_level=options["confidence_level"],
         random_state=options["seed"],
+        scale=options["scale"],
+        link=options["link"],
     )
     return model.fit(rows.score, rows.labels, X=rows.features, selection_score=rows.chooser)
 
@@ -95,3 +136,56 @@ def _table(model: "SelectionModel", threshold: float | None) -> "list[MetricRow]
         estimate = model.interval(metric, threshold=at)
         rows.append(MetricRow(metric, at, float(getattr(naive, metric)), estimate))
     return rows
+
+
+def _report(
+    model: "SelectionModel", rows: "LookedRows", options: dict[str, Any]
+) -> "SelectionReport":
+    """Gather what is shown; a check that failed comes first."""
+    from undercount.show.selection import SelectionReport  # noqa: PLC0415 - only when needed
+
+    checks = [
+        replace(check, message=say(check.message, select), advice=say(check.advice, select))
+        for check in model.checks()
+    ]
+    return SelectionReport(
+        options["score"],
+        rows.notes,
+        model.method,
+        model.distribution,
+        model.link,
+        model.scale_,
+        model.selection_scale_,
+        model.confidence_level,
+        _table(model, options["threshold"]),
+        sorted(checks, key=lambda check: LEVELS.index(check.level)),
+        model.curve_,
+        model.naive_curve_,
+        model.band() if options["html"] else None,
+    )
+
+
+def _judge(
+    model: "SelectionModel",
+    report: "SelectionReport",
+    requirements: "list[Requirement]",
+    options: dict[str, Any],
+) -> int:
+    """Print each verdict; failing outweighs being inconclusive, which a failed check makes all."""
+    from undercount.read.requirement import judge_requirement  # noqa: PLC0415 - only when needed
+
+    verdicts = []
+    for requirement in requirements:
+        # The one metric without a closed form.
+        kind: Any = "bootstrap" if requirement.metric == "average_precision" else "auto"
+        estimate = model.interval(requirement.metric, requirement.threshold, kind)
+        verdict, why = judge_requirement(requirement, estimate, report.checks)
+        verdicts.append(verdict)
+        span = f"estimated {estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
+        because = f"; because {why}" if why else ""
+        if not options["quiet"]:
+            words = f" {verdict}: {report.name}: {requirement.words}; {span}{because}"
+            click.echo(words, err=not prints(options))
+    if "failed" in verdicts:
+        return REQUIREMENT_FAILS
+    return INCONCLUSIVE if report.failed or "inconclusive" in verdicts else FINE

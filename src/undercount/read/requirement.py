@@ -33,6 +33,12 @@ class Requirement:
     at_least: bool
     value: float
 
+    @property
+    def words(self) -> str:
+        """The requirement as people write it."""
+        at = "" if self.threshold is None else f"@{self.threshold:g}"
+        return f"{self.metric}{at} {'>=' if self.at_least else '<='} {self.value:g}"
+
     def verdict(self, estimate: Estimate) -> Verdict:
         """Say whether the whole interval lies on the right side, the wrong side, or both."""
         if math.isnan(estimate.value):

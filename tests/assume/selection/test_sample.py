@@ -44,3 +44,29 @@ def test_exchanged_columns_are_noticed():
     for y in (data.y, list(data.y), [None if np.isnan(v) else v for v in data.y]):
         with pytest.raises(InputError, match=r"fit\(score, y\)"):
             SelectionModel().fit(y, data.score)
+
+
+def audited(n=400):
+    rng = np.random.default_rng(2)
+    score, column, noise = rng.normal(size=(3, n))
+    looked = rng.random(n) < 0.5
+    return score, np.where(looked, score + noise > 0, np.nan), column, looked
+
+
+@pytest.mark.parametrize("method", ["begg-greenes", "ipw", "doubly-robust", "unobserved"])
+def test_collinear_columns_are_refused_by_name(method):
+    score, y, column, _ = audited()
+    pairs = [
+        ([column, 2 * column - 1], r"column 'x0' of X and column 'x1' of X follow from each other"),
+        ([column, 3 * score], r"^the score and column 'x1' of X follow from each other"),
+    ]
+    for columns, words in pairs:
+        with pytest.raises(InputError, match=words):
+            SelectionModel(method).fit(score, y, X=np.column_stack(columns))
+
+
+def test_a_column_that_stands_still_where_somebody_looked_is_refused():
+    score, y, _, looked = audited()
+    away = np.where(looked, 0.0, np.random.default_rng(3).normal(size=len(score)))
+    with pytest.raises(InputError, match="'x0' of X does not vary among the rows looked at"):
+        SelectionModel("begg-greenes").fit(score, y, X=away)

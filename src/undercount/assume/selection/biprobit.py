@@ -10,8 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
+from undercount.assume.selection.binary_regression import (
+    TOLERANCE,
+    Expansion,
+    fit_binary,
+    maximise,
+    residual,
+)
 from undercount.assume.selection.bivariate_normal import log_binormal_cdf, log_density
-from undercount.assume.selection.probit import TOLERANCE, Expansion, fit_probit, maximise, residual
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
 
@@ -138,7 +144,7 @@ def _separate_start(rows: CensoredRows) -> FloatArray:
     """Fit the two equations separately, which is right at error correlation 0."""
     seen = rows.seen
     try:
-        selection = fit_probit(
+        selection = fit_binary(
             rows.selection, rows.looked, rows.weight, what="which rows were looked at"
         )
     except InputError as error:
@@ -146,7 +152,7 @@ def _separate_start(rows: CensoredRows) -> FloatArray:
             f"eq. 15 needs a choice that the score and {named('X')} do not decide completely "
             f"({error.message.marked}). If the score itself chose, use 'own-score'"
         ) from None
-    outcome = fit_probit(seen.outcome, seen.label, seen.weight)
+    outcome = fit_binary(seen.outcome, seen.label, seen.weight)
     return np.concatenate([selection.coefficients, outcome.coefficients])
 
 

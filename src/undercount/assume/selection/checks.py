@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from undercount.assume.selection.binary_regression import fit_binary, reset_p_value
 from undercount.assume.selection.column_model import ColumnModel, empty_stretch
 from undercount.assume.selection.empirical_curve import RowModel
+from undercount.assume.selection.fit import SelectionFit
 from undercount.assume.selection.hidden_model import HiddenModel
-from undercount.assume.selection.probit import fit_probit, reset_p_value
 from undercount.assume.selection.sample import SelectionSample
 from undercount.curve import OperatingCurve
 from undercount.errors import Check, Level, named, wording
@@ -61,16 +62,19 @@ def _extrapolation(sample: SelectionSample) -> Check:
     return _check("extrapolation", "warn" if share <= 0.75 else "fail", message, advice)  # noqa: PLR2004
 
 
-def check_normality(sample: SelectionSample, distribution: str) -> Check:
+def check_normality(fit: SelectionFit) -> Check:
     """Shapiro and Wilk's test on all scores; only ``distribution="normal"`` depends on it."""
     from scipy.stats import shapiro  # noqa: PLC0415 - heavy, and only here
 
-    score = np.repeat(sample.score, sample.weight.astype(int))
+    sample, distribution = fit.sample, fit.distribution
+    scale = fit.columns.scales[0]
+    score = np.repeat(scale.map(sample.score), sample.weight.astype(int))
     if len(score) > SHAPIRO_ROWS:
         score = np.random.default_rng(0).choice(score, SHAPIRO_ROWS, replace=False)
     statistic, p_value = (float(part) for part in shapiro(score))
     words = (
-        f"Shapiro and Wilk's W is {statistic:.3f} (p = {p_value:.2g}) for the scores of all rows."
+        f"Shapiro and Wilk's W is {statistic:.3f} (p = {p_value:.2g}) for the "
+        f"{'scores' if scale.name == 'score' else f'{scale.name}s of the scores'} of all rows."
     )
     if distribution != "normal":
         return _check(
@@ -109,7 +113,7 @@ def check_shape(model: RowModel) -> Iterator[Check]:
     labels, choice = "the class among rows looked at", "which rows were looked at"
     if isinstance(model, HiddenModel):
         rows = model.rows
-        fit = fit_probit(rows.selection, rows.looked, rows.weight)
+        fit = fit_binary(rows.selection, rows.looked, rows.weight)
         value = reset_p_value(fit, rows.selection, rows.looked, rows.weight)
         yield _reset_check("selection-shape", value, choice)
         return

@@ -4,15 +4,15 @@ Cook's eq. 14 and appendix B, and verification bias: imputation (Begg and Greene
 weighting, and both together.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.selection.bivariate_normal import log_density
-from undercount.assume.selection.probit import ProbitFit, fit_probit, residual
+from undercount.assume.selection.binary_regression import LINKS, BinaryFit, fit_binary
 from undercount.assume.selection.sample import SelectionSample, StandardColumns
 from undercount.curve import FloatArray
 from undercount.errors import InputError
@@ -21,6 +21,8 @@ from undercount.errors import InputError
 EMPTY_SHARE = 0.05
 # With so many looked-at rows expected there, finding none has a chance of 1 in 1,000.
 EXPECTED = 7.0
+# Labels expected beyond a chance below which weights are taken to grow no further.
+RARELY = 0.25
 
 
 class Masses(NamedTuple):
@@ -32,19 +34,21 @@ class Masses(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ColumnModel:
-    """Probits of the label and of being looked at, given score, selecting score and X.
+    """Regressions of the label and of being looked at on score, selecting score and X.
 
     One of them may be absent: inverse weighting needs the second alone, the other methods the
     first, and double robustness both.
 
     Attributes
     ----------
-    outcome, selection : ProbitFit or None
-        The two probits.
+    outcome, selection : BinaryFit or None
+        The two of them; the latter is a probit.
     keeps_labels : bool
         Whether a label found counts itself; Cook's methods take the model for every row.
     names : tuple of str
         Of the coefficients: those of the outcome, then those of the selection.
+    least_chance : float
+        Chances of being looked at below this count as this.
 
     Notes
     -----
@@ -56,10 +60,11 @@ class ColumnModel:
     sample: SelectionSample
     weight: FloatArray
     design: FloatArray
-    outcome: ProbitFit | None
-    selection: ProbitFit | None
+    outcome: BinaryFit | None
+    selection: BinaryFit | None
     keeps_labels: bool
     names: tuple[str, ...]
+    least_chance: float = 0.0
 
     @property
     def coefficients(self) -> FloatArray:
@@ -68,12 +73,17 @@ class ColumnModel:
 
     @property
     def covariance(self) -> FloatArray:
-        """Inverse of the observed information; the two probits are independent of each other."""
+        """Inverse of the observed information; the two fits are independent of each other."""
         size = self.design.shape[1]
         result = np.zeros((size * len(self._fits),) * 2)
         for i, fit in enumerate(self._fits):
             result[i * size : (i + 1) * size, i * size : (i + 1) * size] = fit.covariance
         return result
+
+    @property
+    def log_likelihood(self) -> float:
+        """Of the labels, of the choice, or of both, as far as they are modelled."""
+        return sum(fit.log_likelihood for fit in self._fits)
 
     @property
     def outcome_places(self) -> slice:
@@ -85,7 +95,7 @@ class ColumnModel:
         """Probability of being looked at; 1 if that is not modelled."""
         if self.selection is None:
             return np.ones(len(self.weight))
-        return self.selection.probability(self.design)
+        return np.maximum(self.selection.probability(self.design), self.least_chance)
 
     @property
     def inverse_chance(self) -> FloatArray:
@@ -106,12 +116,12 @@ class ColumnModel:
         label, inverse = self.sample.label, self.inverse_chance
         by_selection = []
         if self.selection is not None:
-            density = np.exp(log_density(self.design @ self.selection.coefficients))
+            density = self.selection.density(self.design)
             by_selection = [-inverse / self.propensity * density]
         if self.outcome is None:
             slope = by_selection[0][:, None] * self.design
             return Masses(label[:, None] * slope, (1 - label)[:, None] * slope)
-        density = np.exp(log_density(self.design @ self.outcome.coefficients))
+        density = self.outcome.density(self.design)
         gap = label - self.outcome.probability(self.design)
         parts = [density * (1 - inverse), *(slope * gap for slope in by_selection)]
         slope = np.column_stack([part[:, None] * self.design for part in parts])
@@ -123,15 +133,50 @@ class ColumnModel:
         design[:, column] += shift
         parts = []
         if self.outcome is not None:
-            slope = residual(design @ self.outcome.coefficients, self.sample.label)
+            slope = self.outcome.residual(design, self.sample.label)
             parts.append((self.sample.looked * slope)[:, None] * design)
         if self.selection is not None:
-            slope = residual(design @ self.selection.coefficients, self.sample.looked)
+            slope = self.selection.residual(design, self.sample.looked)
             parts.append(slope[:, None] * design)
         return np.column_stack(parts)
 
+    def alternatives(self) -> Iterator[tuple[FloatArray, "ColumnModel"]]:
+        """Yield what each row might have been, with its chance: not looked at, positive, negative.
+
+        Of the labels that a sample like this one might have held, the rarest carry the largest
+        weights, and the sample itself mostly lacks them. Where fewer than `RARELY` labels were to
+        be expected in all, weights are taken to grow no further: almost no sample holds one.
+        """
+        looked, chance, least = self.sample.looked, self.sample.looked, 0.0
+        if self.selection is not None:
+            chance = self.propensity
+            order = np.argsort(chance)
+            found = np.cumsum((self.weight * chance)[order])
+            least = float(chance[order][np.searchsorted(found[:-1], RARELY)])
+        positive = self._positive_chance()
+        states = ((1 - chance, 0.0, 0.0), (chance * positive, 1.0, 1.0))
+        for share, seen, label in (*states, (chance * (1 - positive), 1.0, 0.0)):
+            rows = replace(
+                self.sample, looked=np.full_like(looked, seen), label=np.full_like(looked, label)
+            )
+            yield share, replace(self, sample=rows, least_chance=least)
+
+    def _positive_chance(self) -> FloatArray:
+        """Chance that a row is positive; inverse weighting borrows it for its error alone."""
+        if self.outcome is not None:
+            return self.outcome.probability(self.design)
+        seen = (self.sample.looked == 1) & (self.weight > 0)
+        design, label, weight = self.design[seen], self.sample.label[seen], self.weight[seen]
+        try:
+            fit = fit_binary(design, label, weight)
+        except InputError:
+            # One more row, spread over all labels and both classes, makes separated ones finite.
+            twice, more = np.vstack([design, design]), 0.5 * weight / weight.sum()
+            fit = fit_binary(twice, np.append(label, 1 - label), np.append(weight + more, more))
+        return fit.probability(self.design)
+
     @property
-    def _fits(self) -> list[ProbitFit]:
+    def _fits(self) -> list[BinaryFit]:
         return [fit for fit in (self.outcome, self.selection) if fit is not None]
 
 
@@ -140,6 +185,7 @@ def fit_columns(
     weight: FloatArray,
     columns: StandardColumns,
     method: str,
+    link: str = "probit",
     near: ColumnModel | None = None,
 ) -> ColumnModel:
     """Fit any method but "unobserved"; a fit of the same rows under other weights speeds it up."""
@@ -151,7 +197,8 @@ def fit_columns(
     outcome = selection = None
     if method != "ipw":
         start = None if near is None or near.outcome is None else near.outcome.coefficients
-        outcome = fit_probit(design[seen], sample.label[seen], weight[seen], start=start)
+        rows = (design[seen], sample.label[seen], weight[seen])
+        outcome = fit_binary(*rows, link=LINKS[link], start=start)
         names += [f"outcome: {label}" for label in labels]
     if method in ("ipw", "doubly-robust"):
         selection = _fit_selection(sample, weight, design, kept, method)
@@ -162,10 +209,10 @@ def fit_columns(
 
 def _fit_selection(
     sample: SelectionSample, weight: FloatArray, design: FloatArray, kept: np.ndarray, method: str
-) -> ProbitFit:
+) -> BinaryFit:
     what = "which rows were looked at"
     try:
-        fit = fit_probit(design[kept], sample.looked[kept], weight[kept], what=what)
+        fit = fit_binary(design[kept], sample.looked[kept], weight[kept], what=what)
     except InputError as error:
         raise InputError(
             f"{method} weighs each row by one over its chance of being looked at, and here some "

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,18 @@ CHUNK = 1 << 15
 REACH = 0.03
 STEP = 1e-6
 RowModel: TypeAlias = ColumnModel | HiddenModel
+
+
+class RowParts(NamedTuple):
+    """Hold the masses of each row, and its first-order share in the coefficients (drift)."""
+
+    positive: FloatArray
+    negative: FloatArray
+    drift: FloatArray
+
+    def only(self, part: slice) -> "RowParts":
+        """Return some of the rows."""
+        return RowParts(*(column[part] for column in self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,18 +78,33 @@ class EmpiricalReader:
         return float(getattr(source, metric))
 
     def variance(self, metric: str, threshold: float | None) -> float:
-        """Delta-method variance of a metric: rows and coefficients vary together."""
-        influence = self.influence(metric, threshold)
+        """Delta-method variance of a metric: rows and coefficients vary together.
+
+        Where labels count themselves, few of them hardly show the spread that they have; so it is
+        at least the variance averaged over the labels that the model expects.
+        """
+        found = self.found_variance(metric, threshold)
+        if isinstance(self.model, HiddenModel) or not self.model.keeps_labels:
+            return found
+        squares = [
+            (self.weight * chance) @ self.influence(metric, threshold, rows) ** 2
+            for chance, rows in self._alternatives
+        ]
+        return max(found, float(sum(squares) / self.weight.sum() ** 2))
+
+    def found_variance(self, metric: str, threshold: float | None) -> float:
+        """Delta-method variance by the labels found alone."""
+        influence = self.influence(metric, threshold, self._parts)
         return float(self.weight @ influence**2 / self.weight.sum() ** 2)
 
-    def influence(self, metric: str, threshold: float | None) -> FloatArray:
-        """First-order share of each row in a metric."""
+    def influence(self, metric: str, threshold: float | None, rows: RowParts) -> FloatArray:
+        """First-order share in a metric of each row, as it is or as it might have been."""
         if threshold is not None:
-            return self._point_influence(metric, threshold)
-        prevalence = self._prevalence_influence()
+            return self._point_influence(metric, threshold, rows)
+        prevalence = self._prevalence_influence(rows)
         if metric == "prevalence":
             return prevalence
-        area = self._auc_influence()
+        area = self._auc_influence(rows)
         if metric == "roc_auc":
             return area
         # lift_auc = π/2 + (1-π) AUC
@@ -93,10 +120,10 @@ class EmpiricalReader:
         slope = rise / (high - low)
         covariance = np.zeros((len(grid), len(grid)))
         for start in range(0, len(self.weight), CHUNK):
-            rows = slice(start, start + CHUNK)
-            tpr, fpr = self._rate_influence(place, rows)
+            part = slice(start, start + CHUNK)
+            tpr, fpr = self._rate_influence(place, self._parts.only(part), part)
             influence = tpr - slope * fpr
-            covariance += (influence.T * self.weight[rows]) @ influence
+            covariance += (influence.T * self.weight[part]) @ influence
         return np.interp(grid, curve.fpr, curve.tpr), covariance / self.weight.sum() ** 2
 
     def effective_labels(self, grid: FloatArray) -> FloatArray:
@@ -124,8 +151,20 @@ class EmpiricalReader:
         return self.model.slopes()
 
     @cached_property
-    def _influence(self) -> FloatArray:
-        return np.asarray(self.model.scores() @ self.model.covariance * self.weight.sum())
+    def _parts(self) -> RowParts:
+        return self._parts_of(self.model)
+
+    @cached_property
+    def _alternatives(self) -> list[tuple[FloatArray, RowParts]]:
+        """What each row might have been, with its chance."""
+        if isinstance(self.model, HiddenModel):
+            return []
+        found = self.model.alternatives()
+        return [(chance, self._parts_of(model)) for chance, model in found]
+
+    def _parts_of(self, model: RowModel) -> RowParts:
+        drift = model.scores() @ self.model.covariance * self.weight.sum()
+        return RowParts(*model.masses(), drift)
 
     @cached_property
     def _totals(self) -> tuple[float, float]:
@@ -146,27 +185,28 @@ class EmpiricalReader:
         curve = self._every
         return np.minimum(np.searchsorted(curve.fpr, grid), len(curve.threshold) - 1)
 
-    def _rate_influence(self, place: np.ndarray, rows: slice) -> tuple[FloatArray, FloatArray]:
+    def _rate_influence(
+        self, place: np.ndarray, rows: RowParts, part: slice
+    ) -> tuple[FloatArray, FloatArray]:
         """Shares of some rows in both rates at several corners of the curve."""
         result = []
-        above = self.sample.cell[rows][:, None] < place
-        influence = self._influence[rows]
+        above = self.sample.cell[part][:, None] < place
         rates = (self._every.tpr[place], self._every.fpr[place])
-        parts = zip(self.masses, self._totals, self._slope_heads, rates, strict=True)
+        parts = zip(rows[:2], self._totals, self._slope_heads, rates, strict=True)
         for mass, total, heads, rate in parts:
-            own = mass[rows][:, None] * (above - rate)
-            result.append((own + influence @ (heads[place] - rate[:, None] * heads[-1]).T) / total)
+            own = mass[:, None] * (above - rate)
+            result.append((own + rows.drift @ (heads[place] - rate[:, None] * heads[-1]).T) / total)
         return result[0], result[1]
 
-    def _prevalence_influence(self) -> FloatArray:
+    def _prevalence_influence(self, rows: RowParts) -> FloatArray:
         positive, negative = (
-            mass + self._influence @ heads[-1]
-            for mass, heads in zip(self.masses, self._slope_heads, strict=True)
+            mass + rows.drift @ heads[-1]
+            for mass, heads in zip(rows[:2], self._slope_heads, strict=True)
         )
         share = self.curve.prevalence
         return np.asarray(((1 - share) * positive - share * negative) / sum(self._totals))
 
-    def _auc_influence(self) -> FloatArray:
+    def _auc_influence(self, rows: RowParts) -> FloatArray:
         """DeLong's placement values, plus what the coefficients add."""
         curve, cell, total = self._every, self.sample.cell, self.weight.sum()
         positive, negative = self._totals
@@ -178,17 +218,17 @@ class EmpiricalReader:
         by_positive, by_negative = self._slopes
         drift = (self.weight * own_positive) @ by_positive
         drift += (self.weight * own_negative) @ by_negative
-        result: FloatArray = self.masses.positive * own_positive
-        result = result + self.masses.negative * own_negative
-        result += self._influence @ (drift / total)
+        result: FloatArray = rows.positive * own_positive
+        result = result + rows.negative * own_negative
+        result += rows.drift @ (drift / total)
         return result
 
-    def _point_influence(self, metric: str, threshold: float) -> FloatArray:
+    def _point_influence(self, metric: str, threshold: float, rows: RowParts) -> FloatArray:
         place = np.array([np.count_nonzero(self.sample.counts.score >= threshold)])
-        tpr, fpr = self._rate_influence(place, slice(None))
+        tpr, fpr = self._rate_influence(place, rows, slice(None))
         by_tpr, by_fpr, by_prevalence = point_gradient(self.curve.at(threshold), metric)
         result: FloatArray = by_tpr * tpr[:, 0] + by_fpr * fpr[:, 0]
-        result += by_prevalence * self._prevalence_influence()
+        result += by_prevalence * self._prevalence_influence(rows)
         return result
 
 

@@ -103,16 +103,17 @@ class GaussianReader:
     def curve(self) -> OperatingCurve:
         """Rates at the observed scores (copula), or on a fine grid of normal cutoffs."""
         rho, star = self.latent()
-        scores = self.sample.counts.score
+        scores, scale = self.sample.counts.score, self.columns.scales[0]
         if self.ranks:
             mass = np.bincount(self.sample.cell, self.weight, len(scores))
             cutoffs, thresholds = -ndtri(np.cumsum(mass)[:-1] / mass.sum()), scores
         else:
             mean, spread = self.columns.moments[:2]
-            thresholds = mean + spread * CUTOFFS
+            thresholds = scale.unmap(mean + spread * CUTOFFS)
             if len(scores) <= MANY_SCORES:
-                thresholds = np.unique(np.concatenate([thresholds, scores]))[::-1]
-            cutoffs = (thresholds[:-1] - mean) / spread
+                thresholds = np.concatenate([thresholds, scores])
+            thresholds = np.unique(thresholds)[::-1]
+            cutoffs = (scale.map(thresholds[:-1]) - mean) / spread
         tpr, fpr = gaussian_rates(cutoffs, rho, star)
         # Differences of 1e-16 between neighbours may have either sign.
         return OperatingCurve(
@@ -170,7 +171,9 @@ class GaussianReader:
             cutoff = -float(ndtri(share))
         else:
             size = len(self.model.coefficients)
-            cutoff = (threshold - parameters[size]) / parameters[size + 1]
+            cutoff = (self.columns.scales[0].cutoff(threshold) - parameters[size]) / parameters[
+                size + 1
+            ]
         tpr, fpr = gaussian_rates(np.array([cutoff]), rho, star)
         return OperatingPoint(threshold, float(tpr[0]), float(fpr[0]), float(ndtr(-star)))
 

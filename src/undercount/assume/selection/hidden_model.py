@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtr
 
+from undercount.assume.selection.binary_regression import inverse
 from undercount.assume.selection.biprobit import (
     BiprobitFit,
     CensoredRows,
@@ -16,7 +17,6 @@ from undercount.assume.selection.biprobit import (
 )
 from undercount.assume.selection.bivariate_normal import log_density
 from undercount.assume.selection.column_model import Masses
-from undercount.assume.selection.probit import inverse
 from undercount.assume.selection.sample import SelectionSample, StandardColumns
 from undercount.curve import FloatArray
 
@@ -51,6 +51,11 @@ class HiddenModel:
         """Inverse of the observed information."""
         size = len(self.coefficients)
         return inverse(-self.fit.hessian[:size, :size])
+
+    @property
+    def log_likelihood(self) -> float:
+        """Of labels and choice together."""
+        return self.fit.log_likelihood
 
     @property
     def outcome_places(self) -> slice:

@@ -1,8 +1,12 @@
 """Intervals of a selection model's metrics: scales, delta method, bootstrap."""
 
-import numpy as np
-from scipy.special import ndtri
+from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from undercount.assume.selection.column_model import ColumnModel
 from undercount.assume.selection.fit import SelectionFit
 from undercount.errors import InputError
 from undercount.estimate import Estimate, delta_interval
@@ -22,6 +26,15 @@ def interval_scale(metric: str, *values: float) -> Scale:
     return scale if all(low < value < high for value in values) else "plain"
 
 
+def rival_estimate(
+    fits: Sequence[SelectionFit], metric: str, threshold: float | None, level: float
+) -> Estimate:
+    """Value of the first fit, and an interval that holds those of all that are as likely."""
+    found = [delta_estimate(fit, metric, threshold, level) for fit in fits]
+    low, high = min(each.low for each in found), max(each.high for each in found)
+    return replace(found[0], low=low, high=high)
+
+
 def delta_estimate(
     fit: SelectionFit, metric: str, threshold: float | None, level: float
 ) -> Estimate:
@@ -29,9 +42,31 @@ def delta_estimate(
     reader = fit.reader(metric)
     value = reader.value(metric, threshold)
     error = float(np.sqrt(reader.variance(metric, threshold)))
+    if isinstance(fit.model, ColumnModel) and fit.model.keeps_labels:
+        return _student_estimate(fit, metric, value, error, level)
     reach = ndtri(0.5 + level / 2)
     low, high = delta_interval(value, error, interval_scale(metric, value), reach)
     return Estimate(value, float(low), float(high), error, level)
+
+
+def _student_estimate(
+    fit: SelectionFit, metric: str, value: float, error: float, level: float
+) -> Estimate:
+    """Interval where labels count themselves: the rarer class decides how well its error is known.
+
+    A metric at, or beyond, the end of its range is moved by half a positive, so that its scale
+    still tells how far the truth may lie.
+    """
+    counts = fit.sample.counts
+    reach = stdtrit(2 * min(counts.n_positive, counts.n_negative), 0.5 + level / 2)
+    centre, scale = value, interval_scale(metric, value)
+    ends = SCALE_RANGES[MODEL_SCALES.get(metric) or FACTS[metric].scale]
+    if scale == "plain" and np.isfinite([value, *ends]).all():
+        inside = np.clip(value, *ends)
+        inside += (sum(ends) / 2 - inside) / (counts.n_positive + 1)
+        centre, scale = float(inside), interval_scale(metric, float(inside))
+    low, high = (float(end) for end in delta_interval(centre, error, scale, reach))
+    return Estimate(value, min(low, value), max(high, value), error, level)
 
 
 def bootstrap_estimate(

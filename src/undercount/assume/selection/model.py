@@ -10,13 +10,15 @@ from sklearn.base import BaseEstimator
 
 from undercount.assume.labelled import labelled_curve
 from undercount.assume.selection import checks
-from undercount.assume.selection.fit import LATENT, CurveReader, fit_selection
+from undercount.assume.selection.binary_regression import LINKS
+from undercount.assume.selection.fit import LATENT, SelectionFit, fit_scales
 from undercount.assume.selection.gaussian_curve import GaussianReader
 from undercount.assume.selection.hidden_model import HiddenModel
-from undercount.assume.selection.intervals import bootstrap_estimate, delta_estimate
+from undercount.assume.selection.intervals import bootstrap_estimate, rival_estimate
 from undercount.assume.selection.profile import Profile, scan_profile
 from undercount.assume.selection.roc_band import roc_band
-from undercount.assume.selection.sample import read_sample
+from undercount.assume.selection.sample import read_sample, refuse_collinear, standardise
+from undercount.assume.selection.score_scale import MAPS
 from undercount.curve import CurveBounds, OperatingCurve, metric_names
 from undercount.errors import Check, InputError, named
 from undercount.estimate import Estimate, Interval, check_confidence_level
@@ -39,9 +41,14 @@ NEEDS = {
 }
 
 
-def refuse_parameters(method: str, distribution: str, confidence_level: float) -> None:
+def refuse_parameters(method: str, distribution: str, scale: str, link: str) -> None:
     """Raise if parameters are unknown or do not belong together."""
-    choices = (("method", method, METHODS), ("distribution", distribution, DISTRIBUTIONS))
+    choices = (
+        ("method", method, METHODS),
+        ("distribution", distribution, DISTRIBUTIONS),
+        ("scale", scale, ("auto", *MAPS)),
+        ("link", link, tuple(LINKS)),
+    )
     for name, given, every in choices:
         if given not in every:
             raise InputError(f"{named(name)} must be one of {', '.join(every)}; got {given!r}")
@@ -50,7 +57,20 @@ def refuse_parameters(method: str, distribution: str, confidence_level: float) -
             f"{method!r} averages over the rows; got {named('distribution', repr(distribution))}. "
             "Leave it at 'empirical'"
         )
-    check_confidence_level(confidence_level)
+    if link != "probit" and method == "ipw":
+        raise InputError(
+            f"'ipw' does not model the class; got {named('link', repr(link))}. Leave it at 'probit'"
+        )
+    if link != "probit" and (method == "unobserved" or distribution != "empirical"):
+        raise InputError(
+            f"{named('link', repr(link))} has no jointly normal parts, which 'unobserved' and the "
+            "distributions 'normal' and 'copula' are made of. Leave it at 'probit'"
+        )
+    if distribution == "copula" and scale not in ("auto", "score"):
+        raise InputError(
+            f"{named('distribution', repr('copula'))} uses ranks, which are the same on every "
+            f"scale; got {named('scale', repr(scale))}. Leave it at 'auto'"
+        )
 
 
 def refuse_columns(method: str, *, covariates: bool, selection_score: bool) -> None:
@@ -83,13 +103,15 @@ def refuse_metric(metric: str, threshold: float | None) -> None:
         raise InputError(f"threshold must be a finite number; got {threshold}")
 
 
-def refuse_interval(method: str, interval: str, metric: str) -> None:
+def refuse_interval(method: str, interval: str, metric: str, link: str) -> None:
     """Raise if a kind of interval does not exist for a method or metric."""
     if interval not in INTERVALS or (interval == "profile" and method != "unobserved"):
         raise InputError(
             "method must be auto, delta or bootstrap (or profile for 'unobserved'); got "
             f"{interval!r} for {method!r}"
         )
+    if metric == "correlation" and link != "probit":
+        raise InputError("a logit link has no correlation; use 'probit'")
     if metric == "correlation" and method not in LATENT:
         raise InputError(f"{method!r} has no correlation; use one of {', '.join(LATENT)}")
     if metric == "average_precision" and interval != "bootstrap":
@@ -106,6 +128,14 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         another classifier whose score is known (appendix B); "unobserved" something unseen
         (eq. 15). Or, for rows chosen by known columns: "begg-greenes" (imputation), "ipw" (inverse
         weights), "doubly-robust" (both).
+    scale : str
+        On which the score enters: the "score" itself, its "logit" or its "probit"; "auto" takes
+        the likeliest of those that the scores allow: for scores between 0 and 1 (at most 5 % at
+        the ends) all three, else the score itself. Intervals and band ("delta") hold those of
+        every scale that the likelihood does not reject.
+    link : str
+        Shape of the class in the columns: "probit", or "logit" for all methods but "unobserved",
+        with the "empirical" distribution. The choice is always a probit.
     distribution : str
         Third step of the first three methods: over the "empirical" distribution of the score; the
         "normal" one of the paper; or a Gaussian "copula" (rank-normalised scores).
@@ -132,6 +162,8 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         Coefficients of the probits, for standardised columns.
     model_ : object
         The fitted model behind them.
+    scale_, selection_scale_ : str
+        Scale on which the score entered, and the selection score.
 
     Notes
     -----
@@ -162,11 +194,15 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         distribution: str = "empirical",
         confidence_level: float = 0.95,
         random_state: int | np.random.Generator | None = None,
+        scale: str = "auto",
+        link: str = "probit",
     ) -> None:
         self.method = method
         self.distribution = distribution
         self.confidence_level = confidence_level
         self.random_state = random_state
+        self.scale = scale
+        self.link = link
 
     def fit(
         self,
@@ -190,12 +226,21 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         selection_score : array-like, optional
             Score of the classifier that chose.
         """
-        refuse_parameters(self.method, self.distribution, self.confidence_level)
+        refuse_parameters(self.method, self.distribution, self.scale, self.link)
+        check_confidence_level(self.confidence_level)
         refuse_columns(
             self.method, covariates=X is not None, selection_score=selection_score is not None
         )
         sample = read_sample(score, y, X, selection_score)
-        self._fit = fit_selection(self.method, self.distribution, sample, sample.weight)
+        columns = standardise(sample, sample.weight, ranks=False)
+        refuse_collinear(sample, columns, among_looked=False)
+        if self.method not in ("ipw", "unobserved"):
+            refuse_collinear(sample, columns, among_looked=True)
+        self._fits = fit_scales(
+            self.method, self.distribution, sample, scale=self.scale, link=self.link
+        )
+        self._fit = self._fits[0]
+        self.scale_, self.selection_scale_ = (scale.name for scale in self._fit.columns.scales)
         self._reader = self._fit.reader()
         self._profile: Profile | None = None
         self.model_ = self._fit.model
@@ -243,15 +288,15 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         refuse_metric(metric, threshold)
         if method == "auto":
             method = "profile" if self.method == "unobserved" else "delta"
-        refuse_interval(self.method, method, metric)
+        refuse_interval(self.method, method, metric, self.link)
         question = (metric, threshold, self.confidence_level)
         if method == "delta":
-            found = delta_estimate(self._fit, *question)
+            found = rival_estimate([fit for _, fit in self._rivals()], *question)
         elif method == "profile":
             found = self._scan().estimate(*question)
         else:
             found = bootstrap_estimate(self._fit, *question, n_resamples, self.random_state)
-        return replace(found, needs=NEEDS[self.method], method=method)
+        return replace(found, needs=self._needs, method=method)
 
     def band(self, *, simultaneous: bool = True) -> CurveBounds:
         """Return a confidence band of the ROC curve, at each false-positive rate.
@@ -262,11 +307,10 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
             Whether the whole curve (default) or only each point is covered with the confidence.
         """
         self._refuse_unfitted()
-        points: list[tuple[float, CurveReader]] = [(0.0, self._reader)]
+        points = [(loss, fit.reader()) for loss, fit in self._rivals()]
         if isinstance(self.model_, HiddenModel):
-            limit = float(ndtri(0.5 + self.confidence_level / 2)) ** 2
             pairs = zip(self._scan().loss, self._scan().readers("roc_auc"), strict=True)
-            points = [(float(loss), reader) for loss, reader in pairs if loss <= limit]
+            points = [(float(loss), reader) for loss, reader in pairs if loss <= self._limit]
         rest = (self._reader, self.confidence_level, self.random_state)
         return roc_band(points, *rest, simultaneous=simultaneous)
 
@@ -283,7 +327,7 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         if self.method in ("own-score", "observed-score"):
             found.append(checks.check_rule(sample, self.method))
         if self.method in LATENT:
-            found.append(checks.check_normality(sample, self.distribution))
+            found.append(checks.check_normality(self._fit))
         found.extend(checks.check_shape(model))
         if isinstance(model, HiddenModel):
             interval = self.error_correlation_interval()
@@ -291,6 +335,18 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         elif model.selection is not None:
             found.append(checks.check_positivity(model))
         return found
+
+    @property
+    def _limit(self) -> float:
+        """Twice the log-likelihood that a fit may lose to the best and not be rejected."""
+        return float(ndtri(0.5 + self.confidence_level / 2)) ** 2
+
+    def _rivals(self) -> list[tuple[float, SelectionFit]]:
+        """Fits on all scales of the score that the labels do not reject, with what they lose."""
+        best = self._fit.model.log_likelihood
+        losses = [2 * (best - fit.model.log_likelihood) for fit in self._fits]
+        pairs = zip(losses, self._fits, strict=True)
+        return [(loss, fit) for loss, fit in pairs if loss <= self._limit]
 
     def _scan(self) -> Profile:
         if self._profile is None:
@@ -301,12 +357,20 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         values, errors = self.model_.coefficients, np.sqrt(np.diag(self.model_.covariance))
         reach = ndtri(0.5 + self.confidence_level / 2) * errors
         found = np.column_stack([values, values - reach, values + reach, errors]).tolist()
-        level, needs = self.confidence_level, NEEDS[self.method]
+        level, needs = self.confidence_level, self._needs
         pairs = zip(self.model_.names, found, strict=True)
         return {
             name: Estimate(value, low, high, error, level, needs, "likelihood")
             for name, (value, low, high, error) in pairs
         }
+
+    @property
+    def _needs(self) -> tuple[str, ...]:
+        if self.link == "probit":
+            return NEEDS[self.method]
+        if self.method == "doubly-robust":
+            return (*NEEDS[self.method][:2], "logit of the class or probit of the choice")
+        return tuple(need.replace("probit", self.link) for need in NEEDS[self.method])
 
     def _refuse_unfitted(self) -> None:
         if not hasattr(self, "model_"):

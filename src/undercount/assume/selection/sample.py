@@ -7,12 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from undercount.assume.selection.score_scale import ScoreScale
 from undercount.count.arrays import LabelWords, read_labels, read_scores
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named, wording
 
 MATRIX = 2
+# Of standardised columns: variance left of one when the others are known, and share of a column.
+COLLINEAR, INVOLVED = 1e-9, 1e-3
 # A missing label means something else here, and no argument tells other codings.
 LABELS = LabelWords(
     missing="not looked at",
@@ -78,13 +81,16 @@ class StandardColumns:
     extra : array of shape (n, d)
         Standardised covariates.
     moments : array
-        Mean and standard deviation of the score, then of the selecting score.
+        Mean and standard deviation of the score, then of the selecting score, on their scales.
+    scales : pair of ScoreScale
+        Scale of the score, and of the selecting score.
     """
 
     score: FloatArray
     other: FloatArray | None
     extra: FloatArray
     moments: FloatArray
+    scales: tuple[ScoreScale, ScoreScale] = (ScoreScale(), ScoreScale())
 
     @property
     def design(self) -> FloatArray:
@@ -136,12 +142,19 @@ def _holes(values: Any) -> bool:
         return False
 
 
-def standardise(sample: SelectionSample, weight: FloatArray, *, ranks: bool) -> StandardColumns:
+def standardise(
+    sample: SelectionSample,
+    weight: FloatArray,
+    *,
+    ranks: bool,
+    scales: tuple[ScoreScale, ScoreScale] = (ScoreScale(), ScoreScale()),
+) -> StandardColumns:
     """Standardise score, selecting score and covariates over all rows, looked at or not."""
-    score, moments = _standardise_column(sample.score, weight, "score")
+    score, moments = _standardise_column(scales[0].map(sample.score), weight, "score")
     other = None
     if sample.selection_score is not None:
-        other, more = _standardise_column(sample.selection_score, weight, "selection_score")
+        values = scales[1].map(sample.selection_score)
+        other, more = _standardise_column(values, weight, "selection_score")
         moments = np.concatenate([moments, more])
     if ranks:
         score = normal_scores(sample.score, weight)
@@ -150,7 +163,39 @@ def standardise(sample: SelectionSample, weight: FloatArray, *, ranks: bool) -> 
     for i, name in enumerate(sample.names):
         what = f"column {name!r} of {named('X')}"
         extra[:, i] = _standardise_column(sample.covariates[:, i], weight, what)[0]
-    return StandardColumns(score, other, extra, moments)
+    return StandardColumns(score, other, extra, moments, scales)
+
+
+def refuse_collinear(
+    sample: SelectionSample, columns: StandardColumns, *, among_looked: bool
+) -> None:
+    """Raise, naming the columns, if one of them follows from the others.
+
+    Parameters
+    ----------
+    sample, columns : SelectionSample, StandardColumns
+        Rows, and their standardised columns.
+    among_looked : bool
+        Whether to judge the rows looked at alone, from which the labels' model is fitted.
+    """
+    if not sample.names:
+        return
+    kept = sample.looked == 1 if among_looked else np.full(len(sample.looked), fill_value=True)
+    design = columns.design[kept, 1:] - columns.design[kept, 1:].mean(axis=0)
+    values, vectors = np.linalg.eigh(design.T @ design / len(design))
+    if values[0] > COLLINEAR:
+        return
+    scores = ["the score", *(["the selection score"] if columns.other is not None else [])]
+    names = [*scores, *(f"column {name!r} of {named('X')}" for name in sample.names)]
+    involved = np.abs(vectors[:, 0]) > INVOLVED
+    found = " and ".join(name for name, bad in zip(names, involved, strict=True) if bad)
+    where = " among the rows looked at" if among_looked else ""
+    if involved.sum() == 1:
+        raise InputError(f"{found} does not vary{where}, so it explains nothing; drop it")
+    raise InputError(
+        f"{found} follow from each other{where}, so no model can tell what each of them does; "
+        "drop one of these columns"
+    )
 
 
 def normal_scores(values: FloatArray | None, weight: FloatArray) -> FloatArray:

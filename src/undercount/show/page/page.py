@@ -60,11 +60,11 @@ def as_page(evaluations: Sequence[Evaluation]) -> str:
     """Return the report; everything a user named is escaped."""
     if not 1 <= len(evaluations) <= MOST_MODELS:
         raise InputError(f"a report holds 1 to {MOST_MODELS} models; got {len(evaluations)}")
-    style, loader, script = _asset("style.css"), _asset("loader.js"), _script()
+    style, loader, script = read_asset("style.css"), read_asset("loader.js"), _script()
     first = evaluations[0]
     thresholds = [start_threshold(evaluation) for evaluation in evaluations]
     tables = [page_rows(*pair) for pair in zip(evaluations, thresholds, strict=True)]
-    return _template().render(
+    return load_template("page.html.jinja").render(
         names=[evaluation.name for evaluation in evaluations],
         facts=_facts(first),
         lead=_lead(first),
@@ -78,32 +78,38 @@ def as_page(evaluations: Sequence[Evaluation]) -> str:
         style=Markup(style),  # noqa: S704
         loader=Markup(loader),  # noqa: S704
         packed=base64.b64encode(zlib.compress(script.encode(), 9)).decode(),
-        hashes={"style": _hash(style), "loader": _hash(loader), "script": _hash(script)},
+        hashes={
+            "style": policy_hash(style),
+            "loader": policy_hash(loader),
+            "script": policy_hash(script),
+        },
         embedded=_embed(_page_document(evaluations, thresholds)),
     )
 
 
-def _asset(name: str) -> str:
+def read_asset(name: str) -> str:
+    """Return a file of this folder."""
     return (resources.files("undercount.show.page") / name).read_text(encoding="utf-8")
 
 
 @cache
-def _template() -> jinja2.Template:
+def load_template(name: str) -> jinja2.Template:
+    """Return a template of this folder; whatever it is given is escaped."""
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
-    return environment.from_string(_asset("page.html.jinja"))
+    return environment.from_string(read_asset(name))
 
 
 def _script() -> str:
     """Return the script's parts as one, whose names stay inside, without comments and indents."""
-    parts = "".join(_asset(name) for name in SCRIPTS)
+    parts = "".join(read_asset(name) for name in SCRIPTS)
     parts = re.sub(r"(?m)(^|\s)//.*$|^ +", "", parts)  # an address has no space before its //
     facts = json.dumps(script_facts(), separators=(",", ":"))
     return f'"use strict";\n(() => {{\nconst FACTS = {facts};\n{parts}}})();\n'
 
 
-def _hash(text: str) -> str:
+def policy_hash(text: str) -> str:
     """Return what a Content-Security-Policy calls the hash of an inline style or script."""
     digest = hashlib.sha256(text.encode()).digest()
     return "sha256-" + base64.b64encode(digest).decode()

@@ -1,11 +1,11 @@
-"""Probit regression by Newton's method, and a test of its shape."""
+"""Probit and logit regression by Newton's method, and a test of their shape."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, log_ndtr, ndtr
+from scipy.special import chdtrc, expit, log_expit, log_ndtr, ndtr
 
 from undercount.assume.selection.bivariate_normal import log_density
 from undercount.curve import FloatArray
@@ -62,11 +62,36 @@ SEPARATED = 15.0
 
 
 @dataclass(frozen=True)
-class ProbitFit:
-    """Hold coefficients of P(y = 1 | x) = Φ(x'b) and what their uncertainty needs.
+class Link:
+    """Hold a symmetric distribution F with P(y = 1 | x) = F(x'b)."""
+
+    name: str
+    cdf: Callable[[FloatArray], FloatArray]
+    log_cdf: Callable[[FloatArray], FloatArray]
+    log_density: Callable[[FloatArray], FloatArray]
+    # Second derivative of a row's log-likelihood, with a minus: of predictor and first derivative.
+    bend: Callable[[FloatArray, FloatArray], FloatArray]
+
+
+PROBIT = Link("probit", ndtr, log_ndtr, log_density, lambda at, slope: slope * (slope + at))
+LOGIT = Link(
+    "logit",
+    expit,
+    log_expit,
+    lambda at: log_expit(at) + log_expit(-at),
+    lambda _, slope: np.abs(slope) * (1 - np.abs(slope)),
+)
+LINKS = {link.name: link for link in (PROBIT, LOGIT)}
+
+
+@dataclass(frozen=True)
+class BinaryFit:
+    """Hold coefficients of P(y = 1 | x) = F(x'b) and what their uncertainty needs.
 
     Attributes
     ----------
+    link : Link
+        The distribution F.
     coefficients : array
         One per column of the design.
     hessian : array
@@ -75,6 +100,7 @@ class ProbitFit:
         At the maximum.
     """
 
+    link: Link
     coefficients: FloatArray
     hessian: FloatArray
     log_likelihood: float
@@ -86,7 +112,15 @@ class ProbitFit:
 
     def probability(self, design: FloatArray) -> FloatArray:
         """P(y = 1 | x) for each row."""
-        return np.asarray(ndtr(design @ self.coefficients))
+        return np.asarray(self.link.cdf(design @ self.coefficients))
+
+    def density(self, design: FloatArray) -> FloatArray:
+        """Differentiate the probability with respect to the linear predictor."""
+        return np.exp(self.link.log_density(design @ self.coefficients))
+
+    def residual(self, design: FloatArray, outcome: FloatArray) -> FloatArray:
+        """Differentiate each row's log-likelihood with respect to its linear predictor."""
+        return residual(design @ self.coefficients, outcome, self.link)
 
 
 def inverse(matrix: FloatArray) -> FloatArray:
@@ -96,21 +130,22 @@ def inverse(matrix: FloatArray) -> FloatArray:
     return np.asarray((vectors / np.maximum(values, floor)) @ vectors.T)
 
 
-def residual(predictor: FloatArray, outcome: FloatArray) -> FloatArray:
+def residual(predictor: FloatArray, outcome: FloatArray, link: Link = PROBIT) -> FloatArray:
     """Differentiate a row's log-likelihood with respect to its linear predictor."""
     sign = 2 * outcome - 1
-    return np.asarray(sign * np.exp(log_density(predictor) - log_ndtr(sign * predictor)))
+    return np.asarray(sign * np.exp(link.log_density(predictor) - link.log_cdf(sign * predictor)))
 
 
-def fit_probit(
+def fit_binary(
     design: FloatArray,
     outcome: FloatArray,
     weight: FloatArray,
     *,
+    link: Link = PROBIT,
     what: str = "the labels",
     start: FloatArray | None = None,
-) -> ProbitFit:
-    """Maximise the probit log-likelihood; for (1, a) among the looked-at rows this is eq. 14.
+) -> BinaryFit:
+    """Maximise the log-likelihood; a probit on (1, a) among the looked-at rows is eq. 14.
 
     Parameters
     ----------
@@ -120,6 +155,8 @@ def fit_probit(
         1 or 0.
     weight : array
         Number of rows that each row stands for.
+    link : Link
+        Probit or logit.
     what : str
         Name of the outcome for error messages.
     start : array, optional
@@ -134,21 +171,26 @@ def fit_probit(
     if positive <= 0 or positive >= float(weight.sum()):
         only = "positive" if positive > 0 else "negative"
         raise InputError(
-            f"a probit needs both classes among {what}; got only {only} rows. "
+            f"a {link.name} needs both classes among {what}; got only {only} rows. "
             "Look at more rows, or use bounds instead of a model"
         )
 
+    sign = 2 * outcome - 1
+
     def expand(coefficients: FloatArray) -> Expansion:
         predictor = design @ coefficients
-        value = float(weight @ log_ndtr((2 * outcome - 1) * predictor))
-        slope = residual(predictor, outcome)
-        bend = weight * slope * (slope + predictor)
-        return Expansion(value, design.T @ (weight * slope), -(design.T * bend) @ design)
+        logs = link.log_cdf(sign * predictor)
+        slope = sign * np.exp(link.log_density(predictor) - logs)
+        bend = weight * link.bend(predictor, slope)
+        return Expansion(
+            float(weight @ logs), design.T @ (weight * slope), -(design.T * bend) @ design
+        )
 
     first = np.zeros(design.shape[1]) if start is None else start
     point, here, converged = maximise(expand, first)
+    what = f"a {link.name} of {what}"
     _refuse_separation(design @ point, outcome, converged=converged, what=what)
-    return ProbitFit(point, here.hessian, here.value)
+    return BinaryFit(link, point, here.hessian, here.value)
 
 
 def _refuse_separation(
@@ -158,20 +200,20 @@ def _refuse_separation(
     sides = np.where(outcome == 1, predictor, -predictor)
     if sides.min() > 0 and (not converged or sides.max() > SEPARATED or sides.min() > 1):
         raise InputError(
-            f"a probit of {what} has no maximum: the columns separate the two classes perfectly "
+            f"{what} has no maximum: the columns separate the two classes perfectly "
             f"(smallest margin {sides.min():.3g}). Look at rows on both sides, or drop a column"
         )
     if not converged:
         raise InputError(
-            f"a probit of {what} did not converge. Columns may be copies of each other, or a few "
+            f"{what} did not converge. Columns may be copies of each other, or a few "
             "values may set one class apart; drop or merge such columns"
         )
 
 
 def reset_p_value(
-    fit: ProbitFit, design: FloatArray, outcome: FloatArray, weight: FloatArray
+    fit: BinaryFit, design: FloatArray, outcome: FloatArray, weight: FloatArray
 ) -> float:
-    """Test a probit's shape: do η² and η³ add anything? (RESET, as a score test).
+    """Test a fit's shape: do η² and η³ add anything? (RESET, as a score test).
 
     Returns
     -------
@@ -181,8 +223,8 @@ def reset_p_value(
     predictor = design @ fit.coefficients
     extra = np.column_stack([design, predictor**2, predictor**3])
     extra /= np.maximum(np.abs(extra).max(axis=0), 1e-300)
-    slope = residual(predictor, outcome)
-    bend = weight * slope * (slope + predictor)
+    slope = fit.residual(design, outcome)
+    bend = weight * fit.link.bend(predictor, slope)
     gradient = extra.T @ (weight * slope)
     information = (extra.T * bend) @ extra
     if np.linalg.cond(information) > 1e14:  # noqa: PLR2004 - singular to rounding
