@@ -64,27 +64,46 @@ def share_of(rng, n_unlabeled):
     return np.exp(rng.uniform(np.log(least), np.log(LARGEST_SHARE)))
 
 
-def scored_unseen(rng):
-    """Return (share, labels, scores) of one problem, in a list."""
+def setting(rng):
+    """Return labelled and unlabeled rows, share and shape (its place in `SHAPES`) of one problem.
+
+    These are a problem's first draws, so that its kind can be told from its seed alone.
+    """
     n_labelled = int(10 ** rng.uniform(1.3, 3.2))
     n_unlabeled = int(10 ** rng.uniform(2.7, 4.2))
     share = share_of(rng, n_unlabeled)
-    makers, chances = zip(*SHAPES, strict=True)
-    shape = makers[rng.choice(len(makers), p=chances)](rng)
-    second = normal_shape(rng) if rng.random() < 0.15 else None
-    visible = rng.uniform(0.4, 1) if rng.random() < 0.5 else 1.0
+    return n_labelled, n_unlabeled, share, rng.choice(len(SHAPES), p=[each[1] for each in SHAPES])
+
+
+def scored_unseen(rng):
+    """Return (share, labels, scores) of one problem, in a list; hidden positives stand first."""
+    n_labelled, n_unlabeled, share, which = setting(rng)
+    shape = SHAPES[which][0](rng)
+    visible = rng.uniform(0.35, 1) if rng.random() < 0.55 else 1.0
     hidden = rng.binomial(n_unlabeled, share)
     n_positive = n_labelled + hidden
     positive, negative = shape(n_positive, n_unlabeled - hidden)
-    like_negatives = shape(1, n_positive)[1]
-    positive = np.where(rng.random(n_positive) < visible, positive, like_negatives)
-    if second is not None:  # a second kind of positives, at another distance
-        spread = np.std(negative) or 1.0
-        other = np.mean(negative) + spread * (second(n_positive, 1)[0] + rng.uniform(1, 5))
+    if rng.random() < 0.15:  # a second kind of positives, at another distance
+        other = rng.normal(rng.uniform(1, 5), np.exp(rng.normal(-0.1, 0.25)), n_positive)
+        other = np.mean(negative) + np.std(negative) * other
         positive = np.where(rng.random(n_positive) < rng.uniform(0.2, 0.8), other, positive)
+    seen = rng.random(n_positive) < visible
+    positive = np.where(seen, positive, shape(1, n_positive)[1])
     score = np.concatenate([positive, negative])
     if rng.random() < 0.1:  # scores of few distinct values
         edges = np.quantile(score, np.sort(rng.random(rng.integers(8, 200))))
         score = np.searchsorted(edges, score).astype(float)
     y = np.repeat([1, 0], [n_labelled, n_unlabeled])
     return [(hidden / n_unlabeled, y, score)]
+
+
+def least_negatives(truth, y, score):
+    """Return the least ratio of negatives' to positives' share in any head of some positives.
+
+    0 where some scores belong to positives alone, which all methods assume.
+    """
+    n_positive = np.count_nonzero(y) + round(truth * np.count_nonzero(y == 0))
+    positive, negative = np.sort(score[:n_positive])[::-1], np.sort(score[n_positive:])
+    place = np.arange(min(max(10, n_positive // 50), n_positive) - 1, n_positive)
+    above = negative.size - np.searchsorted(negative, positive[place])
+    return np.min(above / max(negative.size, 1) / ((place + 1) / n_positive))
