@@ -44,14 +44,13 @@ MEDIAN_WEIGHT = 3.0  # the median makes the answer
 N_NETWORKS, N_FOR_SCALE = 4, 2
 HIDDEN, DECAY, NOISE, EPOCHS = (32, 16), 3e-3, 0.2, 120
 FARTHEST_TRUTH = 5.0  # in log odds from the base
-# Weight of a problem by the negatives among its top scores, where positives are not rare: all
-# methods assume none. Rare positives always have some.
-NO_WEIGHT_AT, LEAST_WEIGHT, RARE = 0.1, 0.2, 0.05
+# Weight of a problem by the negatives among its top scores: all methods assume none.
+NO_WEIGHT_AT, LEAST_WEIGHT = 0.05, 0.1
 OUT_OF_FOLD_WEIGHT = 2.0
 WORLDS = len(SHAPES)  # the kind of all classifiers' scores
 
 
-def kinds_and_weights(paths, truth, draws):
+def kinds_and_weights(paths, draws):
     """Return the kind of scores of each problem and its weight, from its seed."""
     kind, weight = np.full(len(draws), WORLDS), np.ones(len(draws))
     for file, path in enumerate(paths):
@@ -65,8 +64,7 @@ def kinds_and_weights(paths, truth, draws):
             place = [seed, draws[row, 1]]
             kind[row] = setting(np.random.default_rng(place))[3]
             negatives = least_negatives(*scored_unseen(np.random.default_rng(place))[0])
-            if truth[row] > RARE:
-                weight[row] = np.clip(1 - negatives / NO_WEIGHT_AT, LEAST_WEIGHT, 1)
+            weight[row] = np.clip(1 - negatives / NO_WEIGHT_AT, LEAST_WEIGHT, 1)
     return kind, weight / weight.mean()
 
 
@@ -108,8 +106,8 @@ def widening(inputs, target, weight, kind):
         below = (middle - target[test]) / np.maximum(middle - found[:, 0], 1e-3)
         above = (target[test] - middle) / np.maximum(found[:, -1] - middle, 1e-3)
         ratios.append(np.column_stack([below, above]))
-        counts_for.append(np.full(test.sum(), 1 / test.sum()))
-        inside = np.mean((below <= 1) & (above <= 1))
+        counts_for.append(weight[test] / weight[test].sum())  # kinds count alike
+        inside = counts_for[-1] @ ((below <= 1) & (above <= 1))
         print(f"kind {left_out}: {test.sum()} problems, coverage without widening {inside:.3f}")
     ratios, share = np.concatenate(ratios), np.concatenate(counts_for)
     scale = []
@@ -122,13 +120,13 @@ def widening(inputs, target, weight, kind):
 
 def train(paths, home):
     inputs, truth, draws = read(paths)
-    kind, weight = kinds_and_weights(paths, truth, draws)
+    kind, weight = kinds_and_weights(paths, draws)
     target = targets(inputs, truth)
     scale = widening(inputs, target, weight, kind)
     values, _ = fitted(inputs, target, weight, N_NETWORKS)
     values["scale"] = short(np.array(scale))
     home.write_text(json.dumps(values, separators=(",", ":")) + "\n", encoding="utf-8")
-    print(f"{len(inputs)} problems; quantiles widened by {scale[0]:.2f} below, {scale[1]:.2f} above")
+    print(f"{len(inputs)} problems; quantiles times {scale[0]:.2f} below, {scale[1]:.2f} above")
 
 
 if __name__ == "__main__":

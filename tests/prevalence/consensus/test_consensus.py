@@ -272,8 +272,7 @@ def test_positives_that_score_like_negatives_are_counted(visible):
 def test_rare_positives_are_counted(share, n_labelled):
     rng = np.random.default_rng(n_labelled)
     found = [
-        Consensus().fit(*drawn(rng, 3.5, share, (n_labelled, 8000)), unlabeled=-1)
-        for _ in range(6)
+        Consensus().fit(*drawn(rng, 3.5, share, (n_labelled, 8000)), unlabeled=-1) for _ in range(6)
     ]
     errors = [abs(run.unlabeled_prevalence_ / share - 1) for run in found]
     assert np.mean(errors) <= 0.25

@@ -114,8 +114,10 @@ class Correction(TrainedNetworks):
         inside = min(max(level, self.levels[0]), self.levels[-1])
         found = float(np.interp(ndtri(inside), ndtri(self.levels), quantiles))
         middle = float(quantiles[self.levels.size // 2])
-        return found if inside == level else middle + (found - middle) * float(
-            ndtri(level) / ndtri(inside)
+        return (
+            found
+            if inside == level
+            else middle + (found - middle) * float(ndtri(level) / ndtri(inside))
         )
 
     def likeness(self, inputs: FloatArray) -> float:
