@@ -15,7 +15,6 @@ import warnings
 
 import numpy as np
 
-import undercount as uc
 from undercount.prevalence import Consensus
 
 SEED = 170
@@ -204,9 +203,8 @@ def summary(name, rows):
         return
     error = np.abs(rows[:, 1:6] - rows[:, :1])
     relative = error / np.maximum(rows[:, :1], SMALLEST)
-    print(
-        f"{name}: {len(rows)} draws; coverage {rows[:, 6].mean():.3f}, width {rows[:, 7].mean():.3f}"
-    )
+    held, width = rows[:, 6].mean(), rows[:, 7].mean()
+    print(f"{name}: {len(rows)} draws; coverage {held:.3f}, width {width:.3f}")
     for place, method in enumerate(NAMES):
         print(
             f"    {method:10} error {error[:, place].mean():.4f}"

@@ -1,7 +1,7 @@
 """Train the correction of `undercount.prevalence.Consensus` on simulated problems.
 
-    python benchmarks/train_correction.py worlds 51 worlds51.npz --number 150
-    python benchmarks/train_correction.py unseen 31 unseen31.npz --number 3600
+    python benchmarks/train_correction.py worlds 51 worlds51.npz --number 400
+    python benchmarks/train_correction.py unseen 31 unseen31.npz --number 2300
     python benchmarks/train_correction.py train unseen31.npz worlds51.npz
 
 `unseen` draws scores with invisible positives and rare shares (`train_unseen.py`); `worlds`
@@ -18,7 +18,7 @@ import json
 import pathlib
 
 import numpy as np
-from scipy.special import logit
+from scipy.special import expit, logit
 from train_network import fit, read, run, short
 from train_scorers import N_OUT_OF_FOLD, scored_small_world
 from train_unseen import SHAPES, least_negatives, scored_unseen, setting
@@ -46,19 +46,25 @@ HIDDEN, DECAY, NOISE, EPOCHS = (32, 16), 3e-3, 0.2, 120
 FARTHEST_TRUTH = 5.0  # in log odds from the base
 # Weight of a problem by the negatives among its top scores: all methods assume none.
 NO_WEIGHT_AT, LEAST_WEIGHT = 0.05, 0.1
+# For classifiers' scores the AUC of positives against negatives tells it, without scoring again.
+NO_AUC, FULL_AUC = 0.75, 0.95
 OUT_OF_FOLD_WEIGHT = 2.0
+AUC_LABELLED = BASE_PLACE + 2  # place of the AUC of labelled against unlabeled rows
 WORLDS = len(SHAPES)  # the kind of all classifiers' scores
 
 
-def kinds_and_weights(paths, draws):
-    """Return the kind of scores of each problem and its weight, from its seed."""
+def kinds_and_weights(paths, inputs, truth, draws):
+    """Return the kind of scores of each problem and its weight."""
     kind, weight = np.full(len(draws), WORLDS), np.ones(len(draws))
     for file, path in enumerate(paths):
         with np.load(path) as values:
             seed = int(values["seed"])
         rows = np.flatnonzero(draws[:, 0] == file)
         if np.any(draws[rows, 2] > 0):  # several problems a draw: worlds
-            weight[rows[draws[rows, 2] < N_OUT_OF_FOLD]] = OUT_OF_FOLD_WEIGHT
+            apart = expit(inputs[rows, AUC_LABELLED]) - 0.5
+            auc = 0.5 + apart / np.maximum(1 - truth[rows], 0.02)
+            weight[rows] = np.clip((auc - NO_AUC) / (FULL_AUC - NO_AUC), LEAST_WEIGHT, 1)
+            weight[rows[draws[rows, 2] < N_OUT_OF_FOLD]] *= OUT_OF_FOLD_WEIGHT
             continue
         for row in rows:
             place = [seed, draws[row, 1]]
@@ -120,7 +126,7 @@ def widening(inputs, target, weight, kind):
 
 def train(paths, home):
     inputs, truth, draws = read(paths)
-    kind, weight = kinds_and_weights(paths, draws)
+    kind, weight = kinds_and_weights(paths, inputs, truth, draws)
     target = targets(inputs, truth)
     scale = widening(inputs, target, weight, kind)
     values, _ = fitted(inputs, target, weight, N_NETWORKS)

@@ -15,6 +15,7 @@ from undercount.prevalence.consensus.correction import (
     SMALLEST,
     Correction,
     gather_relative,
+    head_rise,
     load_correction,
 )
 from undercount.prevalence.ranks import effective_sizes
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from undercount.curve import FloatArray
 
 WIDEST = 0.4
+# Classes overlap too much under this AUC of theirs, unless the top of the scores is flat: then
+# some positives score like negatives and the others are well apart.
+LEAST_AUC, FLAT = 0.85, 0.2
+TINY = 1e-3
 # A correction is made only as far as it exceeds this part of half its interquartile range: on
 # simulated problems small corrections of uncertain sign cost more than they gain.
 DOUBT = 0.5
@@ -64,8 +69,9 @@ class Consensus(ScoreEstimator):
         ``estimates``: each method's answer; ``range``: smallest and largest of them; ``spread``:
         their difference; ``outside``: whether the estimate lies outside that range (the network
         then corrects a bias that all six share; say so where the number is shown);
-        ``identified``: False when the central 90 % of the quantiles span more than .40: the data
-        do not settle the share.
+        ``identified``: False when the central 90 % of the quantiles span more than .40, or when
+        the implied AUC of positives against negatives is under .85 and the top of the scores does
+        not look like positives alone: the data do not settle the share.
 
     Notes
     -----
@@ -94,7 +100,9 @@ class Consensus(ScoreEstimator):
         tail = (1 - self.confidence_level) / 2
         ends = _correct(evidence.inputs, net, quantiles, (tail, 1 - tail))
         narrow = _correct(evidence.inputs, net, quantiles, (0.05, 0.95))
-        identified = bool(narrow[2] - narrow[0] <= WIDEST)
+        auc = 0.5 + (counts.auc("positive", "unlabeled") - 0.5) / max(1 - ends[1], TINY)
+        apart = auc >= LEAST_AUC or head_rise(evidence.inputs) <= FLAT
+        identified = bool(narrow[2] - narrow[0] <= WIDEST and apart)
         sizes = effective_sizes(counts)
         if identified:
             ends = _sharpen(ends, evidence.estimates["Dedpul"], sizes)

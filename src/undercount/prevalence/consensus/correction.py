@@ -30,6 +30,7 @@ LEAST_RATIO, MOST_RATIO = -3.0, 6.0
 LARGEST = (10**3.2, 10**4.2)
 BASE_PLACE = 6  # of the robust answer among the inputs, behind the methods' answers
 SIZE_PLACE = 10  # of the logarithm of the unlabeled rows
+HEAD_PLACE = 12  # of the first of the ratios at `HEADS`
 # Standardised inputs beyond this are as unlike the simulated ones as these.
 FARTHEST = 4.0
 
@@ -84,6 +85,15 @@ def gather_relative(counts: ScoreCounts) -> Evidence:
 
 def _log_odds(share: FloatArray | float) -> FloatArray:
     return np.asarray(logit(np.clip(share, SMALLEST, 1 - SMALLEST)))
+
+
+def head_rise(inputs: FloatArray) -> float:
+    """Return by how much the log ratio of head shares rises from a tenth to four tenths.
+
+    It does not rise where the top belongs to positives alone.
+    """
+    low, high = HEAD_PLACE + np.searchsorted(HEADS, (0.1, 0.4))
+    return float(inputs[high] - inputs[low])
 
 
 @dataclass(frozen=True)
