@@ -268,6 +268,7 @@ def test_positives_that_score_like_negatives_are_counted(visible):
     assert sum(truth in run.interval_ for run in found) >= 4
 
 
+@pytest.mark.filterwarnings("ignore:the scores separate:undercount.errors.MisfitWarning")
 @pytest.mark.parametrize(("share", "n_labelled"), [(0.005, 40), (0.018, 40), (0.03, 60)])
 def test_rare_positives_are_counted(share, n_labelled):
     rng = np.random.default_rng(n_labelled)
