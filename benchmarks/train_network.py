@@ -19,21 +19,22 @@ HELD = 40  # one of so many problems is held out
 NOISE = 0.1  # standard deviations added to the inputs: networks must not lean on one of them
 
 
-def forward(x, layers):
-    """Return the values of all layers."""
+def forward(x, layers, *, linear=False):
+    """Return the values of all layers; the last is a logistic curve, or linear."""
     values = [x]
     for place, (weight, bias) in enumerate(layers):
         z = values[-1] @ weight + bias
-        values.append(np.tanh(z) if place < len(layers) - 1 else 1 / (1 + np.exp(-z)))
+        last = z if linear else 1 / (1 + np.exp(-z))
+        values.append(np.tanh(z) if place < len(layers) - 1 else last)
     return values
 
 
-def gradients(x, truth, weight, levels, layers, decay):
+def gradients(x, truth, weight, levels, layers, decay, *, linear=False):
     """Return gradients of the weighted pinball loss of all outputs, layer by layer."""
-    values = forward(x, layers)
+    values = forward(x, layers, linear=linear)
     found = values[-1]
     slope = np.where(truth > found, -levels, 1 - levels) / len(x)
-    slope *= weight * found * (1 - found)
+    slope *= weight * (1 if linear else found * (1 - found))
     result = []
     for place in range(len(layers) - 1, -1, -1):
         parameters = layers[place][0]
@@ -42,12 +43,24 @@ def gradients(x, truth, weight, levels, layers, decay):
     return result[::-1]
 
 
-def fit(x, truth, weight, levels, seed, hidden=HIDDEN, decay=DECAY):
+def fit(
+    x,
+    truth,
+    weight,
+    levels,
+    seed,
+    hidden=HIDDEN,
+    decay=DECAY,
+    *,
+    epochs=EPOCHS,
+    noise=NOISE,
+    linear=False,
+):
     """Fit one network by Adam with a cosine schedule.
 
     `truth`, `weight` and `levels` have a column (an entry) for each output: the value whose
     quantile it is, the weight of each problem there, and the level. A single column of truths
-    serves all outputs.
+    serves all outputs. `linear` networks answer with any number, others with shares.
     """
     if len(x) < BATCH:  # not one step would be made
         raise ValueError(f"fitting needs at least {BATCH} rows, a batch; got {len(x)}")
@@ -56,15 +69,16 @@ def fit(x, truth, weight, levels, seed, hidden=HIDDEN, decay=DECAY):
     layers = [(rng.normal(0, a**-0.5, (a, b)), np.zeros(b)) for a, b in itertools.pairwise(sizes)]
     first, second = ([[np.zeros_like(p) for p in layer] for layer in layers] for _ in range(2))
     starts = range(0, len(x) - BATCH + 1, BATCH)
-    step, steps = 0, EPOCHS * len(starts)
-    for _ in range(EPOCHS):
+    step, steps = 0, epochs * len(starts)
+    for _ in range(epochs):
         order = rng.permutation(len(x))
         for start in starts:
             step += 1
             rate = RATE * 0.5 * (1 + np.cos(np.pi * step / steps))
             rows = order[start : start + BATCH]
-            noisy = x[rows] + NOISE * rng.normal(size=(BATCH, x.shape[1]))
-            slopes = gradients(noisy, truth[rows], weight[rows], levels, layers, decay)
+            noisy = x[rows] + noise * rng.normal(size=(BATCH, x.shape[1]))
+            shown = noisy, truth[rows], weight[rows]
+            slopes = gradients(*shown, levels, layers, decay, linear=linear)
             for layer, slope, m, v in zip(layers, slopes, first, second, strict=True):
                 for k in (0, 1):
                     m[k] = 0.9 * m[k] + 0.1 * slope[k]
@@ -90,7 +104,7 @@ def simulate(gather, make, seed, path, number):
             truths.append(truth)
             groups.append((place, which))
         if place % 50 == 49 or place == number - 1:
-            values = {"inputs": inputs, "truth": truths, "group": groups}
+            values = {"inputs": inputs, "truth": truths, "group": groups, "seed": seed}
             np.savez(path, **{name: np.array(each) for name, each in values.items()})
             print(f"{place + 1} draws, {len(truths)} problems", flush=True)
 

@@ -36,7 +36,20 @@ def mix(rng, rows):
     return hidden / n, np.repeat([1, 0], [m, n]), rows(m + hidden, n - hidden)
 
 
-def scored_world(rng):
+def small_mix(rng, rows):
+    """Return a mix of few rows, quick to score; half of the shares are log-uniform."""
+    m, n = int(10 ** rng.uniform(1.4, 2.8)), int(10 ** rng.uniform(2.7, 3.5))
+    share = rng.uniform(0, 0.95) if rng.random() < 0.5 else 10 ** rng.uniform(-2.5, -0.3)
+    hidden = rng.binomial(n, share)
+    return hidden / n, np.repeat([1, 0], [m, n]), rows(m + hidden, n - hidden)
+
+
+def scored_small_world(rng):
+    """Return (share, labels, scores) of eight problems of few rows, of one world."""
+    return scored_world(rng, small_mix)
+
+
+def scored_world(rng, mix=mix):
     """Return (share, labels, scores) of eight problems of one world.
 
     The first two are out-of-fold scores, by boosting and by logistic regression, of one mix; the

@@ -4,13 +4,22 @@ from scipy.special import logit, ndtr, ndtri
 
 import undercount as uc
 from undercount.prevalence import Consensus
-from undercount.prevalence.consensus.consensus import FILE, _sharpen
+from undercount.prevalence.consensus.consensus import DOUBT, _correct, _sharpen
+from undercount.prevalence.consensus.correction import (
+    BASE_PLACE,
+    FARTHEST,
+    FIRST_FILE,
+    LARGEST,
+    Correction,
+    base_place,
+    gather_relative,
+    load_correction,
+)
 from undercount.prevalence.consensus.evidence import (
     AUC_PLACE,
     CUTS,
     DISTANCES,
     HEADS,
-    LARGEST,
     SPREADS,
     binormal_share,
     gather,
@@ -98,7 +107,7 @@ def test_evidence_reads_the_roc(normals):
     assert slope[HEADS == 0.5] == pytest.approx(half)
     area = np.trapezoid(np.append(0, labelled), np.append(0, unlabeled))
     assert 1 / (1 + np.exp(-inputs[AUC_PLACE])) == pytest.approx(area)
-    assert inputs.size == load_quantile_net(FILE).centre.size
+    assert inputs.size == load_quantile_net(FIRST_FILE).centre.size
 
 
 def test_least_ratios_by_hand():
@@ -182,3 +191,91 @@ def test_sharp_intervals_hold_and_stop_at_the_bound(sizes, distance, share):
         assert found.interval_.width > 0
         inside.append(share in found.interval_)
     assert sum(inside) >= 3
+
+
+def test_robust_answer_is_dedpul_unless_two_others_lie_below():
+    six = {"Dedpul": 0.2, "RocSlope": 0.1, "PatraSen": 0.3}
+    assert base_place(six) == pytest.approx(logit(0.2))
+    assert base_place(six | {"PatraSen": 0.05}) == pytest.approx(logit(0.1))
+    assert base_place(six | {"Dedpul": 0.0}) == pytest.approx(logit(1e-4))
+
+
+def correction(offsets, scale=(1.0, 1.0)):
+    """Return networks that answer the same quantiles of the correction whatever they read."""
+    layer = [[[0.0] * 5] * (BASE_PLACE + 1), list(offsets)]
+    return Correction.from_dict(
+        {
+            "levels": [0.025, 0.25, 0.5, 0.75, 0.975],
+            "scale": list(scale),
+            "centre": [0.0] * (BASE_PLACE + 1),
+            "spread": [1.0] * (BASE_PLACE + 1),
+            "networks": [[layer]],
+        }
+    )
+
+
+def test_correction_widens_its_quantiles_by_side():
+    net = correction([-2, -1, 0.5, 1, 2], scale=(2.0, 1.5))
+    found = net.quantiles(np.zeros(BASE_PLACE + 1))
+    assert found == pytest.approx([-4.5, -2.5, 0.5, 1.25, 2.75])
+    assert net.at(found, 0.5) == 0.5
+    # The normal quantiles of .995 and .975 are 2.5758 and 1.9600.
+    assert net.at(found, 0.995) == pytest.approx(0.5 + 2.25 * 2.5758 / 1.96, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("middle", "moved"), [(0.1, 0.0), (-0.1, 0.0), (0.8, 0.8 - DOUBT / 2), (-0.8, DOUBT / 2 - 0.8)]
+)
+def test_only_sure_corrections_are_made(middle, moved):
+    # The quartiles lie 1 apart, so DOUBT / 2 of the correction is in doubt.
+    net = correction([middle - 2, middle - 0.5, middle, middle + 0.5, middle + 2])
+    inputs = np.zeros(BASE_PLACE + 1)
+    inputs[BASE_PLACE] = -1.0
+    found = logit(_correct(inputs, net, net.quantiles(inputs), (0.025, 0.975)))
+    assert found == pytest.approx([middle - 3, moved - 1, middle + 1])
+
+
+def test_scores_unlike_the_simulated_ones_are_corrected_in_part():
+    net, inputs = correction([1, 2, 2, 2, 3]), np.zeros(BASE_PLACE + 1)
+    inputs[0] = 2 * FARTHEST
+    found = logit(_correct(inputs, net, net.quantiles(inputs), (0.025, 0.975)))
+    assert found == pytest.approx([0.0, 1.0, 3.0])  # half of 2, and the interval holds the base
+
+
+def test_inputs_are_relative_to_the_robust_answer(normals):
+    evidence = gather_relative(normals)
+    base = base_place(evidence.estimates)
+    assert evidence.inputs[BASE_PLACE] == base
+    assert evidence.inputs[0] == pytest.approx(logit(evidence.estimates["Dedpul"]) - base)
+    assert evidence.inputs.size == load_correction().centre.size
+
+
+def partly_visible(rng, visible, distance=3.5, n_labelled=300, n_unlabeled=3700, hidden=700):
+    """Positives N(distance), but some like the negatives N(0)."""
+    seen = rng.random(n_labelled + hidden) < visible
+    positive = rng.normal(np.where(seen, distance, 0.0), 1)
+    score = np.concatenate([positive, rng.normal(0, 1, n_unlabeled - hidden)])
+    return np.repeat([1, -1], [n_labelled, n_unlabeled]), score
+
+
+@pytest.mark.parametrize("visible", [0.5, 0.6, 0.8])
+def test_positives_that_score_like_negatives_are_counted(visible):
+    truth = 700 / 3700
+    rng = np.random.default_rng(round(10 * visible))
+    found = [Consensus().fit(*partly_visible(rng, visible), unlabeled=-1) for _ in range(5)]
+    values = [run.unlabeled_prevalence_ for run in found]
+    assert np.mean(values) == pytest.approx(truth, rel=0.15)
+    assert sum(truth in run.interval_ for run in found) >= 4
+
+
+@pytest.mark.filterwarnings("ignore:the scores separate:undercount.errors.MisfitWarning")
+@pytest.mark.parametrize(("share", "n_labelled"), [(0.005, 40), (0.018, 40), (0.03, 60)])
+def test_rare_positives_are_counted(share, n_labelled):
+    rng = np.random.default_rng(n_labelled)
+    found = [
+        Consensus().fit(*drawn(rng, 3.5, share, (n_labelled, 8000)), unlabeled=-1) for _ in range(6)
+    ]
+    errors = [abs(run.unlabeled_prevalence_ / share - 1) for run in found]
+    assert np.mean(errors) <= 0.25
+    assert sum(share in run.interval_ for run in found) >= len(found) - 1
+    assert all(run.interval_.low > 0 for run in found)  # not snapped

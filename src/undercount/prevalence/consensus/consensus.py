@@ -9,36 +9,46 @@ from scipy.special import expit, logit, ndtri
 
 from undercount.estimate import Interval
 from undercount.prevalence.base import Fitted, ScoreEstimator
-from undercount.prevalence.consensus.evidence import EDGE, LARGEST, gather
-from undercount.prevalence.networks import load_quantile_net
+from undercount.prevalence.consensus.correction import (
+    BASE_PLACE,
+    LARGEST,
+    SMALLEST,
+    Correction,
+    gather_relative,
+    head_rise,
+    load_correction,
+)
 from undercount.prevalence.upper_bound import effective_sizes
 
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
     from undercount.curve import FloatArray
 
-FILE = "consensus/consensus.json"
-# Chosen by trial on synthetic problems and five real sets: beyond these limits the mean error of
-# the real ones was .06 to .08, within them .03.
 WIDEST = 0.4
-LEAST_AUC = 0.85
-# Quantiles shy away from the ends, where few simulated truths lie.
-LOW_END, HIGH_END = 0.015, 0.9
+# Classes overlap too much under this AUC of theirs, unless the top of the scores is flat: then
+# some positives score like negatives and the others are well apart.
+LEAST_AUC, FLAT = 0.85, 0.2
 TINY = 1e-3
+# A correction is made only as far as it exceeds this part of half its interquartile range: on
+# simulated problems small corrections of uncertain sign cost more than they gain.
+DOUBT = 0.5
+# Quantiles shy away from 1, where few simulated truths lie.
+HIGH_END = 0.95
 
 
 class Consensus(ScoreEstimator):
     """Estimate the share of positives by a model of how six methods err together.
 
     DEDPUL (with and without its monotone step), best bin, ROC slope, AlphaMax and Patra-Sen are
-    run on the ranks of the scores. Each errs in its own way, depending on the sizes and on how far
-    the classes overlap. Small neural networks, trained on simulated problems of known truth
-    (out-of-fold scores of classifiers on simulated features, and normal, uniform, beta and
-    logistic scores, mixtures, noisy scores, ties; fitted to no real data), read the six answers,
-    the ROC of labelled against unlabeled rows, what a binormal ROC would say, and the sizes, and
-    answer with the median and quantiles of the true share given all that. Beyond the sizes that
-    were simulated the answer, where identified, goes over to that of DEDPUL, which more rows keep
-    sharpening.
+    run on the ranks of the scores. A robust answer is taken from them: DEDPUL's, unless ROC slope
+    and Patra-Sen both lie below it. Small neural networks, trained on simulated problems of known
+    truth (scores of many shapes, some with positives that score like negatives, shares down to
+    .0005; out-of-fold scores of classifiers on simulated features; fitted to no real data), read
+    the six answers, the ROC of labelled against unlabeled rows and the sizes, and answer with the
+    median and quantiles of the distance of the truth from the robust answer, in log odds. A
+    correction that is not surer than its own spread is not made, and one for scores unlike the
+    simulated ones is made in part. Beyond the sizes that were simulated the answer, where
+    identified, goes over to that of DEDPUL, which more rows keep sharpening.
 
     Parameters
     ----------
@@ -50,16 +60,18 @@ class Consensus(ScoreEstimator):
     ----------
     unlabeled_prevalence_ : float
     interval_ : Interval
-        Quantiles of the true share among simulated problems that look like this one: it holds
-        what sampling noise and the methods' biases leave open.
+        Quantiles of the true share among simulated problems that look like this one, widened so
+        that they hold on kinds of scores left out of the training: what sampling noise and the
+        methods' biases leave open.
     upper_bound_ : float
         Largest feasible share: the distribution-free upper confidence bound of the ROC slope.
     diagnostics_ : dict
         ``estimates``: each method's answer; ``range``: smallest and largest of them; ``spread``:
         their difference; ``outside``: whether the estimate lies outside that range (the network
         then corrects a bias that all six share; say so where the number is shown);
-        ``identified``: False when the central 90 % of the quantiles span more than .40 or the
-        implied AUC of positives against negatives is under .85: the data do not settle the share.
+        ``identified``: False when the central 90 % of the quantiles span more than .40, or when
+        the implied AUC of positives against negatives is under .85 and the top of the scores does
+        not look like positives alone: the data do not settle the share.
 
     Notes
     -----
@@ -83,13 +95,14 @@ class Consensus(ScoreEstimator):
     """
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
-        evidence, net = gather(counts), load_quantile_net(FILE)
+        evidence, net = gather_relative(counts), load_correction()
         quantiles = net.quantiles(evidence.inputs)
         tail = (1 - self.confidence_level) / 2
-        ends = np.array([net.at(quantiles, level) for level in (tail, 0.5, 1 - tail)])
-        width = net.at(quantiles, 0.95) - net.at(quantiles, 0.05)
+        ends = _correct(evidence.inputs, net, quantiles, (tail, 1 - tail))
+        narrow = _correct(evidence.inputs, net, quantiles, (0.05, 0.95))
         auc = 0.5 + (counts.auc("positive", "unlabeled") - 0.5) / max(1 - ends[1], TINY)
-        identified = bool(width <= WIDEST and auc >= LEAST_AUC)
+        apart = auc >= LEAST_AUC or head_rise(evidence.inputs) <= FLAT
+        identified = bool(narrow[2] - narrow[0] <= WIDEST and apart)
         sizes = effective_sizes(counts)
         if identified:
             ends = _sharpen(ends, evidence.estimates["Dedpul"], sizes)
@@ -98,7 +111,7 @@ class Consensus(ScoreEstimator):
         low, high = min(ends[0], ends[1] - noise), max(ends[2], ends[1] + noise)
         bound = 1.0 if evidence.upper_bound is None else evidence.upper_bound
         value = float(min(ends[1], bound))  # with many rows the bound may be the sharper of the two
-        interval = _reach_ends(low, high, value, bound)
+        interval = _reach_ends(low, high, value, bound, sizes[1])
         least, most = min(evidence.estimates.values()), max(evidence.estimates.values())
         return Fitted(
             value,
@@ -114,6 +127,20 @@ class Consensus(ScoreEstimator):
         )
 
 
+def _correct(
+    inputs: FloatArray, net: Correction, quantiles: FloatArray, levels: tuple[float, float]
+) -> FloatArray:
+    """Return low end, answer and high end: the robust answer, corrected as far as that is sure."""
+    base, likeness = inputs[BASE_PLACE], net.likeness(inputs)
+    quarters = [net.at(quantiles, level) for level in (0.25, 0.75)]
+    middle, doubt = net.at(quantiles, 0.5), DOUBT * (quarters[1] - quarters[0]) / 2
+    moved = likeness * np.sign(middle) * max(abs(middle) - doubt, 0.0)
+    low, high = (net.at(quantiles, level) for level in levels)
+    if likeness < 1:  # the robust answer may be right as well
+        low, high = min(low, 0.0), max(high, 0.0)
+    return np.asarray(expit(base + np.array([min(low, moved), moved, max(high, moved)])))
+
+
 def _sharpen(ends: FloatArray, other: float, sizes: tuple[float, float]) -> FloatArray:
     """Move the networks' interval and median towards another share, beyond the simulated sizes.
 
@@ -122,13 +149,13 @@ def _sharpen(ends: FloatArray, other: float, sizes: tuple[float, float]) -> Floa
     simulated, here = (m * n / (m + n) for m, n in (LARGEST, sizes))
     if here <= simulated:
         return ends
-    places = logit(np.clip([*ends, other], EDGE, 1 - EDGE))
+    places = logit(np.clip([*ends, other], SMALLEST, 1 - SMALLEST))
     shift = (1 - np.sqrt(simulated / here)) * (places[-1] - places[1])
     return np.asarray(expit(places[:-1] + shift))
 
 
-def _reach_ends(low: float, high: float, value: float, bound: float) -> Interval:
+def _reach_ends(low: float, high: float, value: float, bound: float, n_rows: float) -> Interval:
     """Let an interval reach to 0 or 1 where it comes close, stop at the bound, hold the value."""
-    low = 0.0 if low < LOW_END else low
+    low = 0.0 if low * n_rows < 1 else low
     high = 1.0 if high > HIGH_END else high
     return Interval(float(min(low, value)), float(max(min(high, bound), value)))

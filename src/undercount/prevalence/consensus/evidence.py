@@ -37,6 +37,9 @@ PATRA_SEN_CELLS = 400
 EDGE = 0.002
 AUC_PLACE = 3 * len(METHODS) - 2  # of AUC^pu among the inputs, behind the methods' answers
 LEAST_LABELS = np.array([3, 6, 12, 25, 50])
+# Of the binormal mean and error among the inputs; before them stand the best bin's head and the
+# number of distinct scores.
+BINORMAL_PLACE = -2 - LEAST_LABELS.size
 # The largest sizes that benchmarks/train_shapes.py simulates: beyond them the networks would guess.
 LARGEST = (10**3.7, 10**4.3)
 # Of the binormal posterior: shares of labelled rows, from the top, that cut the scores into bins,
