@@ -11,7 +11,7 @@ from scipy.special import logit, ndtri
 
 from undercount.prevalence.consensus.evidence import AUC_PLACE, BINORMAL_PLACE, Evidence, gather
 from undercount.prevalence.networks import TrainedNetworks, load_quantile_net
-from undercount.prevalence.ranks import effective_sizes
+from undercount.prevalence.upper_bound import effective_sizes
 
 if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
