@@ -54,6 +54,7 @@ class ModelColumns:
     scores: dict[str, FloatArray]
     sampling: str
     notes: list[str]
+    weights: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,9 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     _refuse_counts(data)
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN --score COLUMN")
-    found = read_numbers(data, [label, *scores], {label: RECODE})
+    weight = options["weight"]
+    columns = list(dict.fromkeys([label, *scores, *([weight] if weight else [])]))
+    found = read_numbers(data, columns, {label: RECODE})
     kept = _complete(found, scores)
     labels = found[label][kept]
     values, numbers = np.unique(labels, return_counts=True)
@@ -160,9 +163,9 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     if coding is not None:
         labels = np.where(labels == coding, np.nan, labels)
     notes = [read_words(len(kept), len(kept) - len(labels)), note]
-    return ModelColumns(
-        labels, {name: found[name][kept] for name in scores}, "single-sample", notes
-    )
+    chosen = {name: found[name][kept] for name in scores}
+    weights = found[weight][kept] if weight else None
+    return ModelColumns(labels, chosen, "single-sample", notes, weights)
 
 
 def _complete(columns: dict[str, FloatArray], names: Sequence[str]) -> NDArray[np.bool_]:

@@ -87,8 +87,6 @@ _codings = (
 reading_options = _options(
     *_columns, click.option("--weight", help="Column of row weights."), *_codings
 )
-# Hidden because it does not work there: whoever tries it is told why.
-unweighted_options = _options(*_columns, click.option("--weight", hidden=True), *_codings)
 share_options = _options(
     click.option(
         "--prevalence",

@@ -1,13 +1,14 @@
 """Several models on the same rows: which is better, and does that depend on the prevalence."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import signature
 from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
 from undercount.assume.mixture import design_of
+from undercount.curve import FloatArray
 from undercount.errors import InputError, named
 from undercount.read.differences import (
     AREAS,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 KIND_LABELS = (1, -1, 0)
 # What is compared if each model flags as many rows: of so many, how many are real.
 WORKLOAD_METRICS = ("precision", "recall")
+# Shares of hidden positives along which metrics are followed.
+SHARES = 101
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,8 @@ class Comparison:
         The metric that decides which model is better.
     workload : Workload
         The same if each model flags as many rows.
+    paired : Paired
+        The models' rows, from which the differences were made.
 
     Examples
     --------
@@ -70,6 +75,7 @@ class Comparison:
     question: Question
     by: str
     workload: Workload
+    paired: Paired = field(repr=False)
 
     @property
     def confidence_level(self) -> float:
@@ -131,6 +137,22 @@ class Comparison:
         else:
             values = {name: _value(e, metric) for name, e in self.evaluations.items()}
         return standings(values, found, self.confidence_level)
+
+    def across_shares(self, metric: str | None = None) -> dict[str, FloatArray]:
+        """Follow a metric of every model along the share of hidden positives that scores allow.
+
+        Returns
+        -------
+        dict
+            "unlabeled_prevalence" → the shares, then the name of each model → its values.
+        """
+        metric = metric or self.by
+        self.difference(metric)  # says which there are
+        shares = np.linspace(0.0, self.paired.top, SHARES)
+        cut = 0 if metric in POINTS else None
+        models = self.paired.models.items()
+        values = {name: model.values(metric, cut, shares) for name, model in models}
+        return {"unlabeled_prevalence": shares, **values}
 
     def table(self) -> dict[str, list[Any]]:
         """Return the differences as columns, ready for any data frame's constructor.
@@ -279,7 +301,7 @@ def compare(
         for difference in paired.differences(metric, 0 if metric in POINTS else None)
     ]
     work = _workload(paired, tied, chosen=top is not None)
-    return Comparison(evaluations, tuple(found), question, by, work)
+    return Comparison(evaluations, tuple(found), question, by, work, paired)
 
 
 def _workload(paired: Paired, tied: Mapping[str, float], *, chosen: bool) -> Workload:
