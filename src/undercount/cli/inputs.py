@@ -150,13 +150,13 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN --score COLUMN")
     weight = options["weight"]
-    columns = list(dict.fromkeys([label, *scores, *([weight] if weight else [])]))
-    found = read_numbers(data, columns, {label: RECODE})
+    numbers = list(dict.fromkeys([label, *scores, *([weight] if weight else [])]))
+    found = read_numbers(data, numbers, {label: RECODE})
     kept = _complete(found, scores)
     labels = found[label][kept]
-    values, numbers = np.unique(labels, return_counts=True)
+    values, rows = np.unique(labels, return_counts=True)
     coding, note = infer_coding(
-        dict(zip(values.tolist(), numbers.tolist(), strict=True)),
+        dict(zip(values.tolist(), rows.tolist(), strict=True)),
         _unlabeled_value(options),
         options["negative"],
     )

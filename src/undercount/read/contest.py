@@ -38,10 +38,8 @@ class Contest:
         moved = f" {'-' if self.margin < 0 else '+'} {abs(self.margin):g}" if self.margin else ""
         return f"{self.one}.{self.metric} {self.sign} {self.other}.{self.metric}{moved}"
 
-    def judge(
-        self, comparison: Comparison
-    ) -> tuple[Literal["met", "failed", "inconclusive"], str]:
-        """Say whether the whole interval of the difference is on the right side, and which it is."""
+    def judge(self, comparison: Comparison) -> tuple[Literal["met", "failed", "inconclusive"], str]:
+        """Say whether the whole interval of the difference is on the right side, and show it."""
         gap = comparison.difference(self.metric, self.one, self.other).difference
         if math.isnan(gap.value) or math.isnan(gap.low):
             return "inconclusive", "no interval of the difference"
@@ -88,13 +86,13 @@ def parse_contest(text: str, models: Sequence[str]) -> Contest:
     if moved is not None and _side(right, models) is None:
         right = moved["side"]
         margin = float(moved["sign"] + moved["size"]) / (100 if moved["percent"] else 1)
-    sides = [_side(part, models) for part in (match["left"].strip(), right)]
-    if sides[0] is None or sides[1] is None:
+    left, right_side = _side(match["left"].strip(), models), _side(right, models)
+    if left is None or right_side is None:
         raise InputError(
-            f"each side of a requirement is a model and a metric, {models[0]}.precision say; models "
-            f"are {', '.join(models)}; got {text!r}"
+            f"each side of a requirement is a model and a metric, {models[0]}.precision say; "
+            f"models are {', '.join(models)}; got {text!r}"
         )
-    (one, metric), (other, same) = sides
+    (one, metric), (other, same) = left, right_side
     if metric != same:
         raise InputError(f"both sides of a requirement name one metric; got {text!r}")
     if one == other:

@@ -193,7 +193,8 @@ class Paired:
 
     def _difference(self, metric: str, cut: int | None, one: str, other: str) -> Difference:
         gap = Gap(metric, self.models[one], self.models[other], self.shares, cut)
-        places = [list(self.models).index(name) for name in (one, other)]
+        names = list(self.models)
+        places = names.index(one), names.index(other)
         if cut is None:
             error = self.errors.area_error(metric, *places)
         else:

@@ -42,7 +42,9 @@ def as_text(comparison: Comparison, width: int = WIDTH) -> str:
         blocks.append(_pair(comparison, width))
     else:
         blocks.append(
-            _filled("", "--csv and --json have the differences of every pair (to_csv, to_json)", width)
+            _filled(
+                "", "--csv and --json have the differences of every pair (to_csv, to_json)", width
+            )
         )
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
@@ -63,12 +65,16 @@ def verdict_words(comparison: Comparison) -> str:
     best, question = found[0], QUESTIONS[comparison.question]
     behind = [s.behind for s in found[1:] if s.behind is not None]
     if not behind or any(math.isnan(d.difference.value) for d in behind[:1]):
-        return f"Which model is better in {title} cannot be said: it does not exist for some of them."
+        return (
+            f"Which model is better in {title} cannot be said: it does not exist for some of them."
+        )
     gap = behind[0]
     by = f"{title} {gap_words(gap)}, {level_words(comparison)}"
     if len(top) == 1:
         rest = "" if len(found) == PAIR else ", the next"
-        words = f"{best.name} is better than {gap.other}{rest}: by {by}, p {p_words(gap)}, {question}."
+        words = (
+            f"{best.name} is better than {gap.other}{rest}: by {by}, p {p_words(gap)}, {question}."
+        )
         return f"{words} {order_words(gap)}"
     if len(found) == PAIR:
         return (
@@ -77,7 +83,11 @@ def verdict_words(comparison: Comparison) -> str:
         )
     names = f"{', '.join(top[:-1])} and {top[-1]}"
     worse = [standing.name for standing in found if standing.name not in top]
-    tail = f" {_listed(worse)} {'is' if len(worse) == 1 else 'are'} worse than some of them." if worse else ""
+    tail = (
+        f" {_listed(worse)} {'is' if len(worse) == 1 else 'are'} worse than some of them."
+        if worse
+        else ""
+    )
     return (
         f"{names} cannot be told apart at the top: {best.name} is ahead of {gap.other} by {by}, "
         f"p {p_words(gap)}, {question}.{tail} {order_words(gap)}"
@@ -220,7 +230,9 @@ def difference_table(comparison: Comparison) -> Table:
 
 def _pair(comparison: Comparison, width: int) -> list[str]:
     one, other = comparison.evaluations
-    return _table(difference_table(comparison), f"{one} minus {other}, by metric; p two-sided", width)
+    return _table(
+        difference_table(comparison), f"{one} minus {other}, by metric; p two-sided", width
+    )
 
 
 def _facts(comparison: Comparison, width: int) -> list[str]:

@@ -62,9 +62,14 @@ def as_comparison_page(comparison: Comparison) -> str:
             ),
         ],
         swept=[
-            (metric_title(metric), draw_across_shares(comparison, metric))
+            (
+                metric_title(metric),
+                comparison.leaderboard(metric)[0].name,
+                draw_across_shares(comparison, metric),
+            )
             for metric in dict.fromkeys([comparison.by, *turning])
         ],
+        ranged=first.shares.unlabeled_prevalence_interval is not None,
         fixed=[metric_title(metric) for metric in metrics if metric not in turning],
         roc=draw_curves(comparison, "fpr", "tpr", "false-positive rate", "recall"),
         precision=draw_curves(comparison, "tpr", "precision", "recall", "precision"),
@@ -96,7 +101,7 @@ class Scale:
         step = ten * next(k for k in (1, 2, 2.5, 5, 10) if k * ten >= rough * 0.999)
         first = np.ceil(self.low / step - 1e-9)
         last = np.floor(self.high / step + 1e-9)
-        found = [float(k * step) for k in np.arange(first, last + 1)]
+        found = [float(k * step) + 0.0 for k in np.arange(first, last + 1)]  # no -0
         return [(float(self(v)), f"{v:.6g}") for v in found]
 
 
@@ -118,9 +123,9 @@ def _axes(across: Scale, up: Scale, x_name: str, y_name: str, height: int) -> li
             parts.append(text.format(LEFT - 6, _number(place + 4), "end", name))
         middle = (TOP + BOTTOM) // 2
         parts.append(
-            Markup('<text x="{}" y="13" transform="rotate(-90)" class="middle axis">{}</text>').format(
-                -middle, y_name
-            )
+            Markup(
+                '<text x="{}" y="13" transform="rotate(-90)" class="middle axis">{}</text>'
+            ).format(-middle, y_name)
         )
     parts.append(text.format((LEFT + RIGHT) // 2, height - 6, "middle axis", x_name))
     return parts
@@ -180,9 +185,9 @@ def draw_bars(comparison: Comparison, *, same_workload: bool) -> Markup:
                 )
         if np.isfinite(spot):
             parts.append(
-                Markup('<circle cx="{}" cy="{}" r="6" class="dot m{}"><title>{}</title></circle>').format(
-                    _number(spot), y, k % COLOURS, words
-                )
+                Markup(
+                    '<circle cx="{}" cy="{}" r="6" class="dot m{}"><title>{}</title></circle>'
+                ).format(_number(spot), y, k % COLOURS, words)
             )
     return _drawing(parts, bottom + 44, "How much each model lacks to the best, with intervals")
 
@@ -199,7 +204,7 @@ def draw_across_shares(comparison: Comparison, metric: str) -> Markup:
     across = Scale(0.0, float(shares[-1]) or 1.0, LEFT, RIGHT)
     up = Scale(low - room, high + room, BOTTOM, TOP)
     x_name = "% of the unlabeled rows that are positive"
-    parts = _axes(across, up, x_name, f"{best[:24]} less each", HEIGHT)
+    parts = _axes(across, up, x_name, "the best here less each", HEIGHT)
     held = next(iter(comparison.evaluations.values())).shares
     span = held.unlabeled_prevalence_interval
     if span is not None:
@@ -227,6 +232,9 @@ def draw_curves(comparison: Comparison, x: str, y: str, x_name: str, y_name: str
     for place, (name, evaluation) in enumerate(comparison.evaluations.items()):
         curve = evaluation.curve
         points = np.clip([getattr(curve, x), getattr(curve, y)], 0.0, 1.0)
+        if y == "precision":  # there is none where nothing is flagged
+            points = points[:, np.argsort(points[0], kind="stable")]
+            points = points[:, points[0] > 0]
         parts.append(_curve(_path(across, up, *points), place, name))
     return _drawing(parts, HEIGHT, f"{y_name} against {x_name} of every model")
 
