@@ -24,6 +24,7 @@ GRID = 201  # places at which a band is drawn
 LEVEL = 0.95
 KEYWORDS = ("unlabeled", "name", "truth", *list(inspect.signature(read_shares).parameters)[1:])
 N_BINS = 40
+_ROUNDING = 1e-9
 N_GROUPS = 10
 
 
@@ -115,7 +116,8 @@ class CurveDisplay(Display):
 
     Drawn are the recovered curve solid, the naive one dashed, a band around it, truth dotted.
     `bounds` hold the curves that the labels leave possible at the share taken (none for impure
-    labels), `ends` those recovered at the ends of the share's interval.
+    labels), `ends` and `end_bounds` the same at the ends of the share's interval; `given` says that
+    this is a range that holds the share for certain.
     """
 
     curve: OperatingCurve
@@ -124,6 +126,8 @@ class CurveDisplay(Display):
     truth: OperatingCurve | None = None
     name: str = "score"
     ends: tuple[OperatingCurve, ...] = ()
+    end_bounds: tuple[CurveBounds | None, ...] = ()
+    given: bool = False
 
     x: ClassVar[str] = ""
     y: ClassVar[str] = ""
@@ -135,14 +139,19 @@ class CurveDisplay(Display):
     ) -> Self:
         """Make the display from counts and shares."""
         exact = shares.exact()
-        bounds = bound_curve(counts, exact) if exact.label_purity == 1 else None
         # A ROC curve is cleaned; the others follow the threshold, so that recall only grows.
         curve = mixture_curve(counts, shares, clean=cls.x == "fpr")
-        ends = tuple(
-            mixture_curve(counts, exact.with_unlabeled_prevalence(end), clean=False)
-            for end in _share_ends(shares)
+        moved = [exact.with_unlabeled_prevalence(end) for end in _share_ends(shares)]
+        return cls(
+            curve,
+            naive_curve(counts),
+            _label_bounds(counts, exact),
+            truth,
+            name,
+            tuple(mixture_curve(counts, end, clean=False) for end in moved),
+            tuple(_label_bounds(counts, end) for end in moved),
+            shares.unlabeled_prevalence_error == 0,
         )
-        return cls(curve, naive_curve(counts), bounds, truth, name, ends)
 
     def frame(self) -> dict[str, FloatArray]:
         """Return the columns that are drawn."""
@@ -151,8 +160,10 @@ class CurveDisplay(Display):
     def band(self) -> dict[str, FloatArray]:
         """Return the ends of the band along the axis; none if nothing is uncertain.
 
-        The distances to what the labels leave possible (at 95 %, along the whole curve) and to
-        the curves at the ends of the share's interval add in squares, each side by itself.
+        The distance to what the labels leave possible (at 95 %, along the whole curve), at the
+        share that leaves most, and the distance to the curves at the ends of the share's interval
+        add in squares, each side by itself. The ends of a range that was given are no chance:
+        there the distances add.
 
         Notes
         -----
@@ -163,17 +174,21 @@ class CurveDisplay(Display):
             return {}
         grid = np.linspace(0, 1, GRID)
         middle = _along(grid, *self.frame().values())
-        below, above = np.zeros(GRID), np.zeros(GRID)
-        sources = [self.ends]
-        if self.bounds is not None:
-            sources.append((self.bounds.pessimistic, self.bounds.optimistic))
-        for curves in sources:
-            moved = [middle]
-            moved += [_along(grid, getattr(c, self.x), getattr(c, self.y)) for c in curves]
-            below = np.hypot(below, middle - np.min(moved, axis=0))
-            above = np.hypot(above, np.max(moved, axis=0) - middle)
+        moved = [self._height(grid, curve) for curve in self.ends]
+        by_share = _reach(middle, moved)
+        by_labels = [np.zeros(GRID), np.zeros(GRID)]
+        for height, bounds in zip([middle, *moved], [self.bounds, *self.end_bounds], strict=True):
+            if bounds is not None:
+                limits = (bounds.pessimistic, bounds.optimistic)
+                reach = _reach(height, [self._height(grid, curve) for curve in limits])
+                by_labels = [np.maximum(*pair) for pair in zip(by_labels, reach, strict=True)]
+        add = np.add if self.given else np.hypot
+        below, above = (add(*pair) for pair in zip(by_labels, by_share, strict=True))
         low, high = np.clip(middle - below, 0, 1), np.clip(middle + above, 0, 1)
         return {self.x: grid, "low": low, "high": high}
+
+    def _height(self, grid: FloatArray, curve: OperatingCurve) -> FloatArray:
+        return _along(grid, getattr(curve, self.x), getattr(curve, self.y))
 
     def _draw(self, axes: Any) -> None:
         if band := self.band():
@@ -186,6 +201,17 @@ class CurveDisplay(Display):
             if other is not None:
                 axes.plot(getattr(other, self.x), getattr(other, self.y), style, label=label)
         axes.set(xlabel=self.labels[0], ylabel=self.labels[1], xlim=(0, 1), ylim=(0, 1.02))
+
+
+def _label_bounds(counts: ScoreCounts, shares: Shares) -> CurveBounds | None:
+    """Return the curves that the labels leave possible at a known share; none if impure."""
+    return bound_curve(counts, shares) if shares.label_purity == 1 else None
+
+
+def _reach(middle: FloatArray, others: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """Return how far other heights lie below and above a middle one."""
+    every = [middle, *others]
+    return middle - np.min(every, axis=0), np.max(every, axis=0) - middle
 
 
 def _share_ends(shares: Shares) -> list[float]:
@@ -468,7 +494,8 @@ def _share_limits(
     if shares.sampling == "single-sample":
         rows = every - negative  # a label more is an unlabeled row less
         unit = counts.n_positive / counts.effective_size("positive")
-        ends = [rows * end for end in wilson_share(labelled / rows, rows / unit, z)]
+        some = np.maximum(rows, _ROUNDING * unit)  # a group may hold known negatives alone
+        ends = [rows * end for end in wilson_share(labelled / some, some / unit, z)]
         pairs.append([_positive_share(counts, exact, n, rows - n, every) for n in ends])
     else:
         sizes = counts.n_positive, counts.n_unlabeled
