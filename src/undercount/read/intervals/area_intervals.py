@@ -167,7 +167,8 @@ def _ranked_ends(
     if name == "partial_roc_auc" and 0 < share < 1:
         # Its errors grow with it, the more so the fewer negatives are among the unlabeled rows.
         high = max(high, share * math.exp(min(t * error / room / share, _LARGEST_EXPONENT)))
-    return least + low * room, least + high * room
+    # The lift curve's area ends before 1; where that of the ROC curve is cut, so is its image.
+    return least + max(low, 0.0) * room, least + min(high, 1.0) * room
 
 
 def _student(moves: Spread, level: float) -> float:

@@ -234,7 +234,7 @@ function rankedEnds(d, value, error, name) {
   const known = d.pure ? steady / variance : 0, quantile = Math.hypot(Math.sqrt(known) * model.z, Math.sqrt(1 - known) * model.t);
   let [low, high] = oddsEnds(share, variance, Math.min(steady, variance), quantile);
   if (share > 0.5 && d.pure) low = towards(low, unseen(d, share), restsOnOne(d, share, variance));
-  return [half + low * room, half + high * room];
+  return [half + Math.max(low, 0) * room, half + Math.min(high, 1) * room];
 }
 const freeShare = ({ model, x, purity }) => model.dataset && model.single ? clip(1 - purity * model.sizes[0] / x.n) : 1;
 function restsOnOne(d, share, variance) { // the relative variance of the odds, squared
