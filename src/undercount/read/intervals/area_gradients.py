@@ -57,6 +57,8 @@ def unbiased_average_precision(counts: ScoreCounts, design: MixtureDesign) -> fl
     stand for P and its u with an error that goes with the estimate (a bias of order 1/S).
     """
     if not design.pure:
+        if design.mixing.positives <= 0:
+            return 0.0  # the share of positives among any rows
         return _Pairs.of(counts, design).value(counts, float(design.units[UNLABELED]))
     labels = _Labels.of(counts, design)
     others = max(labels.positives - labels.unit, 0.0)

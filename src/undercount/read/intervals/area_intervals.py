@@ -90,7 +90,7 @@ def _average_precision(
         )
         warn(SmallSampleWarning(message, metric="average_precision"), stacklevel=6)
     value = unbiased_average_precision(counts, design)
-    if math.isnan(value) or math.isnan(variance):
+    if math.isnan(value) or math.isnan(variance) or design.mixing.positives <= 0:
         return value, variance, variance, "delta"
     pairwise = float(Spread(design, rows, pairwise_precision(counts, design, value)).variance)
     if design.pure and design.counted and design.given != "label_frequency":

@@ -192,7 +192,7 @@ function pairPrecision(d) {
 function precisionEstimate(d, plugIn) { // value and variance for the interval, between that of pairs and that of plugging in
   const { model } = d, pairs = pairPrecision(d), known = d.given !== "label_frequency", link = labelWeights(model)?.link ?? 0;
   const [unbiased, jackknife] = d.pure ? unbiasedPrecision(d) : [pairs.value, NaN];
-  if (Number.isNaN(unbiased) || Number.isNaN(plugIn)) return [unbiased, plugIn];
+  if (Number.isNaN(unbiased) || Number.isNaN(plugIn) || d.x.n <= 0) return [unbiased, plugIn];
   let own = spread(d, { ...pairs, slope: unbiased / Math.max(d.x.prevalence, 1e-300) }).variance;
   if (d.pure && model.dataset && model.single && known && !Number.isNaN(jackknife)) own = (1 - Math.min(model.sizes[0] / d.x.n, 1)) * jackknife;
   return [unbiased, ((1 - link) * own + (1 + link) * plugIn) / 2];
