@@ -343,3 +343,25 @@ def test_the_bands_are_the_intervals_of_the_library(
             expected = replace(evaluation, counts=counts, recount=None).estimate(metric, cut)
         got = found["low"][k], found["high"][k]
         assert got == pytest.approx((expected.low, expected.high), **CLOSE)
+
+
+@pytest.mark.parametrize("design", ["estimated", "case-control", "impure", "weights"])
+def test_calibration_has_the_intervals_of_the_display(
+    open_page: Any, cases: Any, design: str
+) -> None:
+    # The page groups by score, the display by number of rows: one group of all rows is the same.
+    evaluation = cases.evaluations()[design][0]
+    opened = open_page([evaluation])
+    got = opened.page.evaluate(
+        """() => {
+      const model = undercount.models[0], share = model.hidden_share.value;
+      const x = undercount.mix(model.sizes, "", share, model.label_purity.value, model.single);
+      return undercount.calibrationEnds(model, x, [1, 1, 1]);
+    }"""
+    )
+    counts = rebuilt(opened.facts())
+    sums = [[column.sum()] for column in (counts.positive, counts.negative, counts.unlabeled)]
+    whole = uc.ScoreCounts.from_counts([0.5], *sums, squared_weight=counts.squared_weight)
+    columns = uc.displays.CalibrationDisplay.from_counts(whole, evaluation.shares).frame()
+    assert got == pytest.approx([columns["low"][0], columns["high"][0]], **CLOSE)
+    assert opened.page.locator("#calibration .whisker").count() > 0

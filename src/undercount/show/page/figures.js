@@ -80,6 +80,17 @@ function rocLike(id, xLabel, xOf, say, withNaive) {
     marker(f, xs[indexOf(model)], c.tpr[indexOf(model)], k, several);
   });
 }
+// Limits of the share of positives in a group: Wilson's for its labelled rows (drawn apart: for both rates), and the ends
+// of the share's interval; distances add in squares, side by side, as in CalibrationDisplay.
+function calibrationEnds(model, x, [g, q, everyone]) {
+  const { sizes, effective, units, single, z } = model, read = (y, a, b) => y.prevalence * (y.positive[0] * a + y.positive[1] * b) / (single ? everyone : b);
+  const value = read(x, g, q), h = model.hidden_share, pairs = [], purity = purityOf(model), rows = g * sizes[0] + q * sizes[1];
+  if (!single) pairs.push(wilson(g, effective[0], z).map((end) => read(x, end, q)), wilson(q, effective[1], z).map((end) => read(x, g, end)));
+  else if (rows > 0) pairs.push(wilson(g * sizes[0] / rows, rows / units[0], z).map((end) => read(x, end * rows / sizes[0], (1 - end) * rows / sizes[1])));
+  if (Math.abs(shareOf(model) - h.value) < 1e-12 && h.low < h.high) pairs.push([h.low, Math.min(h.high, purity - 1e-6)].map((share) => read(mix(sizes, "", share, purity, single), g, q)));
+  const reach = (side) => Math.hypot(...pairs.map((pair) => Math.max(...pair.map((end) => side * (end - value)), 0)));
+  return [Math.min(clip(value - reach(-1)), value), Math.max(clip(value + reach(1)), value)];
+}
 const DRAW = {
   pr() {
     const f = frame("pr", "recall", "precision", [0, 1], [0, 1]), precise = (c, j) => c.prevalence * c.tpr[j] / c.flagged[j];
@@ -155,11 +166,13 @@ const DRAW = {
     });
     const filled = sums.filter((s) => s[2] > 0), xs = filled.map((s) => s[3] / s[2]);
     const ys = filled.map((s) => x.prevalence * (x.positive[0] * s[0] + x.positive[1] * s[1]) / s[2]).map((v) => v >= -1e-9 && v <= 1 + 1e-9 ? v : NaN);
+    const ends = filled.map((s) => calibrationEnds(model, x, s));
     line(f, "line", xs, ys, `line m${state.model}`);
+    xs.forEach((u, j) => { if (!Number.isNaN(ys[j])) rule(f, "reach" + j, u, ends[j][0], u, ends[j][1], `whisker m${state.model}`); });
     xs.forEach((u, j) => { if (!Number.isNaN(ys[j])) put(f, "dot" + j, "circle", { cx: f.x(u), cy: f.y(ys[j]), r: 4, class: `dot m${state.model}` }); });
     hover(f, (v) => {
       const j = xs.reduce((b, u, k) => Math.abs(u - v) < Math.abs(xs[b] - v) ? k : b, 0);
-      return `score ${number(xs[j])}: ${percent(ys[j])} positive`;
+      return `score ${number(xs[j])}: ${percent(ys[j])} positive (${span(...ends[j], percent)})`;
     });
     tidy(f);
   },
