@@ -165,8 +165,10 @@ def _ranked_ends(
         unseen = _unseen(moves.design, moves.rows, share, end, (1 - level) / 2)
         low = _towards(low, unseen, _rests_on_one(moves.design, share, variance))
     if name == "partial_roc_auc" and 0 < share < 1:
-        # Its errors grow with it, the more so the fewer negatives are among the unlabeled rows.
-        high = max(high, share * math.exp(min(t * error / room / share, _LARGEST_EXPONENT)))
+        # Its errors grow with it, the more so the fewer negatives are among the unlabeled rows:
+        # half-way to the end on the log scale, which alone would be too far out.
+        grown = share * math.exp(min(t * error / room / share, _LARGEST_EXPONENT))
+        high = max(high, (high + grown) / 2)
     # The lift curve's area ends before 1; where that of the ROC curve is cut, so is its image.
     return least + max(low, 0.0) * room, least + min(high, 1.0) * room
 
