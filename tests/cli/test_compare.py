@@ -17,7 +17,8 @@ def test_compare_takes_a_threshold_a_model_and_one_share(folder, capsys):
     arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]
     assert main([*arguments, "--threshold", "0.8", "--threshold", "0.2"]) == 0
     printed = capsys.readouterr().out
-    assert "at the thresholds good 0.8, poor 0.2" in printed
+    table = printed.partition("At each model's own threshold\n")[2].splitlines()
+    assert [line.split()[:2] for line in table[1:3]] == [["good", "0.8"], ["poor", "0.2"]]
     assert "by the scores of good, for all models" in " ".join(printed.split())
 
 
@@ -108,4 +109,4 @@ def test_compare_offers_what_it_does(capsys):
     assert main(["compare", "--help"]) == 0
     offered = capsys.readouterr().out
     assert "--positives" in offered
-    assert "--weight" not in offered
+    assert "--weight" in offered

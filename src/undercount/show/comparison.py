@@ -315,29 +315,32 @@ def _order(found: Difference) -> str:
 
 def as_json(comparison: Comparison) -> str:
     """Write each model as `evaluate` does, and the comparison beside them."""
-    columns = comparison.table()
-    document = as_document(list(comparison.evaluations.values()))
-    document["question"] = comparison.question
-    document["verdict"] = verdict_words(comparison)
-    document["by"] = comparison.by
-    document["leaderboard"] = [_standing(s) for s in comparison.leaderboard()]
-    work = comparison.workload
-    document["workload"] = {
-        "flagged": work.size,
-        "chosen": work.chosen,
-        "leaderboard": [
-            _standing(s) | {"recall": plain(work.values[s.name]["recall"])}
-            for s in comparison.leaderboard(same_workload=True)
-        ],
-    }
-    document["differences"] = [
-        {
-            name: plain(value) if isinstance(value, float) else value
-            for name, value in zip(columns, row, strict=True)
-        }
+    work, columns = comparison.workload, comparison.table()
+    rows = [
+        {name: plain(v) if isinstance(v, float) else v for name, v in zip(columns, row, strict=True)}
         for row in zip(*columns.values(), strict=True)
     ]
-    return write_document(document)
+    for row in rows:
+        row.pop("flagged")
+    apart = len(comparison.differences)
+    document = as_document(list(comparison.evaluations.values()))
+    return write_document(
+        {
+            **document,
+            "question": comparison.question,
+            "verdict": verdict_words(comparison),
+            "by": comparison.by,
+            "leaderboard": [_standing(s) for s in comparison.leaderboard()],
+            "differences": rows[:apart],
+            "workload": {
+                "flagged": work.size,
+                "chosen": work.chosen,
+                "by": "precision",
+                "leaderboard": [_standing(s) for s in comparison.leaderboard(same_workload=True)],
+                "differences": rows[apart:],
+            },
+        }
+    )
 
 
 def _standing(standing: Standing) -> dict[str, Any]:
