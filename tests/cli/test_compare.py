@@ -110,3 +110,29 @@ def test_compare_offers_what_it_does(capsys):
     offered = capsys.readouterr().out
     assert "--positives" in offered
     assert "--weight" in offered
+
+
+def test_compare_has_the_gate(folder, capsys):
+    arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]
+    arguments += ["--prevalence", "0.3", "--quiet"]
+    assert main([*arguments, "--require", "good.roc_auc > poor.roc_auc"]) == 0
+    assert capsys.readouterr().out == ""
+    assert main([*arguments, "--require", "poor.roc_auc > good.roc_auc"]) == 1
+    said = capsys.readouterr()
+    assert "failed: poor.roc_auc > good.roc_auc; difference -" in said.out + said.err
+    assert main([*arguments, "--require", "good.roc_auc > poor.roc_auc + 0.9"]) == 1
+    assert main([*arguments, "--require", "nobody.roc_auc > poor.roc_auc"]) == 2
+    assert "models are good, poor" in capsys.readouterr().err
+
+
+def test_compare_takes_weights_and_writes_csv(folder, tmp_path, capsys):
+    table = tmp_path / "out.csv"
+    arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]
+    arguments += ["--prevalence", "0.3", "--weight", "good"]
+    assert main([*arguments, "--csv", str(table), "--top", "50"]) == 0
+    assert "its 50 highest" in capsys.readouterr().out
+    lines = table.read_text().splitlines()
+    assert lines[0].startswith("metric,one,other,flagged,difference,low,high")
+    assert len(lines) == 1 + 3 + 2
+    assert main([*arguments, "--csv", "-"]) == 0
+    assert capsys.readouterr().out.startswith("metric,one,other")

@@ -14,11 +14,8 @@ from undercount.show.document import as_document, plain, write_document
 from undercount.show.text import hidden_words, metric_title, number, percent, value_words
 
 WIDTH = 100
-# Below this a table's rows are written under each other.
-NARROW = 80
-# Of a metric's name, of a difference, of chance and p-value.
-TITLE, SPAN, CHANCE = 20, 28, 22
-LONGEST_NAME = 30
+# Columns of words are no wider than this; names are wrapped down to this.
+LONGEST_NAME, SHORTEST_NAME = 30, 12
 SMALLEST_P = 0.0001
 PAIR = 2
 QUESTIONS = {
@@ -266,7 +263,11 @@ def _table(table: Table, title: str, width: int) -> list[str]:
     sizes = [
         min(max(size, *(len(row[i]) for row in rows)), LONGEST_NAME) for i, size in enumerate(least)
     ]
-    if width < NARROW or sum(sizes) + 2 * len(sizes) > width:
+    over = sum(sizes) + 2 * len(sizes) - width
+    if over > 0 and "model" in head:  # names are wrapped first
+        sizes[head.index("model")] -= min(over, max(sizes[head.index("model")] - SHORTEST_NAME, 0))
+        over = sum(sizes) + 2 * len(sizes) - width
+    if over > 0:
         return lines + _stacked(head, rows, width)
     for row in [head, *rows]:
         cells = [textwrap.wrap(cell, size) or [""] for cell, size in zip(row, sizes, strict=True)]
@@ -317,7 +318,10 @@ def as_json(comparison: Comparison) -> str:
     """Write each model as `evaluate` does, and the comparison beside them."""
     work, columns = comparison.workload, comparison.table()
     rows = [
-        {name: plain(v) if isinstance(v, float) else v for name, v in zip(columns, row, strict=True)}
+        {
+            name: plain(v) if isinstance(v, float) else v
+            for name, v in zip(columns, row, strict=True)
+        }
         for row in zip(*columns.values(), strict=True)
     ]
     for row in rows:
