@@ -125,14 +125,23 @@ def test_compare_has_the_gate(folder, capsys):
     assert "models are good, poor" in capsys.readouterr().err
 
 
-def test_compare_takes_weights_and_writes_csv(folder, tmp_path, capsys):
-    table = tmp_path / "out.csv"
-    arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]
-    arguments += ["--prevalence", "0.3", "--weight", "good"]
-    assert main([*arguments, "--csv", str(table), "--top", "50"]) == 0
+def test_compare_takes_weights_and_writes_csv(drawn, tmp_path, capsys):
+    data, table = tmp_path / "rows.csv", tmp_path / "out.csv"
+    rng = np.random.default_rng(0)
+    y, score = drawn
+    other, weights = score + rng.normal(0, 1, 400), rng.integers(1, 4, 400)
+    lines = [f"{a},{b},{c},{d}" for a, b, c, d in zip(y, score, other, weights, strict=True)]
+    data.write_text("\n".join(["y,s,t,w", *lines]) + "\n")
+    arguments = ["compare", str(data), "--label", "y", "--score", "s", "--score", "t"]
+    arguments += ["--prevalence", "0.3", "--weight", "w", "--top", "50"]
+    assert main([*arguments, "--csv", str(table)]) == 0
     assert "its 50 highest" in capsys.readouterr().out
     lines = table.read_text().splitlines()
     assert lines[0].startswith("metric,one,other,flagged,difference,low,high")
     assert len(lines) == 1 + 3 + 2
+    expected = uc.compare(
+        y, {"s": score, "t": other}, unlabeled=0, prevalence=0.3, sample_weight=weights, top=50
+    )
+    assert lines == expected.to_csv().splitlines()
     assert main([*arguments, "--csv", "-"]) == 0
-    assert capsys.readouterr().out.startswith("metric,one,other")
+    assert capsys.readouterr().out.splitlines() == lines
