@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from undercount.count.arrays import amount
+from undercount.curve import ROUNDING
 from undercount.read.compare import Comparison
 from undercount.read.differences import Difference
 from undercount.read.evaluation import Evaluation
@@ -195,7 +196,7 @@ def workload_table(comparison: Comparison) -> Table:
     head = ["rank", "model", "real", "precision", "recall", "real ones less than the best", "p"]
     rows = []
     for standing in comparison.leaderboard(same_workload=True):
-        values = work.values[standing.name]
+        values = {name: min(v, 1.0) for name, v in work.values[standing.name].items()}
         real = amount(round(work.size * values["precision"]))
         rest = [number(values[metric]) for metric in ("precision", "recall")]
         behind = _behind(standing, work.size)
@@ -204,15 +205,26 @@ def workload_table(comparison: Comparison) -> Table:
 
 
 def workload_notes(comparison: Comparison) -> list[str]:
-    """Say where ties were cut."""
+    """Say where ties were cut, and what had to be pulled into its range."""
     work = comparison.workload
+    beyond = [
+        f"the precision of {name} would be {values['precision']:.3f}"
+        for name, values in work.values.items()
+        if values["precision"] > 1 + ROUNDING
+    ]
     notes = [
         f"{name} takes {percent(cut.share)} of its {amount(work.tied[name])} rows tied at "
         f"{cut.threshold:.6g}, any as likely as another"
         for name, cut in work.cuts.items()
         if cut.share < 1
     ]
-    return [f"Ties at the last row: {'; '.join(notes)}."] if notes else []
+    found = [f"Ties at the last row: {'; '.join(notes)}."] if notes else []
+    if beyond:
+        found.append(
+            f"At this prevalence {_listed(beyond)}, by the chance of the labels or because the "
+            "share is too large; shown as 1, but differences are those before."
+        )
+    return found
 
 
 def difference_table(comparison: Comparison) -> Table:
@@ -235,7 +247,7 @@ def _pair(comparison: Comparison, width: int) -> list[str]:
 def _facts(comparison: Comparison, width: int) -> list[str]:
     first = _first(comparison)
     hidden = hidden_words(first)
-    if first.share_model:
+    if first.share_model == first.name:
         hidden += f" · by the scores of {first.share_model}, for all models"
     return _filled("Hidden positives: ", hidden, width)
 

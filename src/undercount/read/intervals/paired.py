@@ -383,30 +383,39 @@ class PairFlags:
         return mean, max(float(weights[kinds] @ squares), 0.0)
 
     def variance(self, value: FloatArray, kind: int) -> float:
-        """Return the variance among the rows of a kind; 0 if there are none."""
-        number = self._number(kind) + HALF_ROW * self._apart
-        total = float(number.sum())
+        """Return the variance among the rows of a kind; 0 if there are none.
+
+        From sums over the rows and, if the models flag different ones, over half a row more of
+        each of the four answers: neither, only the other, only the one, both.
+        """
         if self.rows.design.sizes[kind] == 0:
             return 0.0
-        found = np.array([0.0, value[1], value[0], value.sum()])
-        mean = float(number @ found) / total
-        return float(number @ (found - mean) ** 2) / total
+        one, other, both, flagged, size = self._sums(kind)
+        first, second = float(value[0]), float(value[1])
+        total = first * flagged[0] + second * flagged[1]
+        squares = first**2 * one + second**2 * other + 2 * first * second * both
+        if self._apart:
+            answers = np.array([0.0, second, first, first + second])
+            size += HALF_ROW * len(answers)
+            total += HALF_ROW * float(answers.sum())
+            squares += HALF_ROW * float(answers @ answers)
+        return max(squares / size - (total / size) ** 2, 0.0)
 
-    def _number(self, kind: int) -> FloatArray:
-        """Return the rows that neither, only the other, only the one, both of them flag."""
+    def _sums(self, kind: int) -> tuple[float, float, float, FloatArray, float]:
+        """Return sums of squares and of the product of both models' flags, of flags, and of rows."""
         spots = [model * self.rows.cuts + self.cut for model in (self.one, self.other)]
-        products = self.rows.products(kind)
-        one, other = products.flagged[spots]
-        both = products.both[spots[0], spots[1]]
-        found = np.array([products.size - one - other + both, other - both, one - both, both])
-        found[np.abs(found) <= ALIKE * products.size] = 0.0  # what rounding left of weights
-        return found
+        found = self.rows.products(kind)
+        (one, both), (_, other) = found.both[np.ix_(spots, spots)]
+        return float(one), float(other), float(both), found.flagged[spots], found.size
 
     @cached_property
     def _apart(self) -> bool:
         """Whether the models flag different rows."""
         one, other = (member.heads[self.cut] for member in self.members)
-        return bool(np.any(one != other)) or any(self._number(kind)[1:3].any() for kind in KINDS)
+        if np.any(one != other):
+            return True
+        found = [self._sums(kind) for kind in KINDS if self.rows.design.sizes[kind] > 0]
+        return any(a + b - 2 * both > ALIKE * size for a, b, both, _, size in found)
 
 
 class ModelPairs:
