@@ -233,13 +233,14 @@ class SharedRows:
         first = len(self.models) * self.functions
         means = sums[0, :first] / total[0]  # functions are centred: what rounding left
         spread = [products[p, :first, :first] / total[p] - np.outer(means, means) for p in (0, 1)]
-        link = self._link(kind)
-        scale = total[0] ** 2 / total[1] / total[1]
+        link, size = self._link(kind), float(total[0] ** 2 / total[1])
+        # The same of flags: how many of Kish's rows they are.
+        share = [size * (1 - link) / total[0], size * link / total[1]]
         return Products(
             (1 - link) * spread[0] + link * spread[1],
-            sums[1, first:] * scale,
-            products[1, first:, first:] * scale,
-            float(total[0] ** 2 / total[1]),
+            np.tensordot(share, sums[:, first:], 1),
+            np.tensordot(share, products[:, first:, first:], 1),
+            size,
         )
 
     def _groups(self) -> list[list[int]]:
@@ -402,7 +403,7 @@ class PairFlags:
         return max(squares / size - (total / size) ** 2, 0.0)
 
     def _sums(self, kind: int) -> tuple[float, float, float, FloatArray, float]:
-        """Return sums of squares and of the product of both models' flags, of flags, and of rows."""
+        """Return sums of squares and of the product of the two flags, of flags, and of rows."""
         spots = [model * self.rows.cuts + self.cut for model in (self.one, self.other)]
         found = self.rows.products(kind)
         (one, both), (_, other) = found.both[np.ix_(spots, spots)]

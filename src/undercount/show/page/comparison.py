@@ -235,6 +235,8 @@ def draw_curves(comparison: Comparison, x: str, y: str, x_name: str, y_name: str
         if y == "precision":  # there is none where nothing is flagged
             points = points[:, np.argsort(points[0], kind="stable")]
             points = points[:, points[0] > 0]
+        else:  # by chance recovered rates go up and down along the thresholds
+            points[1] = np.maximum.accumulate(points[1])
         parts.append(_curve(_path(across, up, *points), place, name))
     return _drawing(parts, HEIGHT, f"{y_name} against {x_name} of every model")
 
