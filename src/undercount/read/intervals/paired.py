@@ -393,7 +393,7 @@ class PairFlags:
             return 0.0
         one, other, both, flagged, size = self._sums(kind)
         first, second = float(value[0]), float(value[1])
-        total = first * flagged[0] + second * flagged[1]
+        total = first * float(flagged[0]) + second * float(flagged[1])
         squares = first**2 * one + second**2 * other + 2 * first * second * both
         if self._apart:
             answers = np.array([0.0, second, first, first + second])
