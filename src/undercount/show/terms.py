@@ -230,8 +230,8 @@ TERMS |= {
     "rank": (
         (
             "Place of a model among those compared, 1 for the largest value. In brackets: the ranks "
-            "that chance leaves open; the true ranks of all models lie between with the level's "
-            "confidence."
+            "that chance leaves open; the true ranks of all models lie between with this "
+            "level's confidence."
         ),
         "1 + models above beyond doubt … models - models below beyond doubt",
         "what the metric needs",
