@@ -24,7 +24,7 @@ import numpy as np
 from undercount.assume.mixture import LABELLED, UNLABELED, Mixing, MixtureDesign
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve
-from undercount.errors import InputError, keep_scores
+from undercount.errors import InputError, keep_scores, real_number
 from undercount.read.intervals.variance import CellRows, Influence, Spread, row_weights, score_link
 
 _FEWEST = 2  # rows that leave one, which has no pair
@@ -277,8 +277,8 @@ def area_influence(
     mass = recovered(rows, mixing)
     if name != "partial_roc_auc":
         return AREA_GRADIENTS[name](mass)
-    if max_fpr is None or not 0 < max_fpr <= 1:
-        raise InputError(f"max_fpr must be in (0, 1]; got {max_fpr}")
+    if max_fpr is None or not 0 < real_number(max_fpr) <= 1:
+        raise InputError(f"max_fpr must be in (0, 1]; got {max_fpr!r}")
     return partial_roc_auc(mass, max_fpr)
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 from undercount.assume.mixture import Target
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, warn
+from undercount.errors import InputError, check_choice, warn
 from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import FACTS, LOSSES
 from undercount.read.intervals.estimate import ShareError, estimate_metric
@@ -170,8 +170,7 @@ def read_rows(
     )
     counts.require("positive", "unlabeled")
     sampling = options.get("sampling", "single-sample")
-    if sampling not in SAMPLINGS:
-        raise InputError(f"sampling must be one of {SAMPLINGS}; got {sampling!r}")
+    check_choice("sampling", sampling, SAMPLINGS)
     prevalences = ("prevalence", "unlabeled_prevalence", "label_frequency")
     given: dict[str, Any] = {name: options.get(name) for name in prevalences}
     about: dict[str, Any] = {
@@ -223,8 +222,6 @@ def measure(
     **options: Unpack[MetricOptions],
 ) -> Estimate:
     """Estimate a metric of rows."""
-    if not beta > 0:
-        raise InputError(f"beta must be above 0; got {beta}")
     counts, shares = read_rows(y, score, name, options, threshold=_number(threshold))
     asked: dict[str, Any] = {
         "threshold": threshold,
