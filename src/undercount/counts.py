@@ -1,5 +1,6 @@
 """How many rows of each label stand at each distinct score: the one table everything reads."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +20,7 @@ from undercount.count.kernel.table import (
     sum_equal_scores,
 )
 from undercount.curve import FloatArray
-from undercount.errors import InputError, named, wording
+from undercount.errors import InputError, named, real_number, wording
 
 BoolArray = NDArray[np.bool_]
 CLASSES = ("positive", "negative", "unlabeled")
@@ -255,8 +256,8 @@ class ScoreCounts:
         >>> counts.coarsened(2).auc_error
         0.25
         """
-        if n_bins < 1:
-            raise InputError(f"n_bins must be at least 1; got {n_bins}")
+        if not 1 <= real_number(n_bins) < math.inf:
+            raise InputError(f"n_bins must be at least 1; got {n_bins!r}")
         return ScoreCounts.from_table(coarsen(self.table, n_bins), self.squared_weight)
 
     def _words(self) -> str:

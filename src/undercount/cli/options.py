@@ -62,7 +62,13 @@ CONFIDENCE_LEVEL = click.option(
     show_default=True,
     help="Share of intervals that hold the true value.",
 )
-SEED = click.option("--seed", type=int, default=0, show_default=True, help="Seed of resampling.")
+SEED = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Seed of resampling.",
+)
 HTML = click.option("--html", type=click.Path(dir_okay=False), help="Write the live report.")
 JSON = click.option(
     "--json",

@@ -43,6 +43,7 @@ from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 
 # Column names shown in a message.
+LONGEST_NAME = 60
 SHOWN_NAMES = 20
 # More distinct scores than this are merged where the rows live before anything travels.
 EXACT_LIMIT = 2**21
@@ -190,14 +191,19 @@ def check_columns(wanted: Iterable[str], names: Sequence[str], place: str) -> No
         folded = {other.casefold(): other for other in names}
         near = difflib.get_close_matches(name.casefold(), folded, n=3)
         hint = " or ".join(repr(folded[other]) for other in near)
-        listed = ", ".join(repr(other) for other in names[:SHOWN_NAMES]) + (
+        listed = ", ".join(_shorten(other) for other in names[:SHOWN_NAMES]) + (
             ", …" if len(names) > SHOWN_NAMES else ""
         )
         raise InputError(
-            f"there is no column {name!r} in {place}"
+            f"there is no column {_shorten(name)} in {place}"
             + (f"; did you mean {hint}? " if near else ". ")
             + f"It has {listed or 'no columns'}"
         )
+
+
+def _shorten(name: str) -> str:
+    """Write a name as Python writes it, without the end of a very long one."""
+    return repr(name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…")
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.assume.labelled import naive_curve
-from undercount.assume.mixture import Target
+from undercount.assume.mixture import TARGETS, Target
 from undercount.count.arrays import read_labels, read_scores, read_weights
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, collect_warnings
+from undercount.errors import InputError, check_choice, collect_warnings, named
 from undercount.estimate import check_confidence_level
 from undercount.read.checks import (
     checklist,
@@ -23,11 +23,11 @@ from undercount.read.checks import (
     spoken,
     with_warnings,
 )
-from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
+from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow, read_threshold
 from undercount.read.hidden_share import HiddenShare, shared_share
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
 from undercount.read.sensitivity import AREAS
-from undercount.shares import Sampling
+from undercount.shares import SAMPLINGS, Sampling
 
 UNLABELED = -1  # as `read_labels` codes it
 
@@ -118,6 +118,7 @@ def evaluate(
     ['recall@1', 'precision@1', 'f1@1']
     """
     # With impure labels average precision and the areas' intervals need every score.
+    check_name(name)
     pure = isinstance(label_purity, int | float) and label_purity == 1
     model = count_model(y, score, unlabeled, sample_weight, threshold, compact=pure)
     return evaluate_models(
@@ -134,6 +135,12 @@ def evaluate(
         n_resamples=n_resamples,
         progress=progress,
     )[name]
+
+
+def check_name(name: object) -> None:
+    """Raise unless a model's name is text."""
+    if not isinstance(name, str):
+        raise InputError(f"{named('name')} must be text; got {name!r}")
 
 
 @dataclass(frozen=True)
@@ -163,6 +170,9 @@ def evaluate_models(
         As in `evaluate`.
     """
     check_confidence_level(confidence_level)
+    check_choice("sampling", sampling, SAMPLINGS)
+    if target is not None:
+        check_choice("target", target, TARGETS)
     for model in models.values():
         model.counts.require("positive", "unlabeled")
     target = target or ("dataset" if sampling == "single-sample" else "population")
@@ -272,8 +282,8 @@ def count_model(
     compact: bool,
 ) -> CountedModel:
     """Count rows, and keep a way to count once more with other thresholds; or take counts."""
-    if threshold is not None and not isinstance(threshold, int | float | np.number):
-        raise InputError(f"threshold must be one number; got {threshold!r}")
+    if threshold is not None:
+        threshold = read_threshold(threshold)
     if isinstance(y, ScoreCounts):
         return CountedModel(y, threshold)
     scores, labels = np.array(read_scores(score)), read_labels(y, unlabeled)
