@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from undercount.count.arrays import amount, read_labels, read_scores, read_weights, row_words
+from undercount.count.kernel.array_library import is_tensor
 from undercount.count.kernel.rows import compact_table, full_table, sum_squares
 from undercount.count.kernel.table import (
     Table,
@@ -78,7 +79,8 @@ class ScoreCounts:
         y : array-like
             1 positive, 0 negative, missing (None, NaN, NA) unlabeled.
         score : array-like
-            Higher means more positive; any real numbers, ±inf allowed.
+            Higher means more positive; any real numbers, ±inf allowed. Tensors on a device are
+            counted there, labels and scores on the same one.
         unlabeled : number, optional
             The value in `y` that means unlabeled, usually 0 or -1.
         sample_weight : array-like, optional
@@ -92,6 +94,12 @@ class ScoreCounts:
         knots : sequence of float
             Thresholds that will be asked for, kept apart in a compact table.
         """
+        if is_tensor(score) or is_tensor(y):
+            from undercount.count.tensors import device_rows  # noqa: PLC0415 - few need it
+
+            rows = device_rows(y, score, sample_weight)
+            if rows is not None:
+                return cls.from_table(*rows.count(unlabeled, compact=compact, knots=knots))
         scores = read_scores(score)
         labels = read_labels(y, unlabeled)
         if len(labels) != len(scores):

@@ -93,6 +93,17 @@ _codings = (
 reading_options = _options(
     *_columns, click.option("--weight", help="Column of row weights."), *_codings
 )
+database_options = _options(
+    click.option(
+        "--from",
+        "database",
+        envvar="UNDERCOUNT_FROM",
+        show_envvar=True,
+        help="URL of a database, instead of DATA: postgres://user@host/name.",
+    ),
+    click.option("--table", help="Table of the database."),
+    click.option("--query", help="SELECT of the database, instead of a table."),
+)
 # Hidden because it does not work there: whoever tries it is told why.
 unweighted_options = _options(*_columns, click.option("--weight", hidden=True), *_codings)
 share_options = _options(

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from undercount.count.kernel.array_library import is_tensor, tensor_to_host
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
 
@@ -194,6 +195,8 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
 
 def _unwrap(values: Any) -> Any:
     """Take the values out of a series of any library; anything else is left as it is."""
+    if is_tensor(values):
+        return tensor_to_host(values)
     import narwhals as nw  # noqa: PLC0415 - a fifth of the time to import this module
 
     if hasattr(values, "dictionary_decode"):  # pyarrow's, whose nulls NumPy takes for a category

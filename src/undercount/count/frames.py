@@ -39,6 +39,7 @@ from undercount.count.queries import (
     first_rows,
     report_rows,
 )
+from undercount.count.windows import count_by_windows
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 
@@ -269,6 +270,14 @@ def _count_lazy(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsBySc
         return count_binned(frame, columns, how.bins, how.progress)
     if how.compact is False:
         return _count_exactly(frame, columns, how)
+    if how.compact and frame.implementation.is_ibis():  # a database, perhaps far away
+        with how.progress.step(1.0):
+            return count_by_windows(frame, columns, how.knots)
+    return _count_by_looking(frame, columns, how)
+
+
+def _count_by_looking(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsByScore:
+    """Count exactly what has few distinct scores, and the rest as it can be afforded."""
     if not any(_looks_continuous(frame, name) for name in columns.scores):
         # The first rows may deceive; then too many groups come back.
         with how.progress.step(0.99):

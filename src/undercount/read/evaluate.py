@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import TARGETS, Target
 from undercount.count.arrays import read_labels, read_scores, read_weights
+from undercount.count.kernel.array_library import is_tensor
+from undercount.count.tensors import device_rows
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, check_choice, collect_warnings, named
@@ -252,20 +253,24 @@ def _rows(made: Evaluation) -> tuple[MetricRow, ...]:
 
 @dataclass(frozen=True)
 class RecountableRows:
-    """Hold copies of the rows, so that they can be counted again with other thresholds."""
+    """Hold copies of the rows, so that they can be counted again with other thresholds.
 
-    labels: NDArray[np.int8]
-    scores: NDArray[np.floating[Any]]
+    Rows of a device stay there, with the labels as they were given.
+    """
+
+    labels: Any
+    scores: Any
     weights: FloatArray | None
     knots: tuple[float, ...]
     compact: bool
+    unlabeled: float | None = UNLABELED
 
     def __call__(self, more: list[float]) -> ScoreCounts:
         """Count the rows, keeping apart the scores on either side of some more thresholds."""
         return ScoreCounts.from_rows(
             self.labels,
             self.scores,
-            unlabeled=UNLABELED,
+            unlabeled=self.unlabeled,
             sample_weight=self.weights,
             compact=self.compact,
             knots=[*self.knots, *more],
@@ -286,8 +291,13 @@ def count_model(
         threshold = read_threshold(threshold)
     if isinstance(y, ScoreCounts):
         return CountedModel(y, threshold)
+    knots = () if threshold is None else (float(threshold),)
+    away = device_rows(y, score, sample_weight) if is_tensor(score) or is_tensor(y) else None
+    if away is not None:
+        held = away.copy()
+        rows = RecountableRows(held.y, held.score, None, knots, compact, unlabeled)
+        return CountedModel(rows([]), threshold, rows)
     scores, labels = np.array(read_scores(score)), read_labels(y, unlabeled)
     weights = None if sample_weight is None else np.array(read_weights(sample_weight, len(scores)))
-    knots = () if threshold is None else (float(threshold),)
     rows = RecountableRows(labels, scores, weights, knots, compact)
     return CountedModel(rows([]), threshold, rows)
