@@ -229,9 +229,9 @@ TERMS |= {code: (*rule, "the checks of an evaluation") for code, rule in CHECKS.
 TERMS |= {
     "rank": (
         (
-            "Place of a model among those compared, 1 for the largest value. In brackets: the ranks "
-            "that chance leaves open; the true ranks of all models lie between with this "
-            "level's confidence."
+            "Place of a model among those compared, 1 for the largest value. In brackets: those "
+            "that chance leaves open; the true ranks of all models lie between with the "
+            "confidence of the comparison."
         ),
         "1 + models above beyond doubt … models - models below beyond doubt",
         "what the metric needs",
