@@ -9,7 +9,6 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import seed as with_seed
-
 from tests.fuzz.doors import DOORS, knock, write_rows
 
 BATCH = {"rows": 300, "files": 150, "options": 40, "requirements": 1000, "counts files": 100}

@@ -248,7 +248,7 @@ def knock_options(arguments: list[str], folder: Path) -> str:
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main(placed)
     assert code in EXIT_CODES, (code, err.getvalue())
-    if code == 2:  # noqa: PLR2004 - bad input
+    if code == 2:
         assert err.getvalue().strip(), arguments
     return f"exit {code}"
 

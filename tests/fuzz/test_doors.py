@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
 from tests.fuzz.corpus import CORPUS
 from tests.fuzz.doors import DOORS, knock, write_rows
 
