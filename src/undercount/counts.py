@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from undercount.count.arrays import amount, read_labels, read_scores, read_weights, row_words
+from undercount.count.arrays import amount, read_pair, read_scores, read_weights, row_words
 from undercount.count.kernel.rows import compact_table, full_table, sum_squares
 from undercount.count.kernel.table import (
     Table,
@@ -91,8 +91,7 @@ class ScoreCounts:
         knots : sequence of float
             Thresholds that will be asked for, kept apart in a compact table.
         """
-        scores = read_scores(score)
-        labels = read_labels(y, unlabeled)
+        labels, scores = read_pair(y, score, unlabeled)
         if len(labels) != len(scores):
             raise InputError(
                 f"y and score must have the same length; got {len(labels)} and {len(scores)} rows"

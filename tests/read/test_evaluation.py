@@ -331,7 +331,11 @@ def test_impure_labels_give_functions_and_table_the_same_interval(name):
     ("arguments", "options", "message"),
     [
         (([1, 0, 0],), {}, "score must hold one number a row; got None"),
-        (([1, 0, 0], "score"), {}, "got 'score'. For columns of a frame use count_scores"),
+        (
+            ([1, 0, 0], "score"),
+            {},
+            "got 'score'. For columns of a frame pass the frame and label=, score=",
+        ),
         (
             ([1, 0, 0], [3, 2, 1]),
             {"unlabeled": 0, "unlabeled_prevalence": uc.prevalence.Dedpul},

@@ -1,18 +1,20 @@
 """One call for "how good is my model really?", for one model or for several on the same rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import Target
-from undercount.count.arrays import read_labels, read_scores, read_weights
+from undercount.count.arrays import read_pair, read_weights
+from undercount.count.columns import backend_of, is_eager, is_frame, take_columns
+from undercount.count.frames import count_scores
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, collect_warnings
+from undercount.errors import InputError, collect_warnings, named
 from undercount.estimate import check_confidence_level
 from undercount.read.checks import (
     checklist,
@@ -30,12 +32,14 @@ from undercount.read.sensitivity import AREAS
 from undercount.shares import Sampling
 
 UNLABELED = -1  # as `read_labels` codes it
+PROBE_ROWS = 1000  # of a frame elsewhere, to tell what is wrong with it
 
 
 def evaluate(
     y: Any,
     score: Any = None,
     *,
+    label: str | None = None,
     prevalence: Any = None,
     unlabeled_prevalence: Any = None,
     label_frequency: Any = None,
@@ -47,7 +51,7 @@ def evaluate(
     target: Target | None = None,
     confidence_level: float = 0.95,
     random_state: int | None = 0,
-    name: str = "score",
+    name: str | None = None,
     prevalence_interval: PrevalenceInterval | None = None,
     n_resamples: int = 200,
     progress: Progress | None = None,
@@ -56,10 +60,13 @@ def evaluate(
 
     Parameters
     ----------
-    y : array-like or ScoreCounts
-        1 positive, 0 negative, missing unlabeled; or counts, and then no `score`.
-    score : array-like
-        Higher means more positive.
+    y : array-like, frame or ScoreCounts
+        1 positive, 0 negative, missing unlabeled; or a frame of pandas, polars, pyarrow, DuckDB
+        or another engine that `count_scores` knows; or counts, and then no `score`.
+    score : array-like or str
+        Higher means more positive; of a frame the column's name.
+    label : str, optional
+        Of a frame the column of labels. `sample_weight` then is a column's name too.
     prevalence, unlabeled_prevalence, label_frequency : number, (low, high) or Estimate
         At most one: the share of positives among all rows, among the unlabeled rows, or the share
         of all positives that carry a label. `unlabeled_prevalence` may also be an estimator of
@@ -73,7 +80,7 @@ def evaluate(
         Whether labelled rows were part of the sample before they were labelled.
     unlabeled : number, optional
         Value in `y` that means unlabeled.
-    sample_weight : array-like, optional
+    sample_weight : array-like or str, optional
         Importance of each row.
     threshold : float, optional
         Rows with score >= threshold are predicted positive.
@@ -85,8 +92,8 @@ def evaluate(
         or of an Estimate with a standard error, is moved to it by normal quantiles.
     random_state : int
         Seed of estimators and resampling.
-    name : str
-        What the score is called in tables and reports.
+    name : str, optional
+        What the score is called in tables and reports; by default the column's name, or "score".
     prevalence_interval : {"calibrated", "bootstrap", "combined"}, optional
         How the uncertainty of a share that is estimated here reaches the intervals.
         "calibrated" (the default): by the estimator's own interval, which holds sampling noise
@@ -119,7 +126,12 @@ def evaluate(
     """
     # With impure labels average precision and the areas' intervals need every score.
     pure = isinstance(label_purity, int | float) and label_purity == 1
-    model = count_model(y, score, unlabeled, sample_weight, threshold, compact=pure)
+    if label is not None or is_frame(y):
+        name = name or str(score)
+        model = count_column(y, label, score, unlabeled, sample_weight, threshold, compact=pure)
+    else:
+        name = name or "score"
+        model = count_model(y, score, unlabeled, sample_weight, threshold, compact=pure)
     return evaluate_models(
         {name: model},
         prevalence=prevalence,
@@ -142,7 +154,8 @@ class CountedModel:
 
     counts: ScoreCounts
     threshold: float | None = None
-    recount: "RecountableRows | None" = None
+    recount: "RecountableRows | RecountableFrame | None" = None
+    backend: str = ""
 
 
 def evaluate_models(
@@ -201,6 +214,7 @@ def _evaluate(
         hidden.resamples,
         hidden.model,
         naive_curve=naive_curve(model.counts),
+        backend=model.backend,
     )
     with collect_warnings() as warned:  # they become checks
         made = replace(made, rows=_rows(made))
@@ -276,8 +290,75 @@ def count_model(
         raise InputError(f"threshold must be one number; got {threshold!r}")
     if isinstance(y, ScoreCounts):
         return CountedModel(y, threshold)
-    scores, labels = np.array(read_scores(score)), read_labels(y, unlabeled)
+    labels, scores = read_pair(y, score, unlabeled)
+    scores = np.array(scores)
     weights = None if sample_weight is None else np.array(read_weights(sample_weight, len(scores)))
     knots = () if threshold is None else (float(threshold),)
     rows = RecountableRows(labels, scores, weights, knots, compact)
     return CountedModel(rows([]), threshold, rows)
+
+
+@dataclass(frozen=True)
+class RecountableFrame:
+    """Hold a frame whose rows stay where they are, so that they can be counted again."""
+
+    frame: Any
+    columns: Mapping[str, Any]
+    knots: tuple[float, ...]
+
+    def __call__(self, more: list[float]) -> ScoreCounts:
+        """Count the rows, keeping apart the scores on either side of some more thresholds."""
+        counted = count_scores(self.frame, knots=[*self.knots, *more], **self.columns)
+        return cast("ScoreCounts", counted)
+
+
+def count_column(
+    frame: Any,
+    label: str | None,
+    score: Any,
+    unlabeled: float | None,
+    weight: Any,
+    threshold: float | None,
+    *,
+    compact: bool,
+) -> CountedModel:
+    """Count a column of scores: rows in memory as arrays are, others where they lie."""
+    names = name_columns(frame, label, [score], weight)
+    if is_eager(frame):
+        found = take_columns(frame, names)
+        weights = None if weight is None else found[weight]
+        model = count_model(
+            found[names[0]], found[score], unlabeled, weights, threshold, compact=compact
+        )
+        return replace(model, backend=backend_of(frame))
+    columns = {"label": label, "score": score, "weight": weight, "unlabeled": unlabeled}
+    knots = () if threshold is None else (float(threshold),)
+    # Every score is kept only where it must be: None lets the engine decide.
+    rows = RecountableFrame(frame, {**columns, "compact": True if compact else None}, knots)
+    try:
+        counts = rows([])
+    except InputError:
+        head = take_columns(frame, names, most=PROBE_ROWS)
+        read_pair(head[names[0]], head[score], unlabeled)  # says so if they changed places
+        raise
+    return CountedModel(counts, threshold, rows, backend_of(frame))
+
+
+def name_columns(frame: Any, label: Any, scores: Sequence[Any], weight: Any = None) -> list[str]:
+    """Return the names of the columns to read, label first; refuse what is no frame or no name."""
+    if not is_frame(frame):
+        raise InputError(
+            f"{named('label')} names a column of a frame, which comes first; got "
+            f"{type(frame).__name__}. For arrays pass (y, score) without it"
+        )
+    names = [label, *scores, *([] if weight is None else [weight])]
+    for argument, name in zip(
+        ("label", *["score"] * len(scores), "sample_weight"), names, strict=False
+    ):
+        if not isinstance(name, str):
+            raise InputError(
+                f"of a frame {named(argument)} must name a column, label='is_fraud', score='p' "
+                f"say; got {name!r}",
+                argument=argument,
+            )
+    return names
