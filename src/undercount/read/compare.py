@@ -218,7 +218,7 @@ def _models(
     kinds = [labels == label for label in KIND_LABELS]
     return {
         name: Model(
-            evaluation,
+            evaluation.standard(),
             ModelRows(
                 evaluation.counts,
                 [rows[name].scores[kind] for kind in kinds],

@@ -25,10 +25,9 @@ from undercount.read.checks import (
     spoken,
     with_warnings,
 )
-from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
+from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.read.hidden_share import HiddenShare, shared_share
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
-from undercount.read.sensitivity import AREAS
 from undercount.shares import Sampling
 
 UNLABELED = -1  # as `read_labels` codes it
@@ -48,6 +47,7 @@ def evaluate(
     unlabeled: float | None = None,
     sample_weight: Any = None,
     threshold: float | None = None,
+    metrics: Sequence[str] | None = None,
     target: Target | None = None,
     confidence_level: float = 0.95,
     random_state: int | None = 0,
@@ -84,6 +84,9 @@ def evaluate(
         Importance of each row.
     threshold : float, optional
         Rows with score >= threshold are predicted positive.
+    metrics : list of str, optional
+        What the table holds, by any name and with thresholds of their own: "ROC AUC",
+        "precision", "fpr@0.9". By default the areas and, at a threshold, six metrics.
     target : {"dataset", "population"}, optional
         What the intervals speak of; by default this data set in a single sample, the population
         behind the unlabeled rows in case-control.
@@ -141,6 +144,7 @@ def evaluate(
         sampling=sampling,
         target=target,
         confidence_level=confidence_level,
+        metrics=metrics,
         random_state=random_state,
         prevalence_interval=prevalence_interval,
         n_resamples=n_resamples,
@@ -164,6 +168,7 @@ def evaluate_models(
     sampling: Sampling = "single-sample",
     target: Target | None = None,
     confidence_level: float = 0.95,
+    metrics: Sequence[str] | None = None,
     **options: Any,
 ) -> dict[str, Evaluation]:
     """Evaluate models on the same rows, which have one share of hidden positives.
@@ -172,7 +177,7 @@ def evaluate_models(
     ----------
     models : mapping
         Name of each model → its counts.
-    sampling, target, confidence_level, **options
+    sampling, target, confidence_level, metrics, **options
         As in `evaluate`.
     """
     check_confidence_level(confidence_level)
@@ -187,13 +192,18 @@ def evaluate_models(
         **options,
     )
     return {
-        name: _evaluate(name, model, hidden[name], target, confidence_level)
+        name: _evaluate(name, model, hidden[name], target, confidence_level, metrics)
         for name, model in models.items()
     }
 
 
 def _evaluate(
-    name: str, model: CountedModel, hidden: HiddenShare, target: Target, confidence_level: float
+    name: str,
+    model: CountedModel,
+    hidden: HiddenShare,
+    target: Target,
+    confidence_level: float,
+    metrics: Sequence[str] | None,
 ) -> Evaluation:
     """Make the table of one model, then its checks."""
     made = Evaluation(
@@ -217,7 +227,7 @@ def _evaluate(
         backend=model.backend,
     )
     with collect_warnings() as warned:  # they become checks
-        made = replace(made, rows=_rows(made))
+        made = replace(made, rows=_rows(made, metrics))
     checks = [
         *checklist(
             model.counts,
@@ -236,13 +246,10 @@ def _evaluate(
     return replace(made, checks=with_warnings(checks, [*hidden.warned, *warned]))
 
 
-def _rows(made: Evaluation) -> tuple[MetricRow, ...]:
+def _rows(made: Evaluation, metrics: Sequence[str] | None) -> tuple[MetricRow, ...]:
     """Make the table; what is wrong with the shares is said as people say it."""
     try:
-        rows = made.metric_rows(AREAS, None, made.counts)
-        if made.threshold is None:
-            return rows
-        return made.metric_rows(POINT_METRICS, made.threshold, made.counts) + rows
+        return made.standard_rows() if metrics is None else made.chosen_rows(metrics)
     except InputError as error:
         message = error.about([spoken(error.metric)])
         if looks_leaked(made.counts):

@@ -13,15 +13,18 @@ import numpy as np
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import Target, mixture_curve
+from undercount.count.columns import make_frame
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingPoint, metric_names
-from undercount.errors import Check, InputError, collect_warnings
+from undercount.errors import Check, InputError, collect_warnings, named
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.resampled import Resamples
+from undercount.read.metric_name import MetricName, parse_metric
 from undercount.read.sensitivity import (
+    AREAS,
     CHANCE,
     ROUNDING,
     BreakEven,
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 # `Evaluation.to_html` names a form, and what draws it is looked up only when it is asked for.
 FORMS = {
     "json": "undercount.show.document:as_json",
+    "document": "undercount.show.document:as_document",
     "markdown": "undercount.show.tables:as_markdown",
     "latex": "undercount.show.tables:as_latex",
     "snippet": "undercount.show.tables:as_snippet",
@@ -103,7 +107,7 @@ class Evaluation:
         The table.
     checks : tuple of Check
         What was found about data and assumptions.
-    estimates : mapping
+    share_estimates : mapping
         What each estimator says of the share of hidden positives, if it was estimated.
     largest_share : float
         Share of hidden positives at which the ROC AUC would be 1; nothing is defined beyond.
@@ -145,7 +149,7 @@ class Evaluation:
     largest_share: float
     upper_bound: float = 1.0
     interval: str = ""
-    estimates: Mapping[str, Estimate] = field(default_factory=dict)
+    share_estimates: Mapping[str, Estimate] = field(default_factory=dict)
     name: str = "score"
     recount: Callable[[list[float]], ScoreCounts] | None = field(default=None, repr=False)
     resamples: Resamples | None = field(default=None, repr=False)
@@ -171,6 +175,40 @@ class Evaluation:
     def at(self, threshold: float) -> tuple[MetricRow, ...]:
         """Return the metrics at a threshold."""
         return self.metric_rows(POINT_METRICS, threshold, self._answering(threshold))
+
+    def standard_rows(self) -> tuple[MetricRow, ...]:
+        """Return the table of the areas and, if there is a threshold, the metrics at it."""
+        rows = self.metric_rows(AREAS, None, self.counts)
+        if self.threshold is None:
+            return rows
+        return self.metric_rows(POINT_METRICS, self.threshold, self.counts) + rows
+
+    def standard(self) -> "Evaluation":
+        """Return the evaluation with the usual table, whichever metrics were chosen for it."""
+        wanted = {(metric, None) for metric in AREAS}
+        if self.threshold is not None:
+            wanted |= {(metric, self.threshold) for metric in POINT_METRICS}
+        if wanted <= {(row.metric, row.threshold) for row in self.rows}:
+            return self
+        with collect_warnings():
+            return replace(self, rows=self.standard_rows())
+
+    def chosen_rows(self, metrics: Sequence[str]) -> tuple[MetricRow, ...]:
+        """Return the rows of chosen metrics, at the evaluation's threshold if none is said."""
+        rows: list[MetricRow] = []
+        for name in map(parse_metric, metrics):
+            threshold = self.threshold if name.threshold is None else name.threshold
+            if name.metric in AREAS:
+                threshold = None
+            elif threshold is None:
+                raise InputError(
+                    f"{name.metric} needs a threshold; pass {named('threshold')}, or ask for "
+                    f"{name.metric}@0.5 say",
+                    argument="metrics",
+                )
+            counts = self.counts if threshold is None else self._answering(threshold)
+            rows += self.metric_rows((name.metric,), threshold, counts)
+        return tuple(rows)
 
     def metric_rows(
         self, metrics: Sequence[str], threshold: float | None, counts: ScoreCounts
@@ -211,6 +249,64 @@ class Evaluation:
         if self.resamples is None:
             return found
         return self.resamples.estimate(counts, found, metric, threshold)
+
+    def __getitem__(self, metric: str) -> Estimate:
+        """Return the estimate of a metric by any of its names, as "precision" or "f1@0.7".
+
+        Without a threshold it is read at the evaluation's own. "recall@top 500" flags the 500
+        rows of the highest scores.
+        """
+        return self.estimate_named(parse_metric(metric))
+
+    def estimate_named(self, name: MetricName) -> Estimate:
+        """Return the estimate of a metric, from the table if it stands there."""
+        threshold = self.threshold if name.top is None else None
+        threshold = threshold if name.threshold is None else name.threshold
+        if name.metric in AREAS:
+            threshold = None
+        for row in self.rows:
+            if name.top is None and (row.metric, row.threshold) == (name.metric, threshold):
+                return row.estimate
+        if threshold is None and not name.placed:
+            raise InputError(
+                f"{name.metric} is read at a threshold, and this evaluation has none; ask for "
+                f"{name.metric}@0.5 say, or pass {named('threshold')} to evaluate"
+            )
+        return self.estimate(name.metric, threshold)
+
+    def estimates(self) -> dict[str, Estimate]:
+        """Return the estimates of the table by their names, "precision" or "roc_auc"."""
+        return {self._key(row, "@"): row.estimate for row in self.rows}
+
+    def _key(self, row: MetricRow, at: str) -> str:
+        """Name a row by its metric, and by its threshold if that is not the evaluation's."""
+        own = row.threshold in (None, self.threshold)
+        return row.metric if own else f"{row.metric}{at}{row.threshold:g}"
+
+    def metrics(self, prefix: str = "") -> dict[str, float]:
+        """Return value, ends and naive value of every metric, and the prevalence, as plain numbers.
+
+        Flat, and by names that experiment trackers take: "precision", "precision_low",
+        "precision_high", "precision_naive". What does not exist here (0/0) is left out.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import undercount as uc
+        >>> y, score = np.repeat([1, -1], [40, 80]), np.arange(120)[::-1]
+        >>> evaluation = uc.evaluate(y, score, unlabeled=-1, prevalence=0.4, metrics=["lift_auc"])
+        >>> sorted(evaluation.metrics("valid/"))[:2]
+        ['valid/lift_auc', 'valid/lift_auc_high']
+        """
+        found = {"prevalence": self.prevalence}
+        found["unlabeled_prevalence"] = self.shares.unlabeled_prevalence
+        for row in self.rows:
+            name, estimate = self._key(row, "_at_"), row.estimate
+            found[name], found[f"{name}_naive"] = estimate.value, row.naive
+            found[f"{name}_low"], found[f"{name}_high"] = estimate.low, estimate.high
+        return {
+            f"{prefix}{name}": float(value) for name, value in found.items() if math.isfinite(value)
+        }
 
     def point(self, threshold: float) -> OperatingPoint:
         """Return the recovered point at a threshold, without intervals."""
@@ -295,6 +391,22 @@ class Evaluation:
             "lower_bound": [row.lower_bound for row in self.rows],
         }
 
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the table as a frame: pandas, polars or pyarrow.
+
+        By default of the library whose frame was evaluated; for arrays, the first installed.
+        """
+        columns = self.table()
+        columns["lower_bound"] = [
+            math.nan if bound is None else bound for bound in columns["lower_bound"]
+        ]
+        return make_frame(columns, backend or self.backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every fact as plain values, those of `to_json`."""
+        document: dict[str, Any] = render("document", [self])
+        return document
+
     @property
     def prevalence(self) -> float:
         """Share of positives in the target."""
@@ -313,7 +425,7 @@ class Evaluation:
         return str(render("latex", self))
 
     def to_html(self, path: "str | Path") -> None:
-        """Write the live report, whole or not at all."""
+        """Write the live report, whole or not at all; it has its own choice of metrics."""
         render("html", [self], path)
 
     def __str__(self) -> str:

@@ -30,8 +30,9 @@ def metric_value(
     curve = mixture_curve(counts, shares, clean=False)
     if metric in AREAS:
         return float(getattr(curve, metric))
-    if metric not in metric_names():
-        known = ", ".join([*AREAS, *metric_names()])
+    points = (*metric_names(), "tpr", "fpr")
+    if metric not in points:
+        known = ", ".join([*AREAS, *points])
         raise InputError(f"metric must be one of {known}; got {metric!r}")
     if threshold is None:
         raise InputError(f"{metric} is a metric at a threshold; pass threshold=")

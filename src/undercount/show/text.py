@@ -78,9 +78,9 @@ def hidden_words(evaluation: Evaluation) -> str:
     span = shares.unlabeled_prevalence_interval
     ends = f" ({percent(span.low)} – {percent(span.high)})" if span else ""
     how = evaluation.source.replace("_", " ")
-    if evaluation.estimates:
-        how = f"estimated from {len(evaluation.estimates)} methods"
-    if evaluation.estimates or evaluation.interval not in ("", "own", "calibrated"):
+    if evaluation.share_estimates:
+        how = f"estimated from {len(evaluation.share_estimates)} methods"
+    if evaluation.share_estimates or evaluation.interval not in ("", "own", "calibrated"):
         how += f", interval {INTERVALS[evaluation.interval]}"
     if evaluation.share_model not in ("", evaluation.name):
         how += f", on the scores of {evaluation.share_model}"
@@ -103,8 +103,8 @@ def light(evaluation: Evaluation) -> str:
     """Judge the evaluation: "robust", "depends on the prevalence" or "not supported"."""
     if any(check.level == "fail" for check in evaluation.checks):
         return "not supported"
-    lead = find(evaluation, "precision") or find(evaluation, "roc_auc")
-    if lead is None or math.isnan(lead.estimate.value):
+    lead = find(evaluation, "precision") or find(evaluation, "roc_auc") or evaluation.rows[0]
+    if math.isnan(lead.estimate.value):
         return "not supported"
     relative = (lead.estimate.high - lead.estimate.low) / max(lead.estimate.value, 1e-12)
     warned = any(
@@ -361,9 +361,10 @@ def _flagged_lines(evaluation: Evaluation, width: int) -> list[str]:
 
 
 def _meaning(evaluation: Evaluation) -> list[tuple[str, Style]]:
+    plain, change = plain_words(evaluation), change_words(evaluation)
     return [
-        *_style(line("In plain words", plain_words(evaluation)), "main"),
-        *_style(line("What would change", change_words(evaluation))),
+        *(_style(line("In plain words", plain), "main") if plain else []),
+        *(_style(line("What would change", change)) if change else []),
         *_style(line("Weakest link", weakest_link(evaluation))),
     ]
 

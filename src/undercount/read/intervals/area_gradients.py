@@ -196,6 +196,8 @@ class _Pairs:
             lost = (stands - lacks) ** 2 * frequency * (1 - frequency)
             scale = 1 / max(1 - lost * unit / max(total - unit, 1e-300), 1e-9)
         found = stands * cells + lacks * counts.unlabeled
+        # A threshold above every score has a cell of its own, without rows.
+        flagged = np.where(flagged > 0, flagged, 1.0)
         return cls(own, stands, found, flagged, apart, total, everyone, scale)
 
     def precision(self, own: Any, stands: float, flagged: FloatArray) -> FloatArray:
