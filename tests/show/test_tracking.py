@@ -23,7 +23,9 @@ def test_the_documented_lines_log_numbers_ends_and_page(tmp_path, monkeypatch):
     y = truth & (rng.random(2000) < 0.5)
     found = uc.evaluate(y, rng.normal(2.0 * truth), unlabeled=0, prevalence=0.2, threshold=1.0)
     mlflow.set_tracking_uri((tmp_path / "store").as_uri())
-    block = re.search(r"^```py\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+    block = re.search(
+        r"^```py\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
     exec(compile(block[1], str(PAGE), "exec"), {"evaluation": found})  # noqa: S102 - our own page
     client = mlflow.MlflowClient()
     run = client.search_runs([client.get_experiment_by_name("Default").experiment_id])[0]

@@ -40,7 +40,9 @@ class ShareType(click.ParamType):  # type: ignore[type-arg]  # generic in newer 
         return found
 
 
-def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def combine_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Make one decorator of several options."""
+
     def decorate(function: Any) -> Any:
         for option in reversed(options):
             function = option(function)
@@ -84,12 +86,12 @@ _codings = (
     click.option("--positives", help="File of positive rows, for case-control samples."),
     DEBUG,
 )
-reading_options = _options(
+reading_options = combine_options(
     *_columns, click.option("--weight", help="Column of row weights."), *_codings
 )
 # Hidden because it does not work there: whoever tries it is told why.
-unweighted_options = _options(*_columns, click.option("--weight", hidden=True), *_codings)
-share_options = _options(
+unweighted_options = combine_options(*_columns, click.option("--weight", hidden=True), *_codings)
+share_options = combine_options(
     click.option(
         "--prevalence",
         type=_share,
@@ -113,7 +115,7 @@ share_options = _options(
     CONFIDENCE_LEVEL,
     SEED,
 )
-interval_options = _options(
+interval_options = combine_options(
     click.option(
         "--interval",
         "prevalence_interval",
@@ -129,7 +131,7 @@ interval_options = _options(
         help="Resamples of --interval bootstrap and combined.",
     ),
 )
-output_options = _options(
+output_options = combine_options(
     HTML,
     JSON,
     click.option(

@@ -18,7 +18,6 @@ from undercount.errors import InputError, collect_warnings, named
 from undercount.estimate import check_confidence_level
 from undercount.read.checks import (
     checklist,
-    flagged_check,
     looks_leaked,
     naive_check,
     negatives_check,
@@ -26,6 +25,7 @@ from undercount.read.checks import (
     with_warnings,
 )
 from undercount.read.evaluation import Evaluation, MetricRow
+from undercount.read.flagged_check import flagged_check
 from undercount.read.hidden_share import HiddenShare, shared_share
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
 from undercount.shares import Sampling

@@ -16,13 +16,21 @@ from undercount.assume.mixture import Target, mixture_curve
 from undercount.count.columns import make_frame
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingPoint, metric_names
-from undercount.errors import Check, InputError, collect_warnings, named
+from undercount.errors import CODES, Check, InputError, collect_warnings, named
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
+from undercount.read.flagged_check import flagged_check
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.resampled import Resamples
 from undercount.read.metric_name import MetricName, parse_metric
+from undercount.read.requirement import (
+    Judgement,
+    Requirement,
+    Verdict,
+    judge_requirement,
+    parse_requirements,
+)
 from undercount.read.sensitivity import (
     AREAS,
     CHANCE,
@@ -273,6 +281,38 @@ class Evaluation:
                 f"{name.metric}@0.5 say, or pass {named('threshold')} to evaluate"
             )
         return self.estimate(name.metric, threshold)
+
+    def require(self, *conditions: str) -> Verdict:
+        """Judge conditions such as "precision >= 0.7" or "recall > 50% and fpr@0.9 < 0.1".
+
+        Those that name no threshold are read at the evaluation's own.
+
+        Returns
+        -------
+        Verdict
+            True only if each condition holds on its whole interval; `outcome` is "met", "failed"
+            or "inconclusive", and printed it says why.
+        """
+        wanted = [
+            requirement
+            for condition in conditions
+            for requirement in parse_requirements(condition, self.threshold)
+        ]
+        return Verdict(tuple(self.judge(requirement) for requirement in wanted))
+
+    def judge(self, requirement: Requirement) -> Judgement:
+        """Judge one requirement by the estimate and by what the checks found."""
+        if requirement.name.model not in (None, self.name):
+            raise InputError(
+                f"{requirement.words!r} is about {requirement.name.model!r}; this is {self.name!r}"
+            )
+        with collect_warnings() as warned:
+            estimate = self.estimate_named(requirement.name)
+        checks = [check for check in self.checks if check.code != CODES["flagged"]]
+        if requirement.threshold is not None:
+            checks.append(flagged_check(self.counts, requirement.threshold))
+        outcome, why = judge_requirement(requirement, estimate, checks, warned)
+        return Judgement(self.name, requirement, outcome, estimate, why, tuple(warned))
 
     def estimates(self) -> dict[str, Estimate]:
         """Return the estimates of the table by their names, "precision" or "roc_auc"."""
