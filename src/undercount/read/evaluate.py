@@ -28,6 +28,7 @@ from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.read.flagged_check import flagged_check
 from undercount.read.hidden_share import HiddenShare, shared_share
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
+from undercount.read.labelled_chance import scale_check
 from undercount.shares import Sampling
 
 UNLABELED = -1  # as `read_labels` codes it
@@ -243,6 +244,7 @@ def _evaluate(
         checks.append(negatives_check(model.counts))
     if model.threshold is not None:
         checks.append(flagged_check(model.counts, model.threshold))
+    checks += scale_check(model.counts, hidden.shares, model.threshold)
     return replace(made, checks=with_warnings(checks, [*hidden.warned, *warned]))
 
 

@@ -23,6 +23,7 @@ from undercount.read.flagged_check import flagged_check
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.resampled import Resamples
+from undercount.read.labelled_chance import chance_threshold
 from undercount.read.metric_name import MetricName, parse_metric
 from undercount.read.requirement import (
     Judgement,
@@ -389,6 +390,19 @@ class Evaluation:
             target=self.target,
             confidence_level=self.confidence_level,
         )
+
+    def calibrated_threshold(self, chance: float = 0.5) -> float:
+        """Return the score of rows with this chance of being positive, if scores are of labels.
+
+        A model trained on found labels predicts the chance of being labelled: the label frequency
+        times that of being positive.
+
+        Notes
+        -----
+        Assumes: the scores are calibrated chances of being labelled; labels are random and pure.
+        Wrong when: the model was trained on balanced or weighted rows; scores are no probabilities.
+        """
+        return chance_threshold(self.counts, self.shares, chance)
 
     def best_threshold(
         self,

@@ -220,6 +220,11 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "at least one row scores as high, at least one lower",
         "move the threshold into the range of the scores",
     ),
+    "uc014": (
+        "A model trained on found labels predicts the chance of being labelled.",
+        "at .5, scores average nearer to the labelled share than to the prevalence",
+        "one half of being positive is the label frequency times one half",
+    ),
     "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
 }
 for _metric, (_what, _formula, _source) in METRICS.items():
