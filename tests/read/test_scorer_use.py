@@ -93,7 +93,8 @@ def test_sorted_rows_are_warned_about_unless_folds_were_shuffled(rows):
 def test_a_fold_without_labels_says_what_to_do(rows):
     features, y, _ = rows
     order = np.argsort(-y, kind="stable")
-    with pytest.raises(uc.InputError, match="a fold holds no row but labelled positives; let the splitter"):
+    words = "a fold holds no row but labelled positives; let the splitter"
+    with pytest.raises(uc.InputError, match=words):
         cross_val_score(
             LogisticRegression(),
             features[order],

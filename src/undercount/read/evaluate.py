@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,7 @@ def evaluate(
     unlabeled: float | None = None,
     sample_weight: Any = None,
     threshold: float | None = None,
+    top: float | None = None,
     metrics: Sequence[str] | None = None,
     target: Target | None = None,
     confidence_level: float = 0.95,
@@ -85,6 +86,9 @@ def evaluate(
         Importance of each row.
     threshold : float, optional
         Rows with score >= threshold are predicted positive.
+    top : float, optional
+        So many rows of the highest scores, or such a share of them if below 1: their precision,
+        recall and lift join the table.
     metrics : list of str, optional
         What the table holds, by any name and with thresholds of their own: "ROC AUC",
         "precision", "fpr@0.9". By default the areas and, at a threshold, six metrics.
@@ -145,6 +149,7 @@ def evaluate(
         sampling=sampling,
         target=target,
         confidence_level=confidence_level,
+        top=top,
         metrics=metrics,
         random_state=random_state,
         prevalence_interval=prevalence_interval,
@@ -169,6 +174,7 @@ def evaluate_models(
     sampling: Sampling = "single-sample",
     target: Target | None = None,
     confidence_level: float = 0.95,
+    top: float | None = None,
     metrics: Sequence[str] | None = None,
     **options: Any,
 ) -> dict[str, Evaluation]:
@@ -178,7 +184,7 @@ def evaluate_models(
     ----------
     models : mapping
         Name of each model → its counts.
-    sampling, target, confidence_level, metrics, **options
+    sampling, target, confidence_level, top, metrics, **options
         As in `evaluate`.
     """
     check_confidence_level(confidence_level)
@@ -192,26 +198,26 @@ def evaluate_models(
         confidence_level=confidence_level,
         **options,
     )
-    return {
-        name: _evaluate(name, model, hidden[name], target, confidence_level, metrics)
-        for name, model in models.items()
-    }
+    wanted = Wanted(target, confidence_level, top, metrics)
+    return {name: _evaluate(name, model, hidden[name], wanted) for name, model in models.items()}
 
 
-def _evaluate(
-    name: str,
-    model: CountedModel,
-    hidden: HiddenShare,
-    target: Target,
-    confidence_level: float,
-    metrics: Sequence[str] | None,
-) -> Evaluation:
+class Wanted(NamedTuple):
+    """What is asked of every model alike."""
+
+    target: Target
+    confidence_level: float
+    top: float | None
+    metrics: Sequence[str] | None
+
+
+def _evaluate(name: str, model: CountedModel, hidden: HiddenShare, wanted: Wanted) -> Evaluation:
     """Make the table of one model, then its checks."""
     made = Evaluation(
         model.counts,
         hidden.shares,
-        target,
-        confidence_level,
+        wanted.target,
+        wanted.confidence_level,
         model.threshold,
         hidden.source,
         (),
@@ -228,7 +234,9 @@ def _evaluate(
         backend=model.backend,
     )
     with collect_warnings() as warned:  # they become checks
-        made = replace(made, rows=_rows(made, metrics))
+        made = replace(made, rows=_rows(made, wanted.metrics))
+        if wanted.top is not None:
+            made = replace(made, top_rows=made.at(top=wanted.top))
     checks = [
         *checklist(
             model.counts,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,16 +15,17 @@ from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import Target, mixture_curve
 from undercount.count.columns import make_frame
 from undercount.counts import ScoreCounts
-from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingPoint, metric_names
+from undercount.curve import PARAMETRIC, CurveBounds, FloatArray, OperatingCurve, OperatingPoint
 from undercount.errors import CODES, Check, InputError, collect_warnings, named
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
+from undercount.read.decisions import BestThreshold, Goal, ThresholdSearch, cost_weight
 from undercount.read.flagged_check import flagged_check
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.resampled import Resamples
 from undercount.read.labelled_chance import chance_threshold
-from undercount.read.metric_name import MetricName, parse_metric
+from undercount.read.metric_name import MetricName, parse_metric, place_words
 from undercount.read.requirement import (
     Judgement,
     Requirement,
@@ -35,11 +36,10 @@ from undercount.read.requirement import (
 from undercount.read.sensitivity import (
     AREAS,
     CHANCE,
-    ROUNDING,
     BreakEven,
     Over,
-    best_point,
     break_even,
+    metric_value,
     sweep,
 )
 from undercount.shares import Shares
@@ -68,6 +68,7 @@ def render(form: str, *subject: Any) -> Any:
     return pkgutil.resolve_name(FORMS[form])(*subject)
 
 
+TOP_METRICS = ("precision", "recall", "lift")
 POINT_METRICS = ("recall", "precision", "f1", "specificity", "accuracy", "mcc")
 
 
@@ -79,6 +80,8 @@ class MetricRow:
     ----------
     lower_bound : float, optional
         The value if no positive were hidden, for metrics that grow with the hidden share.
+    top : float, optional
+        Instead of a threshold: so many rows of the highest scores, or such a share of them.
     certain : bool
         Whether the metric of these rows cannot be lower (precision: the labelled rows among those
         flagged are positive whatever else is); otherwise the bound has the chance of the labels.
@@ -97,11 +100,12 @@ class MetricRow:
     estimate: Estimate
     lower_bound: float | None = None
     certain: bool = False
+    top: float | None = None
 
     @property
     def label(self) -> str:
         """Name with threshold, as people say it."""
-        return self.metric if self.threshold is None else f"{self.metric}@{self.threshold:g}"
+        return f"{self.metric}{place_words(self.threshold, self.top)}"
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,8 @@ class Evaluation:
         The model from whose scores the share was estimated: the sharpest on these rows.
     naive_curve : OperatingCurve
         The curve that calls every unlabeled row negative.
+    top_rows : tuple of MetricRow
+        Precision, recall and lift of so many rows of the highest scores, if they were asked for.
     backend : str
         The library of the frame that was read, in which `to_frame` answers; empty for arrays.
 
@@ -165,6 +171,7 @@ class Evaluation:
     share_model: str = ""
     naive_curve: OperatingCurve = field(kw_only=True, repr=False)
     backend: str = field(default="", kw_only=True, repr=False)
+    top_rows: tuple[MetricRow, ...] = field(default=(), kw_only=True)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -181,9 +188,39 @@ class Evaluation:
         """The worst and best curve that data and prevalence allow."""
         return bound_curve(self.counts, self.shares, confidence_level=self.confidence_level)
 
-    def at(self, threshold: float) -> tuple[MetricRow, ...]:
-        """Return the metrics at a threshold."""
-        return self.metric_rows(POINT_METRICS, threshold, self._answering(threshold))
+    def at(
+        self, threshold: float | None = None, *, top: float | None = None
+    ) -> tuple[MetricRow, ...]:
+        """Return the metrics at a threshold, or of so many rows of the highest scores.
+
+        `top` below 1 is a share of the rows. Where the last row is tied with others, the metrics
+        are means over the ways in which chance may take them.
+        """
+        if (threshold is None) == (top is None):
+            raise InputError(f"give either a {named('threshold')} or {named('top')}")
+        if top is not None:
+            return self._top_rows(top)
+        return self.metric_rows(POINT_METRICS, cast("float", threshold), self._answering(threshold))
+
+    def _top_rows(self, top: float) -> tuple[MetricRow, ...]:
+        """Estimate the metrics of the highest rows beside the values that count labels alone."""
+        apart = self.shares.sampling == "case-control"
+        rows = []
+        for metric in TOP_METRICS:
+            estimate = self.estimate(metric, top=top)
+            naive = math.nan
+            if not apart:
+                naive = metric_value(self.counts, Shares(0.0), metric, top=top)
+            if metric == "precision" and self._certain:
+                estimate = replace(estimate, low=max(estimate.low, naive))
+            rows.append(MetricRow(metric, None, naive, estimate, top=top))
+        return tuple(rows)
+
+    @property
+    def _certain(self) -> bool:
+        """Whether labelled rows among those flagged are positive whatever else is."""
+        pure = self.shares.label_purity == 1 and self.shares.label_purity_interval is None
+        return pure and self.target == "dataset" and self.shares.sampling == "single-sample"
 
     def standard_rows(self) -> tuple[MetricRow, ...]:
         """Return the table of the areas and, if there is a threshold, the metrics at it."""
@@ -206,6 +243,9 @@ class Evaluation:
         """Return the rows of chosen metrics, at the evaluation's threshold if none is said."""
         rows: list[MetricRow] = []
         for name in map(parse_metric, metrics):
+            if name.top is not None:
+                rows += [row for row in self._top_rows(name.top) if row.metric == name.metric]
+                continue
             threshold = self.threshold if name.threshold is None else name.threshold
             if name.metric in AREAS:
                 threshold = None
@@ -238,20 +278,35 @@ class Evaluation:
             rows.append(MetricRow(metric, threshold, value, estimate, bound, certain))
         return tuple(rows)
 
-    def estimate(self, metric: str, threshold: float | None = None) -> Estimate:
-        """Estimate one metric with its interval."""
+    def estimate(
+        self,
+        metric: str,
+        threshold: float | None = None,
+        *,
+        top: float | None = None,
+        beta: float = 1.0,
+    ) -> Estimate:
+        """Estimate one metric with its interval; `beta` is the number that some metrics take."""
         counts = self.counts if threshold is None else self._answering(threshold)
         known = threshold in (None, self.threshold)  # what it would warn of is among the checks
         with collect_warnings() if known else nullcontext():
-            return self._estimate(counts, metric, threshold)
+            return self._estimate(counts, metric, threshold, top=top, beta=beta)
 
-    def _estimate(self, counts: ScoreCounts, metric: str, threshold: float | None) -> Estimate:
+    def _estimate(
+        self, counts: ScoreCounts, metric: str, threshold: float | None, **place: Any
+    ) -> Estimate:
         """Estimate one metric, the interval of an estimated share added as it was asked."""
         options: dict[str, Any] = {
             "threshold": threshold,
             "target": self.target,
             "confidence_level": self.confidence_level,
+            **place,
         }
+        if self.resamples is not None and (place.get("top") or metric in PARAMETRIC):
+            raise InputError(
+                "the highest rows and costs are not resampled; "
+                f"leave {named('prevalence_interval')} at 'calibrated'"
+            )
         if self.interval and self.resamples is None:
             return estimate_end_by_end(counts, self.shares, metric, **options)
         found = estimate_metric(counts, self.shares, metric, **options)
@@ -281,7 +336,7 @@ class Evaluation:
                 f"{name.metric} is read at a threshold, and this evaluation has none; ask for "
                 f"{name.metric}@0.5 say, or pass {named('threshold')} to evaluate"
             )
-        return self.estimate(name.metric, threshold)
+        return self.estimate(name.metric, threshold, top=name.top)
 
     def require(self, *conditions: str) -> Verdict:
         """Judge conditions such as "precision >= 0.7" or "recall > 50% and fpr@0.9 < 0.1".
@@ -317,10 +372,12 @@ class Evaluation:
 
     def estimates(self) -> dict[str, Estimate]:
         """Return the estimates of the table by their names, "precision" or "roc_auc"."""
-        return {self._key(row, "@"): row.estimate for row in self.rows}
+        return {self._key(row, "@"): row.estimate for row in (*self.rows, *self.top_rows)}
 
     def _key(self, row: MetricRow, at: str) -> str:
         """Name a row by its metric, and by its threshold if that is not the evaluation's."""
+        if row.top is not None:
+            return f"{row.metric}{at}top_{row.top:g}"
         own = row.threshold in (None, self.threshold)
         return row.metric if own else f"{row.metric}{at}{row.threshold:g}"
 
@@ -341,7 +398,7 @@ class Evaluation:
         """
         found = {"prevalence": self.prevalence}
         found["unlabeled_prevalence"] = self.shares.unlabeled_prevalence
-        for row in self.rows:
+        for row in (*self.rows, *self.top_rows):
             name, estimate = self._key(row, "_at_"), row.estimate
             found[name], found[f"{name}_naive"] = estimate.value, row.naive
             found[f"{name}_low"], found[f"{name}_high"] = estimate.low, estimate.high
@@ -408,41 +465,92 @@ class Evaluation:
         self,
         metric: str = "f1",
         *,
-        false_positive_cost: float | None = None,
-        false_negative_cost: float | None = None,
-    ) -> OperatingPoint:
+        at_least: Mapping[str, float] | None = None,
+        cost: Mapping[str, float] | None = None,
+        over: float | None = None,
+    ) -> BestThreshold:
         """Return the point where a metric is best, or the expected cost smallest.
 
-        Best is largest, except for rates of error (fnr, fpr) and the negative likelihood ratio.
+        Parameters
+        ----------
+        metric : str
+            Best is largest, except for rates of error (fnr, fpr) and the negative likelihood ratio.
+        at_least : mapping, optional
+            Conditions on the estimates of other metrics: {"precision": 0.6}.
+        cost : mapping, optional
+            What errors cost: {"false_positive": 5, "false_negative": 100}; then `metric` is not
+            used.
+        over : float, optional
+            The threshold that `gain` compares with; by default the evaluation's own, and for costs
+            without one the cheaper of flagging no row and all.
 
         Notes
         -----
-        Assumes: the prevalence; and that the best of many thresholds is read with caution, since
-        choosing it on these rows flatters it.
+        Assumes: the prevalence. Choosing the best of many thresholds on these rows flatters it;
+        `gain` is corrected for that by drawing labels anew, the point's own metrics are not.
         Wrong when: few rows are labelled.
         """
-        names = [*metric_names(), "tpr", "fpr"]
-        if metric not in names:
-            raise InputError(f"metric must be one of {', '.join(names)}; got {metric!r}")
-        if false_positive_cost is None and false_negative_cost is None:
-            return best_point(self.counts, self.shares, metric)
-        curve = self._every_point
-        cost = (false_positive_cost or 0.0) * (1 - curve.prevalence) * curve.fpr
-        cost += (false_negative_cost or 0.0) * curve.prevalence * curve.fnr
-        # Impure labels may put recall above 1 by chance: no such point exists.
-        cost[(curve.fpr < -ROUNDING) | (curve.tpr > 1 + ROUNDING)] = np.inf
-        return curve.at(float(curve.threshold[int(np.argmin(cost))]))
+        search = ThresholdSearch(self.counts, self.shares, self.target, self.confidence_level)
+        over = self.threshold if over is None else over
+        return search.best(Goal.of(metric, at_least, cost), over)
+
+    def cost(
+        self,
+        threshold: float | None = None,
+        *,
+        false_positive: float,
+        false_negative: float,
+        top: float | None = None,
+    ) -> Estimate:
+        """Estimate what errors cost a row, at a threshold or if the highest rows are flagged."""
+        errors = {"false_positive": false_positive, "false_negative": false_negative}
+        weight, scale = cost_weight(errors)
+        found = self.estimate("expected_cost", self._place(threshold, top), top=top, beta=weight)
+        return replace(
+            found,
+            value=scale * found.value,
+            low=scale * found.low,
+            high=scale * found.high,
+            standard_error=scale * found.standard_error,
+        )
+
+    def net_benefit(
+        self, chance: float, threshold: float | None = None, *, top: float | None = None
+    ) -> Estimate:
+        """Estimate the net benefit of flagging: true positives a row, less what false ones cost.
+
+        Parameters
+        ----------
+        chance : float
+            At this chance of being positive a row is just worth flagging, so that a false positive
+            costs chance/(1 - chance) of a true one (Vickers and Elkin 2006).
+        """
+        if not 0 < chance < 1:
+            raise InputError(f"chance must be in (0, 1); got {chance}")
+        exchange = chance / (1 - chance)
+        return self.estimate("net_benefit", self._place(threshold, top), top=top, beta=exchange)
+
+    def _place(self, threshold: float | None, top: float | None) -> float | None:
+        if top is not None:
+            return None
+        found = self.threshold if threshold is None else threshold
+        if found is None:
+            raise InputError(
+                f"give a {named('threshold')} or {named('top')}; this evaluation has none"
+            )
+        return found
 
     def table(self) -> dict[str, list[Any]]:
         """Return the table as columns, ready for any data frame's constructor."""
+        rows = (*self.rows, *self.top_rows)
         return {
-            "metric": [row.label for row in self.rows],
-            "naive": [row.naive for row in self.rows],
-            "estimate": [row.estimate.value for row in self.rows],
-            "low": [row.estimate.low for row in self.rows],
-            "high": [row.estimate.high for row in self.rows],
-            "needs": [", ".join(row.estimate.needs) for row in self.rows],
-            "lower_bound": [row.lower_bound for row in self.rows],
+            "metric": [row.label for row in rows],
+            "naive": [row.naive for row in rows],
+            "estimate": [row.estimate.value for row in rows],
+            "low": [row.estimate.low for row in rows],
+            "high": [row.estimate.high for row in rows],
+            "needs": [", ".join(row.estimate.needs) for row in rows],
+            "lower_bound": [row.lower_bound for row in rows],
         }
 
     def to_frame(self, backend: str | None = None) -> Any:

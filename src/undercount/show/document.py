@@ -63,6 +63,7 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
         },
         "label_purity": _share(shares.label_purity, shares.label_purity_interval),
         "metrics": [_metric(row) for row in evaluation.rows],
+        "top": [{"top": row.top, **_metric(row)} for row in evaluation.top_rows],
         "curve": curve_points(counts),
         "checks": [check_facts(check) for check in evaluation.checks],
         "words": {

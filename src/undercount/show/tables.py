@@ -41,7 +41,7 @@ def as_markdown(evaluation: Evaluation) -> str:
         f"| metric | unlabeled = negative | true value ({_level(evaluation)} %) | needs |",
         "|---|---:|---:|---|",
     ]
-    for row in evaluation.rows:
+    for row in (*evaluation.rows, *evaluation.top_rows):
         title, naive, *_, needs = _cells(row)
         lines.append(f"| {title} | {naive} | {value_words(row.estimate)} | {needs} |")
     lines += ["", plain_words(evaluation), "", change_words(evaluation) + ".", ""]
@@ -57,7 +57,7 @@ def as_latex(evaluation: Evaluation) -> str:
         rf"metric & unlabeled = negative & true value ({_level(evaluation)}\,\%) & needs \\",
         r"\hline",
     ]
-    for row in evaluation.rows:
+    for row in (*evaluation.rows, *evaluation.top_rows):
         title, naive, value, low, high, needs = (_escape(c, LATEX_SPECIAL) for c in _cells(row))
         lines.append(rf"{title} & {naive} & {value} ({low}--{high}) & {needs} \\")
     return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
@@ -65,7 +65,9 @@ def as_latex(evaluation: Evaluation) -> str:
 
 def as_snippet(evaluation: Evaluation) -> str:
     """Write the table and the findings as HTML for a notebook."""
-    rows = Markup("").join(HTML_ROW.format(*_cells(row)) for row in evaluation.rows)
+    rows = Markup("").join(
+        HTML_ROW.format(*_cells(row)) for row in (*evaluation.rows, *evaluation.top_rows)
+    )
     bad = Markup("").join(Markup("<p>{}</p>").format(str(found)) for found in _bad(evaluation))
     return str(
         HTML_TABLE.format(

@@ -12,6 +12,7 @@ from undercount.errors import Check
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation, MetricRow
+from undercount.read.metric_name import place_words
 
 SAMPLING = {
     "single-sample": "single-sample (labelled rows are part of the sample)",
@@ -38,8 +39,7 @@ def metric_title(metric: str) -> str:
 
 def title(row: MetricRow) -> str:
     """Name a row as people say it."""
-    name = metric_title(row.metric)
-    return name if row.threshold is None else f"{name}@{row.threshold:g}"
+    return f"{metric_title(row.metric)}{place_words(row.threshold, row.top)}"
 
 
 def percent(share: float) -> str:
@@ -303,16 +303,17 @@ def _facts(evaluation: Evaluation) -> list[tuple[str, Style]]:
 
 
 def _table(evaluation: Evaluation) -> list[tuple[str, Style]]:
+    rows = (*evaluation.rows, *evaluation.top_rows)
     level = f"{100 * evaluation.confidence_level:g} %"
-    width = max(18, *(len(title(row)) for row in evaluation.rows))
+    width = max(18, *(len(title(row)) for row in rows))
     # Negative values are longer; two spaces keep the columns apart.
-    span = max(24, *(len(value_words(row.estimate)) + 2 for row in evaluation.rows))
-    bounded = any(row.lower_bound is not None for row in evaluation.rows)
+    span = max(24, *(len(value_words(row.estimate)) + 2 for row in rows))
+    bounded = any(row.lower_bound is not None for row in rows)
     least = f"{'at least':<10}" if bounded else ""
     lines = _style(
         f" {'':<{width}}{'unlabeled = negative':>22}  {f'true value ({level})':<{span}}{least}needs"
     )
-    for row in evaluation.rows:
+    for row in rows:
         value, needs = value_words(row.estimate), needs_words(row)
         least = f"{bound_words(row):<10}" if bounded else ""
         naive = number(row.naive)

@@ -23,12 +23,15 @@ def estimate_end_by_end(
     threshold: float | None,
     target: Target,
     confidence_level: float,
+    **place: float | None,
 ) -> Estimate:
     """Estimate a metric whose share was estimated on the same rows, with a wide, skew interval.
 
     The distance to the metric at either end of the share's interval and the distance to the end
     of the interval at the share itself add in squares, each side by itself (Zou and Donner's
     MOVER). A slope would carry a wide interval of the share far outside what its ends allow.
+
+    `place` may hold `top` and `beta`, as of `estimate_metric`.
 
     Notes
     -----
@@ -41,6 +44,7 @@ def estimate_end_by_end(
         "threshold": threshold,
         "target": target,
         "confidence_level": confidence_level,
+        **place,
     }
     span = shares.unlabeled_prevalence_interval
     value = shares.unlabeled_prevalence
@@ -50,9 +54,9 @@ def estimate_end_by_end(
     if span is None or "prevalence" not in found.needs or math.isnan(found.value):
         return found
     least, most = FACTS[metric].range
-    middle = metric_value(counts, exact, metric, threshold)
+    middle = metric_value(counts, exact, metric, threshold, **place)
     ends = [
-        found.value + metric_value(counts, moved, metric, threshold) - middle
+        found.value + metric_value(counts, moved, metric, threshold, **place) - middle
         for moved in (
             exact.with_unlabeled_prevalence(min(span.low, value)),
             exact.with_unlabeled_prevalence(exact.clip(max(span.high, value))),

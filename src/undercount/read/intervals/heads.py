@@ -14,7 +14,7 @@ from scipy.special import gammaln, ndtri
 from undercount.assume.mixture import LABELLED, MixtureDesign
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, Rates, read_metric
-from undercount.errors import InputError, keep_scores
+from undercount.errors import InputError, keep_scores, named
 from undercount.read.intervals.variance import HeadRows, Influence, Spread
 
 # Rates are kept this far (in rows) from 0 and 1 where a slope is taken.
@@ -52,6 +52,8 @@ class HeadCounts:
 
     heads: NDArray[np.float64]
     design: MixtureDesign
+    # Of the highest rows: how fast recall grows with the share of rows that are flagged.
+    slope: float | None = None
     # What `threshold_intervals` found of them: many metrics ask for the same limits.
     limits: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
@@ -125,6 +127,78 @@ def _heads(counts: ScoreCounts, threshold: float) -> FloatArray:
     # Part of the weights may sum up in another order than all of them, to another number.
     heads = [cells[: stop if cells[stop:].any() else None].sum() for cells in kinds]
     return np.array(heads)
+
+
+def top_rows(counts: ScoreCounts, design: MixtureDesign, top: float) -> float:
+    """Return how many rows of the target the highest ones are; `top` below 1 is a share."""
+    apart = design.sampling == "case-control"
+    total = counts.n_unlabeled if apart else counts.n_rows
+    rows = top * total if top < 1 else float(top)
+    if not 0 < rows <= total:
+        kind = "unlabeled rows" if apart else "rows"
+        raise InputError(
+            f"{named('top')} must be above 0 and at most the number of {kind}, "
+            f"{total:,.10g}; got {top!r}",
+            argument="top",
+        )
+    return rows
+
+
+def top_heads(counts: ScoreCounts, design: MixtureDesign, top: float) -> HeadCounts:
+    """Count the rows of each kind among so many of the highest scores.
+
+    Where the last of them is tied with others, chance decides, and each tied row counts by its
+    chance f of being taken: what follows is the mean over all ways of taking. Its square counts
+    f², so that the labelled rows say more than as many counted rows, by the factor taken off the
+    design's units. A merged cell holds no labelled row: wherever inside the last row stands, the
+    labelled rows above it are the same.
+    """
+    kinds = (counts.positive, counts.unlabeled, counts.negative)
+    apart = design.sampling == "case-control"
+    ranked = np.cumsum(counts.unlabeled if apart else sum(kinds))
+    rows = top_rows(counts, design, top)
+    last = min(int(np.searchsorted(ranked, rows)), len(ranked) - 1)
+    before = float(ranked[last - 1]) if last else 0.0
+    taken = min((rows - before) / float(ranked[last] - before), 1.0)
+    heads = np.array([cells[:last].sum() + taken * cells[last] for cells in kinds])
+    labelled = counts.positive[:last].sum(), counts.positive[last]
+    units = design.units.copy()
+    units[LABELLED] *= _tie_factor(labelled, taken, counts.n_positive, design)
+    slope = _recall_slope(counts, ranked, rows)
+    return HeadCounts(heads, replace(design, units=units), slope)
+
+
+def _tie_factor(
+    labelled: tuple[float, float], taken: float, total: float, design: MixtureDesign
+) -> float:
+    """Return the variance of what labelled rows count, over that of rows which count 0 or 1."""
+    above, tied = (part / total for part in labelled)
+    rate, square = above + taken * tied, above + taken**2 * tied
+    if tied == 0 or not 0 < rate < 1:
+        return 1.0
+    if design.frequency_known:  # their number is random as well, on either side
+        missed = 1 - above - tied + (1 - taken) ** 2 * tied
+        return float(max(square / rate, missed / (1 - rate)))
+    return float((square - rate**2) / (rate * (1 - rate)))
+
+
+def _recall_slope(counts: ScoreCounts, ranked: FloatArray, rows: float) -> float:
+    """Return how fast recall grows with the flagged share, from the labelled rows around.
+
+    √n of them on either side, by their places among the ranked rows.
+    """
+    held = counts.positive > 0
+    # The middle of a cell is the place of its labelled rows.
+    places = (np.append(0.0, ranked[:-1]) + ranked)[held] / 2
+    recall = np.append(0.0, np.cumsum(counts.positive[held]) / counts.n_positive)
+    at = int(np.searchsorted(places, rows))
+    reach = max(math.ceil(math.sqrt(len(places))), 1)
+    low, high = max(at - reach, 0), min(at + reach, len(places))
+    start = float(places[low]) if low else 0.0
+    end = float(places[high]) if high < len(places) else float(ranked[-1])
+    if end <= start:
+        return 0.0
+    return float((recall[high] - recall[low]) * ranked[-1] / (end - start))
 
 
 def fit(weights: Any, like: FloatArray) -> Any:
