@@ -60,3 +60,24 @@ def test_annotations_of_a_job_when_asked(capsys):
     assert "::" not in capsys.readouterr().err
     assert main(["evaluate", "rows.csv", *GIVEN, "--require", "x.recall > 99%"]) == 2
     assert "names no model here; there are p" in capsys.readouterr().err
+
+
+def test_the_highest_rows_chosen_metrics_and_csv(scored, capsys):
+    options = ["--top", "10%", "--metric", "fpr@0", "--csv", "table.csv", "--html", "p.html"]
+    assert main(["evaluate", "rows.csv", *GIVEN, *options, "--require", "lift@top 1% > 1"]) == 0
+    shown = capsys.readouterr()
+    assert "precision@top 10%" in shown.out
+    lines = (scored / "table.csv").read_text().splitlines()
+    assert lines[0] == "model,metric,naive,estimate,low,high,needs,lower_bound"
+    assert [line.split(",")[1] for line in lines[1:]] == [
+        "fpr@0",
+        "precision@top 10%",
+        "recall@top 10%",
+        "lift@top 10%",
+    ]
+    assert main(["evaluate", "rows.csv", *GIVEN, "--top", "300/3000", "--quiet", "--csv", "-"]) == 0
+    assert "recall@top 10%" in capsys.readouterr().out
+    assert main(["evaluate", "rows.csv", *GIVEN, "--quiet", "--html", "p.html"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert main(["evaluate", "rows.csv", *GIVEN, "--top", "many"]) == 2
+    assert "top must be a number of rows like 500" in capsys.readouterr().err

@@ -13,6 +13,7 @@ from undercount.cli.command import (
 from undercount.cli.gate import gate_options, read_requirements, report_verdict
 from undercount.cli.options import (
     DATA,
+    TopType,
     interval_options,
     output_options,
     reading_options,
@@ -39,16 +40,28 @@ if TYPE_CHECKING:
     multiple=True,
     help="Rows with score >= threshold are flagged.",
 )
+@click.option(
+    "--top", type=TopType(), help="Judge the rows of the highest scores: 500, 1% or 200/50000."
+)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    help="Metric of the table, 'precision' or 'fpr@0.9'; repeat. The usual ones if none is named.",
+)
 @gate_options
 @output_options
 def evaluate(data: tuple[str, ...], **options: Any) -> int:
     """Evaluate the scores of DATA (CSV, TSV, Parquet, JSON lines, globs, - or a counts file)."""
     from undercount.cli.inputs import read  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.read.metric_name import parse_metric  # noqa: PLC0415
 
     options["threshold"] = _one_threshold(options.pop("thresholds"))
     requirements = read_requirements(options, options["threshold"])
     knots = [r.threshold for r in requirements if r.threshold is not None]
     knots += [options["threshold"]] if options["threshold"] is not None else []
+    chosen = [parse_metric(text).threshold for text in options["metrics"]]
+    knots += [threshold for threshold in chosen if threshold is not None]
     # With impure labels average precision and intervals need every score.
     reading = read(data, options, knots, compact=options["label_purity"] == 1)
     evaluations = _evaluate(reading, options)
@@ -78,6 +91,8 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
             prevalence_interval=options["prevalence_interval"],
             n_resamples=options["n_resamples"],
             progress=tell if resampling else None,
+            top=options.get("top"),
+            metrics=list(options.get("metrics") or ()) or None,
             **share_arguments(options, reading.sampling),
         )
     return list(made.values())
@@ -97,11 +112,15 @@ def write_evaluations(
         write_text(options["json_file"], as_json(evaluations))
     if options["markdown"]:
         write_text(options["markdown"], "\n".join(as_markdown(e) for e in evaluations))
+    if options.get("csv_file"):
+        from undercount.show.tables import as_csv  # noqa: PLC0415
+
+        write_text(options["csv_file"], as_csv(evaluations))
     if options["html"]:
         from undercount.show.page.page import write_page  # noqa: PLC0415
 
         write_page(evaluations, options["html"])
-        if options["html"] != "-":
+        if options["html"] != "-" and not options["quiet"]:
             click.echo(f"wrote {options['html']}", err=True)
     if prints(options):
         print_notes(notes)

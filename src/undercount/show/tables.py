@@ -3,6 +3,10 @@
 Everything a user named is escaped.
 """
 
+import csv
+import io
+from collections.abc import Sequence
+
 from markupsafe import Markup
 
 from undercount.errors import Check
@@ -47,6 +51,18 @@ def as_markdown(evaluation: Evaluation) -> str:
     lines += ["", plain_words(evaluation), "", change_words(evaluation) + ".", ""]
     lines += [f"- **{found.code}** ({found.level}): {found.message}" for found in _bad(evaluation)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def as_csv(evaluations: Sequence[Evaluation]) -> str:
+    """Write the tables of models below each other, one row a metric."""
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    head = ["model", *evaluations[0].table()]
+    writer.writerow(head)
+    for evaluation in evaluations:
+        for cells in zip(*evaluation.table().values(), strict=True):
+            writer.writerow([evaluation.name, *("" if cell is None else cell for cell in cells)])
+    return lines.getvalue()
 
 
 def as_latex(evaluation: Evaluation) -> str:
