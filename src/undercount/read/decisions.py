@@ -165,7 +165,8 @@ class ThresholdSearch:
         raw = float(values[places[0]] - values[places[1]])
         errors = self._errors(goal, counts, points, places[1])
         tail = (1 - self.confidence_level) / 2
-        low, high = raw - np.quantile(errors, 1 - tail), raw - np.quantile(errors, tail)
+        low = raw - float(np.quantile(errors, 1 - tail))
+        high = raw - float(np.quantile(errors, tail))
         value = raw - float(errors.mean())
         ends = [
             goal.value(self._points(counts, moved))[places] @ [1.0, -1.0] - raw

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -196,11 +196,11 @@ class Evaluation:
         `top` below 1 is a share of the rows. Where the last row is tied with others, the metrics
         are means over the ways in which chance may take them.
         """
-        if (threshold is None) == (top is None):
-            raise InputError(f"give either a {named('threshold')} or {named('top')}")
-        if top is not None:
+        if top is not None and threshold is None:
             return self._top_rows(top)
-        return self.metric_rows(POINT_METRICS, cast("float", threshold), self._answering(threshold))
+        if top is not None or threshold is None:
+            raise InputError(f"give either a {named('threshold')} or {named('top')}")
+        return self.metric_rows(POINT_METRICS, threshold, self._answering(threshold))
 
     def _top_rows(self, top: float) -> tuple[MetricRow, ...]:
         """Estimate the metrics of the highest rows beside the values that count labels alone."""
@@ -231,7 +231,7 @@ class Evaluation:
 
     def standard(self) -> "Evaluation":
         """Return the evaluation with the usual table, whichever metrics were chosen for it."""
-        wanted = {(metric, None) for metric in AREAS}
+        wanted: set[tuple[str, float | None]] = {(metric, None) for metric in AREAS}
         if self.threshold is not None:
             wanted |= {(metric, self.threshold) for metric in POINT_METRICS}
         if wanted <= {(row.metric, row.threshold) for row in self.rows}:

@@ -20,10 +20,10 @@ def as_junit(verdict: Verdict) -> str:
     >>> 'tests="1" failures="0"' in text
     True
     """
-    suites = ET.Element("testsuites", name="undercount", **_numbers(verdict))
+    suites = ET.Element("testsuites", {"name": "undercount", **_numbers(verdict)})
     for subject in dict.fromkeys(each.subject for each in verdict.judgements):
         part = Verdict(tuple(each for each in verdict.judgements if each.subject == subject))
-        suite = ET.SubElement(suites, "testsuite", name=subject, **_numbers(part))
+        suite = ET.SubElement(suites, "testsuite", {"name": subject, **_numbers(part)})
         for each in part.judgements:
             words = each.requirement.words
             case = ET.SubElement(suite, "testcase", classname=f"undercount.{subject}", name=words)

@@ -108,7 +108,7 @@ METRICS: dict[str, tuple[str, str, str]] = {
     ),
     "expected cost": (
         "What errors cost a row on average.",
-        "c · (flagged - π recall) + d · π (1 - recall) for costs c, d of false positives, negatives",
+        "c · (flagged - π recall) + d · π (1 - recall), c a false positive's cost, d a negative's",
         "this project's documentation, How to",
     ),
     "net benefit": (
@@ -227,8 +227,8 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
     ),
     "at least": (
         (
-            "The value if no positive were hidden; more hidden ones only raise it. After ~ it has the "
-            "chance of the labels itself; without, the metric of these rows cannot be lower."
+            "The value if no positive were hidden; more hidden ones only raise it. After ~ it has "
+            "the chance of the labels itself; without, the metric of these rows cannot be lower."
         ),
         "the naive value, for metrics that grow with the hidden share",
         "random labels, pure; for the precision of these rows pure labels alone",
@@ -236,8 +236,8 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
     ),
     "calibrated": (
         (
-            "How the interval of an estimated share is made: quantiles of the truth among simulated "
-            "problems that look like this one, so that it holds chance and the estimator's bias."
+            "How the interval of an estimated share is made: quantiles of the truth among "
+            "simulated problems that look like this one. It holds chance and the estimator's bias."
         ),
         "metric at both ends of the share's interval, added in squares to the chance of labels",
         "scores like some that were simulated",
@@ -305,8 +305,8 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
     ),
     "requirement": (
         (
-            "A condition on a metric: met if its whole interval lies on the right side, failed if on "
-            "the wrong one, else inconclusive."
+            "A condition on a metric: met if its whole interval lies on the right side, failed if "
+            "on the wrong one, else inconclusive."
         ),
         "precision@0.7 >= 0.8 and fpr < 2%",
         "exit codes 0, 1 and 3; a failing check makes all but failures inconclusive",
@@ -323,8 +323,8 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
     ),
     "gain": (
         (
-            "What the best threshold is better by than another. Choosing it on the same rows flatters "
-            "it, which drawing labels anew shows and takes off."
+            "What the best threshold is better by than another. Choosing it on the same rows "
+            "flatters it, which drawing labels anew shows and takes off."
         ),
         "value of the best - value of the other - mean of the same among draws",
         "random labels, prevalence",

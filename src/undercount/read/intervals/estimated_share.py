@@ -23,7 +23,7 @@ def estimate_end_by_end(
     threshold: float | None,
     target: Target,
     confidence_level: float,
-    **place: float | None,
+    **place: Any,
 ) -> Estimate:
     """Estimate a metric whose share was estimated on the same rows, with a wide, skew interval.
 
