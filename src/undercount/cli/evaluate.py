@@ -10,10 +10,12 @@ from undercount.cli.command import (
     prints,
     progress,
 )
-from undercount.cli.gate import gate_options, read_requirements, report_verdict
+from undercount.cli.gate import read_requirements, report_verdict
 from undercount.cli.options import (
     DATA,
     TopType,
+    gate_options,
+    database_options,
     interval_options,
     output_options,
     reading_options,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command, short_help="Judge one or more score columns.")
 @DATA
 @reading_options
+@database_options
 @share_options
 @interval_options
 @click.option(

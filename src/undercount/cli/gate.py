@@ -1,4 +1,4 @@
-"""Requirements on the command line: how they are given, and how their verdict is told."""
+"""Requirements on the command line: how they are read, and how their verdict is told."""
 
 import re
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undercount.cli.command import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, prints
-from undercount.cli.options import combine_options
 from undercount.cli.wording import say
 
 if TYPE_CHECKING:
@@ -15,18 +14,6 @@ if TYPE_CHECKING:
 CODES = {"met": FINE, "failed": REQUIREMENT_FAILS, "inconclusive": INCONCLUSIVE}
 # What GitHub calls a line beside a job; one that is met needs none.
 ANNOTATIONS = {"failed": "error", "inconclusive": "warning"}
-gate_options = combine_options(
-    click.option(
-        "--require",
-        "requirements",
-        multiple=True,
-        metavar="'METRIC[@T] >= VALUE'",
-        help="Exit 1 if it fails, 3 if the interval straddles it or a check forbids a verdict; "
-        "'recall > 50% and fpr < 0.1' reads at --threshold.",
-    ),
-    click.option("--junit", type=click.Path(dir_okay=False), help="Write verdicts as JUnit XML."),
-    click.option("--github", is_flag=True, help="Annotate a GitHub job with open requirements."),
-)
 
 
 def read_requirements(options: dict[str, Any], threshold: float | None) -> "list[Requirement]":

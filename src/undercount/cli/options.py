@@ -42,9 +42,7 @@ class ShareType(click.ParamType):  # type: ignore[type-arg]  # generic in newer 
         return found
 
 
-def combine_options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Make one decorator of several options."""
-
+def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def decorate(function: Any) -> Any:
         for option in reversed(options):
             function = option(function)
@@ -66,7 +64,13 @@ CONFIDENCE_LEVEL = click.option(
     show_default=True,
     help="Share of intervals that hold the true value.",
 )
-SEED = click.option("--seed", type=int, default=0, show_default=True, help="Seed of resampling.")
+SEED = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Seed of resampling.",
+)
 HTML = click.option("--html", type=click.Path(dir_okay=False), help="Write the live report.")
 JSON = click.option(
     "--json",
@@ -96,12 +100,23 @@ _codings = (
     click.option("--positives", help="File of positive rows, for case-control samples."),
     DEBUG,
 )
-reading_options = combine_options(
+reading_options = _options(
     *_columns, click.option("--weight", help="Column of row weights."), *_codings
 )
+database_options = _options(
+    click.option(
+        "--from",
+        "database",
+        envvar="UNDERCOUNT_FROM",
+        show_envvar=True,
+        help="URL of a database, instead of DATA: postgres://user@host/name.",
+    ),
+    click.option("--table", help="Table of the database."),
+    click.option("--query", help="SELECT of the database, instead of a table."),
+)
 # Hidden because it does not work there: whoever tries it is told why.
-unweighted_options = combine_options(*_columns, click.option("--weight", hidden=True), *_codings)
-share_options = combine_options(
+unweighted_options = _options(*_columns, click.option("--weight", hidden=True), *_codings)
+share_options = _options(
     click.option(
         "--prevalence",
         type=_share,
@@ -125,7 +140,7 @@ share_options = combine_options(
     CONFIDENCE_LEVEL,
     SEED,
 )
-interval_options = combine_options(
+interval_options = _options(
     click.option(
         "--interval",
         "prevalence_interval",
@@ -141,7 +156,7 @@ interval_options = combine_options(
         help="Resamples of --interval bootstrap and combined.",
     ),
 )
-output_options = combine_options(
+output_options = _options(
     HTML,
     JSON,
     click.option(
@@ -151,6 +166,20 @@ output_options = combine_options(
     ),
     CSV,
     QUIET,
+)
+
+
+gate_options = _options(
+    click.option(
+        "--require",
+        "requirements",
+        multiple=True,
+        metavar="'METRIC[@T] >= VALUE'",
+        help="Exit 1 if it fails, 3 if the interval straddles it or a check forbids a verdict; "
+        "'recall > 50% and fpr < 0.1' reads at --threshold.",
+    ),
+    click.option("--junit", type=click.Path(dir_okay=False), help="Write verdicts as JUnit XML."),
+    click.option("--github", is_flag=True, help="Annotate a GitHub job with open requirements."),
 )
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.labelled import naive_curve
@@ -16,7 +15,7 @@ from undercount.assume.mixture import Target, mixture_curve
 from undercount.count.columns import make_frame
 from undercount.counts import ScoreCounts
 from undercount.curve import PARAMETRIC, CurveBounds, FloatArray, OperatingCurve, OperatingPoint
-from undercount.errors import CODES, Check, InputError, collect_warnings, named
+from undercount.errors import CODES, Check, InputError, collect_warnings, named, real_number
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.decisions import BestThreshold, Goal, ThresholdSearch, cost_weight
@@ -61,6 +60,14 @@ FORMS = {
     "comparison json": "undercount.show.comparison:as_json",
     "comparison text": "undercount.show.comparison:as_text",
 }
+
+
+def read_threshold(threshold: object) -> float:
+    """Return a threshold as a float."""
+    found = real_number(threshold)
+    if not math.isfinite(found):
+        raise InputError(f"{named('threshold')} must be one finite number; got {threshold!r}")
+    return found
 
 
 def render(form: str, *subject: Any) -> Any:
@@ -412,8 +419,7 @@ class Evaluation:
 
     def _answering(self, threshold: float) -> ScoreCounts:
         """Return counts that can be split at the threshold, counting once more if they must."""
-        if not isinstance(threshold, int | float | np.number):
-            raise InputError(f"threshold must be one number; got {threshold!r}")
+        threshold = read_threshold(threshold)
         try:
             self._every_point.at(threshold)
         except InputError:
