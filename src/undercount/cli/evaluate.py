@@ -14,8 +14,8 @@ from undercount.cli.gate import read_requirements, report_verdict
 from undercount.cli.options import (
     DATA,
     TopType,
-    gate_options,
     database_options,
+    gate_options,
     interval_options,
     output_options,
     reading_options,

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import Target, mixture_curve
