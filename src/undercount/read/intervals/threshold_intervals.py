@@ -29,6 +29,7 @@ from undercount.read.intervals.heads import (
     HeadCounts,
     IntervalKind,
     RatePoint,
+    TopRows,
     dataset_recall,
     fit,
     head_spread,
@@ -252,25 +253,25 @@ def population_limits(counts: HeadCounts, confidence_level: float, _: IntervalKi
 
 def _is_top_share(counts: HeadCounts) -> bool:
     """Whether a share of a population's highest rows is meant: where it starts is estimated."""
-    return counts.slope is not None and counts.design.target == "population" and counts.design.pure
+    return counts.top is not None and counts.design.target == "population" and counts.design.pure
 
 
 def _top_share(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> RateLimits:
     """Move the recall of the highest rows, whose share is fixed, and then the prevalence.
 
     Recall at the share Q is that above an estimated quantile: with slope ρ of recall by Q its
-    variance is g(1-g)(1/n_L - 2ρ/n) + ρ² Q(1-Q)/n, in case-control without the middle term. It
-    enters Wilson's interval as an effective size.
+    variance is V(1/n_L - 2ρ/n) + ρ² W/n, in case-control without the middle term; V = g(1-g) and
+    W = Q(1-Q) unless rows are tied there. It enters Wilson's interval as an effective size.
     """
     design, z = counts.design, two_sided_z(confidence_level)
-    base, slope = counts.point(), float(counts.slope or 0.0)
+    base, top = counts.point(), cast("TopRows", counts.top)
     rate, flagged = counts.rates[LABELLED], np.asarray(base.predicted_positive_rate)
     apart = design.sampling == "case-control"
     total = design.effective[UNLABELED] if apart else design.effective_total
     spread = rate * (1 - rate)
-    variance = spread / design.effective[LABELLED] + slope**2 * flagged * (1 - flagged) / total
+    variance = spread / design.effective[LABELLED] + top.slope**2 * top.everyone / total
     if not apart:
-        variance = np.maximum(variance - 2 * slope * spread / total, variance / 4)
+        variance = np.maximum(variance - 2 * top.slope * top.labelled / total, variance / 4)
     with np.errstate(divide="ignore", invalid="ignore"):
         size = np.where(spread > 0, spread / variance, design.effective[LABELLED])
 
@@ -491,7 +492,7 @@ def _method(design: MixtureDesign, kind: IntervalKind) -> str:
 def _flagged_variance(heads: HeadCounts) -> float:
     """Variance of the share predicted positive, 0 for these very rows."""
     design = heads.design
-    if design.target == "dataset" or heads.slope is not None:
+    if design.target == "dataset" or heads.top is not None:
         return 0.0
     rate = float(design.mixing.everyone @ heads.rates)
     apart = design.sampling == "case-control"
