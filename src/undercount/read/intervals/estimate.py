@@ -142,8 +142,9 @@ def _check(
             f"{named('unlabeled_prevalence')} or {named('label_frequency')}"
         )
     if facts.family == "threshold":
-        free = facts.name == "expected_cost" and beta == 0  # false positives may cost nothing
-        if not free and not 0 < real_number(beta) < math.inf:
+        if facts.name == "expected_cost" and not 0 <= real_number(beta) <= 1:
+            raise InputError(f"beta of expected_cost is a weight in [0, 1]; got {beta!r}")
+        if facts.name != "expected_cost" and not 0 < real_number(beta) < math.inf:
             raise InputError(f"beta must be a number above 0; got {beta!r}")
         if threshold is None:
             raise InputError(f"{facts.name} needs a threshold; rows with at least this score count")
