@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.mixture import LABELLED, MixtureDesign, Target, design_of
+from undercount.assume.mixture import LABELLED, UNLABELED, MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingPoint, metric_names, read_metric
 from undercount.errors import InputError
@@ -163,7 +163,7 @@ class ThresholdSearch:
         points = self._points(counts, self.shares)
         values = goal.value(points)
         raw = float(values[places[0]] - values[places[1]])
-        errors = self._errors(goal, counts, points, places[1])
+        errors = self._errors(goal, counts, places[1])
         tail = (1 - self.confidence_level) / 2
         low = raw - float(np.quantile(errors, 1 - tail))
         high = raw - float(np.quantile(errors, tail))
@@ -184,13 +184,14 @@ class ThresholdSearch:
             "labels drawn anew",
         )
 
-    def _errors(self, goal: Goal, counts: ScoreCounts, points: RatePoint, over: int) -> FloatArray:
-        """Return by how much the best point of other draws looks better there than it is here."""
-        drawn = _draw(counts, self.shares, self.target, np.random.default_rng(self.random_state))
+    def _errors(self, goal: Goal, counts: ScoreCounts, over: int) -> FloatArray:
+        """Return by how much the best point of other draws looks better there than it is."""
+        rng = np.random.default_rng(self.random_state)
+        drawn, truth = _draw(counts, self.shares, self.target, rng)
         chosen = goal.choose(drawn)
         rows = np.arange(len(chosen))
-        seen, truth = goal.value(drawn), goal.value(points)
-        errors = (seen[rows, chosen] - seen[:, over]) - (truth[chosen] - truth[over])
+        seen, real = goal.value(drawn), goal.value(truth)
+        errors = (seen[rows, chosen] - seen[:, over]) - (real[rows, chosen] - real[:, over])
         found = errors[(chosen >= 0) & np.isfinite(errors)]
         return found if len(found) else np.zeros(1)
 
@@ -213,38 +214,74 @@ def _share_ends(shares: Shares) -> list[Shares]:
 
 def _draw(
     counts: ScoreCounts, shares: Shares, target: Target, rng: np.random.Generator
-) -> RatePoint:
-    """Draw labels anew, and for a population the other rows too; one row of rates a draw.
+) -> tuple[RatePoint, RatePoint]:
+    """Draw labels anew; return the rates that are seen and those that are true, a row a draw.
 
-    For these very rows all stay where they are, and labels vary by as much less as positives are
-    labelled already (the finite-population correction).
+    Rows that carry a label and, for these very rows, the hidden positives are drawn from the
+    smoothed distribution of the labelled ones: drawn from themselves, the peaks that searching
+    finds by chance would be there in every draw, and true. For a population the unlabeled rows are
+    drawn as well, and the smoothed rates are the truth.
     """
     design = design_of(counts, shares, shares.sampling, target)
-    labelled, unlabeled, negative = _rates(counts)
-    shaken = _shake(labelled, float(design.effective[LABELLED]), rng)
+    _, unlabeled, negative = _rates(counts)
+    cells = _smoothed(counts, design)
+    base = np.append(0.0, np.cumsum(cells))
+    size = max(round(float(design.effective[LABELLED])), 1)
+    labelled = _accumulate(rng.multinomial(size, cells, N_DRAWS))
+    seen, truth, other = labelled / size, np.broadcast_to(base, labelled.shape), unlabeled
     if target == "dataset":
-        moved = design.mixing.positive[LABELLED] * math.sqrt(_left(design)) * shaken
-        base = design.mixing.exact_rates(labelled, unlabeled, negative)
-        tpr, flagged = base[0] + moved, base[2] + 0.0 * moved
+        purity, apart = float(design.label_purity), design.sampling == "case-control"
+        known = 0.0 if apart else purity * float(design.sizes[LABELLED])
+        hidden = max(round(float(design.mixing.positives) - known), 1)
+        more = _accumulate(rng.multinomial(hidden, cells, N_DRAWS))
+        truth = more / hidden if apart else (labelled + more) / (size + hidden)
     else:
-        other = unlabeled + _shake(unlabeled, float(design.effective[1]), rng)
-        tpr, _, flagged = design.mixing.exact_rates(labelled + shaken, other, negative)
+        rows = max(round(float(design.effective[UNLABELED])), 1)
+        other = _accumulate(rng.multinomial(rows, np.diff(unlabeled), N_DRAWS)) / rows
+    # Of these very rows those flagged are the same in every draw.
+    flagged = design.mixing.exact_rates(_rates(counts)[0], unlabeled, negative)[2]
+    here = flagged if target == "dataset" else None
+    return (
+        _recovered(design, (seen, other, negative), here),
+        _recovered(design, (truth, unlabeled, negative), here),
+    )
+
+
+def _recovered(
+    design: MixtureDesign, rates: tuple[FloatArray, ...], flagged: FloatArray | None
+) -> RatePoint:
+    """Return the rates that follow from those of the three kinds of rows."""
+    tpr, _, share = design.mixing.exact_rates(*rates)
+    share = share if flagged is None else flagged + 0.0 * tpr
     prevalence = float(design.mixing.prevalence)
-    return RatePoint(tpr, (flagged - prevalence * tpr) / (1 - prevalence), prevalence, flagged)
+    return RatePoint(tpr, (share - prevalence * tpr) / (1 - prevalence), prevalence, share)
 
 
-def _left(design: MixtureDesign) -> float:
-    """Return the share of the variance that labels of these rows still have."""
-    if design.sampling == "case-control":
-        hidden = float(design.mixing.positives)
-        return 1 + float(design.sizes[LABELLED]) / max(hidden, 1.0)
-    return float(np.clip(design.unlabelled_share, 0.0, 1.0))
+def _accumulate(drawn: NDArray[np.int64]) -> FloatArray:
+    return np.concatenate([np.zeros((len(drawn), 1)), np.cumsum(drawn, axis=1)], axis=1)
 
 
-def _shake(rate: FloatArray, size: float, rng: np.random.Generator) -> FloatArray:
-    """Return how far rates of so many rows, drawn anew, lie from the rates they are drawn from."""
-    n_rows = max(round(size), 1)
-    cells = np.maximum(np.diff(rate), 0.0)
-    drawn = rng.multinomial(n_rows, cells / cells.sum(), N_DRAWS)
-    heads = np.concatenate([np.zeros((N_DRAWS, 1)), np.cumsum(drawn, axis=1)], axis=1)
-    return np.asarray(heads / n_rows - rate)
+def _smoothed(counts: ScoreCounts, design: MixtureDesign) -> FloatArray:
+    """Return the share of the positives in each cell, smoothed over √n labelled rows around.
+
+    What is smoothed is how many labelled rows there are for each row of the target; a cell that
+    holds as many labelled rows by itself keeps its own.
+    """
+    rows = counts.unlabeled + counts.positive
+    rows = rows if design.sampling == "case-control" else rows + counts.negative
+    total = counts.n_positive
+    reach = total / math.sqrt(max(design.effective[LABELLED], 1.0))
+    ends, places = np.cumsum(counts.positive), np.cumsum(rows)
+    middle = ends - counts.positive / 2
+    held = counts.positive > 0
+    known = np.concatenate([[0.0], middle[held], [total]])
+    at = np.concatenate([[0.0], (places - rows / 2)[held], [places[-1]]])
+    low, high = np.maximum(middle - reach, 0.0), np.minimum(middle + reach, total)
+    span = np.maximum(np.interp(high, known, at) - np.interp(low, known, at), 1e-300)
+    density = np.where(
+        counts.positive >= reach,
+        counts.positive / np.where(rows > 0, rows, 1.0),
+        (high - low) / span,
+    )
+    mass = density * rows
+    return np.asarray(mass / mass.sum())
