@@ -262,7 +262,7 @@ def _accumulate(drawn: NDArray[np.int64]) -> FloatArray:
 
 
 def _smoothed(counts: ScoreCounts, design: MixtureDesign) -> FloatArray:
-    """Return the share of the positives in each cell, smoothed over √n labelled rows around.
+    """Return the share of the positives in each cell, smoothed over n^(2/3) labelled rows around.
 
     What is smoothed is how many labelled rows there are for each row of the target; a cell that
     holds as many labelled rows by itself keeps its own.
@@ -270,7 +270,7 @@ def _smoothed(counts: ScoreCounts, design: MixtureDesign) -> FloatArray:
     rows = counts.unlabeled + counts.positive
     rows = rows if design.sampling == "case-control" else rows + counts.negative
     total = counts.n_positive
-    reach = total / math.sqrt(max(design.effective[LABELLED], 1.0))
+    reach = total / max(float(design.effective[LABELLED]), 1.0) ** (1 / 3)
     ends, places = np.cumsum(counts.positive), np.cumsum(rows)
     middle = ends - counts.positive / 2
     held = counts.positive > 0
