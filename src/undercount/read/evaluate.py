@@ -29,7 +29,7 @@ from undercount.read.evaluation import Evaluation, MetricRow, read_threshold
 from undercount.read.flagged_check import flagged_check
 from undercount.read.hidden_share import HiddenShare, shared_share
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
-from undercount.read.labelled_chance import scale_check
+from undercount.read.labelled_chance import EVEN, scale_check
 from undercount.shares import SAMPLINGS, Sampling
 
 UNLABELED = -1  # as `read_labels` codes it
@@ -137,7 +137,7 @@ def evaluate(
     if name is not None:
         check_name(name)
     pure = isinstance(label_purity, int | float) and label_purity == 1
-    if label is not None or is_frame(y):
+    if label is not None or (isinstance(score, str) and is_frame(y)):
         name = name or str(score)
         model = count_column(y, label, score, unlabeled, sample_weight, threshold, compact=pure)
     else:
@@ -264,7 +264,8 @@ def _evaluate(name: str, model: CountedModel, hidden: HiddenShare, wanted: Wante
         checks.append(negatives_check(model.counts))
     if model.threshold is not None:
         checks.append(flagged_check(model.counts, model.threshold))
-    checks += scale_check(model.counts, hidden.shares, model.threshold)
+    if model.threshold == EVEN:
+        checks += scale_check(model.counts, hidden.shares)
     return replace(made, checks=with_warnings(checks, [*hidden.warned, *warned]))
 
 

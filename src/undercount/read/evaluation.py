@@ -111,7 +111,9 @@ class MetricRow:
     @property
     def label(self) -> str:
         """Name with threshold, as people say it."""
-        return f"{self.metric}{place_words(self.threshold, self.top)}"
+        if self.top is not None:
+            return f"{self.metric}{place_words(None, self.top)}"
+        return self.metric if self.threshold is None else f"{self.metric}@{self.threshold:g}"
 
 
 @dataclass(frozen=True)

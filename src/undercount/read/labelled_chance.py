@@ -66,9 +66,9 @@ def predicts_labels(means: tuple[float, float], counts: ScoreCounts, shares: Sha
     return max(means) < middle
 
 
-def scale_check(counts: ScoreCounts, shares: Shares, threshold: float | None) -> list[Check]:
+def scale_check(counts: ScoreCounts, shares: Shares) -> list[Check]:
     """UC014: one half of a chance of being labelled is not one half of being positive."""
-    if threshold != EVEN or shares.sampling != "single-sample":
+    if shares.sampling != "single-sample":
         return []
     if counts.score[0] > 1 or counts.score[-1] < 0:
         return []  # no probabilities

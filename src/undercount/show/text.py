@@ -39,7 +39,10 @@ def metric_title(metric: str) -> str:
 
 def title(row: MetricRow) -> str:
     """Name a row as people say it."""
-    return f"{metric_title(row.metric)}{place_words(row.threshold, row.top)}"
+    name = metric_title(row.metric)
+    if row.top is not None:
+        return f"{name}{place_words(None, row.top)}"
+    return name if row.threshold is None else f"{name}@{row.threshold:g}"
 
 
 def percent(share: float) -> str:
