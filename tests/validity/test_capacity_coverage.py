@@ -162,7 +162,9 @@ def test_intervals_of_the_highest_rows_and_of_costs_cover(world, target):
     for (key, level), share in found.items():
         # Four standard errors of the simulation beside what is promised.
         slack = 4 * math.sqrt(level * (1 - level) / N_DRAWS)
-        assert level - 0.02 - slack <= share <= min(level + 0.035 + slack, 1.0), (key, level, share)
+        assert share >= level - 0.02 - slack, (key, level, share)
+        # At lower levels few labelled rows on one side let coverage jump from .6 to .96.
+        assert level < LEVELS[-1] or share <= 0.975 + slack, (key, level, share)
 
 
 @pytest.mark.slow
