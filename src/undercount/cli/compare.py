@@ -62,12 +62,6 @@ if TYPE_CHECKING:
     metavar="'A.METRIC > B.METRIC'",
     help="Exit 1 if it fails, 3 if the interval straddles it; also 'A.METRIC >= B.METRIC - 0.02'.",
 )
-@click.option(
-    "--csv",
-    "csv_file",
-    type=click.Path(dir_okay=False, allow_dash=True),
-    help="Write the differences of every pair as CSV; - for stdout.",
-)
 @output_options
 def compare(data: tuple[str, ...], **options: Any) -> int:
     """Compare the scores of two or more columns on the same rows."""

@@ -1,13 +1,14 @@
 """Several models on the same rows: which is better, and does that depend on the prevalence."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
 from undercount.assume.mixture import design_of
+from undercount.count.columns import backend_of, is_frame, take_columns
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
 from undercount.read.differences import (
@@ -19,7 +20,13 @@ from undercount.read.differences import (
     Paired,
     Question,
 )
-from undercount.read.evaluate import RecountableRows, count_model, evaluate, evaluate_models
+from undercount.read.evaluate import (
+    RecountableRows,
+    count_model,
+    evaluate,
+    evaluate_models,
+    name_columns,
+)
 from undercount.read.evaluation import Evaluation, render
 from undercount.read.intervals.paired import Cut, ModelRows
 from undercount.read.leaderboard import Standing, standings, turn
@@ -135,7 +142,7 @@ class Comparison:
         if same_workload:
             values = {name: known[metric] for name, known in self.workload.values.items()}
         else:
-            values = {name: _value(e, metric) for name, e in self.evaluations.items()}
+            values = {name: m.table[metric].value for name, m in self.paired.models.items()}
         return standings(values, found, self.confidence_level)
 
     def across_shares(self, metric: str | None = None) -> dict[str, FloatArray]:
@@ -204,8 +211,9 @@ class Comparison:
 
 def compare(
     y: Any,
-    scores: Mapping[str, Any],
+    scores: Mapping[str, Any] | Sequence[str],
     *,
+    label: str | None = None,
     threshold: float | Mapping[str, float] | None = None,
     top: float | None = None,
     by: str | None = None,
@@ -225,10 +233,13 @@ def compare(
 
     Parameters
     ----------
-    y : array-like
-        Labels as in `evaluate`.
-    scores : mapping
-        Name of each model → its scores.
+    y : array-like or frame
+        Labels as in `evaluate`, or a frame of any engine.
+    scores : mapping or list of str
+        Name of each model → its scores; of a frame the columns of scores, in a list or by the
+        names of their models.
+    label : str, optional
+        Of a frame the column of labels.
     threshold : float or mapping, optional
         One for all models or one a model; adds metrics at a threshold.
     top : int, optional
@@ -266,6 +277,10 @@ def compare(
     >>> comparison.difference("roc_auc").depends_on_prevalence
     False
     """
+    backend = ""
+    if label is not None or is_frame(y):
+        backend = backend_of(y) if is_frame(y) else ""
+        y, scores = _take_models(y, label, scores)
     if not isinstance(scores, Mapping):
         raise InputError(
             f"scores must map names to scores, {{'new': a, 'old': b}}; got {type(scores).__name__}"
@@ -284,7 +299,10 @@ def compare(
     purity = options.get("label_purity", 1.0)
     pure = isinstance(purity, int | float) and purity == 1
     counted = {
-        name: count_model(y, score, unlabeled, sample_weight, thresholds.get(name), compact=pure)
+        name: replace(
+            count_model(y, score, unlabeled, sample_weight, thresholds.get(name), compact=pure),
+            backend=backend,
+        )
         for name, score in scores.items()
     }
     evaluations = evaluate_models(counted, **options)
@@ -319,6 +337,14 @@ def _workload(paired: Paired, tied: Mapping[str, float], *, chosen: bool) -> Wor
     return Workload(size, chosen, values, cuts, tied, tuple(found))
 
 
+def _take_models(frame: Any, label: Any, scores: Any) -> tuple[Any, dict[str, Any]]:
+    """Take labels and the scores of each model out of a frame."""
+    names = [scores] if isinstance(scores, str) else scores
+    columns = dict(names) if isinstance(names, Mapping) else {name: name for name in names}
+    found = take_columns(frame, name_columns(frame, label, list(columns.values())))
+    return found[label], {name: found[column] for name, column in columns.items()}
+
+
 def _models(
     evaluations: Mapping[str, Evaluation],
     thresholds: Mapping[str, float],
@@ -338,12 +364,8 @@ def _models(
         cuts = [Cut(thresholds[name])] if thresholds else []
         last, tied[name] = cut_at(size, evaluation.counts, parts, weights, design)
         found = ModelRows(evaluation.counts, parts, design, [*cuts, last], weights)
-        models[name] = Model(evaluation, found)
+        models[name] = Model(evaluation.standard(), found)
     return models, tied
-
-
-def _value(evaluation: Evaluation, metric: str) -> float:
-    return next(row.estimate.value for row in evaluation.rows if row.metric == metric)
 
 
 def _thresholds(

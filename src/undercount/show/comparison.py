@@ -142,16 +142,9 @@ def leaderboard_table(comparison: Comparison) -> Table:
     head = ["rank", "model", metric_title(comparison.by), "less than the best", "p"]
     rows = []
     for standing in comparison.leaderboard():
-        estimate = comparison[standing.name].estimate(
-            comparison.by, _threshold(comparison[standing.name], comparison.by)
-        )
+        estimate = comparison.paired.models[standing.name].table[comparison.by]
         rows.append([standing.rank_words, standing.name, value_words(estimate), *_behind(standing)])
     return head, rows
-
-
-def _threshold(evaluation: Evaluation, metric: str) -> float | None:
-    row = next(row for row in evaluation.rows if row.metric == metric)
-    return row.threshold
 
 
 def _behind(standing: Standing, scale: float | None = None) -> list[str]:
@@ -172,7 +165,7 @@ def threshold_table(comparison: Comparison) -> Table:
     for name, evaluation in comparison.evaluations.items():
         if evaluation.threshold is None:
             return head, []
-        counts, found = evaluation.counts, {row.metric: row.estimate for row in evaluation.rows}
+        counts, found = evaluation.counts, comparison.paired.models[name].table
         at = counts.score >= evaluation.threshold
         of_target = [counts.unlabeled]
         if evaluation.shares.sampling == "single-sample":
