@@ -21,7 +21,7 @@ _MOST = 0.98
 # Part of the working posterior that is smooth, and how steep that is beside the labels.
 GUARD, GUARD_SLOPE = 0.1, 0.5
 # Spread of what verdicts may add to the log odds of the posterior, and of their slope around 1.
-_SHIFT, _SLOPE = 2.0, 0.5
+SHIFT, SLOPE = 2.0, 0.5
 _ROUNDING = 1e-9
 
 
@@ -216,6 +216,26 @@ class Reviews:
         )
 
 
+def rescored(reviews: Reviews, scores: NDArray[Any]) -> Reviews:
+    """Check that reviewed rows have the scores of the data."""
+    if reviews.rows is None or not len(reviews.rows):
+        return reviews
+    if reviews.rows.max() >= len(scores) or reviews.rows.min() < 0:
+        raise InputError(
+            f"a review speaks of row {reviews.rows.max()}; the data have {row_words(len(scores))}",
+            argument="reviews",
+        )
+    differ = np.flatnonzero(scores[reviews.rows].astype(np.float64) != reviews.score)
+    if differ.size:
+        row = reviews.rows[differ[0]]
+        raise InputError(
+            f"row {row} was reviewed at score {reviews.score[differ[0]]:.6g} and has "
+            f"{float(scores[row]):.6g} now: the plan was made for other data or another model",
+            argument="reviews",
+        )
+    return reviews
+
+
 def _join(parts: list[Any]) -> Any:
     return None if any(part is None for part in parts) else np.concatenate(parts)
 
@@ -363,7 +383,7 @@ class ReviewedCells:
         """
         logit = np.log(self.posterior) - np.log1p(-self.posterior)
         x, y = logit[self.place], self.verdict
-        design, prior = np.stack([np.ones(len(x)), x], axis=1), np.array([_SHIFT, _SLOPE]) ** -2
+        design, prior = np.stack([np.ones(len(x)), x], axis=1), np.array([SHIFT, SLOPE]) ** -2
         theta = np.array([0.0, 1.0])
         for _ in range(50):
             share = 1 / (1 + np.exp(-design @ theta))
