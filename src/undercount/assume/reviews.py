@@ -202,18 +202,14 @@ class Reviews:
         same = np.array_equal(self.design.edges, other.design.edges)
         if not same or not np.array_equal(self.design.n_unlabeled, other.design.n_unlabeled):
             raise InputError("rounds of reviews can be joined only if their strata are the same")
-        rows = [each.rows for each in (self, other)]
-        weights = [each.weight for each in (self, other)]
-        # What both hold is said once; only what the first left open may be told by the second.
-        return replace(
-            self,
-            rows=None if None in (type(r) for r in rows) else _join(rows),
-            verdict=_join([self.verdict, other.verdict]),
-            score=_join([self.score, other.score]),
-            stratum=_join([self.stratum, other.stratum]),
-            weight=_join(weights),
-            design=replace(self.design, order=_join([self.design.order, other.design.order])),
-        )
+        joined = [_join([getattr(r, name) for r in (self, other)]) for name in _COLUMNS]
+        rows, verdict, score, stratum, weight = joined
+        kept = _once(rows, verdict)
+        design = replace(self.design, order=stratum[kept])
+        return Reviews(rows, verdict, score, stratum, design, weight)
+
+
+_COLUMNS = ("rows", "verdict", "score", "stratum", "weight")
 
 
 def rescored(reviews: Reviews, scores: NDArray[Any]) -> Reviews:
@@ -373,6 +369,19 @@ class ReviewedCells:
         """Rows of its stratum for which each such row stands."""
         ratio = self.unlabeled_rows / np.maximum(self.reviewed_rows, 1)
         return np.asarray(ratio[self.stratum[self.place]])
+
+    @cached_property
+    def squared_weight(self) -> FloatArray:
+        """Mean square of the weight of an unlabeled row in each group of strata.
+
+        The mean weight is known; the spread around it is taken to be the same in all strata.
+        """
+        rows = np.maximum(self.unlabeled_rows, 1.0)
+        mean = np.bincount(self.stratum, self.counts.unlabeled, len(rows)) / rows
+        if not self.counts.weighted:
+            return np.ones(len(rows))
+        spread = self.counts.squared_weight[2] * float(rows.sum()) / self.counts.n_unlabeled**2
+        return np.asarray(mean**2 * max(spread, 1.0))
 
     @cached_property
     def recalibrated(self) -> FloatArray:

@@ -80,14 +80,15 @@ class Reviewed:
         if self.asked == "random" and not self.testable:
             raise InputError(
                 f"{named('labels', repr('random'))} needs labelled positives that were part of "
-                f"the rows; pass {named('labels', repr('any'))}",
+                f"the rows, without weights; pass {named('labels', repr('any'))}",
                 argument="labels",
             )
 
     @property
     def testable(self) -> bool:
         """Whether labels can be told from and joined with what reviews found."""
-        return self.sampling == "single-sample" and self.counts.n_positive > 0
+        alike = not self.counts.weighted  # a label's weight says nothing of its chance
+        return alike and self.sampling == "single-sample" and self.counts.n_positive > 0
 
     @property
     def n_planned(self) -> int:

@@ -99,7 +99,7 @@ class ReviewedMetrics:
         cells = self.cells
         rows, drawn = cells.unlabeled_rows, cells.reviewed_rows
         one = self.shares.variance(gradient.turned, len(rows))
-        each = rows * np.maximum(rows - drawn, 0.0) * one / drawn
+        each = rows * np.maximum(rows - drawn, 0.0) * one * cells.squared_weight / drawn
         total = float(each.sum())
         freedom = total**2 / max(float((each**2 / drawn).sum()), 1e-300) if total > 0 else np.inf
         if self.target == "population":
