@@ -212,8 +212,8 @@ class Reviews:
 _COLUMNS = ("rows", "verdict", "score", "stratum", "weight")
 
 
-def rescored(reviews: Reviews, scores: NDArray[Any]) -> Reviews:
-    """Check that reviewed rows have the scores of the data."""
+def check_scores(reviews: Reviews, scores: NDArray[Any]) -> Reviews:
+    """Return reviews whose rows have the scores of the data; refuse others."""
     if reviews.rows is None or not len(reviews.rows):
         return reviews
     if reviews.rows.max() >= len(scores) or reviews.rows.min() < 0:
@@ -330,9 +330,18 @@ class ReviewedCells:
         check_unchanged(self.counts, self.reviews.design)
         object.__setattr__(self, "group", _groups(self.reviews.sizes))
 
+    @property
+    def unlabeled(self) -> FloatArray:
+        """Unlabeled rows of each unit; units are cells here, and rows in `CrossedCells`."""
+        return self.counts.unlabeled
+
+    def moves(self, by_cell: FloatArray) -> FloatArray:
+        """Return for each unit what is known of each cell."""
+        return by_cell
+
     @cached_property
     def stratum(self) -> IntArray:
-        """Group of strata that each cell belongs to."""
+        """Group of strata that each unit belongs to."""
         return np.asarray(self.group[self.reviews.design.stratum_of(self.counts.score)])
 
     @cached_property
@@ -347,7 +356,7 @@ class ReviewedCells:
 
     @cached_property
     def place(self) -> IntArray:
-        """Cell of each row with a verdict."""
+        """Unit of each row with a verdict."""
         score = self.reviews.score[self.reviews.answered]
         cell = np.searchsorted(-self.counts.score, -score)
         return np.minimum(cell, len(self.counts.score) - 1)
@@ -377,7 +386,7 @@ class ReviewedCells:
         The mean weight is known; the spread around it is taken to be the same in all strata.
         """
         rows = np.maximum(self.unlabeled_rows, 1.0)
-        mean = np.bincount(self.stratum, self.counts.unlabeled, len(rows)) / rows
+        mean = np.bincount(self.stratum, self.unlabeled, len(rows)) / rows
         if not self.counts.weighted:
             return np.ones(len(rows))
         spread = self.counts.squared_weight[2] * float(rows.sum()) / self.counts.n_unlabeled**2
@@ -385,7 +394,7 @@ class ReviewedCells:
 
     @cached_property
     def recalibrated(self) -> FloatArray:
-        """The working posterior of each cell after a look at all verdicts.
+        """The working posterior of each unit after a look at all verdicts.
 
         Its log odds are shifted and stretched (logistic regression of the verdicts, drawn towards
         leaving them as they are), which is what labels that prefer high or low scores would need.
@@ -409,7 +418,11 @@ class ReviewedCells:
         """Positives among the unlabeled rows of each cell; negative in some by chance."""
         excess = self.weight * (self.verdict - self.posterior[self.place]) * self.stands_for
         found = np.bincount(self.place, excess, len(self.posterior))
-        return np.asarray(self.counts.unlabeled * self.posterior + found)
+        return self._by_cell(self.unlabeled * self.posterior + found)
+
+    def _by_cell(self, by_unit: FloatArray) -> FloatArray:
+        """Sum up over the units of each cell."""
+        return by_unit
 
     @cached_property
     def everyone(self) -> FloatArray:
@@ -423,6 +436,86 @@ class ReviewedCells:
     def positive(self) -> FloatArray:
         """Positives of the target in each cell."""
         return self.hidden if self.apart else np.asarray(self.counts.positive + self.hidden)
+
+
+@dataclass(frozen=True, eq=False)
+class CrossedCells(ReviewedCells):
+    """Hold what reviews planned by one model's scores say of the cells of another's.
+
+    Units are the unlabeled rows: their strata and working posterior are those of the plan, while
+    what their verdicts add stands in the cells of this model.
+
+    Attributes
+    ----------
+    plan : ReviewedCells
+        The cells of the model by which the reviews were planned.
+    plan_cell, own_cell : array of int
+        Cell of each unlabeled row by the plan's model, and by this one.
+    reviewed : array of int
+        Unlabeled row of each verdict, as a place in the two above.
+    """
+
+    plan: ReviewedCells = field(kw_only=True)
+    plan_cell: IntArray = field(kw_only=True)
+    own_cell: IntArray = field(kw_only=True)
+    reviewed: IntArray = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "group", self.plan.group)
+
+    @classmethod
+    def of(
+        cls,
+        counts: ScoreCounts,
+        scores: NDArray[Any],
+        plan: ReviewedCells,
+        plan_scores: NDArray[Any],
+        pool: IntArray,
+    ) -> "CrossedCells":
+        """Read the scores of the unlabeled rows (positions `pool`) by both models."""
+        rows = plan.reviews.rows
+        if rows is None:
+            raise InputError("comparing needs to know which rows were reviewed", argument="reviews")
+        own, other = (
+            np.searchsorted(-each.score, -score[pool].astype(np.float64))
+            for each, score in ((counts, scores), (plan.counts, plan_scores))
+        )
+        return cls(
+            counts,
+            plan.reviews,
+            plan.posterior[other],
+            plan=plan,
+            plan_cell=other,
+            own_cell=own,
+            reviewed=np.searchsorted(pool, rows[plan.reviews.answered]),
+        )
+
+    @cached_property
+    def unlabeled(self) -> FloatArray:  # type: ignore[override] # one for each row
+        """One for each unlabeled row."""
+        return np.ones(len(self.own_cell))
+
+    def moves(self, by_cell: FloatArray) -> FloatArray:
+        """Return for each unlabeled row what is known of its cell."""
+        return by_cell[self.own_cell]
+
+    @cached_property
+    def stratum(self) -> IntArray:
+        """Group of strata that each unlabeled row belongs to."""
+        return np.asarray(self.plan.stratum[self.plan_cell])
+
+    @cached_property
+    def place(self) -> IntArray:
+        """Unlabeled row of each verdict."""
+        return self.reviewed
+
+    @cached_property
+    def recalibrated(self) -> FloatArray:
+        """The plan's, row by row."""
+        return np.asarray(self.plan.recalibrated[self.plan_cell])
+
+    def _by_cell(self, by_unit: FloatArray) -> FloatArray:
+        return np.bincount(self.own_cell, by_unit, len(self.counts.score))
 
 
 def check_unchanged(counts: ScoreCounts, design: ReviewDesign) -> None:

@@ -1,15 +1,15 @@
 """One call for "how good is my model really?", for one model or for several on the same rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import Target
-from undercount.assume.reviews import Reviews, rescored
+from undercount.assume.reviews import CrossedCells, Reviews, check_scores
 from undercount.count.arrays import read_labels, read_scores, read_weights
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
@@ -27,6 +27,7 @@ from undercount.read.checks import (
 from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
 from undercount.read.hidden_share import HiddenShare, refuse_shares, reviewed_share, shared_share
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
+from undercount.read.review_differences import plan_model
 from undercount.read.reviewed import Labels, Reviewed
 from undercount.read.sensitivity import AREAS
 from undercount.shares import Sampling
@@ -165,8 +166,8 @@ class CountedModel:
     recount: "RecountableRows | None" = None
 
     def reviews_of(self, reviews: Reviews) -> Reviews:
-        """Return the reviews as they are; those of another model's plan get this one's scores."""
-        return reviews if self.recount is None else rescored(reviews, self.recount.scores)
+        """Return the reviews, whose scores must be those of these rows."""
+        return reviews if self.recount is None else check_scores(reviews, self.recount.scores)
 
 
 def evaluate_models(
@@ -208,13 +209,40 @@ def evaluate_models(
         }
     refuse_shares(options)
     found = {}
-    for name, model in models.items():
-        reviewed = Reviewed(
-            model.counts, model.reviews_of(reviews), labels, **about, sequential=sequential
-        )
+    for name, reviewed in _reviewed(models, reviews, labels, **about).items():
+        reviewed = replace(reviewed, sequential=sequential)
         share = reviewed_share(counts, reviewed)
-        found[name] = _evaluate(name, model, share, target, confidence_level, reviewed)
+        found[name] = _evaluate(name, models[name], share, target, confidence_level, reviewed)
     return found
+
+
+def _reviewed(
+    models: Mapping[str, CountedModel], reviews: Reviews, labels: Labels | None, **about: Any
+) -> dict[str, Reviewed]:
+    """Read the reviews by each model; those of several models rest on reviews alone."""
+    if len(models) == 1:
+        ((name, model),) = models.items()
+        return {name: Reviewed(model.counts, model.reviews_of(reviews), labels, **about)}
+    if labels == "random":
+        raise InputError(
+            f"models are compared by {named('reviews')} alone; pass {named('labels', repr('any'))}",
+            argument="labels",
+        )
+    rows = {name: cast("RecountableRows", model.recount) for name, model in models.items()}
+    planned = plan_model(reviews, {name: each.scores for name, each in rows.items()})
+    plan = Reviewed(models[planned].counts, reviews, "any", **about)
+    pool = np.flatnonzero(rows[planned].labels == UNLABELED)
+
+    def crossed(name: str) -> Callable[[ScoreCounts], CrossedCells]:
+        cells, plan_scores = plan.cells(plan.counts), rows[planned].scores
+        return lambda counts: CrossedCells.of(counts, rows[name].scores, cells, plan_scores, pool)
+
+    return {
+        name: plan
+        if name == planned
+        else Reviewed(model.counts, reviews, "any", **about, crossed=crossed(name))
+        for name, model in models.items()
+    }
 
 
 def _evaluate(

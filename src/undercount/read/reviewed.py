@@ -1,5 +1,6 @@
 """What reviews make of an evaluation: two answers, and which of them to believe."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -8,6 +9,7 @@ import numpy as np
 
 from undercount.assume.mixture import Target
 from undercount.assume.reviews import (
+    CrossedCells,
     ReviewedCells,
     Reviews,
     curve_of,
@@ -47,6 +49,9 @@ class Reviewed:
         What to suppose of the labels; None: random unless the test rejects it.
     sequential : bool
         Whether intervals hold at every look while verdicts come in.
+    crossed : callable, optional
+        If the reviews were planned by another model's scores: how to read them by this one's. The
+        answer then rests on reviews alone.
 
     Examples
     --------
@@ -70,6 +75,7 @@ class Reviewed:
     target: Target = "dataset"
     confidence_level: float = 0.95
     sequential: bool = False
+    crossed: Callable[[ScoreCounts], CrossedCells] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.asked is not None and self.asked not in LABELS:
@@ -87,8 +93,9 @@ class Reviewed:
     @property
     def testable(self) -> bool:
         """Whether labels can be told from and joined with what reviews found."""
-        alike = not self.counts.weighted  # a label's weight says nothing of its chance
-        return alike and self.sampling == "single-sample" and self.counts.n_positive > 0
+        if self.counts.weighted or self.crossed is not None:
+            return False  # a label's weight says nothing of its chance
+        return self.sampling == "single-sample" and self.counts.n_positive > 0
 
     @property
     def n_planned(self) -> int:
@@ -124,6 +131,8 @@ class Reviewed:
 
     def cells(self, counts: ScoreCounts) -> ReviewedCells:
         """Return what is known of each cell of the counts."""
+        if self.crossed is not None:
+            return self.crossed(counts)
         posterior = working_posterior(counts, self.reviews.design.unlabeled_prevalence)
         return ReviewedCells(counts, self.reviews, posterior, self.sampling == "case-control")
 

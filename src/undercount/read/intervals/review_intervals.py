@@ -29,15 +29,15 @@ class StratumShares:
     posterior gives, and within the stratum it moves like the posterior, on the scale of log odds.
     """
 
-    stratum: IntArray  # of each cell
-    unlabeled: FloatArray  # in each cell
-    posterior: FloatArray  # of each cell, what verdicts are compared with
-    share: FloatArray  # of each cell
+    stratum: IntArray  # of each unit, a cell or a row
+    unlabeled: FloatArray  # rows in each unit
+    posterior: FloatArray  # of each unit, what verdicts are compared with
+    share: FloatArray  # of each unit
 
     @classmethod
     def of(cls, cells: ReviewedCells) -> "StratumShares":
         """Read the verdicts."""
-        stratum, unlabeled = cells.stratum, cells.counts.unlabeled
+        stratum, unlabeled = cells.stratum, cells.unlabeled
         guess = cells.recalibrated
         prior = _means(stratum, unlabeled, guess, len(cells.unlabeled_rows))
         found = np.bincount(cells.stratum[cells.place], cells.verdict, len(prior))
@@ -97,15 +97,24 @@ class ReviewedMetrics:
     def variance(self, gradient: MassGradient) -> tuple[float, float]:
         """Return the variance of an estimate, and its degrees of freedom."""
         cells = self.cells
-        rows, drawn = cells.unlabeled_rows, cells.reviewed_rows
-        one = self.shares.variance(gradient.turned, len(rows))
-        each = rows * np.maximum(rows - drawn, 0.0) * one * cells.squared_weight / drawn
-        total = float(each.sum())
-        freedom = total**2 / max(float((each**2 / drawn).sum()), 1e-300) if total > 0 else np.inf
+        total, freedom = self.drawn_variance(cells.moves(gradient.turned))
         if self.target == "population":
             positive = np.clip(cells.positive, 0.0, cells.everyone)
             total += float(positive @ gradient.positive**2)
             total += float((cells.everyone - positive) @ gradient.negative**2)
+        return total, freedom
+
+    def drawn_variance(self, moves: FloatArray) -> tuple[float, float]:
+        """Return the variance that the draw of reviews causes, and its degrees of freedom.
+
+        `moves` is how much the estimate moves if a row of each unit turns out to be positive.
+        """
+        cells = self.cells
+        rows, drawn = cells.unlabeled_rows, cells.reviewed_rows
+        one = self.shares.variance(moves, len(rows))
+        each = rows * np.maximum(rows - drawn, 0.0) * one * cells.squared_weight / drawn
+        total = float(each.sum())
+        freedom = total**2 / max(float((each**2 / drawn).sum()), 1e-300) if total > 0 else np.inf
         return total, freedom
 
     def estimate(self, name: str, threshold: float | None = None, **options: Any) -> Estimate:
