@@ -16,6 +16,7 @@ from undercount.cli.command import (
 )
 from undercount.cli.options import (
     DATA,
+    database_options,
     interval_options,
     output_options,
     reading_options,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command, short_help="Judge one or more score columns.")
 @DATA
 @reading_options
+@database_options
 @share_options
 @interval_options
 @click.option(
