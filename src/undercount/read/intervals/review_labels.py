@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from undercount.assume.mixture import Target
 from undercount.assume.reviews import ReviewedCells
@@ -124,15 +124,14 @@ class LabelledStrata:
     def p_value(self) -> float:
         """Chance of labels that differ as much in score from all positives, were they random.
 
-        A trend over the strata: labelled positives less label frequency times positives found, each
+        A trend over the ranks of the strata: labelled positives less label frequency times positives found, each
         stratum weighted by the inverse of its variance, two-sided.
         """
         chance, _, total, reviewed = self._fitted
         residual = self.labelled - chance * (self.labelled + self.hidden)
         variance = chance**2 * reviewed + chance * (1 - chance) * total
         weight = total**2 / variance
-        rank = (np.cumsum(total[::-1])[::-1] - total / 2) / total.sum()
-        trend = ndtri(np.clip(rank, 1e-6, 1 - 1e-6))
+        trend = (np.cumsum(total[::-1])[::-1] - total / 2) / total.sum()
         trend = trend - float(weight @ trend) / float(weight.sum())
         spread = float(weight @ trend**2)
         if spread <= 0:
