@@ -511,7 +511,8 @@ def _draw(design: ReviewDesign, pool: IntArray, stratum: IntArray) -> IntArray:
     """Draw rows at random within strata, in the order of the design."""
     rng = np.random.default_rng(design.seed)
     rows = np.empty(len(design.order), dtype=np.intp)
-    by_stratum = np.argsort(stratum, kind="stable")
+    # Short integers are sorted by their digits, several times as fast.
+    by_stratum = np.argsort(stratum.astype(np.int16), kind="stable")
     starts = np.append(0, np.cumsum(np.bincount(stratum, minlength=design.n_strata)))
     for h, size in enumerate(design.sizes()):
         own = pool[by_stratum[starts[h] : starts[h + 1]]]
