@@ -31,6 +31,7 @@ from undercount.read.requirement import (
     judge_requirement,
     parse_requirements,
 )
+from undercount.read.reviewed import Reviewed
 from undercount.read.sensitivity import (
     AREAS,
     CHANCE,
@@ -149,6 +150,8 @@ class Evaluation:
         The model from whose scores the share was estimated: the sharpest on these rows.
     naive_curve : OperatingCurve
         The curve that calls every unlabeled row negative.
+    reviewed : Reviewed, optional
+        What reviewed rows say, with and without random labels; the table is that of its headline.
     top_rows : tuple of MetricRow
         Precision, recall and lift of so many rows of the highest scores, if they were asked for.
     backend : str
@@ -183,17 +186,22 @@ class Evaluation:
     resamples: Resamples | None = field(default=None, repr=False)
     share_model: str = ""
     naive_curve: OperatingCurve = field(kw_only=True, repr=False)
+    reviewed: Reviewed | None = field(default=None, kw_only=True, repr=False)
     backend: str = field(default="", kw_only=True, repr=False)
     top_rows: tuple[MetricRow, ...] = field(default=(), kw_only=True)
 
     @cached_property
     def curve(self) -> OperatingCurve:
         """The recovered curve."""
+        if self.reviewed is not None:
+            return self.reviewed.curve()
         return mixture_curve(self.counts, self.shares)
 
     @cached_property
     def _every_point(self) -> OperatingCurve:
         """The recovered points at every threshold, also those outside the unit square."""
+        if self.reviewed is not None:
+            return self.curve
         return mixture_curve(self.counts, self.shares, clean=False)
 
     @cached_property
@@ -309,6 +317,13 @@ class Evaluation:
         self, counts: ScoreCounts, metric: str, threshold: float | None, **place: Any
     ) -> Estimate:
         """Estimate one metric, the interval of an estimated share added as it was asked."""
+        if self.reviewed is not None:
+            if place.get("top") is not None:
+                raise InputError(
+                    f"reviews are read at a threshold; leave {named('top')} out", argument="top"
+                )
+            beta = place.get("beta", 1.0)
+            return self.reviewed.estimate(metric, threshold, counts=counts, beta=beta)
         options: dict[str, Any] = {
             "threshold": threshold,
             "target": self.target,
@@ -421,6 +436,8 @@ class Evaluation:
 
     def point(self, threshold: float) -> OperatingPoint:
         """Return the recovered point at a threshold, without intervals."""
+        if self.reviewed is not None:
+            return self.reviewed.curve(counts=self._answering(threshold)).at(threshold)
         return mixture_curve(self._answering(threshold), self.shares, clean=False).at(threshold)
 
     def _answering(self, threshold: float) -> ScoreCounts:
@@ -438,6 +455,8 @@ class Evaluation:
         self, metric: str, over: Over = "prevalence", threshold: float | None = None
     ) -> dict[str, FloatArray]:
         """Follow a metric along the prevalence, threshold, purity or labelling bias (gamma)."""
+        if over == "threshold" and self.reviewed is not None:
+            return self.reviewed.sweep(metric)
         threshold = self.threshold if threshold is None else threshold
         counts = self.counts if threshold is None else self._answering(threshold)
         options: dict[str, Any] = {
@@ -502,6 +521,11 @@ class Evaluation:
         `gain` is corrected for that by drawing labels anew, the point's own metrics are not.
         Wrong when: few rows are labelled.
         """
+        if self.reviewed is not None and self.reviewed.labels == "any":
+            raise InputError(
+                "the best threshold is searched by random labels, which this evaluation does not "
+                f"suppose; pass {named('labels', repr('random'))}, or sweep over thresholds"
+            )
         search = ThresholdSearch(self.counts, self.shares, self.target, self.confidence_level)
         over = self.threshold if over is None else over
         return search.best(Goal.of(metric, at_least, cost), over)
