@@ -317,4 +317,4 @@ def test_rows_of_one_score_are_never_taken_for_several():
     label = np.where(np.arange(score.size) < place.size, 1, -1).astype(np.int8)
     table = rows.compact_table(score, label)
     assert np.flatnonzero(table.merged).tolist() == [0]  # the rows above all labelled ones
-    assert table.unlabeled[1] == 2
+    assert table.unlabeled[2] == 2  # below the highest labelled row
