@@ -114,8 +114,6 @@ database_options = _options(
     click.option("--table", help="Table of the database."),
     click.option("--query", help="SELECT of the database, instead of a table."),
 )
-# Hidden because it does not work there: whoever tries it is told why.
-unweighted_options = _options(*_columns, click.option("--weight", hidden=True), *_codings)
 share_options = _options(
     click.option(
         "--prevalence",

@@ -58,6 +58,11 @@ FORMS = {
     "html": "undercount.show.page.page:write_page",
     "comparison json": "undercount.show.comparison:as_json",
     "comparison text": "undercount.show.comparison:as_text",
+    "comparison markdown": "undercount.show.comparison_tables:as_markdown",
+    "comparison latex": "undercount.show.comparison_tables:as_latex",
+    "comparison csv": "undercount.show.comparison_tables:as_csv",
+    "comparison snippet": "undercount.show.comparison_tables:as_snippet",
+    "comparison page": "undercount.show.page.comparison:write_comparison",
 }
 
 

@@ -394,7 +394,45 @@ for _metric, (_what, _formula, _source) in METRICS.items():
     _needs = FACTS[_metric.replace(" ", "_")].needs
     TERMS[_metric] = (_what, _formula, ", ".join(_needs), _source)
 TERMS |= {code: (*rule, "the checks of an evaluation") for code, rule in CHECKS.items()}
+TERMS |= {
+    "rank": (
+        (
+            "Place of a model among those compared, 1 for the largest value. In brackets: those "
+            "that chance leaves open; the true ranks of all models lie between with the "
+            "confidence of the comparison."
+        ),
+        "1 + models above beyond doubt … models - models below beyond doubt",
+        "what the metric needs",
+        "Mogstad, Romano, Shaikh and Wilhelm 2024, decided by Holm's adjusted p-values",
+    ),
+    "same work": (
+        (
+            "Each model flags as many rows, those with its highest scores, so that no model is "
+            "better for flagging fewer. Of rows tied at the last place a share is taken. Who finds "
+            "more there is better in every metric, whatever the prevalence."
+        ),
+        "recall of the k highest; precision = prevalence · recall / (k/n)",
+        "random labels; precision the prevalence too",
+        "docs/compare.md",
+    ),
+    "p": (
+        (
+            "How often a difference at least as large would be seen if the models were equal. Of "
+            "several pairs it is adjusted, so that with a chance of 1 less the level any pair at "
+            "all is called different wrongly."
+        ),
+        "Holm: p-values in rising order times the pairs that are left",
+        "what the metric needs",
+        "Holm 1979",
+    ),
+}
 ALIASES = {
+    "p value": "p",
+    "p-value": "p",
+    "holm": "p",
+    "ranks": "rank",
+    "top": "same work",
+    "workload": "same work",
     "auc": "roc auc",
     "ap": "average precision",
     "aul": "lift auc",
