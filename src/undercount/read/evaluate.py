@@ -151,6 +151,7 @@ def evaluate_models(
     sampling: Sampling = "single-sample",
     target: Target | None = None,
     confidence_level: float = 0.95,
+    random_state: int | None = 0,
     **options: Any,
 ) -> dict[str, Evaluation]:
     """Evaluate models on the same rows, which have one share of hidden positives.
@@ -159,7 +160,7 @@ def evaluate_models(
     ----------
     models : mapping
         Name of each model → its counts.
-    sampling, target, confidence_level, **options
+    sampling, target, confidence_level, random_state, **options
         As in `evaluate`.
     """
     check_confidence_level(confidence_level)
@@ -171,16 +172,22 @@ def evaluate_models(
         sampling=sampling,
         target=target,
         confidence_level=confidence_level,
+        random_state=random_state,
         **options,
     )
     return {
-        name: _evaluate(name, model, hidden[name], target, confidence_level)
+        name: _evaluate(name, model, hidden[name], target, confidence_level, random_state)
         for name, model in models.items()
     }
 
 
 def _evaluate(
-    name: str, model: CountedModel, hidden: HiddenShare, target: Target, confidence_level: float
+    name: str,
+    model: CountedModel,
+    hidden: HiddenShare,
+    target: Target,
+    confidence_level: float,
+    random_state: int | None,
 ) -> Evaluation:
     """Make the table of one model, then its checks."""
     made = Evaluation(
@@ -200,6 +207,7 @@ def _evaluate(
         model.recount,
         hidden.resamples,
         hidden.model,
+        random_state=random_state,
         naive_curve=naive_curve(model.counts),
     )
     with collect_warnings() as warned:  # they become checks

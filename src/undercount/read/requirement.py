@@ -91,8 +91,8 @@ def _explains_absence(check: Check, estimate: Estimate) -> bool:
     return math.isnan(estimate.value) and (check.code, check.level) == (CODES["flagged"], "warn")
 
 
-def parse_requirement(text: str) -> Requirement:
-    """Read a requirement as people write it.
+def parse_requirement(text: str, at: float | None = None) -> Requirement:
+    """Read a requirement as people write it; a metric without a threshold is meant at `at`.
 
     Examples
     --------
@@ -112,6 +112,8 @@ def parse_requirement(text: str) -> Requirement:
             f"got {metric!r}"
         )
     threshold = None if match["threshold"] is None else _number(match["threshold"], text)
+    if threshold is None and metric not in AREAS:
+        threshold = at
     if (threshold is None) != (metric in AREAS):
         hint = "takes no threshold" if metric in AREAS else f"needs a threshold, {metric}@0.5 say"
         raise InputError(f"{metric} {hint}; got {text!r}")

@@ -7,7 +7,8 @@ from undercount.read.compare import Comparison
 from undercount.read.differences import Difference
 from undercount.read.evaluation import Evaluation
 from undercount.show.document import as_document, plain, write_document
-from undercount.show.text import hidden_words, line, metric_title, percent, value_words
+from undercount.show.spoken import metric_title, percent
+from undercount.show.text import hidden_words, line, value_words
 
 WIDTH = 100
 # Of a metric's name, of one model's numbers, of a difference, of chance and p-value.

@@ -6,7 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from undercount.read.estimator_table import EstimatorRow, judge_agreement
-from undercount.show.text import WIDTH, percent
+from undercount.show.spoken import percent
+from undercount.show.text import WIDTH
 
 VERDICTS = {
     "agree": ": the methods agree.",
