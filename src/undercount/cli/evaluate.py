@@ -1,6 +1,7 @@
 """Evaluate files of scores and labels, and judge what is required of them."""
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +17,7 @@ from undercount.cli.command import (
 )
 from undercount.cli.options import (
     DATA,
+    data_name,
     interval_options,
     output_options,
     reading_options,
@@ -48,7 +50,8 @@ if TYPE_CHECKING:
     "requirements",
     multiple=True,
     metavar="'METRIC[@T] >= VALUE'",
-    help="Exit 1 if it fails, 3 if the interval straddles it or a check forbids a verdict.",
+    help="The claim to judge, the first one in the report too; exit 1 if one fails, 3 if the "
+    "interval straddles it or a check forbids a verdict.",
 )
 @output_options
 def evaluate(data: tuple[str, ...], **options: Any) -> int:
@@ -57,12 +60,17 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     from undercount.read.requirement import parse_requirement  # noqa: PLC0415
 
     options["threshold"] = _one_threshold(options.pop("thresholds"))
-    requirements = [parse_requirement(text) for text in options["requirements"]]
+    requirements = [
+        parse_requirement(text, options["threshold"]) for text in options["requirements"]
+    ]
     knots = [r.threshold for r in requirements if r.threshold is not None]
     knots += [options["threshold"]] if options["threshold"] is not None else []
     # With impure labels average precision and intervals need every score.
     reading = read(data, options, knots, compact=options["label_purity"] == 1)
     evaluations = _evaluate(reading, options)
+    if requirements:
+        evaluations = [replace(each, claim=requirements[0]) for each in evaluations]
+    options["data_name"] = data_name(data or (options["positives"], options["unlabeled"]))
     write_evaluations(evaluations, reading.notes, options)
     return _judge(evaluations, requirements, options)
 
@@ -111,7 +119,8 @@ def write_evaluations(
     if options["html"]:
         from undercount.show.page.page import write_page  # noqa: PLC0415
 
-        write_page(evaluations, options["html"])
+        about = {"title": options.get("title", ""), "data": options.get("data_name", "")}
+        write_page(evaluations, options["html"], **about)
         if options["html"] != "-":
             click.echo(f"wrote {options['html']}", err=True)
     if prints(options):

@@ -1,7 +1,8 @@
 """Options that several commands share."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -64,6 +65,7 @@ CONFIDENCE_LEVEL = click.option(
 )
 SEED = click.option("--seed", type=int, default=0, show_default=True, help="Seed of resampling.")
 HTML = click.option("--html", type=click.Path(dir_okay=False), help="Write the live report.")
+TITLE = click.option("--title", default="", help="What the report is called.")
 JSON = click.option(
     "--json",
     "json_file",
@@ -131,6 +133,7 @@ interval_options = _options(
 )
 output_options = _options(
     HTML,
+    TITLE,
     JSON,
     click.option(
         "--markdown",
@@ -139,6 +142,11 @@ output_options = _options(
     ),
     QUIET,
 )
+
+
+def data_name(data: Sequence[str]) -> str:
+    """Name what was read by its files, without their folders."""
+    return ", ".join(dict.fromkeys("standard input" if p == "-" else Path(p).name for p in data))
 
 
 def share_arguments(options: dict[str, Any], sampling: str) -> dict[str, Any]:

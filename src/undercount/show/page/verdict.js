@@ -78,10 +78,11 @@ const UNSUPPORTED = "not supported";
 function lightOf(model, rows, ruled) {
   const claim = claimOf(model), i = indexOf(model), row = claim && rows.find((r) => r.name === claim.metric);
   if (!changed() && state.goal < 0) return model.words.light;
-  if (model.verdict.reason || ruled || !row || !Number.isFinite(row.value)) return UNSUPPORTED;
+  if (changed() && (ruled || !row || !Number.isFinite(row.value))) return `${UNSUPPORTED} ${ifWords(model)}`;
+  if (model.verdict.reason || !row || !Number.isFinite(row.value)) return UNSUPPORTED;
   if (changed()) {
     const held = holdsAt(model, claim, i, shareOf(model), purityOf(model)) && (state.gamma === 1 || !row.bias || meets(claim, ...row.bias));
-    return held && !(state.gamma > 1 && !row.bias) ? ifWords(model) : UNSUPPORTED;
+    return held && !(state.gamma > 1 && !row.bias) ? ifWords(model) : `${UNSUPPORTED} ${ifWords(model)}`;
   }
   const found = judge(model, claim, i), pure = model.label_purity.low === 1;
   if (found.all && pure && found.possible) return "robust";
