@@ -14,9 +14,8 @@ function estimateKnown(model, name, i, share, purity) {
   return name === "precision" ? { ...found, low: Math.max(found.low, certainPrecision(model, i, purity)) } : found;
 }
 // 1 it holds, 0 it does not, NaN the share does not fit at the threshold; remembered while only the share moves.
-const tries = new Map();
 function holdsAt(model, claim, i, share, purity) {
-  const key = [models.indexOf(model), claim.metric, claim.value, claim.at_least, i, purity, state.share < 0, share].join();
+  const tries = model.tries || (model.tries = new Map()), key = [claim.metric, claim.value, claim.at_least, FACTS[claim.metric].area || i, purity, state.share < 0, share].join();
   if (tries.size > 4000) tries.clear();
   if (!tries.has(key)) {
     const found = estimateKnown(model, claim.metric, i, Math.min(share, purity - 1e-6), purity);
@@ -68,26 +67,24 @@ function shareWords(model, region, limit) {
 }
 // The condition that sliders set: moving one never makes a light green.
 function ifWords(model) {
-  const parts = [`${percent(shareOf(model))} are hidden`];
-  if (purityOf(model) < 1) parts.push(`${percent(purityOf(model))} of the labels are right`);
-  if (state.gamma > 1) parts.push(`Γ is at most ${state.gamma.toFixed(2)}`);
-  return "if " + parts.join(" and ");
+  if (state.share < 0 && state.purity < 0 && model.share_given) return model.condition + gammaWords(" and ");
+  const pure = purityOf(model) === 1 ? "" : ` and ${percent(purityOf(model))} of the labels are right`;
+  return `if ${percent(shareOf(model))} are hidden${pure}${gammaWords(" and ")}`;
 }
+const gammaWords = (before) => state.gamma > 1 ? `${before}Γ is at most ${state.gamma.toFixed(2)}` : "";
 const UNSUPPORTED = "not supported";
-// The light of a model whose rows are known; cheap, since each model of a comparison has one.
 function lightOf(model, rows, ruled) {
   const claim = claimOf(model), i = indexOf(model), row = claim && rows.find((r) => r.name === claim.metric);
   if (!changed() && state.goal < 0) return model.words.light;
-  if (changed() && (ruled || !row || !Number.isFinite(row.value))) return `${UNSUPPORTED} ${ifWords(model)}`;
-  if (model.verdict.reason || !row || !Number.isFinite(row.value)) return UNSUPPORTED;
-  if (changed()) {
-    const held = holdsAt(model, claim, i, shareOf(model), purityOf(model)) && (state.gamma === 1 || !row.bias || meets(claim, ...row.bias));
-    return held && !(state.gamma > 1 && !row.bias) ? ifWords(model) : `${UNSUPPORTED} ${ifWords(model)}`;
-  }
-  const found = judge(model, claim, i), pure = model.label_purity.low === 1;
-  if (found.all && pure && found.possible) return "robust";
-  if (!found.inside.some(Boolean) || (model.share_given && !found.possible)) return UNSUPPORTED;
-  return model.share_given && found.inside.every(Boolean) ? model.condition : "depends on the prevalence";
+  const no = changed() ? `${UNSUPPORTED} ${ifWords(model)}` : UNSUPPORTED;
+  if (model.verdict.reason || ruled || !row || !Number.isFinite(row.value)) return no;
+  // A bias is set: the claim must survive it, and metrics for which it is not followed support none.
+  if (state.gamma > 1 && !(row.bias && meets(claim, ...row.bias))) return no;
+  if (state.share >= 0) return holdsAt(model, claim, i, state.share, purityOf(model)) ? ifWords(model) : no;
+  const found = judge(model, claim, i), pure = purityOf(model) === 1 && model.label_purity.low === 1;
+  if (found.all && pure && found.possible) return changed() ? ifWords(model) : "robust";
+  if (!found.inside.some(Boolean) || (model.share_given && !found.possible)) return no;
+  return model.share_given && found.inside.every(Boolean) ? ifWords(model) : "depends on the prevalence" + gammaWords(" if ");
 }
 function changeWords(model, rows, i) {
   const claim = claimOf(model), share = shareOf(model), purity = purityOf(model);
