@@ -75,7 +75,8 @@ def assert_consistent(page: Any, at: Any) -> dict[str, Any]:
             assert share >= edge - slack if sign == "≥" else share <= edge + slack, at
     if (found := re.search(r"Γ = ([\d.]+)", change)) is not None and said["gamma"] > 1:
         survives = said["gamma"] <= float(found[1]) * 1.01
-        assert survives == light.startswith("if") or abs(said["gamma"] - float(found[1])) < 0.02, at
+        supported = not light.startswith("not supported")
+        assert survives == supported or abs(said["gamma"] - float(found[1])) < 0.02, at
     if said["warning"]:
         assert light.startswith("not supported") or "–" not in row[2], at
     if "too low" in said["plain"]:
