@@ -18,6 +18,7 @@ from undercount.cli.command import (
 from undercount.cli.options import (
     DATA,
     data_name,
+    database_options,
     interval_options,
     output_options,
     reading_options,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command, short_help="Judge one or more score columns.")
 @DATA
 @reading_options
+@database_options
 @share_options
 @interval_options
 @click.option(

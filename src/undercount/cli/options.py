@@ -63,7 +63,13 @@ CONFIDENCE_LEVEL = click.option(
     show_default=True,
     help="Share of intervals that hold the true value.",
 )
-SEED = click.option("--seed", type=int, default=0, show_default=True, help="Seed of resampling.")
+SEED = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Seed of resampling.",
+)
 HTML = click.option("--html", type=click.Path(dir_okay=False), help="Write the live report.")
 TITLE = click.option("--title", default="", help="What the report is called.")
 JSON = click.option(
@@ -88,6 +94,17 @@ _codings = (
 )
 reading_options = _options(
     *_columns, click.option("--weight", help="Column of row weights."), *_codings
+)
+database_options = _options(
+    click.option(
+        "--from",
+        "database",
+        envvar="UNDERCOUNT_FROM",
+        show_envvar=True,
+        help="URL of a database, instead of DATA: postgres://user@host/name.",
+    ),
+    click.option("--table", help="Table of the database."),
+    click.option("--query", help="SELECT of the database, instead of a table."),
 )
 # Hidden because it does not work there: whoever tries it is told why.
 unweighted_options = _options(*_columns, click.option("--weight", hidden=True), *_codings)
@@ -144,9 +161,10 @@ output_options = _options(
 )
 
 
-def data_name(data: Sequence[str]) -> str:
-    """Name what was read by its files, without their folders."""
-    return ", ".join(dict.fromkeys("standard input" if p == "-" else Path(p).name for p in data))
+def data_name(data: Sequence[str | None]) -> str:
+    """Name what was read by its files, without their folders; nothing if there are none."""
+    files = ["standard input" if path == "-" else Path(path).name for path in data if path]
+    return ", ".join(dict.fromkeys(files))
 
 
 def share_arguments(options: dict[str, Any], sampling: str) -> dict[str, Any]:

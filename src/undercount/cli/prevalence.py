@@ -16,6 +16,7 @@ from undercount.cli.options import (
     SEED,
     TITLE,
     data_name,
+    database_options,
     reading_options,
 )
 from undercount.cli.wording import say
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command, short_help="Estimate the share of hidden positives, all methods.")
 @DATA
 @reading_options
+@database_options
 @SAMPLING
 @CONFIDENCE_LEVEL
 @SEED

@@ -1,6 +1,7 @@
 """Curves, sensitivity, scores and calibration as displays: columns, and a drawing of them.
 
-A display is made from counts and shares, from labels and scores, or from a fitted classifier.
+A display is made from an evaluation, from counts and shares, from labels and scores, or from a
+fitted classifier.
 """
 
 import inspect
@@ -15,7 +16,9 @@ from undercount.assume.labelled import labelled_curve, naive_curve
 from undercount.assume.mixture import mixture_curve, recovered_rates
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
-from undercount.errors import InputError
+from undercount.errors import InputError, collect_warnings
+from undercount.read.evaluate import RecountableRows, evaluate
+from undercount.read.evaluation import Evaluation
 from undercount.read.intervals.heads import two_sided_z, wilson_share
 from undercount.read.sensitivity import largest_share, sweep
 from undercount.shares import Shares, read_shares
@@ -24,11 +27,12 @@ GRID = 201  # places at which a band is drawn
 LEVEL = 0.95
 KEYWORDS = ("unlabeled", "name", "truth", *list(inspect.signature(read_shares).parameters)[1:])
 N_BINS = 40
+_ROUNDING = 1e-9
 N_GROUPS = 10
 
 
 class Display:
-    """Base of the displays: three ways to make one, and where it is drawn."""
+    """Base of the displays: four ways to make one, and where it is drawn."""
 
     @classmethod
     def from_counts(
@@ -36,6 +40,14 @@ class Display:
     ) -> Self:
         """Make the display from counts and shares."""
         raise NotImplementedError
+
+    @classmethod
+    def from_evaluation(cls, evaluation: Evaluation, *, truth: Any = None) -> Self:
+        """Make the display of an evaluation, its share and the share's interval included."""
+        counts, again = evaluation.counts, evaluation.recount
+        if counts.compact and isinstance(again, RecountableRows):
+            counts = replace(again, compact=False)([])
+        return cls.from_counts(counts, evaluation.shares, name=evaluation.name, truth=truth)
 
     @classmethod
     def from_predictions(
@@ -48,7 +60,10 @@ class Display:
         truth: Any = None,
         **shares: Any,
     ) -> Self:
-        """Make the display from labels and scores; shares as in `evaluate`, truth if known."""
+        """Make the display from labels and scores; shares as in `evaluate`, truth if known.
+
+        Without a share it is estimated, as `evaluate` does, and its interval is drawn.
+        """
         _refuse_unknown(f"{cls.__name__}.from_predictions", shares)
         if truth is not None and len(truth) != len(score):
             raise InputError(
@@ -56,8 +71,8 @@ class Display:
             )
         counts = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
         given = read_shares(counts, **shares)
-        if given is None:
-            raise InputError("give prevalence, unlabeled_prevalence or label_frequency")
+        if given is None:  # estimated, with its interval
+            given = evaluate(counts, **shares).shares
         if truth is not None:
             truth = labelled_curve(ScoreCounts.from_rows(truth, score))
         return cls.from_counts(counts, given, name=name, truth=truth)
@@ -77,8 +92,11 @@ class Display:
             return estimator.decision_function(X)
         return _positive_chance(estimator, X)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw on the axes given, or on new ones; matplotlib is imported only now."""
+    def plot(self, ax: Any = None, **style: Any) -> Any:
+        """Draw on the axes given, or on new ones; matplotlib is imported only now.
+
+        `style` is matplotlib's for the main line: color, linewidth, label, linestyle …
+        """
         if ax is None:
             try:
                 import matplotlib.pyplot as plt  # noqa: PLC0415 - optional
@@ -87,11 +105,11 @@ class Display:
                     "plots need matplotlib, which is not installed; pip install 'undercount[plot]'"
                 ) from None
             ax = plt.subplots()[1]
-        self._draw(ax)
+        self._draw(ax, style)
         ax.legend()
         return ax
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         raise NotImplementedError
 
 
@@ -115,7 +133,7 @@ class CurveDisplay(Display):
 
     Drawn are the recovered curve solid, the naive one dashed, a band around it, truth dotted.
     `bounds` hold the curves that the labels leave possible at the share taken (none for impure
-    labels), `ends` those recovered at the ends of the share's interval.
+    labels), `ends` the recovered curves and `end_bounds` the bounds at the ends of its interval.
     """
 
     curve: OperatingCurve
@@ -124,6 +142,7 @@ class CurveDisplay(Display):
     truth: OperatingCurve | None = None
     name: str = "score"
     ends: tuple[OperatingCurve, ...] = ()
+    end_bounds: tuple[CurveBounds | None, ...] = ()
 
     x: ClassVar[str] = ""
     y: ClassVar[str] = ""
@@ -135,14 +154,20 @@ class CurveDisplay(Display):
     ) -> Self:
         """Make the display from counts and shares."""
         exact = shares.exact()
-        bounds = bound_curve(counts, exact) if exact.label_purity == 1 else None
         # A ROC curve is cleaned; the others follow the threshold, so that recall only grows.
         curve = mixture_curve(counts, shares, clean=cls.x == "fpr")
-        ends = tuple(
-            mixture_curve(counts, exact.with_unlabeled_prevalence(end), clean=False)
-            for end in _share_ends(shares)
+        moved = [exact.with_unlabeled_prevalence(end) for end in _share_ends(shares)]
+        with collect_warnings():  # at the end of an interval a misfit is none of the share taken
+            end_bounds = tuple(_label_bounds(counts, end) for end in moved)
+        return cls(
+            curve,
+            naive_curve(counts),
+            _label_bounds(counts, exact),
+            truth,
+            name,
+            tuple(mixture_curve(counts, end, clean=False) for end in moved),
+            end_bounds,
         )
-        return cls(curve, naive_curve(counts), bounds, truth, name, ends)
 
     def frame(self) -> dict[str, FloatArray]:
         """Return the columns that are drawn."""
@@ -151,41 +176,46 @@ class CurveDisplay(Display):
     def band(self) -> dict[str, FloatArray]:
         """Return the ends of the band along the axis; none if nothing is uncertain.
 
-        The distances to what the labels leave possible (at 95 %, along the whole curve) and to
-        the curves at the ends of the share's interval add in squares, each side by itself.
+        It holds what the labels leave possible (at 95 %, along the whole curve) at the share
+        taken and at both ends of its interval, so that the truth is outside only if the labels or
+        the share are farther off than their intervals say. (Adding the two distances in squares
+        is narrower, and held the truth along the whole ROC curve in .88 of samples.)
 
         Notes
         -----
-        Assumes: the error of the share is independent of the chance of the labels.
-        Wrong when: the share was estimated on the same few labels.
+        Assumes: labelled rows are a random sample of the positives.
+        Wrong when: labels prefer some positives, or the share's interval leaves it out.
         """
-        if self.bounds is None and not self.ends:
+        curves = [*self.ends]
+        for bounds in (self.bounds, *self.end_bounds):
+            curves += [] if bounds is None else [bounds.pessimistic, bounds.optimistic]
+        if not curves:
             return {}
         grid = np.linspace(0, 1, GRID)
-        middle = _along(grid, *self.frame().values())
-        below, above = np.zeros(GRID), np.zeros(GRID)
-        sources = [self.ends]
-        if self.bounds is not None:
-            sources.append((self.bounds.pessimistic, self.bounds.optimistic))
-        for curves in sources:
-            moved = [middle]
-            moved += [_along(grid, getattr(c, self.x), getattr(c, self.y)) for c in curves]
-            below = np.hypot(below, middle - np.min(moved, axis=0))
-            above = np.hypot(above, np.max(moved, axis=0) - middle)
-        low, high = np.clip(middle - below, 0, 1), np.clip(middle + above, 0, 1)
-        return {self.x: grid, "low": low, "high": high}
+        heights = [self._height(grid, curve) for curve in curves]
+        heights.append(_along(grid, *self.frame().values()))
+        return {self.x: grid, "low": np.min(heights, axis=0), "high": np.max(heights, axis=0)}
 
-    def _draw(self, axes: Any) -> None:
+    def _height(self, grid: FloatArray, curve: OperatingCurve) -> FloatArray:
+        return _along(grid, getattr(curve, self.x), getattr(curve, self.y))
+
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         if band := self.band():
-            axes.fill_between(*band.values(), alpha=0.2, label="95 % bounds")
-        axes.plot(*self.frame().values(), "-", label=self.name)
-        for other, style, label in (
+            colour = {"color": style["color"]} if "color" in style else {}
+            axes.fill_between(*band.values(), alpha=0.2, label="95 % bounds", **colour)
+        axes.plot(*self.frame().values(), **{"linestyle": "-", "label": self.name, **style})
+        for other, kind, label in (
             (self.naive, "--", "unlabeled = negative"),
             (self.truth, ":", "truth"),
         ):
             if other is not None:
-                axes.plot(getattr(other, self.x), getattr(other, self.y), style, label=label)
+                axes.plot(getattr(other, self.x), getattr(other, self.y), kind, label=label)
         axes.set(xlabel=self.labels[0], ylabel=self.labels[1], xlim=(0, 1), ylim=(0, 1.02))
+
+
+def _label_bounds(counts: ScoreCounts, shares: Shares) -> CurveBounds | None:
+    """Return the curves that the labels leave possible at a known share; none if impure."""
+    return bound_curve(counts, shares) if shares.label_purity == 1 else None
 
 
 def _share_ends(shares: Shares) -> list[float]:
@@ -325,10 +355,10 @@ class SensitivityDisplay(ColumnsDisplay):
         marks = {"taken": shares.unlabeled_prevalence, "largest": largest}
         return cls(sweep(counts, shares, metric, threshold=threshold), marks, name)
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         """Draw the metric, the share taken, and the largest share that the data allow."""
         share, metric = self.columns
-        axes.plot(self.columns[share], self.columns[metric], label=self.name)
+        axes.plot(self.columns[share], self.columns[metric], **{"label": self.name, **style})
         axes.axvline(self.marks["taken"], linestyle="--", label="taken")
         axes.axvspan(self.marks["largest"], 1, alpha=0.15, label="ruled out")
         axes.set(xlabel="share of positives among the unlabeled", ylabel=metric, ylim=(0, 1.02))
@@ -363,15 +393,16 @@ class HistogramDisplay(ColumnsDisplay):
         _, columns["negative"] = recovered_rates(labelled, unlabeled, shares)
         return columns, {"width": float(edges[1] - edges[0])}
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         """Draw the three shares of rows in each bin; negative bars show misfit."""
         left, width = self.columns["left"], self.marks["width"]
         axes.bar(
             left, self.columns["unlabeled"], width, align="edge", alpha=0.35, label="unlabeled"
         )
-        for column, style in (("labelled", "-"), ("negative", "--")):
+        lines = {"labelled": {"linestyle": "-", **style}, "negative": {"linestyle": "--"}}
+        for column, look in lines.items():
             label = "implied negatives" if column == "negative" else column
-            axes.step(left, self.columns[column], style, where="post", label=label)
+            axes.step(left, self.columns[column], **{"where": "post", "label": label, **look})
         axes.set(xlabel=self.name, ylabel="share of rows")
 
 
@@ -437,12 +468,13 @@ class CalibrationDisplay(ColumnsDisplay):
             )
         return _positive_chance(estimator, X)
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         """Draw the groups beside the diagonal of perfect calibration."""
         axes.plot([0, 1], [0, 1], ":", color="gray", label="perfect")
         score, share = self.columns["score"], self.columns["positive_share"]
         reach = share - self.columns["low"], self.columns["high"] - share
-        axes.errorbar(score, share, reach, fmt="o-", capsize=3, label=self.name)
+        look = {"fmt": "o-", "capsize": 3, "label": self.name, **style}
+        axes.errorbar(score, share, reach, **look)
         axes.set(xlabel="score", ylabel="share of positives")
 
 
@@ -468,7 +500,8 @@ def _share_limits(
     if shares.sampling == "single-sample":
         rows = every - negative  # a label more is an unlabeled row less
         unit = counts.n_positive / counts.effective_size("positive")
-        ends = [rows * end for end in wilson_share(labelled / rows, rows / unit, z)]
+        some = np.maximum(rows, _ROUNDING * unit)  # a group may hold known negatives alone
+        ends = [rows * end for end in wilson_share(labelled / some, some / unit, z)]
         pairs.append([_positive_share(counts, exact, n, rows - n, every) for n in ends])
     else:
         sizes = counts.n_positive, counts.n_unlabeled

@@ -133,6 +133,6 @@ readHash(); controls();
 for (const id in DRAW) watch.observe($(id));
 window.undercount = { // for the tests and the curious
   data, models, state, update, settle, markdown, prepare, recover, naiveCurve, area, estimate, valueAt,
-  biasEnds, largestAt, largestBias, limitOf, judge, claimOf, calibrate,
+  biasEnds, largestAt, largestBias, limitOf, judge, claimOf, calibrate, bandOf, calibrationEnds, mix,
 };
 update(); settle();
