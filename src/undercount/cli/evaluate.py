@@ -121,7 +121,7 @@ def write_evaluations(
     if options["html"]:
         from undercount.show.page.page import write_page  # noqa: PLC0415
 
-        about = {"title": options.get("title", ""), "data": options.get("data_name", "")}
+        about = {"title": options.get("title") or "", "data": options.get("data_name", "")}
         write_page(evaluations, options["html"], **about)
         if options["html"] != "-":
             click.echo(f"wrote {options['html']}", err=True)

@@ -71,7 +71,7 @@ SEED = click.option(
     help="Seed of resampling.",
 )
 HTML = click.option("--html", type=click.Path(dir_okay=False), help="Write the live report.")
-TITLE = click.option("--title", default="", help="What the report is called.")
+TITLE = click.option("--title", help="What the report is called.")
 JSON = click.option(
     "--json",
     "json_file",

@@ -74,7 +74,7 @@ def _write_page(
     from undercount.show.page.identity import Identity, report_date  # noqa: PLC0415
 
     files = data or (options["positives"], options["unlabeled"])
-    identity = Identity(options["title"], data_name(files), report_date())
+    identity = Identity(options["title"] or "", data_name(files), report_date())
     about = {"confidence_level": options["confidence_level"], "seed": options["seed"]}
     write_text(options["html"], estimators_page(tables, notes, identity, **about))
     if options["html"] != "-":
