@@ -68,7 +68,8 @@ def main() -> None:
             size = report.stat().st_size / 1000
             print(
                 f"{number} model{'s' if number > 1 else ''}: quickest {min(times):.1f} ms, "
-                f"median {statistics.median(times):.1f} ms, longest {max(times):.1f} ms (a frame is {FRAME:g} ms), page {size:.0f} KB"
+                f"median {statistics.median(times):.1f} ms, longest {max(times):.1f} "
+                f"ms (a frame is {FRAME:g} ms), page {size:.0f} KB"
             )
         browser.close()
 

@@ -32,11 +32,13 @@ from .read import metrics as metrics
 from .read import scorers as scorers
 from .read.compare import Comparison as Comparison
 from .read.compare import compare as compare
+from .read.decisions import BestThreshold as BestThreshold
 from .read.differences import Difference as Difference
 from .read.evaluate import evaluate as evaluate
 from .read.evaluation import Evaluation as Evaluation
 from .read.intervals.labelling_bias import biased_auc as biased_auc
 from .read.intervals.labelling_bias import biased_recall as biased_recall
+from .read.requirement import Verdict as Verdict
 from .read.scorers import make_scorer as make_scorer
 from .read.sensitivity import BreakEven as BreakEven
 from .read.sensitivity import break_even as break_even

@@ -17,6 +17,7 @@ from undercount.errors import InputError
 from undercount.read.evaluation import POINT_METRICS, Evaluation
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.labelling_bias import bias_ends
+from undercount.read.metric_name import MetricName
 from undercount.read.requirement import Requirement
 from undercount.read.sensitivity import AREAS, break_even, metric_value
 from undercount.show.page.page import as_page, write_page
@@ -309,7 +310,7 @@ def assert_same_break_even(
     for metric, value in goals:
         cut = None if metric in AREAS else float(counts.score[place - 1])
         expected = break_even(counts, evaluation.shares, metric, value, cut, **options)
-        claim = Requirement(metric, cut, at_least=True, value=value)
+        claim = Requirement(MetricName(metric, cut), ">=", value)
         judged = replace(
             evaluation,
             counts=counts,
@@ -318,7 +319,7 @@ def assert_same_break_even(
             claim=claim,
             source="given",
             interval="",
-            estimates={},
+            share_estimates={},
         ).verdict
         found, bias, at = page.call(
             [

@@ -58,6 +58,7 @@ class ModelColumns:
     scores: dict[str, FloatArray]
     sampling: str
     notes: list[str]
+    weights: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -188,21 +189,23 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     _refuse_counts(data)
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN --score COLUMN")
-    found = read_numbers(data, [label, *scores], {label: RECODE})
+    weight = options["weight"]
+    numbers = list(dict.fromkeys([label, *scores, *([weight] if weight else [])]))
+    found = read_numbers(data, numbers, {label: RECODE})
     kept = _complete(found, scores)
     labels = found[label][kept]
-    values, numbers = np.unique(labels, return_counts=True)
+    values, times = np.unique(labels, return_counts=True)
     coding, note = infer_coding(
-        dict(zip(values.tolist(), numbers.tolist(), strict=True)),
+        dict(zip(values.tolist(), times.tolist(), strict=True)),
         _unlabeled_value(options),
         options["negative"],
     )
     if coding is not None:
         labels = np.where(labels == coding, np.nan, labels)
     notes = [read_words(len(kept), len(kept) - len(labels)), note]
-    return ModelColumns(
-        labels, {name: found[name][kept] for name in scores}, "single-sample", notes
-    )
+    chosen = {name: found[name][kept] for name in scores}
+    weights = found[weight][kept] if weight else None
+    return ModelColumns(labels, chosen, "single-sample", notes, weights)
 
 
 def _complete(columns: dict[str, FloatArray], names: Sequence[str]) -> NDArray[np.bool_]:

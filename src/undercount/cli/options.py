@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from undercount.errors import InputError
+
 NUMBER = r"([0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?)\s*(%?)"
 RANGE = re.compile(rf"\s*{NUMBER}\s*(?:[-:–]\s*{NUMBER}\s*)?", re.IGNORECASE)
 
@@ -78,7 +80,15 @@ JSON = click.option(
     type=click.Path(dir_okay=False, allow_dash=True),
     help="Write every fact as JSON; - for stdout.",
 )
-QUIET = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+CSV = click.option(
+    "--csv",
+    "csv_file",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="Write the table as CSV; - for stdout.",
+)
+QUIET = click.option(
+    "--quiet", is_flag=True, help="Print nothing but errors and what is required and not met."
+)
 DEBUG = click.option("--debug", is_flag=True, help="Show tracebacks.")
 
 _share = ShareType()
@@ -106,8 +116,6 @@ database_options = _options(
     click.option("--table", help="Table of the database."),
     click.option("--query", help="SELECT of the database, instead of a table."),
 )
-# Hidden because it does not work there: whoever tries it is told why.
-unweighted_options = _options(*_columns, click.option("--weight", hidden=True), *_codings)
 share_options = _options(
     click.option(
         "--prevalence",
@@ -157,6 +165,7 @@ output_options = _options(
         type=click.Path(dir_okay=False, allow_dash=True),
         help="Write the table as Markdown; - for stdout.",
     ),
+    CSV,
     QUIET,
 )
 
@@ -165,6 +174,37 @@ def data_name(data: Sequence[str | None]) -> str:
     """Name what was read by its files, without their folders; nothing if there are none."""
     files = ["standard input" if path == "-" else Path(path).name for path in data if path]
     return ", ".join(dict.fromkeys(files))
+
+
+gate_options = _options(
+    click.option(
+        "--require",
+        "requirements",
+        multiple=True,
+        metavar="'METRIC[@T] >= VALUE'",
+        help="Exit 1 if it fails, 3 if the interval straddles it or a check forbids a verdict; "
+        "'recall > 50% and fpr < 0.1' reads at --threshold.",
+    ),
+    click.option("--junit", type=click.Path(dir_okay=False), help="Write verdicts as JUnit XML."),
+    click.option("--github", is_flag=True, help="Annotate a GitHub job with open requirements."),
+)
+
+
+class TopType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
+    """So many rows of the highest scores: 500, 1%, or 200/50000 for 200 of every 50,000."""
+
+    name = "rows"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return a number of rows, or a share below 1."""
+        from undercount.read.metric_name import read_top  # noqa: PLC0415 - only when needed
+
+        if not isinstance(value, str):
+            return value
+        try:
+            return read_top(value)
+        except InputError as error:
+            self.fail(str(error), param, ctx)
 
 
 def share_arguments(options: dict[str, Any], sampling: str) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from undercount.errors import (
     collect_warnings,
 )
 from undercount.estimate import Estimate, Interval
+from undercount.read.metric_name import MetricName
 from undercount.read.requirement import Requirement
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     """Hold what may be said of a claim.
 
     Attributes
@@ -85,19 +86,19 @@ class Verdict:
     reason: Check | None = None
 
 
-def judge_claim(evaluation: "Evaluation") -> Verdict:
+def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
     """Judge the claim of an evaluation, or the one that its leading number suggests."""
     required = evaluation.claim is not None
     about = evaluation.claim or _lead(evaluation)
     trial = _Trial(evaluation, about, evaluation.counts_at(about.threshold))
     claim = evaluation.claim or trial.suggest()
     if claim is None:
-        return Verdict("unsupported", None, reason=_grave(evaluation))
+        return ClaimVerdict("unsupported", None, reason=_grave(evaluation))
     trial = replace(trial, claim=claim)
     shares = trial.tried()
     found = [trial.holds(share) for share in shares]
     inside = [held for share, held in zip(shares, found, strict=True) if share in trial.span]
-    verdict = Verdict(
+    verdict = ClaimVerdict(
         _light(evaluation, found, inside),
         claim,
         required,
@@ -135,8 +136,8 @@ def _grave(evaluation: "Evaluation") -> Check | None:
 def _lead(evaluation: "Evaluation") -> Requirement:
     """Return the leading metric: precision at the threshold, or the ROC AUC; no goal yet."""
     if evaluation.threshold is None:
-        return Requirement("roc_auc", None, at_least=True, value=math.nan)
-    return Requirement("precision", evaluation.threshold, at_least=True, value=math.nan)
+        return Requirement(MetricName("roc_auc"), ">=", math.nan)
+    return Requirement(MetricName("precision", evaluation.threshold), ">=", math.nan)
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,11 @@ class _Trial:
         claim = self.claim
         try:
             with collect_warnings(MisfitWarning) as misfits, collect_warnings(*OTHERS):
-                found = alone.metric_rows([claim.metric], claim.threshold, self.counts)[0].estimate
+                if claim.name.top is not None:
+                    found = alone.estimate(claim.metric, top=claim.name.top)
+                else:
+                    place = claim.metric, claim.threshold
+                    found = alone.metric_rows([place[0]], place[1], self.counts)[0].estimate
         except InputError:
             return None, False
         return found, not misfits
@@ -218,7 +223,7 @@ class _Trial:
 
     def odds_ratio(self) -> float:
         claim, evaluation = self.claim, self.evaluation
-        if not claim.at_least:
+        if not claim.at_least or claim.name.top is not None:
             return math.nan
         return evaluation.break_even(claim.metric, claim.value, claim.threshold).odds_ratio
 

@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from undercount import __version__
 from undercount.counts import CLASSES, ScoreCounts
 from undercount.estimate import Interval
 from undercount.read.evaluation import Evaluation, MetricRow
+from undercount.read.requirement import Requirement
 from undercount.show.text import check_facts, plain_words, weakest_link
 from undercount.show.verdict_words import change_words, judged_words, light_words
 
@@ -62,10 +62,11 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
             "largest": evaluation.largest_share,
             "upper_bound": evaluation.upper_bound,
             "limit": evaluation.share_limit,
-            "estimates": {name: plain(e.value) for name, e in evaluation.estimates.items()},
+            "estimates": {name: plain(e.value) for name, e in evaluation.share_estimates.items()},
         },
         "label_purity": _share(shares.label_purity, shares.label_purity_interval),
         "metrics": [_metric(row) for row in evaluation.rows],
+        "top": [{"top": row.top, **_metric(row)} for row in evaluation.top_rows],
         "curve": curve_points(counts),
         "checks": [check_facts(check) for check in evaluation.checks],
         "verdict": _verdict(evaluation),
@@ -79,11 +80,20 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
+def _claim(claim: Requirement) -> dict[str, Any]:
+    return {
+        "metric": claim.metric,
+        "threshold": claim.threshold,
+        "at_least": claim.at_least,
+        "value": claim.value,
+    }
+
+
 def _verdict(evaluation: Evaluation) -> dict[str, Any]:
     verdict, claim = evaluation.verdict, evaluation.verdict.claim
     return {
         "light": verdict.light,
-        "claim": claim and {**asdict(claim), "value": plain(claim.value)},
+        "claim": claim and _claim(claim),
         "required": verdict.required,
         "holds": verdict.holds and [verdict.holds.low, verdict.holds.high],
         "everywhere": verdict.everywhere,

@@ -3,6 +3,10 @@
 Everything a user named is escaped.
 """
 
+import csv
+import io
+from collections.abc import Sequence
+
 from undercount.errors import Check
 from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.show.spoken import number
@@ -36,7 +40,7 @@ def as_markdown(evaluation: Evaluation) -> str:
         f"| metric | unlabeled = negative | {level} | at least | needs |",
         "|---|---:|---:|---:|---|",
     ]
-    for row in evaluation.rows:
+    for row in (*evaluation.rows, *evaluation.top_rows):
         title, naive, *_, least, needs = _cells(row)
         lines.append(f"| {title} | {naive} | {value_words(row.estimate)} | {least} | {needs} |")
     lines += ["", f"**{light_words(evaluation)}**: {judged_words(evaluation)}", ""]
@@ -45,6 +49,18 @@ def as_markdown(evaluation: Evaluation) -> str:
     lines += [f"Threshold: {missing}.", ""] if missing else []
     lines += [f"- **{found.code}** ({found.level}): {found.message}" for found in _bad(evaluation)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def as_csv(evaluations: Sequence[Evaluation]) -> str:
+    """Write the tables of models below each other, one row a metric."""
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    head = ["model", *evaluations[0].table()]
+    writer.writerow(head)
+    for evaluation in evaluations:
+        for cells in zip(*evaluation.table().values(), strict=True):
+            writer.writerow([evaluation.name, *("" if cell is None else cell for cell in cells)])
+    return lines.getvalue()
 
 
 def as_latex(evaluation: Evaluation) -> str:
@@ -56,7 +72,7 @@ def as_latex(evaluation: Evaluation) -> str:
         rf"metric & unlabeled = negative & {level} & at least & needs \\",
         r"\hline",
     ]
-    for row in evaluation.rows:
+    for row in (*evaluation.rows, *evaluation.top_rows):
         cells = (_escape(cell, LATEX_SPECIAL) for cell in _cells(row))
         title, naive, value, low, high, least, needs = cells
         lines.append(rf"{title} & {naive} & {value} ({low}--{high}) & {least} & {needs} \\")

@@ -77,6 +77,46 @@ METRICS: dict[str, tuple[str, str, str]] = {
         "(recall + specificity) / 2",
         JAIN,
     ),
+    "fpr": (
+        "The share of the negatives that is flagged.",
+        "(purity · flagged unlabeled - a · flagged labelled) / (purity - a)",
+        f"{JAIN} (eq. 2)",
+    ),
+    "tpr": (
+        "Another name of recall.",
+        "flagged labelled / labelled",
+        TABATABAEI,
+    ),
+    "partial roc auc": (
+        "The area under the ROC curve up to a false-positive rate, scaled to [0.5, 1].",
+        "½ (1 + (area - m²/2) / (m - m²/2)) for the rate m",
+        "McClish 1989",
+    ),
+    "log loss": (
+        "The mean of -log of the probability given to the true class.",
+        "π E[ℓ₁ - ℓ₀ | labelled] + E[ℓ₀]",
+        "this project's documentation",
+    ),
+    "brier score": (
+        "The mean squared distance between probability and class.",
+        "π E[ℓ₁ - ℓ₀ | labelled] + E[ℓ₀]",
+        "Brier 1950",
+    ),
+    "f beta": (
+        "The F score, recall counting β times as much as precision.",
+        "(1 + β²) π recall / (β² π + flagged share)",
+        TABATABAEI,
+    ),
+    "expected cost": (
+        "What errors cost a row on average.",
+        "c · (flagged - π recall) + d · π (1 - recall), c a false positive's cost, d a negative's",
+        "this project's documentation, How to",
+    ),
+    "net benefit": (
+        "True positives a row, less the false ones at the rate at which one is worth the other.",
+        "π recall - p/(1 - p) · (flagged - π recall), p the chance at which flagging just pays",
+        "Vickers and Elkin 2006",
+    ),
     "informedness": ("Youden's J.", "recall + specificity - 1 = TPR - FPR", "Youden 1950"),
     "kappa": (
         "Cohen's kappa: agreement of prediction and class beyond that of chance.",
@@ -204,30 +244,6 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "random labels",
         f"{JAIN}; the bound of prevalence's ROC slope",
     ),
-    "at least": (
-        "The value if no positive were hidden; more hidden ones only raise it.",
-        "the naive value; ~ marks one that has the chance of the labels",
-        "random labels; precision of these rows: nothing",
-        TABATABAEI,
-    ),
-    "flagged": (
-        "Rows whose score is at least the threshold: those predicted positive.",
-        "score ≥ threshold",
-        "a threshold",
-        TABATABAEI,
-    ),
-    "naive": (
-        "The value if every unlabeled row is called negative; printed as unlabeled = negative.",
-        "the usual formula",
-        "that no positive is hidden",
-        JAIN,
-    ),
-    "interval": (
-        "Where the true value lies at the confidence level, 95 % unless another is asked for.",
-        "closed forms by metric; the share's interval is added end by end",
-        "random labels",
-        "documentation, Validity",
-    ),
     "threshold": (
         "Rows with at least this score are flagged.",
         "score ≥ threshold",
@@ -239,6 +255,105 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "labelled share of the group / label frequency (single-sample)",
         "random labels, prevalence",
         JAIN,
+    ),
+    "naive": (
+        "The value if every unlabeled row is called negative, as most tools do.",
+        "labelled rows against all others",
+        "nothing; it is wrong, mostly too low",
+        CLAESEN,
+    ),
+    "true value": (
+        "The metric with the hidden positives counted as positives, and its interval.",
+        "in so many of 100 such intervals, 95 say, the true value lies inside",
+        "what the last column says",
+        "this project's documentation, Validity",
+    ),
+    "needs": (
+        "What a number rests on: nothing, random labels, the prevalence, the purity of labels.",
+        "nothing < random labels < prevalence < purity",
+        "read it before the number",
+        "this project's documentation, Ideas",
+    ),
+    "at least": (
+        (
+            "The value if no positive were hidden; more hidden ones only raise it. After ~ it has "
+            "the chance of the labels itself; without, the metric of these rows cannot be lower."
+        ),
+        "the naive value, for metrics that grow with the hidden share",
+        "random labels, pure; for the precision of these rows pure labels alone",
+        "Claesen et al. 2015; this project's documentation, Evaluate",
+    ),
+    "calibrated": (
+        (
+            "How the interval of an estimated share is made: quantiles of the truth among "
+            "simulated problems that look like this one. It holds chance and the estimator's bias."
+        ),
+        "metric at both ends of the share's interval, added in squares to the chance of labels",
+        "scores like some that were simulated",
+        "this project's documentation, Evaluate",
+    ),
+    "bootstrap": (
+        (
+            "Rows are resampled, the share estimated anew and every metric computed each time. It "
+            "holds chance alone, not the estimator's bias."
+        ),
+        "quantiles over the resamples",
+        "an estimator without bias",
+        "Efron 1979",
+    ),
+    "combined": (
+        "The resamples of the bootstrap, their shares spread as widely as the calibrated interval.",
+        "the wider of both",
+        "scores like some that were simulated",
+        "this project's documentation, Evaluate",
+    ),
+    "target": (
+        (
+            "What intervals speak of: these very rows (data set), where only the choice of the "
+            "labelled ones is random, or the population they were drawn from."
+        ),
+        "data set: labels drawn among these positives; population: rows drawn as well",
+        "know which question you ask",
+        "this project's documentation, Validity",
+    ),
+    "flagged": (
+        "Rows predicted positive: with a score at the threshold or above, or among the top.",
+        "score >= threshold",
+        "nothing",
+        JAIN,
+    ),
+    "weakest link": (
+        "The assumption or check to worry about first.",
+        "the worst finding; else how the share is known and whether labels are random",
+        "do what it says",
+        "this project's documentation, Report",
+    ),
+    "requirement": (
+        (
+            "A condition on a metric: met if its whole interval lies on the right side, failed if "
+            "on the wrong one, else inconclusive."
+        ),
+        "precision@0.7 >= 0.8 and fpr < 2%",
+        "exit codes 0, 1 and 3; a failing check makes all but failures inconclusive",
+        "this project's documentation, How to",
+    ),
+    "top": (
+        (
+            "So many rows of the highest scores, as a team can look at. Where the last one is tied "
+            "with others, each of them counts by its chance of being taken."
+        ),
+        "recall = (labelled above + f · labelled tied) / labelled; precision = π n recall / k",
+        "as precision, recall and lift need",
+        "this project's documentation, How to",
+    ),
+    "gain": (
+        (
+            "What the best threshold is better by than another. Choosing it on the same rows "
+            "flatters it, which drawing labels anew shows and takes off."
+        ),
+        "value of the best - value of the other - mean of the same among draws",
+        "random labels, prevalence",
+        "this project's documentation, How to",
     ),
     "predicted positive rate": (
         "The share of all rows that is flagged. It is counted, not estimated.",
@@ -293,6 +408,11 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "at least one row scores as high, at least one lower",
         "move the threshold into the range of the scores",
     ),
+    "uc014": (
+        "A model trained on found labels predicts the chance of being labelled.",
+        "at .5, scores average nearer to the labelled share than to the prevalence",
+        "one half of being positive is the label frequency times one half",
+    ),
     "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
 }
 # method → (how it answers, reference)
@@ -319,7 +439,46 @@ for _metric, (_what, _formula, _source) in METRICS.items():
     _needs = FACTS[_metric.replace(" ", "_")].needs
     TERMS[_metric] = (_what, _formula, ", ".join(_needs), _source)
 TERMS |= {code: (*rule, "the checks of an evaluation") for code, rule in CHECKS.items()}
+TERMS |= {
+    "rank": (
+        (
+            "Place of a model among those compared, 1 for the largest value. In brackets: those "
+            "that chance leaves open; the true ranks of all models lie between with the "
+            "confidence of the comparison."
+        ),
+        "1 + models above beyond doubt … models - models below beyond doubt",
+        "what the metric needs",
+        "Mogstad, Romano, Shaikh and Wilhelm 2024, decided by Holm's adjusted p-values",
+    ),
+    "same work": (
+        (
+            "Each model flags as many rows, those with its highest scores, so that no model is "
+            "better for flagging fewer. Of rows tied at the last place a share is taken. Who finds "
+            "more there is better in every metric, whatever the prevalence."
+        ),
+        "recall of the k highest; precision = prevalence · recall / (k/n)",
+        "random labels; precision the prevalence too",
+        "docs/compare.md",
+    ),
+    "p": (
+        (
+            "How often a difference at least as large would be seen if the models were equal. Of "
+            "several pairs it is adjusted, so that with a chance of 1 less the level any pair at "
+            "all is called different wrongly."
+        ),
+        "Holm: p-values in rising order times the pairs that are left",
+        "what the metric needs",
+        "Holm 1979",
+    ),
+}
 ALIASES = {
+    "Γ": "gamma",
+    "p value": "p",
+    "p-value": "p",
+    "holm": "p",
+    "ranks": "rank",
+    "top": "same work",
+    "workload": "same work",
     "auc": "roc auc",
     "ap": "average precision",
     "aul": "lift auc",
@@ -327,18 +486,25 @@ ALIASES = {
     "purity": "label purity",
     "ll": "lee liu",
     "hidden positives": "unlabeled prevalence",
-    "hidden": "unlabeled prevalence",
-    "Γ": "gamma",
-    "labelling bias": "gamma",
-    "unlabeled = negative": "naive",
-    "unlabeled negative": "naive",
     "verdict": "claim",
-    "needs": "random labels",
-    "true value": "interval",
-    "data set": "single-sample",
     "positives": "prevalence",
-    "tpr": "recall",
     "false negative rate": "fnr",
+    "false positive rate": "fpr",
+    "true positive rate": "tpr",
+    "unlabeled = negative": "naive",
+    "data set": "target",
+    "dataset": "target",
+    "population": "target",
+    "interval": "true value",
+    "confidence level": "true value",
+    "labelling bias": "gamma",
+    "met": "requirement",
+    "failed": "requirement",
+    "inconclusive": "requirement",
+    "decision curve": "net benefit",
+    "cost": "expected cost",
+    "hidden": "unlabeled prevalence",
+    "random sample": "random labels",
     "negative predictive value": "npv",
     "youden": "informedness",
 }

@@ -13,6 +13,7 @@ from undercount.count.arrays import amount, row_words
 from undercount.errors import Check
 from undercount.estimate import Estimate
 from undercount.read.evaluation import Evaluation, MetricRow
+from undercount.read.metric_name import place_words
 from undercount.show.spoken import metric_title, number, percent
 from undercount.show.verdict_words import change_words, judged_words, light_words
 
@@ -35,6 +36,8 @@ TENTHS, HUNDREDTHS = 0.05, 0.005
 def title(row: MetricRow) -> str:
     """Name a row as people say it."""
     name = metric_title(row.metric)
+    if row.top is not None:
+        return f"{name}{place_words(None, row.top)}"
     return name if row.threshold is None else f"{name}@{row.threshold:g}"
 
 
@@ -63,9 +66,9 @@ def hidden_words(evaluation: Evaluation) -> str:
     span = shares.unlabeled_prevalence_interval
     ends = f" ({percent(span.low)} – {percent(span.high)})" if span else ""
     how = evaluation.source.replace("_", " ")
-    if evaluation.estimates:
-        how = f"estimated from {len(evaluation.estimates)} methods"
-    if evaluation.estimates or evaluation.interval not in ("", "own", "calibrated"):
+    if evaluation.share_estimates:
+        how = f"estimated from {len(evaluation.share_estimates)} methods"
+    if evaluation.share_estimates or evaluation.interval not in ("", "own", "calibrated"):
         how += f", interval {INTERVALS[evaluation.interval]}"
     if evaluation.share_model not in ("", evaluation.name):
         how += f", on the scores of {evaluation.share_model}"
@@ -249,16 +252,17 @@ def missing_words(evaluation: Evaluation) -> str:
 
 
 def _table(evaluation: Evaluation) -> list[tuple[str, Style]]:
+    rows = (*evaluation.rows, *evaluation.top_rows)
     level = f"{100 * evaluation.confidence_level:g} %"
-    width = max(18, *(len(title(row)) for row in evaluation.rows))
+    width = max(18, *(len(title(row)) for row in rows))
     # Negative values are longer; two spaces keep the columns apart.
-    span = max(24, *(len(value_words(row.estimate)) + 2 for row in evaluation.rows))
-    bounded = any(row.lower_bound is not None for row in evaluation.rows)
+    span = max(24, *(len(value_words(row.estimate)) + 2 for row in rows))
+    bounded = any(row.lower_bound is not None for row in rows)
     least = f"{'at least':<10}" if bounded else ""
     lines = _style(
         f" {'':<{width}}{'unlabeled = negative':>22}  {f'true value ({level})':<{span}}{least}needs"
     )
-    for row in evaluation.rows:
+    for row in rows:
         value, needs = value_words(row.estimate), needs_words(row)
         least = f"{bound_words(row):<10}" if bounded else ""
         naive = number(row.naive)
@@ -308,10 +312,11 @@ def _flagged_lines(evaluation: Evaluation, width: int) -> list[str]:
 
 def _meaning(evaluation: Evaluation) -> list[tuple[str, Style]]:
     judged = f"{light_words(evaluation)} · {judged_words(evaluation)}"
+    plain, change = plain_words(evaluation), change_words(evaluation)
     return [
         *_style(line("Verdict", judged), "main"),
-        *_style(line("In plain words", plain_words(evaluation)), "main"),
-        *_style(line("What would change", change_words(evaluation))),
+        *(_style(line("In plain words", plain), "main") if plain else []),
+        *(_style(line("What would change", change)) if change else []),
         *_style(line("Weakest link", weakest_link(evaluation))),
     ]
 

@@ -6,7 +6,9 @@ from typing import Literal
 from undercount.counts import ScoreCounts
 from undercount.estimate import Interval
 from undercount.read.evaluation import Evaluation
+from undercount.read.metric_name import place_words
 from undercount.read.requirement import Requirement
+from undercount.read.sensitivity import AREAS
 from undercount.shares import Shares
 from undercount.show.spoken import ROUNDING, metric_title, percent
 
@@ -57,10 +59,11 @@ def claim_words(claim: Requirement | None, threshold: float | None = None) -> st
     """Say a claim: "precision ≥ 60 %", with its threshold unless it is the evaluation's."""
     if claim is None:
         return ""
-    at = "" if claim.threshold in (None, threshold) else f"@{claim.threshold:g}"
-    sign = "≥" if claim.at_least else "≤"
+    own = claim.name.top is None and claim.threshold in (None, threshold)
+    at = "" if own else place_words(claim.threshold, claim.name.top)
+    sign = {">=": "≥", "<=": "≤"}.get(claim.sign, claim.sign)
     # Areas, correlations and ratios are said as numbers, rates as percentages.
-    plain = claim.threshold is None or claim.metric in ("mcc", "kappa") or abs(claim.value) > 1
+    plain = claim.metric in AREAS or claim.metric in ("mcc", "kappa") or abs(claim.value) > 1
     goal = f"{claim.value:g}" if plain else percent(claim.value)
     return f"{metric_title(claim.metric)}{at} {sign} {goal}"
 
@@ -128,8 +131,8 @@ def share_words(evaluation: Evaluation, holds: Interval) -> str:
 def _nothing_words(evaluation: Evaluation) -> str:
     if evaluation.threshold is None:
         return "other scores: these do not rank positives above negatives"
-    row = next(row for row in evaluation.rows if row.metric == "precision")
-    if math.isnan(row.estimate.value):
+    row = next((row for row in evaluation.rows if row.metric == "precision"), None)
+    if row is None or math.isnan(row.estimate.value):
         return "another threshold: no row is flagged at this one"
     if row.estimate.value <= 0:
         return "another threshold: no row flagged at this one is estimated to be real"

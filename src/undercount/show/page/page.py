@@ -84,6 +84,7 @@ def as_page(evaluations: Sequence[Evaluation], identity: Identity | None = None)
         raise InputError(f"a report holds 1 to {MOST_MODELS} models; got {len(evaluations)}")
     style, loader = tighten_style(read_asset("style.css")), tighten_script(read_asset("loader.js"))
     script = _script()
+    evaluations = [evaluation.standard() for evaluation in evaluations]
     first = evaluations[0]
     thresholds = [start_threshold(evaluation) for evaluation in evaluations]
     tables = [page_rows(*pair) for pair in zip(evaluations, thresholds, strict=True)]
@@ -98,7 +99,7 @@ def as_page(evaluations: Sequence[Evaluation], identity: Identity | None = None)
         compared=_compare(evaluations, tables),
         titles={row.metric: metric_title(row.metric) for row in tables[0]},
         checks=[(evaluation.name, evaluation.checks) for evaluation in evaluations],
-        estimates=[(name, percent(e.value)) for name, e in first.estimates.items()],
+        estimates=[(name, percent(e.value)) for name, e in first.share_estimates.items()],
         version=__version__,
         # Ours, not a user's: style and scripts are constants of the package.
         style=Markup(style),  # noqa: S704
