@@ -32,6 +32,7 @@ def demo(html: str, **flags: bool) -> int:
     from undercount.show.text import truth_text  # noqa: PLC0415 - only when needed
 
     options = {"json_file": None, "markdown": None, "html": html, "quiet": flags["quiet"]}
+    options |= {"title": "Simulated card payments", "data_name": "fraud.csv, bundled"}
     evaluations, notes = evaluate_fraud()
     write_evaluations(evaluations, notes, options)
     if not flags["quiet"]:

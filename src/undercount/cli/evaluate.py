@@ -1,5 +1,6 @@
 """Evaluate files of scores and labels, and judge what is required of them."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +15,7 @@ from undercount.cli.gate import read_requirements, report_verdict
 from undercount.cli.options import (
     DATA,
     TopType,
+    data_name,
     database_options,
     gate_options,
     interval_options,
@@ -68,6 +70,9 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     # With impure labels average precision and intervals need every score.
     reading = read(data, options, knots, compact=options["label_purity"] == 1)
     evaluations = _evaluate(reading, options)
+    if requirements:
+        evaluations = [replace(each, claim=requirements[0]) for each in evaluations]
+    options["data_name"] = data_name(data or (options["positives"], options["unlabeled"]))
     write_evaluations(evaluations, reading.notes, options)
     return report_verdict(_judge(evaluations, requirements), options)
 
@@ -122,7 +127,8 @@ def write_evaluations(
     if options["html"]:
         from undercount.show.page.page import write_page  # noqa: PLC0415
 
-        write_page(evaluations, options["html"])
+        about = {"title": options.get("title") or "", "data": options.get("data_name", "")}
+        write_page(evaluations, options["html"], **about)
         if options["html"] != "-" and not options["quiet"]:
             click.echo(f"wrote {options['html']}", err=True)
     if prints(options):

@@ -1,7 +1,8 @@
 """Options that several commands share."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -72,6 +73,7 @@ SEED = click.option(
     help="Seed of resampling.",
 )
 HTML = click.option("--html", type=click.Path(dir_okay=False), help="Write the live report.")
+TITLE = click.option("--title", help="What the report is called.")
 JSON = click.option(
     "--json",
     "json_file",
@@ -156,6 +158,7 @@ interval_options = _options(
 )
 output_options = _options(
     HTML,
+    TITLE,
     JSON,
     click.option(
         "--markdown",
@@ -165,6 +168,12 @@ output_options = _options(
     CSV,
     QUIET,
 )
+
+
+def data_name(data: Sequence[str | None]) -> str:
+    """Name what was read by its files, without their folders; nothing if there are none."""
+    files = ["standard input" if path == "-" else Path(path).name for path in data if path]
+    return ", ".join(dict.fromkeys(files))
 
 
 gate_options = _options(

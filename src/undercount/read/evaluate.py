@@ -219,6 +219,7 @@ def evaluate_models(
     sampling: Sampling = "single-sample",
     target: Target | None = None,
     confidence_level: float = 0.95,
+    random_state: int | None = 0,
     top: float | None = None,
     metrics: Sequence[str] | None = None,
     reviews: Reviews | None = None,
@@ -233,7 +234,7 @@ def evaluate_models(
     ----------
     models : mapping
         Name of each model → its counts.
-    sampling, target, confidence_level, top, metrics, reviews, labels, sequential, **options
+    sampling, target, confidence_level, random_state, top, metrics, reviews, labels, **options
         As in `evaluate`. Reviews have the scores of the first model.
     """
     check_confidence_level(confidence_level)
@@ -246,7 +247,7 @@ def evaluate_models(
     counts = {name: model.counts for name, model in models.items()}
     about: dict[str, Any] = {"sampling": sampling, "target": target}
     about["confidence_level"] = confidence_level
-    wanted = Wanted(target, confidence_level, top, metrics)
+    wanted = Wanted(target, confidence_level, top, metrics, random_state)
     if audited:
         if reviews is not None or sampling == "case-control":
             raise InputError(
@@ -263,7 +264,7 @@ def evaluate_models(
             raise InputError(
                 f"{named('labels')} and {named('sequential')} go with {named('reviews')}"
             )
-        hidden = shared_share(counts, **about, **options)
+        hidden = shared_share(counts, **about, random_state=random_state, **options)
         return {
             name: _evaluate(name, model, hidden[name], wanted) for name, model in models.items()
         }
@@ -314,6 +315,7 @@ class Wanted(NamedTuple):
     confidence_level: float
     top: float | None
     metrics: Sequence[str] | None
+    random_state: int | None
 
 
 def _evaluate(
@@ -341,6 +343,7 @@ def _evaluate(
         model.recount,
         hidden.resamples,
         hidden.model,
+        random_state=wanted.random_state,
         naive_curve=naive_curve(model.counts),
         reviewed=reviewed,
         backend=model.backend,

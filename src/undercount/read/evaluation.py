@@ -29,6 +29,7 @@ from undercount.read.requirement import (
     Requirement,
     Verdict,
     judge_requirement,
+    parse_requirement,
     parse_requirements,
 )
 from undercount.read.reviewed import Reviewed
@@ -41,6 +42,7 @@ from undercount.read.sensitivity import (
     metric_value,
     sweep,
 )
+from undercount.read.verdict import ClaimVerdict, judge_claim
 from undercount.shares import Shares
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ FORMS = {
     "document": "undercount.show.document:as_document",
     "markdown": "undercount.show.tables:as_markdown",
     "latex": "undercount.show.tables:as_latex",
-    "snippet": "undercount.show.tables:as_snippet",
+    "frame": "undercount.show.page.page:as_frame",
     "text": "undercount.show.text:as_text",
     "html": "undercount.show.page.page:write_page",
     "comparison json": "undercount.show.comparison:as_json",
@@ -75,9 +77,9 @@ def read_threshold(threshold: object) -> float:
     return found
 
 
-def render(form: str, *subject: Any) -> Any:
+def render(form: str, *subject: Any, **options: Any) -> Any:
     """Draw a result in a form of the table above."""
-    return pkgutil.resolve_name(FORMS[form])(*subject)
+    return pkgutil.resolve_name(FORMS[form])(*subject, **options)
 
 
 TOP_METRICS = ("precision", "recall", "lift")
@@ -148,6 +150,10 @@ class Evaluation:
         The whole calculation resampled, if it was asked for.
     share_model : str
         The model from whose scores the share was estimated: the sharpest on these rows.
+    claim : Requirement, optional
+        What `verdict` judges; None for a round number below the leading one. See `claiming`.
+    random_state : int, optional
+        The seed of estimators and resampling.
     naive_curve : OperatingCurve
         The curve that calls every unlabeled row negative.
     reviewed : Reviewed, optional
@@ -185,6 +191,8 @@ class Evaluation:
     recount: Callable[[list[float]], ScoreCounts] | None = field(default=None, repr=False)
     resamples: Resamples | None = field(default=None, repr=False)
     share_model: str = ""
+    claim: Requirement | None = None
+    random_state: int | None = None
     naive_curve: OperatingCurve = field(kw_only=True, repr=False)
     reviewed: Reviewed | None = field(default=None, kw_only=True, repr=False)
     backend: str = field(default="", kw_only=True, repr=False)
@@ -209,6 +217,28 @@ class Evaluation:
         """The worst and best curve that data and prevalence allow."""
         return bound_curve(self.counts, self.shares, confidence_level=self.confidence_level)
 
+    @property
+    def share_given(self) -> bool:
+        """Whether the user gave the share, so that nothing here says it is right."""
+        return self.interval == "" and not self.share_estimates
+
+    @property
+    def share_limit(self) -> float:
+        """The one limit of the hidden share: the scores rule out more, at the confidence level.
+
+        The smaller of `largest_share` and `upper_bound`.
+        """
+        return float(self.shares.clip(min(self.largest_share, self.upper_bound)))
+
+    @cached_property
+    def verdict(self) -> ClaimVerdict:
+        """What may be said of the claim."""
+        return judge_claim(self)
+
+    def claiming(self, text: str) -> "Evaluation":
+        """Return the same with a claim to judge, such as "precision >= 0.6"."""
+        return replace(self, claim=parse_requirement(text, self.threshold))
+
     def at(
         self, threshold: float | None = None, *, top: float | None = None
     ) -> tuple[MetricRow, ...]:
@@ -221,7 +251,7 @@ class Evaluation:
             return self._top_rows(top)
         if top is not None or threshold is None:
             raise InputError(f"give either a {named('threshold')} or {named('top')}")
-        return self.metric_rows(POINT_METRICS, threshold, self._answering(threshold))
+        return self.metric_rows(POINT_METRICS, threshold, self.counts_at(threshold))
 
     def _top_rows(self, top: float) -> tuple[MetricRow, ...]:
         """Estimate the metrics of the highest rows beside the values that count labels alone."""
@@ -276,7 +306,7 @@ class Evaluation:
                     f"{name.metric}@0.5 say",
                     argument="metrics",
                 )
-            counts = self.counts if threshold is None else self._answering(threshold)
+            counts = self.counts_at(threshold)
             rows += self.metric_rows((name.metric,), threshold, counts)
         return tuple(rows)
 
@@ -308,7 +338,7 @@ class Evaluation:
         beta: float = 1.0,
     ) -> Estimate:
         """Estimate one metric with its interval; `beta` is the number that some metrics take."""
-        counts = self.counts if threshold is None else self._answering(threshold)
+        counts = self.counts_at(threshold)
         known = threshold in (None, self.threshold)  # what it would warn of is among the checks
         with collect_warnings() if known else nullcontext():
             return self._estimate(counts, metric, threshold, top=top, beta=beta)
@@ -437,11 +467,13 @@ class Evaluation:
     def point(self, threshold: float) -> OperatingPoint:
         """Return the recovered point at a threshold, without intervals."""
         if self.reviewed is not None:
-            return self.reviewed.curve(counts=self._answering(threshold)).at(threshold)
-        return mixture_curve(self._answering(threshold), self.shares, clean=False).at(threshold)
+            return self.reviewed.curve(counts=self.counts_at(threshold)).at(threshold)
+        return mixture_curve(self.counts_at(threshold), self.shares, clean=False).at(threshold)
 
-    def _answering(self, threshold: float) -> ScoreCounts:
-        """Return counts that can be split at the threshold, counting once more if they must."""
+    def counts_at(self, threshold: float | None) -> ScoreCounts:
+        """Return counts that can be split at a threshold, counting once more if they must."""
+        if threshold is None:
+            return self.counts
         threshold = read_threshold(threshold)
         try:
             self._every_point.at(threshold)
@@ -458,7 +490,7 @@ class Evaluation:
         if over == "threshold" and self.reviewed is not None:
             return self.reviewed.sweep(metric)
         threshold = self.threshold if threshold is None else threshold
-        counts = self.counts if threshold is None else self._answering(threshold)
+        counts = self.counts_at(threshold)
         options: dict[str, Any] = {
             "target": self.target,
             "confidence_level": self.confidence_level,
@@ -468,7 +500,7 @@ class Evaluation:
     def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
         """Find the least hidden share and the largest labelling bias at which metric >= value."""
         threshold = self.threshold if threshold is None else threshold
-        counts = self.counts if threshold is None else self._answering(threshold)
+        counts = self.counts_at(threshold)
         return break_even(
             counts,
             self.shares,
@@ -622,9 +654,22 @@ class Evaluation:
         """Write the table as LaTeX."""
         return str(render("latex", self))
 
-    def to_html(self, path: "str | Path") -> None:
-        """Write the live report, whole or not at all; it has its own choice of metrics."""
-        render("html", [self], path)
+    def to_html(
+        self, path: "str | Path", *, title: str = "", data: str = "", date: str | None = None
+    ) -> None:
+        """Write the live report, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        title, data : str
+            What the report is called, and the rows; by default the name of the score, and nothing.
+        date : str, optional
+            The date on top, such as "2026-01-31"; by default that of SOURCE_DATE_EPOCH, which
+            makes the same bytes on any day, or else today's.
+        """
+        render("html", [self], path, title=title, data=data, date=date)
 
     def __str__(self) -> str:
         return str(render("text", self))
@@ -633,7 +678,7 @@ class Evaluation:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return str(render("snippet", self))
+        return str(render("frame", [self]))
 
 
 def grows(metric: str, naive: float, shares: Shares) -> bool:

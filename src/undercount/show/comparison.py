@@ -12,7 +12,8 @@ from undercount.read.differences import Difference
 from undercount.read.evaluation import Evaluation
 from undercount.read.leaderboard import Standing, tied_at_the_top
 from undercount.show.document import as_document, plain, write_document
-from undercount.show.text import hidden_words, metric_title, number, percent, value_words
+from undercount.show.spoken import metric_title, number, percent
+from undercount.show.text import hidden_words, value_words
 
 WIDTH = 100
 # Columns of words are no wider than this; names are wrapped down to this.

@@ -21,7 +21,8 @@ from undercount.show.comparison import (
 )
 from undercount.show.comparison_tables import html_table, named_tables
 from undercount.show.page.page import load_template, policy_hash, read_asset
-from undercount.show.text import hidden_words, metric_title
+from undercount.show.spoken import metric_title
+from undercount.show.text import hidden_words
 
 # Corners of a drawing, and points of a curve at most.
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 56, 464, 12, 292, 336
