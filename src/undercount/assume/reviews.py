@@ -1,0 +1,423 @@
+"""Unlabeled rows that somebody looked at by design, and the curve that they make certain."""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import isotonic_regression
+
+from undercount.count.arrays import read_labels, read_scores, read_weights, row_words
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray, OperatingCurve
+from undercount.errors import InputError, named
+
+IntArray = NDArray[np.intp]
+NOT_ANSWERED = -1
+# A row is never taken for surely positive or negative by its score alone: the probability of the
+# working posterior stays this far from 0 (a part of the mean share) and from 1.
+_LEAST, _MOST = 0.02, 0.98
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class ReviewDesign:
+    """Say how rows to review are drawn: strata of the unlabeled rows by score, and in which order.
+
+    Within a stratum rows are drawn at random without replacement; `order` names the stratum of the
+    first row of the plan, of the second, and so on, so that any beginning of the plan is a
+    stratified random sample whose sizes are known. Nothing else of the plan is needed to read the
+    verdicts, neither rows nor their positions.
+
+    Attributes
+    ----------
+    edges : array
+        Lowest score of each stratum, descending: stratum 0 holds the unlabeled rows that score
+        ``edges[0]`` or more, stratum 1 those from ``edges[1]`` up to it, and so on. Scores below
+        the last edge belong to the last stratum.
+    n_unlabeled : array of int
+        Unlabeled rows in each stratum.
+    order : array of int
+        Stratum of each row of the plan, best first.
+    unlabeled_prevalence : float
+        The share of positives among the unlabeled rows that the plan supposed. A wrong one makes
+        the plan less sharp and nothing wrong.
+    seed : int
+        Of the draw within strata.
+    goal : tuple of str
+        What the plan makes sharp.
+    threshold : float, optional
+        At which a goal that needs one is meant; always an edge of strata.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> design = uc.ReviewDesign([0.6, 0.1], [20, 80], order=[0, 1, 0, 0], unlabeled_prevalence=0.1)
+    >>> design.stratum_of([0.9, 0.6, 0.5]), design.sizes(3)
+    (array([0, 0, 1]), array([2, 1]))
+    """
+
+    edges: FloatArray
+    n_unlabeled: IntArray
+    order: IntArray
+    unlabeled_prevalence: float
+    seed: int = 0
+    goal: tuple[str, ...] = ()
+    threshold: float | None = None
+
+    def __post_init__(self) -> None:
+        edges = np.asarray(self.edges, dtype=np.float64)
+        number, order = (np.asarray(part, dtype=np.intp) for part in (self.n_unlabeled, self.order))
+        for name, value in (("edges", edges), ("n_unlabeled", number), ("order", order)):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "goal", tuple(self.goal))
+        if edges.ndim != 1 or len(edges) == 0 or np.any(np.diff(edges) >= 0):
+            raise InputError(f"edges of strata must be scores that descend; got {edges}")
+        if number.shape != edges.shape or np.any(number < 0):
+            raise InputError(
+                f"n_unlabeled must say how many rows each of {len(edges)} strata has; got {number}"
+            )
+        if len(order) and not 0 <= order.min() <= order.max() < len(edges):
+            raise InputError(f"order must name strata from 0 to {len(edges) - 1}")
+        if np.any(np.bincount(order, minlength=len(edges)) > number):
+            raise InputError("order must not draw more rows of a stratum than there are")
+
+    @property
+    def n_strata(self) -> int:
+        """Number of strata."""
+        return len(self.edges)
+
+    def stratum_of(self, score: ArrayLike) -> IntArray:
+        """Return the stratum of each score."""
+        place = np.searchsorted(-self.edges, -np.asarray(score, dtype=np.float64))
+        return np.minimum(place, self.n_strata - 1)
+
+    def sizes(self, budget: int | None = None) -> IntArray:
+        """Return how many rows of each stratum the first rows of the plan are; None: all."""
+        return np.bincount(self.order[:budget], minlength=self.n_strata)
+
+
+@dataclass(frozen=True, eq=False)
+class Reviews:
+    """Hold the verdicts on rows that were drawn by a design.
+
+    Parameters
+    ----------
+    rows : array of int or None
+        Positions of the reviewed rows in the data; None where only their scores are known.
+    verdict : array-like
+        1 positive, 0 negative, missing (None, NaN, -1) not answered.
+    score : array-like
+        Score of each row.
+    stratum : array-like of int
+        Stratum of each row.
+    design : ReviewDesign
+        How they were drawn.
+    weight : array-like, optional
+        Weight of each row, if rows have weights.
+
+    Notes
+    -----
+    Assumes: verdicts are right, and rows without one yet are a random part of their stratum (the
+    last rows of the plan are).
+    Wrong when: rows are skipped because they are hard.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> design = uc.ReviewDesign([0.6, 0.1], [20, 80], order=[0, 1, 0], unlabeled_prevalence=0.1)
+    >>> reviews = uc.Reviews([4, 7, 9], [1, 0, None], [0.9, 0.2, 0.7], [0, 1, 0], design)
+    >>> reviews.n_answered, reviews.chance
+    (2, array([0.05  , 0.0125, 0.05  ]))
+    """
+
+    rows: IntArray | None
+    verdict: NDArray[np.int8]
+    score: FloatArray
+    stratum: IntArray
+    design: ReviewDesign
+    weight: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        verdict = read_labels(self.verdict, NOT_ANSWERED)
+        score = np.asarray(read_scores(self.score), dtype=np.float64)
+        stratum = np.asarray(self.stratum, dtype=np.intp)
+        rows = None if self.rows is None else np.asarray(self.rows, dtype=np.intp)
+        weight = None if self.weight is None else read_weights(self.weight, len(score))
+        columns = [verdict, stratum, *([] if rows is None else [rows])]
+        if any(len(column) != len(score) for column in columns):
+            raise InputError(
+                "rows, verdict, score and stratum of reviews must have the same length; got "
+                f"{', '.join(str(len(column)) for column in [*columns, score])}"
+            )
+        moved = np.flatnonzero(stratum != self.design.stratum_of(score))
+        if moved.size:
+            raise InputError(
+                f"a reviewed row of score {score[moved[0]]:.6g} is not in stratum "
+                f"{stratum[moved[0]]} of the plan: its score, or the plan, was changed"
+            )
+        kept = _once(rows, verdict)
+        for name, value in (
+            ("rows", rows), ("verdict", verdict), ("score", score), ("stratum", stratum),
+            ("weight", weight),
+        ):  # fmt: skip
+            object.__setattr__(self, name, None if value is None else value[kept])
+        over = np.flatnonzero(self.sizes > self.design.n_unlabeled)
+        if over.size:
+            raise InputError(
+                f"{self.sizes[over[0]]} verdicts in stratum {over[0]}, which has "
+                f"{row_words(self.design.n_unlabeled[over[0]])}: some rows are there twice"
+            )
+
+    @cached_property
+    def answered(self) -> NDArray[np.bool_]:
+        """Which rows have a verdict."""
+        return np.asarray(self.verdict != NOT_ANSWERED)
+
+    @property
+    def n_answered(self) -> int:
+        """How many rows have a verdict."""
+        return int(np.count_nonzero(self.answered))
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """How many rows of each stratum have a verdict."""
+        return np.bincount(self.stratum[self.answered], minlength=self.design.n_strata)
+
+    @property
+    def chance(self) -> FloatArray:
+        """Chance that a row of the same stratum had of being among those answered."""
+        share = self.sizes / np.maximum(self.design.n_unlabeled, 1)
+        return np.asarray(share[self.stratum])
+
+    def __add__(self, other: "Reviews") -> "Reviews":
+        """Join the verdicts of two rounds with the same strata."""
+        if not isinstance(other, Reviews):
+            return NotImplemented
+        same = np.array_equal(self.design.edges, other.design.edges)
+        if not same or not np.array_equal(self.design.n_unlabeled, other.design.n_unlabeled):
+            raise InputError("rounds of reviews can be joined only if their strata are the same")
+        rows = [each.rows for each in (self, other)]
+        weights = [each.weight for each in (self, other)]
+        # What both hold is said once; only what the first left open may be told by the second.
+        return replace(
+            self,
+            rows=None if None in (type(r) for r in rows) else _join(rows),
+            verdict=_join([self.verdict, other.verdict]),
+            score=_join([self.score, other.score]),
+            stratum=_join([self.stratum, other.stratum]),
+            weight=_join(weights),
+            design=replace(self.design, order=_join([self.design.order, other.design.order])),
+        )
+
+
+def _join(parts: list[Any]) -> Any:
+    return None if any(part is None for part in parts) else np.concatenate(parts)
+
+
+def _once(rows: IntArray | None, verdict: NDArray[np.int8]) -> NDArray[Any]:
+    """Return which entries to keep so that each row is there once; refuse two answers."""
+    if rows is None:
+        return np.arange(len(verdict))
+    answered = verdict != NOT_ANSWERED
+    order = np.lexsort((~answered, rows))
+    first = np.append(True, np.diff(rows[order]) != 0)
+    leader = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
+    leading = verdict[order][leader]
+    differ = (verdict[order] != leading) & answered[order]
+    if differ.any():
+        row = rows[order][int(np.argmax(differ))]
+        raise InputError(
+            f"row {row} was reviewed twice with different answers; keep the right one",
+            argument="reviews",
+        )
+    return np.sort(order[first])
+
+
+def working_posterior(counts: ScoreCounts, unlabeled_prevalence: float) -> FloatArray:
+    """Guess the probability that an unlabeled row of each cell is positive.
+
+    The share of labelled rows never falls with the score (pool adjacent violators), and of the
+    unlabeled rows of a score a share in proportion to labelled over unlabeled rows is positive:
+    a f_L/f_U. A guess to plan with and to spread what was found within a stratum: estimates from
+    reviews hold however wrong it is.
+    """
+    labelled, unlabeled = counts.positive, counts.unlabeled
+    rows = labelled + unlabeled
+    share = np.zeros(len(rows))
+    at = rows > 0
+    if at.any():
+        share[at] = isotonic_regression(
+            labelled[at] / rows[at], weights=rows[at], increasing=False
+        ).x
+        share[~at] = np.interp(np.flatnonzero(~at), np.flatnonzero(at), share[at])
+    # Half a row more of each kind, or rows above every unlabeled one would be sure positives.
+    odds = share / np.maximum(1 - share, 0.5 / max(counts.n_rows, 1.0))
+    hidden = unlabeled_prevalence * counts.n_unlabeled
+    found = np.minimum(odds * hidden / max(counts.n_positive, 0.5), _MOST)
+    least = _LEAST * min(unlabeled_prevalence, 1.0)
+    return np.clip(found, least, _MOST)
+
+
+@dataclass(frozen=True, eq=False)
+class ReviewedCells:
+    """Hold what labels and reviews together say of each cell of the counts.
+
+    The positives of a set of cells are the labelled ones, plus the working posterior of each
+    unlabeled row, plus, for every reviewed row, its verdict less the posterior over its chance of
+    having been reviewed: right on average over the draws whatever the posterior is.
+
+    Attributes
+    ----------
+    counts, reviews
+        What was counted, and what was found.
+    posterior : array
+        Working posterior of each cell.
+    apart : bool
+        Whether labelled rows were drawn apart (case-control) and are no part of the target.
+    """
+
+    counts: ScoreCounts
+    reviews: Reviews
+    posterior: FloatArray
+    apart: bool = False
+    group: IntArray = field(init=False)  # of each stratum: those without a verdict join others
+
+    def __post_init__(self) -> None:
+        check_unchanged(self.counts, self.reviews.design)
+        object.__setattr__(self, "group", _groups(self.reviews.sizes))
+
+    @cached_property
+    def stratum(self) -> IntArray:
+        """Group of strata that each cell belongs to."""
+        return np.asarray(self.group[self.reviews.design.stratum_of(self.counts.score)])
+
+    @cached_property
+    def unlabeled_rows(self) -> FloatArray:
+        """Unlabeled rows in each group of strata."""
+        return np.bincount(self.group, self.reviews.design.n_unlabeled)
+
+    @cached_property
+    def reviewed_rows(self) -> FloatArray:
+        """Rows with a verdict in each group of strata."""
+        return np.bincount(self.group, self.reviews.sizes.astype(float))
+
+    @cached_property
+    def place(self) -> IntArray:
+        """Cell of each row with a verdict."""
+        score = self.reviews.score[self.reviews.answered]
+        cell = np.searchsorted(-self.counts.score, -score)
+        return np.minimum(cell, len(self.counts.score) - 1)
+
+    @cached_property
+    def verdict(self) -> FloatArray:
+        """Verdict of each such row."""
+        return self.reviews.verdict[self.reviews.answered].astype(float)
+
+    @cached_property
+    def weight(self) -> FloatArray:
+        """Weight of each such row."""
+        if self.reviews.weight is None:
+            return np.ones(len(self.verdict))
+        return self.reviews.weight[self.reviews.answered]
+
+    @cached_property
+    def stands_for(self) -> FloatArray:
+        """Rows of its stratum for which each such row stands."""
+        ratio = self.unlabeled_rows / np.maximum(self.reviewed_rows, 1)
+        return np.asarray(ratio[self.stratum[self.place]])
+
+    @cached_property
+    def hidden(self) -> FloatArray:
+        """Positives among the unlabeled rows of each cell; negative in some by chance."""
+        excess = self.weight * (self.verdict - self.posterior[self.place]) * self.stands_for
+        found = np.bincount(self.place, excess, len(self.posterior))
+        return np.asarray(self.counts.unlabeled * self.posterior + found)
+
+    @cached_property
+    def everyone(self) -> FloatArray:
+        """All rows of the target in each cell."""
+        unlabeled = self.counts.unlabeled
+        if self.apart:
+            return unlabeled
+        return np.asarray(self.counts.positive + self.counts.negative + unlabeled)
+
+    @cached_property
+    def positive(self) -> FloatArray:
+        """Positives of the target in each cell."""
+        return self.hidden if self.apart else np.asarray(self.counts.positive + self.hidden)
+
+
+def check_unchanged(counts: ScoreCounts, design: ReviewDesign) -> None:
+    """Refuse counts of which the plan was not made, as far as the strata can tell."""
+    planned = float(design.n_unlabeled.sum())
+    if counts.weighted:
+        return  # sums of weights are no numbers of rows
+    found = np.bincount(design.stratum_of(counts.score), counts.unlabeled, design.n_strata)
+    whole = bool(np.isin(design.edges, counts.score).all())
+    differ = np.abs(found - design.n_unlabeled) > _ROUNDING * planned + 0.5
+    if abs(counts.n_unlabeled - planned) > 0.5 or (whole and differ.any()):  # noqa: PLR2004 - a row
+        raise InputError(
+            f"the plan was made for {row_words(planned)} without a label; the data have "
+            f"{counts.n_unlabeled:,.6g}, or their scores have changed. Pass the data and labels "
+            f"as they were when the plan was made, and the verdicts by {named('reviews')} alone",
+            argument="reviews",
+        )
+
+
+def _groups(sizes: IntArray) -> IntArray:
+    """Number groups of neighbouring strata of which each has a verdict."""
+    if not sizes.any():
+        raise InputError("no row of the plan has a verdict yet", argument="reviews")
+    filled = sizes > 0
+    group = np.cumsum(filled) - 1
+    return np.asarray(np.maximum(group, 0))
+
+
+def review_curve(
+    counts: ScoreCounts, reviews: Reviews, *, sampling: str = "single-sample"
+) -> OperatingCurve:
+    """Recover the curve from reviewed rows, whatever rows were labelled and why.
+
+    Recall may fall somewhere by chance, since what a reviewed row stands for is more or less than
+    its cell holds.
+
+    Notes
+    -----
+    Assumes: labelled rows are what their labels say, and reviews were drawn by the design.
+    Wrong when: verdicts are wrong.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> y, score = [1, None, 1, None, None, None], [6, 5, 4, 3, 2, 1]
+    >>> counts = uc.ScoreCounts.from_rows(y, score)
+    >>> design = uc.ReviewDesign([3, 1], [2, 2], order=[0, 1, 0, 1], unlabeled_prevalence=0.2)
+    >>> reviews = uc.Reviews([1, 3, 4, 5], [1, 0, 0, 0], [5, 3, 2, 1], [0, 0, 1, 1], design)
+    >>> uc.review_curve(counts, reviews).at(4).recall  # every row was looked at
+    1.0
+    """
+    posterior = working_posterior(counts, reviews.design.unlabeled_prevalence)
+    return curve_of(ReviewedCells(counts, reviews, posterior, sampling == "case-control"))
+
+
+def curve_of(cells: ReviewedCells, positive: FloatArray | None = None) -> OperatingCurve:
+    """Return the curve of the positives found (or of these) among all rows."""
+    mass = cells.positive if positive is None else positive
+    found, rows = (np.append(0.0, np.cumsum(each)) for each in (mass, cells.everyone))
+    if not 0 < found[-1] < rows[-1]:
+        raise InputError(
+            f"labels and reviews find {found[-1]:.6g} positives among {row_words(rows[-1])}, and a "
+            "curve needs both classes; review more rows",
+            argument="reviews",
+        )
+    merged = np.append(False, cells.counts.merged) if cells.counts.compact else None
+    return OperatingCurve(
+        threshold=np.append(np.inf, cells.counts.score),
+        tpr=found / found[-1],
+        fpr=(rows - found) / (rows[-1] - found[-1]),
+        prevalence=float(found[-1] / rows[-1]),
+        merged=merged,
+        flagged=rows / rows[-1],
+    )
