@@ -14,6 +14,7 @@ from undercount.cli.evaluate import evaluate
 from undercount.cli.explain import explain
 from undercount.cli.interrupt import INTERRUPTED, STOPPED
 from undercount.cli.options import DEBUG
+from undercount.cli.plan import plan
 from undercount.cli.prevalence import prevalence
 from undercount.cli.select import select
 from undercount.errors import InputError
@@ -86,5 +87,7 @@ def reproduce(**_options: Any) -> int:
     )
 
 
-for command in (evaluate, demo, prevalence, compare, count, merge, select, reproduce, explain):
+for command in (
+    evaluate, plan, demo, prevalence, compare, count, merge, select, reproduce, explain,
+):  # fmt: skip
     commands.add_command(command)

@@ -19,7 +19,7 @@ from undercount.count.counts_file import is_counts_file, open_counts
 from undercount.count.files import read_numbers, refuse_text, relation_of
 from undercount.count.frames import count_scores
 from undercount.count.paths import expand_paths
-from undercount.count.sources import open_source
+from undercount.count.sources import Source, open_source
 from undercount.count.sql import quote_name
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
@@ -93,7 +93,7 @@ def read(
             data,
             label,
             scores,
-            unlabeled=_unlabeled_value(options),
+            unlabeled=unlabeled_value(options),
             negative=options["negative"],
             weight=options["weight"],
             knots=knots,
@@ -116,23 +116,39 @@ def count_rows(
     numbers = list(dict.fromkeys([label, *scores, *([weight] if weight else [])]))
     with open_source(paths, numbers) as source:
         try:
-            relation = relation_of(source, numbers, [])
-            total = relation.count("*").fetchall()[0][0]
-            if total == 0:
-                raise InputError(f"{source.place} has no rows")
-            missing = " OR ".join(
-                f"{quote_name(s)} IS NULL OR isnan({quote_name(s)}::DOUBLE)" for s in scores
-            )
-            kept = relation.filter(f"NOT ({missing})")
-            found = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
-            coding, note = infer_coding(dict(found), unlabeled, negative)
-            dropped = total - sum(number for _, number in found)
+            rows = find_rows(source, relation_of(source, numbers, []), label, scores)
+            coding, note = infer_coding(rows.labels, unlabeled, negative)
             columns = {"label": label, "weight": weight, "unlabeled": coding}
             options = {"compact": True, **columns, **options}
-            counted = count_scores(kept, score=list(scores), **options)
+            counted = count_scores(rows.scored, score=list(scores), **options)
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error, {label: RECODE})
-    return Reading(dict(counted), "single-sample", [read_words(total, dropped), note])
+    return Reading(dict(counted), "single-sample", [rows.words, note])
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """Hold the rows of files that have a score, what labels they carry, and what was read."""
+
+    scored: duckdb.DuckDBPyRelation
+    labels: dict[Any, int]
+    words: str
+
+
+def find_rows(
+    source: Source, relation: duckdb.DuckDBPyRelation, label: str, scores: Sequence[str]
+) -> ScoredRows:
+    """Leave out the rows without a score, and look which labels the others have."""
+    total = relation.count("*").fetchall()[0][0]
+    if total == 0:
+        raise InputError(f"{source.place} has no rows")
+    missing = " OR ".join(
+        f"{quote_name(s)} IS NULL OR isnan({quote_name(s)}::DOUBLE)" for s in scores
+    )
+    kept = relation.filter(f"NOT ({missing})")
+    found = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
+    dropped = total - sum(number for _, number in found)
+    return ScoredRows(kept, dict(found), read_words(total, dropped))
 
 
 def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
@@ -154,7 +170,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     values, numbers = np.unique(labels, return_counts=True)
     coding, note = infer_coding(
         dict(zip(values.tolist(), numbers.tolist(), strict=True)),
-        _unlabeled_value(options),
+        unlabeled_value(options),
         options["negative"],
     )
     if coding is not None:
@@ -293,7 +309,7 @@ def _list_labels(values: dict[float, int], missing: int) -> str:
     return f"the label column holds {{{shown}}}"
 
 
-def _unlabeled_value(options: dict[str, Any]) -> float | None:
+def unlabeled_value(options: dict[str, Any]) -> float | None:
     """Read the label value that means unlabeled."""
     text = options["unlabeled"]
     try:

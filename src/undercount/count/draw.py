@@ -25,6 +25,8 @@ KEY, ROW = "undercount_key", "undercount_row"
 SPARE, MORE = 6.0, 16.0
 # Keys are fractions of the whole numbers that engines make of a row.
 SPAN = 2.0**64
+# Scores from which the borders of strata are chosen.
+SAMPLE = 16_384
 
 
 @dataclass(frozen=True)
@@ -114,13 +116,34 @@ def draw_rows(
     return _make_rows(found, chosen, roles, keep, edges)
 
 
+def sample_scores(
+    frame: Any, *, label: str, score: str, unlabeled: float | None = None, most: int = SAMPLE
+) -> FloatArray:
+    """Return scores of about so many unlabeled rows, drawn at random in one pass."""
+    table = open_frame(frame)
+    roles = ColumnRoles(label, (score,), None, unlabeled, ())
+    schema = table.collect_schema()
+    check_columns([label, score], schema.names(), "the frame")
+    check_types(schema, roles)
+    rows = table.select(nw.len().alias(ROW))
+    total = int(collect(rows.lazy() if isinstance(rows, nw.DataFrame) else rows)[ROW][0])
+    keyed = _with_keys(table, [label, score], 0)
+    found = _let_through(keyed, roles, (), np.array([0.0]), np.array([most / max(total, 1)]))
+    return np.sort(found[f"{SCORE}0"].astype(np.float64))
+
+
 def with_position(relation: Any, seed: int) -> Any:
     """Give the rows of a DuckDB relation their position from 1 and a random key."""
     sql = (
-        f'SELECT *, hash("{ROW}", {int(seed)})::DOUBLE / {SPAN!r} AS "{KEY}" FROM '  # noqa: S608 - ours
+        f'SELECT *, hash(xor("{ROW}", {_mask(seed)}))::DOUBLE / {SPAN!r} AS "{KEY}" FROM '  # noqa: S608 - ours
         f'(SELECT *, row_number() OVER () AS "{ROW}" FROM undercount_rows)'
     )
     return relation.query("undercount_rows", sql)
+
+
+def _mask(seed: int) -> int:
+    """Return bits by which the hashes of one seed have nothing to do with those of another."""
+    return int(np.random.default_rng(seed).integers(2**62))
 
 
 def _with_keys(table: nw.DataFrame[Any] | Frame, names: Sequence[str], seed: int) -> Frame:
@@ -168,10 +191,10 @@ def _key_dask(native: Any, seed: int) -> Any:
 
 
 def _key_ibis(native: Any, seed: int) -> Any:
-    import ibis  # noqa: PLC0415 - likewise
+    import ibis  # type: ignore[import-untyped]  # noqa: PLC0415 - likewise
 
     numbered = native.mutate(**{ROW: ibis.row_number() + 1})
-    key = (numbered[ROW] + int(seed) * 2**40).hash().cast("float64") / SPAN + 0.5
+    key = (numbered[ROW] ^ _mask(seed)).hash().cast("float64") / SPAN + 0.5
     return numbered.mutate(**{KEY: key})
 
 

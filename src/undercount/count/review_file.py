@@ -119,7 +119,7 @@ def as_review_csv(sheet: ReviewSheet) -> str:
                 int(sheet.case[place]),
                 row or "",
                 *(escape_formula(column[place]) for column in kept.values()),
-                *(repr(float(score[place])) for score in sheet.scores.values()),
+                *(f"{score[place]:.7g}" for score in sheet.scores.values()),
                 "" if np.isnan(answer) else int(answer),
                 int(sheet.stratum[place]),
                 "" if sheet.chance is None else f"{sheet.chance[place]:.6g}",

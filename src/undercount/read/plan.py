@@ -372,7 +372,7 @@ def plan_reviews(
     """
     labels, scores = read_labels(y, unlabeled), read_scores(score)
     weights = None if sample_weight is None else read_weights(sample_weight, len(scores))
-    knots = _knots(scores[labels == -1]) if len(scores) == len(labels) else []
+    knots = knots_of(scores[labels == -1]) if len(scores) == len(labels) else []
     if threshold is not None:
         knots = [*knots, float(threshold)]
     counts = ScoreCounts.from_rows(
@@ -407,7 +407,7 @@ def plan_reviews(
     )
 
 
-def _knots(scores: Any) -> list[float]:
+def knots_of(scores: Any) -> list[float]:
     """Return quantiles of the unlabeled scores, of a part of them if there are many."""
     if len(scores) == 0:
         return []

@@ -1,0 +1,91 @@
+"""Plans of the rows of files, and the verdicts that come back.
+
+This imports DuckDB, so that commands import it only when they run.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import duckdb
+
+from undercount.assume.reviews import ReviewDesign
+from undercount.cli.inputs import (
+    RECODE,
+    find_rows,
+    infer_coding,
+    refuse_no_data,
+    unlabeled_value,
+)
+from undercount.count.counts_file import is_counts_file
+from undercount.count.draw import sample_scores, with_position
+from undercount.count.files import refuse_text, relation_of
+from undercount.count.frames import count_scores
+from undercount.count.sources import Source, open_source
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError
+from undercount.read.plan import Prices, design_reviews, knots_of
+from undercount.read.plan_rows import RowPlan, draw_plan, guess_share
+
+# Reviews for which prices are asked when only a half-width is given.
+FIRST_BUDGET = 100
+
+
+def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, list[str]]:
+    """Plan reviews of the rows of files, and tell what was read."""
+    refuse_no_data(tuple(data))
+    label, scores = options["label"], list(dict.fromkeys(options["scores"]))
+    if any(map(is_counts_file, data)):
+        raise InputError(
+            f"{data[0]} is a counts file, which has no rows to look at; name the file of rows"
+        )
+    if label is None or not scores:
+        raise InputError("name the columns: --label COLUMN --score COLUMN")
+    keep = [name.strip() for name in (options["keep"] or "").split(",") if name.strip()]
+    with open_source(data, [*dict.fromkeys([label, *scores, *keep])]) as source:
+        try:
+            return _plan_source(source, label, scores, keep, options)
+        except duckdb.ConversionException as error:
+            refuse_text(source, [label, *scores], error, {label: RECODE})
+
+
+def _plan_source(
+    source: Source, label: str, scores: list[str], keep: list[str], options: dict[str, Any]
+) -> tuple[RowPlan, list[str]]:
+    numbers = list(dict.fromkeys([label, *scores]))
+    rows = find_rows(source, relation_of(source, numbers, []), label, scores)
+    coding, note = infer_coding(rows.labels, unlabeled_value(options), options["negative"])
+    columns: dict[str, Any] = {"label": label, "unlabeled": coding}
+    threshold = options["threshold"]
+    knots = knots_of(sample_scores(rows.scored, score=scores[0], **columns))
+    knots += [] if threshold is None else [threshold]
+    counts = count_scores(rows.scored, score=scores[0], compact=True, knots=knots, **columns)
+    counts.require("positive", "unlabeled")
+    design = _design(counts, scores[0], options)
+    everything = with_position(relation_of(source, numbers, keep), options["seed"])
+    made = draw_plan(
+        everything,
+        design,
+        counts,
+        score=scores,
+        keep=keep,
+        confidence_level=options["confidence_level"],
+        **columns,
+    )
+    return made, [rows.words, note]
+
+
+def _design(counts: ScoreCounts, name: str, options: dict[str, Any]) -> ReviewDesign:
+    """Choose strata for the budget, or for one that makes every goal as sharp as asked."""
+    share = guess_share({name: counts}, options["unlabeled_prevalence"])
+    given: dict[str, Any] = {
+        "goal": options["goals"],
+        "threshold": options["threshold"],
+        "unlabeled_prevalence": share,
+        "random_state": options["seed"],
+    }
+    budget = options["budget"]
+    if budget is None:
+        tried = design_reviews(counts, budget=FIRST_BUDGET, **given)
+        prices = Prices.of(counts, tried, options["confidence_level"])
+        budget = max(prices.budget_for(goal, options["half_width"]) for goal in tried.goal)
+    return design_reviews(counts, budget=budget, **given)
