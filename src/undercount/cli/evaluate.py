@@ -1,6 +1,8 @@
 """Evaluate files of scores and labels, and judge what is required of them."""
 
 import math
+import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -62,9 +64,24 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     knots += [options["threshold"]] if options["threshold"] is not None else []
     # With impure labels average precision and intervals need every score.
     reading = read(data, options, knots, compact=options["label_purity"] == 1)
-    evaluations = _evaluate(reading, options)
+    evaluations = [
+        replace(each, origin=_origin(data, each.name, options))
+        for each in _evaluate(reading, options)
+    ]
     write_evaluations(evaluations, reading.notes, options)
     return _judge(evaluations, requirements, options)
+
+
+def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
+    """Write the data and columns of a model as the command line names them."""
+    if options["label"] is None:  # counts or two files: there are no rows to choose from
+        return ""
+    words = [*data, "--label", options["label"], "--score", name]
+    if options["unlabeled"] is not None:
+        words += ["--unlabeled", options["unlabeled"]]
+    if options["negative"] is not None:
+        words += ["--negative", f"{options['negative']:g}"]
+    return shlex.join(words)
 
 
 def _one_threshold(given: tuple[float, ...]) -> float | None:

@@ -66,10 +66,10 @@ def plan(data: tuple[str, ...], **options: Any) -> int:
         made, notes = plan_files(data, options)
     written = _write(made, options)
     if options["json_file"]:
-        write_text(options["json_file"], as_json(made, half_width=options["half_width"]))
+        write_text(options["json_file"], as_json(made, options["half_width"]))
     if prints({**options, "markdown": None}):
         print_notes(notes)
-        click.echo(f"\n{as_text(made, half_width=options['half_width'])}")
+        click.echo(f"\n{as_text(made, options['half_width'])}")
         for line in written:
             click.echo(line)
     return FINE
@@ -87,7 +87,9 @@ def _write(made: "RowPlan", options: dict[str, Any]) -> list[str]:
         made.to_csv(options["out"])
         lines.append(f" wrote {options['out']}: answer in the column verdict (1 or yes, 0 or no)")
     if options["html"]:
-        from undercount.show.page.review import write_review_page  # noqa: PLC0415 - only when needed
+        from undercount.show.review_page.review_page import (  # noqa: PLC0415 - only when needed
+            write_review_page,
+        )
 
         write_review_page(made, options["html"])
         lines.append(f" wrote {options['html']}: answer in a browser, and save the CSV there")

@@ -119,6 +119,8 @@ class Evaluation:
         The model from whose scores the share was estimated: the sharpest on these rows.
     naive_curve : OperatingCurve
         The curve that calls every unlabeled row negative.
+    origin : str
+        Data and columns as a command line names them; empty if there was none.
 
     Examples
     --------
@@ -149,6 +151,7 @@ class Evaluation:
     resamples: Resamples | None = field(default=None, repr=False)
     share_model: str = ""
     naive_curve: OperatingCurve = field(kw_only=True, repr=False)
+    origin: str = field(default="", kw_only=True)
 
     @cached_property
     def curve(self) -> OperatingCurve:

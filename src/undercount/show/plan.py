@@ -8,7 +8,7 @@ from undercount.count.arrays import row_words
 from undercount.metric_facts import FACTS
 from undercount.read.plan_rows import RowPlan
 from undercount.show.document import plain, write_document
-from undercount.show.text import line, metric_title, percent
+from undercount.show.text import half_width, line, metric_title, percent
 
 SCHEMA = "undercount/plan/1"
 
@@ -21,13 +21,11 @@ def goal_title(plan: RowPlan, goal: str) -> str:
 
 
 def half_width_words(value: float) -> str:
-    """Write a half-width with two digits, if it is not very small."""
-    if not math.isfinite(value):
-        return "–"
-    return f"± {value:.2f}" if value >= 0.095 else f"± {value:.3f}"  # noqa: PLR2004 - readability
+    """Write a half-width."""
+    return f"± {half_width(value)}" if math.isfinite(value) else "–"
 
 
-def as_text(plan: RowPlan, half_width: float | None = None) -> str:
+def as_text(plan: RowPlan, wanted: float | None = None) -> str:
     """Write what was chosen, what it supposes, and what each budget buys."""
     design, budgets = plan.design, sorted(plan.expected)
     chosen = (
@@ -45,17 +43,16 @@ def as_text(plan: RowPlan, half_width: float | None = None) -> str:
     for goal in design.goal:
         cells = "".join(f"{half_width_words(plan.expected[b][goal]):>9}" for b in budgets)
         lines.append(f" {goal_title(plan, goal):<{width}}{cells}")
-    if half_width is not None:
+    if wanted is not None:
         for goal in design.goal:
-            need = plan.prices.budget_for(goal, half_width)
+            need = plan.prices.budget_for(goal, wanted)
             lines.append(
-                f" {goal_title(plan, goal)} {half_width_words(half_width)} needs about {need:,} "
-                "reviews"
+                f" {goal_title(plan, goal)} {half_width_words(wanted)} needs about {need:,} reviews"
             )
     return "\n".join(lines)
 
 
-def as_json(plan: RowPlan, half_width: float | None = None) -> str:
+def as_json(plan: RowPlan, wanted: float | None = None) -> str:
     """Write the plan, without its rows, as JSON."""
     design = plan.design
     goals = []
@@ -66,9 +63,9 @@ def as_json(plan: RowPlan, half_width: float | None = None) -> str:
             "expected_value": plain(plan.prices.value[goal]),
             "half_width": {str(b): plain(plan.expected[b][goal]) for b in sorted(plan.expected)},
         }
-        if half_width is not None:
-            need = plan.prices.budget_for(goal, half_width)
-            facts["needed"] = {"half_width": half_width, "budget": need}
+        if wanted is not None:
+            need = plan.prices.budget_for(goal, wanted)
+            facts["needed"] = {"half_width": wanted, "budget": need}
         goals.append(facts)
     document = {
         "schema": SCHEMA,

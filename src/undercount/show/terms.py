@@ -184,7 +184,7 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     "uc002": (
         "The estimators of the prevalence should agree.",
         "they lie within .05, or half their median, of each other",
-        "verify a random sample of unlabeled rows",
+        "review the rows that say most: undercount plan",
     ),
     "uc003": ("There should be enough labels.", "at least 30 labelled rows", "label more"),
     "uc004": ("Few rows should share a score.", "at most 20 % do", "use the raw score"),
@@ -213,7 +213,7 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     "uc011": (
         "The scores should identify the prevalence.",
         "the Consensus estimator's interval is narrow enough",
-        "verify a random sample of unlabeled rows",
+        "review the rows that say most: undercount plan",
     ),
     "uc013": (
         "A threshold should flag some rows, and not all.",

@@ -12,6 +12,7 @@ from undercount.errors import Check
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation, MetricRow
+from undercount.read.review_price import price_reviews
 
 SAMPLING = {
     "single-sample": "single-sample (labelled rows are part of the sample)",
@@ -28,6 +29,8 @@ INTERVALS = {
 # Below this the interval's width, relative to its value, does not undermine a conclusion.
 ROBUST_WIDTH = 0.1
 ROUNDING = 1e-9
+# Checks of doubts that verdicts on some rows would settle.
+REVIEWABLE = ("UC001", "UC002", "UC003", "UC007", "UC008", "UC011", "UC012")
 CHANCE_BREAKS = ", but the chance of the labels alone may break it"
 
 
@@ -202,16 +205,39 @@ def findings(evaluation: Evaluation) -> list[Check]:
 
 
 def weakest_link(evaluation: Evaluation) -> str:
-    """Name the assumption to worry about first."""
+    """Name the assumption to worry about first, and what would settle it at which price."""
     bad = findings(evaluation)
     if bad:
-        return f"{check_words(bad[0])} ({bad[0].code} {bad[0].level})"
+        words = f"{check_words(bad[0])} ({bad[0].code} {bad[0].level})"
+        return words + (review_words(evaluation) if bad[0].code in REVIEWABLE else "")
+    fair = "Are the labelled positives a fair sample of all positives?"
     if evaluation.source == "estimated":
-        return (
-            "The prevalence is an estimate: verify a random sample of unlabeled rows. And are the "
-            "labelled positives a fair sample of all positives?"
-        )
-    return "Are the labelled positives a fair sample of all positives?"
+        fair = f"The prevalence is an estimate. And {fair[0].lower()}{fair[1:]}"
+    return fair + review_words(evaluation)
+
+
+def review_words(evaluation: Evaluation) -> str:
+    """Write the command that chooses rows to look at, and what their verdicts would buy."""
+    price = price_reviews(evaluation)
+    if price is None:
+        return ""
+    at = "" if evaluation.threshold is None else f"{evaluation.threshold:g}"
+    if evaluation.origin:
+        cut = f" --threshold {at}" if at else ""
+        command = f"undercount plan {evaluation.origin}{cut} --budget {price.budget}"
+    else:
+        cut = f", threshold={at}" if at else ', goal="roc_auc"'
+        command = f"uc.plan_reviews(y, score, budget={price.budget}{cut})"
+    bought = ""
+    if price.helps:
+        name = metric_title(price.metric)
+        bought = f"   {name} ± {half_width(price.before)} → ± {half_width(price.after)}"
+    return f" → {command}{bought}"
+
+
+def half_width(value: float) -> str:
+    """Write half the width of an interval with two digits, if it is not very small."""
+    return f"{value:.2f}" if value >= 0.095 else f"{value:.3f}"  # noqa: PLR2004 - readability
 
 
 def check_facts(check: Check) -> dict[str, str]:

@@ -83,7 +83,7 @@ def as_page(evaluations: Sequence[Evaluation]) -> str:
             "loader": policy_hash(loader),
             "script": policy_hash(script),
         },
-        embedded=_embed(_page_document(evaluations, thresholds)),
+        embedded=embed_json(_page_document(evaluations, thresholds)),
     )
 
 
@@ -125,7 +125,7 @@ def _page_document(evaluations: Sequence[Evaluation], thresholds: list[float]) -
     return {"document": document, "live": live}
 
 
-def _embed(document: dict[str, Any]) -> Markup:
+def embed_json(document: dict[str, Any]) -> Markup:
     """Write JSON that cannot end its script element or start another."""
     text = json.dumps(document, separators=(",", ":"), sort_keys=True, allow_nan=False)
     for character in "<>&":
