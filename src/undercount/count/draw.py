@@ -216,9 +216,11 @@ def _let_through(
     frame = keyed.with_columns(*copies) if copies else keyed
     brought = roles._replace(by=(KEY, ROW, *held))
     table = transform_rows(frame, _pick, brought, list(map(float, edges)), list(map(float, limit)))
-    if table.implementation.is_duckdb() or table.implementation.is_polars():
-        table = table.with_columns(nw.col(copy).cast(nw.String) for copy in held)
-    return collect(table)
+    # Engines write their own numbers and dates best; pandas would write None as a word.
+    engine, schema = table.implementation, table.collect_schema()
+    whole = engine.is_duckdb() or engine.is_polars()
+    words = [name for name in held if whole or schema[name].is_float()]
+    return collect(table.with_columns(nw.col(name).cast(nw.String) for name in words))
 
 
 def _pick(frame: Frame, roles: ColumnRoles, edges: list[float], limit: list[float]) -> Frame:
@@ -276,4 +278,4 @@ def _make_rows(
 
 
 def _as_text(value: Any) -> str:
-    return "" if is_missing(value) else str(value)
+    return "" if is_missing(value) or value in ("nan", "NaN") else str(value)

@@ -167,6 +167,42 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "how rows were chosen for a look",
         f"{COOK}; Begg and Greenes 1983",
     ),
+    "reviews": (
+        "Unlabeled rows that somebody looked at because a plan drew them, with the verdicts.",
+        "hidden positives = Σ m + Σ over reviewed rows (verdict - m) / chance, m a guess",
+        "right verdicts; nothing of the labels",
+        "model-assisted survey estimation: Särndal, Swensson and Wretman 1992",
+    ),
+    "plan": (
+        "Which unlabeled rows to look at, best first; any beginning of it is a valid sample.",
+        "strata of the score; reviews in each as spread of a verdict × what it moves the goal",
+        "scores; a guess of the hidden share, which only makes it sharper",
+        "Neyman 1934 (optimum allocation)",
+    ),
+    "stratum": (
+        "A range of scores from which rows to review are drawn at random.",
+        "strata are narrow where a verdict says much, and cut at the threshold",
+        "scores",
+        "Neyman 1934",
+    ),
+    "chance": (
+        "How likely a row was to be chosen for review; a verdict stands for 1/chance rows.",
+        "reviews in the stratum / unlabeled rows in the stratum",
+        "the plan",
+        "Horvitz and Thompson 1952",
+    ),
+    "half-width": (
+        "Half the width of an interval: the ± behind a value.",
+        "(high - low) / 2",
+        "nothing",
+        "this project's documentation",
+    ),
+    "any labels": (
+        "Reviews alone carry the answer: labelled rows are positive, whoever labelled them and why.",
+        "no chance of being labelled enters",
+        "reviews drawn by a plan, right verdicts",
+        "this project's documentation",
+    ),
     "predicted positive rate": (
         "The share of all rows that is flagged. It is counted, not estimated.",
         "flagged share = prevalence · recall + (1 - prevalence) · FPR",
@@ -239,6 +275,11 @@ ALIASES = {
     "false negative rate": "fnr",
     "negative predictive value": "npv",
     "youden": "informedness",
+    "review": "reviews",
+    "verdict": "reviews",
+    "strata": "stratum",
+    "budget": "plan",
+    "goal": "plan",
 }
 
 
