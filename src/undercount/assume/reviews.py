@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
+from scipy.special import ndtri
 
 from undercount.count.arrays import read_labels, read_scores, read_weights, row_words
 from undercount.counts import ScoreCounts
@@ -15,9 +16,12 @@ from undercount.errors import InputError, named
 
 IntArray = NDArray[np.intp]
 NOT_ANSWERED = -1
-# A row is never taken for surely positive or negative by its score alone: the probability of the
-# working posterior stays this far from 0 (a part of the mean share) and from 1.
-_LEAST, _MOST = 0.02, 0.98
+# No row is taken for surely positive by its score alone.
+_MOST = 0.98
+# Part of the working posterior that is smooth, and how steep that is beside the labels.
+GUARD, GUARD_SLOPE = 0.1, 0.5
+# Spread of what verdicts may add to the log odds of the posterior, and of their slope around 1.
+_SHIFT, _SLOPE = 2.0, 0.5
 _ROUNDING = 1e-9
 
 
@@ -238,26 +242,48 @@ def _once(rows: IntArray | None, verdict: NDArray[np.int8]) -> NDArray[Any]:
 def working_posterior(counts: ScoreCounts, unlabeled_prevalence: float) -> FloatArray:
     """Guess the probability that an unlabeled row of each cell is positive.
 
-    The share of labelled rows never falls with the score (pool adjacent violators), and of the
-    unlabeled rows of a score a share in proportion to labelled over unlabeled rows is positive:
-    a f_L/f_U. A guess to plan with and to spread what was found within a stratum: estimates from
-    reviews hold however wrong it is.
+    Of the unlabeled rows of a score, a share in proportion to labelled over unlabeled rows is
+    positive: a f_L/f_U, which never falls with the score (pool adjacent violators). A part of it is
+    a logistic curve of the rank of the score, half as steep as the labels say, so that positives
+    are expected below the lowest labelled one too. A guess to plan with and to spread within a
+    stratum what was found there: estimates from reviews hold however wrong it is.
     """
     labelled, unlabeled = counts.positive, counts.unlabeled
     rows = labelled + unlabeled
-    share = np.zeros(len(rows))
     at = rows > 0
-    if at.any():
-        share[at] = isotonic_regression(
-            labelled[at] / rows[at], weights=rows[at], increasing=False
-        ).x
-        share[~at] = np.interp(np.flatnonzero(~at), np.flatnonzero(at), share[at])
-    # Half a row more of each kind, or rows above every unlabeled one would be sure positives.
+    share = np.zeros(len(rows))
+    share[at] = isotonic_regression(labelled[at] / rows[at], weights=rows[at], increasing=False).x
+    share[~at] = np.interp(np.flatnonzero(~at), np.flatnonzero(at), share[at])
+    # Half a row less is sure, or cells of labelled rows alone would have infinite odds.
     odds = share / np.maximum(1 - share, 0.5 / max(counts.n_rows, 1.0))
+    smooth = np.exp(GUARD_SLOPE * _log_odds_slope(counts) * _normal_rank(counts))
+    guess = (1 - GUARD) * _scaled(odds, unlabeled) + GUARD * _scaled(smooth, unlabeled)
     hidden = unlabeled_prevalence * counts.n_unlabeled
-    found = np.minimum(odds * hidden / max(counts.n_positive, 0.5), _MOST)
-    least = _LEAST * min(unlabeled_prevalence, 1.0)
-    return np.clip(found, least, _MOST)
+    return np.asarray(np.clip(hidden * guess, 1e-9, _MOST))
+
+
+def _scaled(odds: FloatArray, unlabeled: FloatArray) -> FloatArray:
+    """Return odds such that they add up to one over the unlabeled rows."""
+    total = float(odds @ unlabeled)
+    return odds / total if total > 0 else odds
+
+
+def _normal_rank(counts: ScoreCounts) -> FloatArray:
+    """Return the normal quantile of the middle of each cell among all rows."""
+    rows = counts.positive + counts.unlabeled
+    middle = np.cumsum(rows[::-1])[::-1] - rows / 2
+    return np.asarray(ndtri(np.clip(middle / rows.sum(), 1e-9, 1 - 1e-9)))
+
+
+def _log_odds_slope(counts: ScoreCounts) -> float:
+    """Return how fast the log odds of being labelled grow with the normal rank.
+
+    Of two normal distributions of equal spread: difference of means over variance.
+    """
+    rank = _normal_rank(counts)
+    middle = float(counts.positive @ rank) / counts.n_positive
+    spread = float(counts.positive @ (rank - middle) ** 2) / counts.n_positive
+    return float(np.clip(middle / max(spread, 0.25), 0.0, 4.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,6 +353,27 @@ class ReviewedCells:
         """Rows of its stratum for which each such row stands."""
         ratio = self.unlabeled_rows / np.maximum(self.reviewed_rows, 1)
         return np.asarray(ratio[self.stratum[self.place]])
+
+    @cached_property
+    def recalibrated(self) -> FloatArray:
+        """The working posterior of each cell after a look at all verdicts.
+
+        Its log odds are shifted and stretched (logistic regression of the verdicts, drawn towards
+        leaving them as they are), which is what labels that prefer high or low scores would need.
+        """
+        logit = np.log(self.posterior) - np.log1p(-self.posterior)
+        x, y = logit[self.place], self.verdict
+        design, prior = np.stack([np.ones(len(x)), x], axis=1), np.array([_SHIFT, _SLOPE]) ** -2
+        theta = np.array([0.0, 1.0])
+        for _ in range(50):
+            share = 1 / (1 + np.exp(-design @ theta))
+            score = design.T @ (y - share) - prior * (theta - [0.0, 1.0])
+            bend = (design.T * (share * (1 - share))) @ design + np.diag(prior)
+            step = np.linalg.solve(bend, score)
+            theta = theta + np.clip(step, -1.0, 1.0)
+            if np.abs(step).max() < 1e-10:  # noqa: PLR2004 - converged
+                break
+        return np.asarray(1 / (1 + np.exp(-np.clip(theta[0] + theta[1] * logit, -30, 30))))
 
     @cached_property
     def hidden(self) -> FloatArray:

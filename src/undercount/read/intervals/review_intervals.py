@@ -16,7 +16,7 @@ from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
 
 # Verdicts that the working posterior counts for where a stratum's variance is estimated: strata
 # without a positive (or a negative) would have none otherwise.
-PRIOR_WEIGHT = 1.0
+PRIOR_WEIGHT = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +36,12 @@ class StratumShares:
     def of(cls, cells: ReviewedCells) -> "StratumShares":
         """Read the verdicts."""
         stratum, unlabeled = cells.stratum, cells.counts.unlabeled
-        prior = _means(stratum, unlabeled, cells.posterior, len(cells.unlabeled_rows))
+        guess = cells.recalibrated
+        prior = _means(stratum, unlabeled, guess, len(cells.unlabeled_rows))
         found = np.bincount(cells.stratum[cells.place], cells.verdict, len(prior))
         share = (found + PRIOR_WEIGHT * prior) / (cells.reviewed_rows + PRIOR_WEIGHT)
         tilt = (np.log(share / (1 - share)) - np.log(prior / (1 - prior)))[stratum]
-        odds = cells.posterior / (1 - cells.posterior) * np.exp(tilt)
+        odds = guess / (1 - guess) * np.exp(tilt)
         return cls(stratum, unlabeled, cells.posterior, odds / (1 + odds))
 
     def variance(self, moves: FloatArray, n_strata: int) -> FloatArray:
