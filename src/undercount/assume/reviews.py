@@ -21,7 +21,7 @@ _MOST = 0.98
 # Part of the working posterior that is smooth, and how steep that is beside the labels.
 GUARD, GUARD_SLOPE = 0.1, 0.5
 # Spread of what verdicts may add to the log odds of the posterior, and of their slope around 1.
-_SHIFT, _SLOPE = 2.0, 0.5
+SHIFT, SLOPE = 2.0, 0.5
 _ROUNDING = 1e-9
 
 
@@ -363,7 +363,7 @@ class ReviewedCells:
         """
         logit = np.log(self.posterior) - np.log1p(-self.posterior)
         x, y = logit[self.place], self.verdict
-        design, prior = np.stack([np.ones(len(x)), x], axis=1), np.array([_SHIFT, _SLOPE]) ** -2
+        design, prior = np.stack([np.ones(len(x)), x], axis=1), np.array([SHIFT, SLOPE]) ** -2
         theta = np.array([0.0, 1.0])
         for _ in range(50):
             share = 1 / (1 + np.exp(-design @ theta))

@@ -139,7 +139,7 @@ class Command(click.Command):
 
 
 def _inputs(options: dict[str, Any]) -> list[str]:
-    found = [*options.get("data", ()), *options.get("parts", ())]
+    found = [*options.get("data", ()), *options.get("parts", ()), *options.get("reviews", ())]
     if options.get("positives"):
         found += [options["positives"], options["unlabeled"] or ""]
     return [path for path in found if path]

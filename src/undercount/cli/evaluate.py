@@ -21,6 +21,7 @@ from undercount.cli.options import (
     interval_options,
     output_options,
     reading_options,
+    review_options,
     share_arguments,
     share_options,
 )
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 @reading_options
 @share_options
 @interval_options
+@review_options
 @click.option(
     "--threshold",
     "thresholds",
@@ -56,14 +58,24 @@ if TYPE_CHECKING:
 def evaluate(data: tuple[str, ...], **options: Any) -> int:
     """Evaluate the scores of DATA (CSV, TSV, Parquet, JSON lines, globs, - or a counts file)."""
     from undercount.cli.inputs import read  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.read.requirement import parse_requirement  # noqa: PLC0415
 
     options["threshold"] = _one_threshold(options.pop("thresholds"))
     requirements = [parse_requirement(text) for text in options["requirements"]]
     knots = [r.threshold for r in requirements if r.threshold is not None]
     knots += [options["threshold"]] if options["threshold"] is not None else []
+    verdicts = read_verdicts(options["reviews"])
+    if verdicts is not None:
+        knots += verdicts.knots
+    elif options["labels"]:
+        raise InputError("--labels says how --reviews are read; name the file of reviews too")
     # With impure labels average precision and intervals need every score.
     reading = read(data, options, knots, compact=options["label_purity"] == 1)
+    if verdicts is not None:
+        verdicts.check(reading.counts)
+        reading.notes.append(verdicts.words)
+        options["verdicts"] = verdicts.reviews
     evaluations = [
         replace(each, origin=_origin(data, each.name, options))
         for each in _evaluate(reading, options)
@@ -106,9 +118,18 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
             prevalence_interval=options["prevalence_interval"],
             n_resamples=options["n_resamples"],
             progress=tell if resampling else None,
+            **_review_arguments(options),
             **share_arguments(options, reading.sampling),
         )
     return list(made.values())
+
+
+def _review_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments of `evaluate` that reviews give."""
+    if "verdicts" not in options:
+        return {}
+    given = {"labels": options["labels"]} if options["labels"] else {}
+    return {"reviews": options["verdicts"], **given}
 
 
 def write_evaluations(

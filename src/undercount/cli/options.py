@@ -141,6 +141,21 @@ output_options = _options(
 )
 
 
+review_options = _options(
+    click.option(
+        "--reviews",
+        multiple=True,
+        metavar="FILE",
+        help="Answered review file of undercount plan; repeat for parts of one plan.",
+    ),
+    click.option(
+        "--labels",
+        type=click.Choice(["any", "random"]),
+        help="Whether reviews alone carry the answer (any), or with labels taken for random.",
+    ),
+)
+
+
 def share_arguments(options: dict[str, Any], sampling: str) -> dict[str, Any]:
     """Return the keyword arguments of `evaluate` that share options give."""
     names = ("prevalence", "unlabeled_prevalence", "label_frequency", "label_purity", "target")

@@ -3,12 +3,15 @@
 This imports DuckDB, so that commands import it only when they run.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import duckdb
+import numpy as np
 
-from undercount.assume.reviews import ReviewDesign
+from undercount.assume.review_sheet import check_same_rows, sheet_reviews
+from undercount.assume.reviews import ReviewDesign, Reviews
 from undercount.cli.inputs import (
     RECODE,
     find_rows,
@@ -20,6 +23,7 @@ from undercount.count.counts_file import is_counts_file
 from undercount.count.draw import sample_scores, with_position
 from undercount.count.files import refuse_text, relation_of
 from undercount.count.frames import count_scores
+from undercount.count.review_file import ReviewSheet, read_review_files
 from undercount.count.sources import Source, open_source
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
@@ -89,3 +93,46 @@ def _design(counts: ScoreCounts, name: str, options: dict[str, Any]) -> ReviewDe
         prices = Prices.of(counts, tried, options["confidence_level"])
         budget = max(prices.budget_for(goal, options["half_width"]) for goal in tried.goal)
     return design_reviews(counts, budget=budget, **given)
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """Hold what people answered, and which rows that was about."""
+
+    sheet: ReviewSheet
+    reviews: Reviews
+
+    @property
+    def knots(self) -> list[float]:
+        """Borders of the strata, which counts must keep apart."""
+        threshold = self.reviews.design.threshold
+        return [*map(float, self.reviews.design.edges), *([] if threshold is None else [threshold])]
+
+    def check(self, counts: Mapping[str, ScoreCounts]) -> None:
+        """Refuse verdicts on other rows than those that were counted, or on another score."""
+        planned = list(self.sheet.scores)[0]
+        if list(counts) != [planned]:
+            raise InputError(
+                f"the reviews were planned by the score {planned!r}; pass --score {planned}, or "
+                f"plan reviews of {', '.join(map(repr, counts))}"
+            )
+        check_same_rows(self.sheet.design, counts[planned])
+
+    @property
+    def words(self) -> str:
+        """Say how many cases were answered."""
+        found = int(np.nansum(self.sheet.verdict))
+        return (
+            f"{self.sheet.n_answered} of {len(self.sheet.case)} cases reviewed, {found} positive "
+            f"(plan {self.sheet.plan})"
+        )
+
+
+def read_verdicts(paths: Sequence[str]) -> Verdicts | None:
+    """Read the review files that an option names; none if it names none."""
+    if not paths:
+        return None
+    sheet = read_review_files(list(paths))
+    if not sheet.n_answered:
+        raise InputError(f"no case of {', '.join(paths)} has a verdict yet")
+    return Verdicts(sheet, sheet_reviews(sheet))

@@ -198,7 +198,7 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "this project's documentation",
     ),
     "any labels": (
-        "Reviews alone carry the answer: labelled rows are positive, whoever labelled them and why.",
+        "Reviews alone carry the answer: a labelled row is positive, whoever labelled it and why.",
         "no chance of being labelled enters",
         "reviews drawn by a plan, right verdicts",
         "this project's documentation",

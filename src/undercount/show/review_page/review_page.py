@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 from importlib import resources
 from pathlib import Path
@@ -13,13 +12,14 @@ import numpy as np
 from markupsafe import Markup
 
 from undercount import __version__
-from undercount.assume.reviews import working_posterior
+from undercount.assume.reviews import SHIFT, SLOPE, working_posterior
 from undercount.count.atomic_file import write_text
 from undercount.count.kernel.table import insert_knots, merge_bare
 from undercount.count.review_file import as_review_csv
 from undercount.counts import ScoreCounts
 from undercount.metric_facts import FACTS, SCALE_RANGES
 from undercount.read.intervals.heads import head_cells
+from undercount.read.intervals.review_intervals import PRIOR_WEIGHT
 from undercount.read.plan_rows import RowPlan
 from undercount.show.page.page import embed_json, policy_hash
 from undercount.show.plan import goal_title
