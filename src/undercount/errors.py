@@ -261,6 +261,10 @@ CHECKS = {
     "identified": ("UC011", "do the scores identify the prevalence at all?"),
     "warned": ("UC012", "what the estimators warned of while the table was made"),
     "flagged": ("UC013", "does the threshold flag some rows, and not all?"),
+    "labels-and-reviews": (
+        "UC014",
+        "do the labelled positives score like the positives that reviews found?",
+    ),
 }
 CODES = {name: code for name, (code, _) in CHECKS.items()}
 

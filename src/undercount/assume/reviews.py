@@ -202,18 +202,34 @@ class Reviews:
         same = np.array_equal(self.design.edges, other.design.edges)
         if not same or not np.array_equal(self.design.n_unlabeled, other.design.n_unlabeled):
             raise InputError("rounds of reviews can be joined only if their strata are the same")
-        rows = [each.rows for each in (self, other)]
-        weights = [each.weight for each in (self, other)]
-        # What both hold is said once; only what the first left open may be told by the second.
-        return replace(
-            self,
-            rows=None if None in (type(r) for r in rows) else _join(rows),
-            verdict=_join([self.verdict, other.verdict]),
-            score=_join([self.score, other.score]),
-            stratum=_join([self.stratum, other.stratum]),
-            weight=_join(weights),
-            design=replace(self.design, order=_join([self.design.order, other.design.order])),
+        joined = [_join([getattr(r, name) for r in (self, other)]) for name in _COLUMNS]
+        rows, verdict, score, stratum, weight = joined
+        kept = _once(rows, verdict)
+        design = replace(self.design, order=stratum[kept])
+        return Reviews(rows, verdict, score, stratum, design, weight)
+
+
+_COLUMNS = ("rows", "verdict", "score", "stratum", "weight")
+
+
+def check_scores(reviews: Reviews, scores: NDArray[Any]) -> Reviews:
+    """Return reviews whose rows have the scores of the data; refuse others."""
+    if reviews.rows is None or not len(reviews.rows):
+        return reviews
+    if reviews.rows.max() >= len(scores) or reviews.rows.min() < 0:
+        raise InputError(
+            f"a review speaks of row {reviews.rows.max()}; the data have {row_words(len(scores))}",
+            argument="reviews",
         )
+    differ = np.flatnonzero(scores[reviews.rows].astype(np.float64) != reviews.score)
+    if differ.size:
+        row = reviews.rows[differ[0]]
+        raise InputError(
+            f"row {row} was reviewed at score {reviews.score[differ[0]]:.6g} and has "
+            f"{float(scores[row]):.6g} now: the plan was made for other data or another model",
+            argument="reviews",
+        )
+    return reviews
 
 
 def _join(parts: list[Any]) -> Any:
@@ -314,9 +330,18 @@ class ReviewedCells:
         check_unchanged(self.counts, self.reviews.design)
         object.__setattr__(self, "group", _groups(self.reviews.sizes))
 
+    @property
+    def unlabeled(self) -> FloatArray:
+        """Unlabeled rows of each unit; units are cells here, and rows in `CrossedCells`."""
+        return self.counts.unlabeled
+
+    def moves(self, by_cell: FloatArray) -> FloatArray:
+        """Return for each unit what is known of each cell."""
+        return by_cell
+
     @cached_property
     def stratum(self) -> IntArray:
-        """Group of strata that each cell belongs to."""
+        """Group of strata that each unit belongs to."""
         return np.asarray(self.group[self.reviews.design.stratum_of(self.counts.score)])
 
     @cached_property
@@ -331,7 +356,7 @@ class ReviewedCells:
 
     @cached_property
     def place(self) -> IntArray:
-        """Cell of each row with a verdict."""
+        """Unit of each row with a verdict."""
         score = self.reviews.score[self.reviews.answered]
         cell = np.searchsorted(-self.counts.score, -score)
         return np.minimum(cell, len(self.counts.score) - 1)
@@ -355,8 +380,21 @@ class ReviewedCells:
         return np.asarray(ratio[self.stratum[self.place]])
 
     @cached_property
+    def squared_weight(self) -> FloatArray:
+        """Mean square of the weight of an unlabeled row in each group of strata.
+
+        The mean weight is known; the spread around it is taken to be the same in all strata.
+        """
+        rows = np.maximum(self.unlabeled_rows, 1.0)
+        mean = np.bincount(self.stratum, self.unlabeled, len(rows)) / rows
+        if not self.counts.weighted:
+            return np.ones(len(rows))
+        spread = self.counts.squared_weight[2] * float(rows.sum()) / self.counts.n_unlabeled**2
+        return np.asarray(mean**2 * max(spread, 1.0))
+
+    @cached_property
     def recalibrated(self) -> FloatArray:
-        """The working posterior of each cell after a look at all verdicts.
+        """The working posterior of each unit after a look at all verdicts.
 
         Its log odds are shifted and stretched (logistic regression of the verdicts, drawn towards
         leaving them as they are), which is what labels that prefer high or low scores would need.
@@ -380,7 +418,11 @@ class ReviewedCells:
         """Positives among the unlabeled rows of each cell; negative in some by chance."""
         excess = self.weight * (self.verdict - self.posterior[self.place]) * self.stands_for
         found = np.bincount(self.place, excess, len(self.posterior))
-        return np.asarray(self.counts.unlabeled * self.posterior + found)
+        return self._by_cell(self.unlabeled * self.posterior + found)
+
+    def _by_cell(self, by_unit: FloatArray) -> FloatArray:
+        """Sum up over the units of each cell."""
+        return by_unit
 
     @cached_property
     def everyone(self) -> FloatArray:
@@ -394,6 +436,86 @@ class ReviewedCells:
     def positive(self) -> FloatArray:
         """Positives of the target in each cell."""
         return self.hidden if self.apart else np.asarray(self.counts.positive + self.hidden)
+
+
+@dataclass(frozen=True, eq=False)
+class CrossedCells(ReviewedCells):
+    """Hold what reviews planned by one model's scores say of the cells of another's.
+
+    Units are the unlabeled rows: their strata and working posterior are those of the plan, while
+    what their verdicts add stands in the cells of this model.
+
+    Attributes
+    ----------
+    plan : ReviewedCells
+        The cells of the model by which the reviews were planned.
+    plan_cell, own_cell : array of int
+        Cell of each unlabeled row by the plan's model, and by this one.
+    reviewed : array of int
+        Unlabeled row of each verdict, as a place in the two above.
+    """
+
+    plan: ReviewedCells = field(kw_only=True)
+    plan_cell: IntArray = field(kw_only=True)
+    own_cell: IntArray = field(kw_only=True)
+    reviewed: IntArray = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "group", self.plan.group)
+
+    @classmethod
+    def of(
+        cls,
+        counts: ScoreCounts,
+        scores: NDArray[Any],
+        plan: ReviewedCells,
+        plan_scores: NDArray[Any],
+        pool: IntArray,
+    ) -> "CrossedCells":
+        """Read the scores of the unlabeled rows (positions `pool`) by both models."""
+        rows = plan.reviews.rows
+        if rows is None:
+            raise InputError("comparing needs to know which rows were reviewed", argument="reviews")
+        own, other = (
+            np.searchsorted(-each.score, -score[pool].astype(np.float64))
+            for each, score in ((counts, scores), (plan.counts, plan_scores))
+        )
+        return cls(
+            counts,
+            plan.reviews,
+            plan.posterior[other],
+            plan=plan,
+            plan_cell=other,
+            own_cell=own,
+            reviewed=np.searchsorted(pool, rows[plan.reviews.answered]),
+        )
+
+    @cached_property
+    def unlabeled(self) -> FloatArray:  # type: ignore[override] # one for each row
+        """One for each unlabeled row."""
+        return np.ones(len(self.own_cell))
+
+    def moves(self, by_cell: FloatArray) -> FloatArray:
+        """Return for each unlabeled row what is known of its cell."""
+        return by_cell[self.own_cell]
+
+    @cached_property
+    def stratum(self) -> IntArray:
+        """Group of strata that each unlabeled row belongs to."""
+        return np.asarray(self.plan.stratum[self.plan_cell])
+
+    @cached_property
+    def place(self) -> IntArray:
+        """Unlabeled row of each verdict."""
+        return self.reviewed
+
+    @cached_property
+    def recalibrated(self) -> FloatArray:
+        """The plan's, row by row."""
+        return np.asarray(self.plan.recalibrated[self.plan_cell])
+
+    def _by_cell(self, by_unit: FloatArray) -> FloatArray:
+        return np.bincount(self.own_cell, by_unit, len(self.counts.score))
 
 
 def check_unchanged(counts: ScoreCounts, design: ReviewDesign) -> None:

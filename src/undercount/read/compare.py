@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from undercount.assume.mixture import design_of
+from undercount.assume.reviews import CrossedCells
 from undercount.errors import InputError, named
 from undercount.read.differences import (
     AREAS,
@@ -21,6 +24,9 @@ from undercount.read.differences import (
 from undercount.read.evaluate import RecountableRows, count_model, evaluate, evaluate_models
 from undercount.read.evaluation import Evaluation, render
 from undercount.read.intervals.paired import ModelRows
+from undercount.read.intervals.review_intervals import ReviewedMetrics
+from undercount.read.review_differences import ReviewedModel, reviewed_differences
+from undercount.read.reviewed import Reviewed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -167,17 +173,48 @@ def compare(
     # With impure labels average precision and the areas' intervals need every score.
     purity = options.get("label_purity", 1.0)
     pure = isinstance(purity, int | float) and purity == 1
+    reviews = options.get("reviews")
+    edges = () if reviews is None else reviews.design.edges
     evaluations = evaluate_models(
         {
-            name: count_model(y, score, unlabeled, None, thresholds.get(name), compact=pure)
+            name: count_model(y, score, unlabeled, None, thresholds.get(name), edges, compact=pure)
             for name, score in scores.items()
         },
         **{name: value for name, value in options.items() if name != "sample_weight"},
     )
-    paired = Paired(_models(evaluations, thresholds, question), question)
     metrics = (*AREAS, *POINTS) if thresholds else AREAS
-    found = [d for metric in metrics for d in holm_adjusted(paired.differences(metric))]
+    if reviews is None:
+        paired = Paired(_models(evaluations, thresholds, question), question)
+        found = [d for metric in metrics for d in holm_adjusted(paired.differences(metric))]
+        return Comparison(evaluations, tuple(found), question)
+    reviewed, level = (
+        _reviewed_models(evaluations, thresholds),
+        options.get("confidence_level", 0.95),
+    )
+    found = [
+        d
+        for metric in metrics
+        for d in holm_adjusted(reviewed_differences(reviewed, metric, level, question))
+    ]
     return Comparison(evaluations, tuple(found), question)
+
+
+def _reviewed_models(
+    evaluations: Mapping[str, Evaluation], thresholds: Mapping[str, float]
+) -> dict[str, ReviewedModel]:
+    """Put what verdicts say of every row beside each model's cells."""
+    made = {}
+    for name, evaluation in evaluations.items():
+        rows = cast("RecountableRows", evaluation.recount)
+        cell = np.searchsorted(-evaluation.counts.score, -rows.scores.astype(np.float64))
+        reviewed = cast("Reviewed", evaluation.reviewed)
+        cells = reviewed.cells(evaluation.counts)
+        if not isinstance(cells, CrossedCells):  # the plan's own model, row by row as well
+            pool = np.flatnonzero(rows.labels == KIND_LABELS[1])
+            cells = CrossedCells.of(evaluation.counts, rows.scores, cells, rows.scores, pool)
+        metrics = ReviewedMetrics(cells, confidence_level=evaluation.confidence_level)
+        made[name] = ReviewedModel(metrics, rows.labels, cell, thresholds.get(name))
+    return made
 
 
 def _models(

@@ -1,18 +1,19 @@
 """One call for "how good is my model really?", for one model or for several on the same rows."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import Target
+from undercount.assume.reviews import CrossedCells, Reviews, check_scores
 from undercount.count.arrays import read_labels, read_scores, read_weights
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, collect_warnings
+from undercount.errors import InputError, collect_warnings, named
 from undercount.estimate import check_confidence_level
 from undercount.read.checks import (
     checklist,
@@ -24,8 +25,10 @@ from undercount.read.checks import (
     with_warnings,
 )
 from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
-from undercount.read.hidden_share import HiddenShare, shared_share
+from undercount.read.hidden_share import HiddenShare, refuse_shares, reviewed_share, shared_share
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
+from undercount.read.review_differences import plan_model
+from undercount.read.reviewed import Labels, Reviewed
 from undercount.read.sensitivity import AREAS
 from undercount.shares import Sampling
 
@@ -51,6 +54,9 @@ def evaluate(
     prevalence_interval: PrevalenceInterval | None = None,
     n_resamples: int = 200,
     progress: Progress | None = None,
+    reviews: Reviews | None = None,
+    labels: Labels | None = None,
+    sequential: bool = False,
 ) -> Evaluation:
     """Evaluate a classifier from its scores and incomplete labels.
 
@@ -97,10 +103,21 @@ def evaluate(
         Resamples for the last two; each estimates the share anew, some 25 ms.
     progress : callable, optional
         Told the share of the resamples that is done.
+    reviews : Reviews, optional
+        Verdicts on rows that `plan_reviews` chose. They tell the share of hidden positives and
+        every metric, so that no prevalence is given; `y` is that of the plan.
+    labels : {"any", "random"}, optional
+        With reviews, what to suppose of the labels: "any" nothing, "random" that they are a random
+        sample of the positives, which is sharper. By default random unless the reviews reject it;
+        `Evaluation.reviewed` has both answers.
+    sequential : bool
+        With reviews, whether intervals shall hold at every look at once while verdicts come in, so
+        that one may stop when they are narrow enough; they are about 1.4 times as wide.
 
     Notes
     -----
-    Assumes: labelled positives are a random sample of all positives.
+    Assumes: labelled positives are a random sample of all positives (with reviews and
+    ``labels="any"``: nothing of the labels).
     Wrong when: some positives are more likely to be labelled than others; `break_even` says how
     large such a bias a conclusion survives.
 
@@ -119,7 +136,8 @@ def evaluate(
     """
     # With impure labels average precision and the areas' intervals need every score.
     pure = isinstance(label_purity, int | float) and label_purity == 1
-    model = count_model(y, score, unlabeled, sample_weight, threshold, compact=pure)
+    edges = () if reviews is None else reviews.design.edges
+    model = count_model(y, score, unlabeled, sample_weight, threshold, edges, compact=pure)
     return evaluate_models(
         {name: model},
         prevalence=prevalence,
@@ -133,6 +151,9 @@ def evaluate(
         prevalence_interval=prevalence_interval,
         n_resamples=n_resamples,
         progress=progress,
+        reviews=reviews,
+        labels=labels,
+        sequential=sequential,
     )[name]
 
 
@@ -144,6 +165,10 @@ class CountedModel:
     threshold: float | None = None
     recount: "RecountableRows | None" = None
 
+    def reviews_of(self, reviews: Reviews) -> Reviews:
+        """Return the reviews, whose scores must be those of these rows."""
+        return reviews if self.recount is None else check_scores(reviews, self.recount.scores)
+
 
 def evaluate_models(
     models: Mapping[str, CountedModel],
@@ -151,6 +176,9 @@ def evaluate_models(
     sampling: Sampling = "single-sample",
     target: Target | None = None,
     confidence_level: float = 0.95,
+    reviews: Reviews | None = None,
+    labels: Labels | None = None,
+    sequential: bool = False,
     **options: Any,
 ) -> dict[str, Evaluation]:
     """Evaluate models on the same rows, which have one share of hidden positives.
@@ -159,28 +187,71 @@ def evaluate_models(
     ----------
     models : mapping
         Name of each model → its counts.
-    sampling, target, confidence_level, **options
-        As in `evaluate`.
+    sampling, target, confidence_level, reviews, labels, sequential, **options
+        As in `evaluate`. Reviews have the scores of the first model.
     """
     check_confidence_level(confidence_level)
     for model in models.values():
         model.counts.require("positive", "unlabeled")
     target = target or ("dataset" if sampling == "single-sample" else "population")
-    hidden = shared_share(
-        {name: model.counts for name, model in models.items()},
-        sampling=sampling,
-        target=target,
-        confidence_level=confidence_level,
-        **options,
-    )
+    counts = {name: model.counts for name, model in models.items()}
+    about: dict[str, Any] = {"sampling": sampling, "target": target}
+    about["confidence_level"] = confidence_level
+    if reviews is None:
+        if labels is not None or sequential:
+            raise InputError(
+                f"{named('labels')} and {named('sequential')} go with {named('reviews')}"
+            )
+        hidden = shared_share(counts, **about, **options)
+        return {
+            name: _evaluate(name, model, hidden[name], target, confidence_level)
+            for name, model in models.items()
+        }
+    refuse_shares(options)
+    found = {}
+    for name, reviewed in _reviewed(models, reviews, labels, **about).items():
+        reviewed = replace(reviewed, sequential=sequential)
+        share = reviewed_share(counts, reviewed)
+        found[name] = _evaluate(name, models[name], share, target, confidence_level, reviewed)
+    return found
+
+
+def _reviewed(
+    models: Mapping[str, CountedModel], reviews: Reviews, labels: Labels | None, **about: Any
+) -> dict[str, Reviewed]:
+    """Read the reviews by each model; those of several models rest on reviews alone."""
+    if len(models) == 1:
+        ((name, model),) = models.items()
+        return {name: Reviewed(model.counts, model.reviews_of(reviews), labels, **about)}
+    if labels == "random":
+        raise InputError(
+            f"models are compared by {named('reviews')} alone; pass {named('labels', repr('any'))}",
+            argument="labels",
+        )
+    rows = {name: cast("RecountableRows", model.recount) for name, model in models.items()}
+    planned = plan_model(reviews, {name: each.scores for name, each in rows.items()})
+    plan = Reviewed(models[planned].counts, reviews, "any", **about)
+    pool = np.flatnonzero(rows[planned].labels == UNLABELED)
+
+    def crossed(name: str) -> Callable[[ScoreCounts], CrossedCells]:
+        cells, plan_scores = plan.cells(plan.counts), rows[planned].scores
+        return lambda counts: CrossedCells.of(counts, rows[name].scores, cells, plan_scores, pool)
+
     return {
-        name: _evaluate(name, model, hidden[name], target, confidence_level)
+        name: plan
+        if name == planned
+        else Reviewed(model.counts, reviews, "any", **about, crossed=crossed(name))
         for name, model in models.items()
     }
 
 
 def _evaluate(
-    name: str, model: CountedModel, hidden: HiddenShare, target: Target, confidence_level: float
+    name: str,
+    model: CountedModel,
+    hidden: HiddenShare,
+    target: Target,
+    confidence_level: float,
+    reviewed: Reviewed | None = None,
 ) -> Evaluation:
     """Make the table of one model, then its checks."""
     made = Evaluation(
@@ -201,6 +272,7 @@ def _evaluate(
         hidden.resamples,
         hidden.model,
         naive_curve=naive_curve(model.counts),
+        reviewed=reviewed,
     )
     with collect_warnings() as warned:  # they become checks
         made = replace(made, rows=_rows(made))
@@ -215,6 +287,8 @@ def _evaluate(
         ),
         naive_check(made.rows, hidden.shares),
     ]
+    if reviewed is not None:
+        checks.append(reviewed.check())
     if hidden.by_negatives:
         checks.append(negatives_check(model.counts))
     if model.threshold is not None:
@@ -268,6 +342,7 @@ def count_model(
     unlabeled: float | None,
     sample_weight: Any,
     threshold: float | None,
+    edges: Sequence[float] | FloatArray = (),
     *,
     compact: bool,
 ) -> CountedModel:
@@ -278,6 +353,6 @@ def count_model(
         return CountedModel(y, threshold)
     scores, labels = np.array(read_scores(score)), read_labels(y, unlabeled)
     weights = None if sample_weight is None else np.array(read_weights(sample_weight, len(scores)))
-    knots = () if threshold is None else (float(threshold),)
+    knots = (*map(float, edges), *(() if threshold is None else (float(threshold),)))
     rows = RecountableRows(labels, scores, weights, knots, compact)
     return CountedModel(rows([]), threshold, rows)

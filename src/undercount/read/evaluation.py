@@ -21,6 +21,7 @@ from undercount.metric_facts import FACTS
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.resampled import Resamples
+from undercount.read.reviewed import Reviewed
 from undercount.read.sensitivity import (
     CHANCE,
     ROUNDING,
@@ -121,6 +122,8 @@ class Evaluation:
         The curve that calls every unlabeled row negative.
     origin : str
         Data and columns as a command line names them; empty if there was none.
+    reviewed : Reviewed, optional
+        What reviewed rows say, with and without random labels; the table is that of its headline.
 
     Examples
     --------
@@ -152,15 +155,20 @@ class Evaluation:
     share_model: str = ""
     naive_curve: OperatingCurve = field(kw_only=True, repr=False)
     origin: str = field(default="", kw_only=True)
+    reviewed: Reviewed | None = field(default=None, kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:
         """The recovered curve."""
+        if self.reviewed is not None:
+            return self.reviewed.curve()
         return mixture_curve(self.counts, self.shares)
 
     @cached_property
     def _every_point(self) -> OperatingCurve:
         """The recovered points at every threshold, also those outside the unit square."""
+        if self.reviewed is not None:
+            return self.curve
         return mixture_curve(self.counts, self.shares, clean=False)
 
     @cached_property
@@ -200,6 +208,8 @@ class Evaluation:
 
     def _estimate(self, counts: ScoreCounts, metric: str, threshold: float | None) -> Estimate:
         """Estimate one metric, the interval of an estimated share added as it was asked."""
+        if self.reviewed is not None:
+            return self.reviewed.estimate(metric, threshold, counts=counts)
         options: dict[str, Any] = {
             "threshold": threshold,
             "target": self.target,
@@ -214,6 +224,8 @@ class Evaluation:
 
     def point(self, threshold: float) -> OperatingPoint:
         """Return the recovered point at a threshold, without intervals."""
+        if self.reviewed is not None:
+            return self.reviewed.curve(counts=self._answering(threshold)).at(threshold)
         return mixture_curve(self._answering(threshold), self.shares, clean=False).at(threshold)
 
     def _answering(self, threshold: float) -> ScoreCounts:
@@ -232,6 +244,8 @@ class Evaluation:
         self, metric: str, over: Over = "prevalence", threshold: float | None = None
     ) -> dict[str, FloatArray]:
         """Follow a metric along the prevalence, threshold, purity or labelling bias (gamma)."""
+        if over == "threshold" and self.reviewed is not None:
+            return self.reviewed.sweep(metric)
         threshold = self.threshold if threshold is None else threshold
         counts = self.counts if threshold is None else self._answering(threshold)
         options: dict[str, Any] = {
@@ -275,6 +289,8 @@ class Evaluation:
         if metric not in names:
             raise InputError(f"metric must be one of {', '.join(names)}; got {metric!r}")
         if false_positive_cost is None and false_negative_cost is None:
+            if self.reviewed is not None:
+                return self.reviewed.best_point(metric)
             return best_point(self.counts, self.shares, metric)
         curve = self._every_point
         cost = (false_positive_cost or 0.0) * (1 - curve.prevalence) * curve.fpr

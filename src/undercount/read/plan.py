@@ -1,13 +1,19 @@
 """Which unlabeled rows to look at, and what that will buy."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
-from undercount.assume.reviews import IntArray, ReviewDesign, Reviews, working_posterior
+from undercount.assume.reviews import (
+    IntArray,
+    ReviewDesign,
+    ReviewedCells,
+    Reviews,
+    working_posterior,
+)
 from undercount.count.arrays import read_labels, read_scores, read_weights
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
@@ -16,6 +22,7 @@ from undercount.estimate import delta_interval
 from undercount.metric_facts import FACTS, Scale
 from undercount.prevalence import Consensus
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
+from undercount.read.intervals.review_intervals import ReviewedMetrics
 
 # Budgets for which the price list says what they buy, beside the one asked for.
 BUDGETS = (25, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -43,6 +50,8 @@ class ReviewPlan:
         Their weights.
     expected : dict
         Budget → goal → expected half-width of its interval.
+    earlier : Reviews or None
+        What was found before this round.
 
     Examples
     --------
@@ -63,6 +72,7 @@ class ReviewPlan:
     expected: dict[int, dict[str, float]]
     confidence_level: float = 0.95
     prices: "Prices | None" = field(default=None, repr=False)
+    earlier: Reviews | None = field(default=None, repr=False)
 
     @property
     def stratum(self) -> IntArray:
@@ -91,13 +101,17 @@ class ReviewPlan:
         }
 
     def answered(self, verdicts: Any) -> Reviews:
-        """Join verdicts, in the order of the plan: 1, 0, or missing; the last may be left out."""
+        """Join verdicts, in the order of the plan: 1, 0, or missing; the last may be left out.
+
+        Those of earlier rounds that the plan was made with are among them.
+        """
         answers = np.full(len(self.rows), -1, dtype=np.int8)
-        found = read_labels(verdicts, -1)
-        if len(found) > len(answers):
-            raise InputError(f"{len(found)} verdicts for a plan of {len(answers)} rows")
-        answers[: len(found)] = found
-        return Reviews(self.rows, answers, self.score, self.stratum, self.design, self.weight)
+        given = read_labels(verdicts, -1)
+        if len(given) > len(answers):
+            raise InputError(f"{len(given)} verdicts for a plan of {len(answers)} rows")
+        answers[: len(given)] = given
+        found = Reviews(self.rows, answers, self.score, self.stratum, self.design, self.weight)
+        return found if self.earlier is None else self.earlier + found
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,12 +123,17 @@ class Prices:
     value: dict[str, float]
     variance: dict[str, FloatArray]  # of one verdict in each stratum
     confidence_level: float
+    drawn: Any = 0.0  # verdicts that are there already
 
     @classmethod
     def of(
-        cls, counts: ScoreCounts, design: ReviewDesign, confidence_level: float = 0.95
+        cls,
+        counts: ScoreCounts,
+        design: ReviewDesign,
+        confidence_level: float = 0.95,
+        earlier: Reviews | None = None,
     ) -> "Prices":
-        """Read what the verdicts of a design are expected to buy."""
+        """Read what the verdicts of a design are expected to buy, beside those that are there."""
         guess = Guess.of(counts, design.goal, design.threshold, design.unlabeled_prevalence)
         stratum = design.stratum_of(counts.score)
         rows = np.bincount(stratum, counts.unlabeled, design.n_strata)
@@ -125,7 +144,8 @@ class Prices:
         }
         values = {name: gradient.value for name, gradient in guess.gradients.items()}
         share = design.sizes() / max(len(design.order), 1)
-        return cls(share, rows, values, variance, confidence_level)
+        drawn = np.zeros(len(rows)) if earlier is None else earlier.sizes
+        return cls(share, rows, values, variance, confidence_level, drawn)
 
     def table(self, budgets: Sequence[int]) -> dict[int, dict[str, float]]:
         """Return budget → goal → expected half-width."""
@@ -133,7 +153,7 @@ class Prices:
 
     def half_width(self, metric: str, budget: float) -> float:
         """Return the expected half-width of a goal's interval."""
-        drawn = np.minimum(np.maximum(budget * self.share, 1e-9), self.rows)
+        drawn = np.clip(self.drawn + budget * self.share, 1e-9, np.maximum(self.rows, 1e-9))
         left = self.rows * (self.rows - drawn) / drawn
         error = float(left @ self.variance[metric]) ** 0.5
         scale: Scale = FACTS[metric].scale if metric in FACTS else "logit"
@@ -211,6 +231,45 @@ def design_reviews(
         goals,
         threshold,
     )
+
+
+def next_design(counts: ScoreCounts, reviews: Reviews, *, budget: int) -> ReviewDesign:
+    """Share out a further budget over the strata of a plan, with what its verdicts showed.
+
+    Strata stay as they are, and the rows of the new round are drawn from those not answered yet, so
+    that within each stratum all verdicts are one random sample without replacement. How many a
+    stratum gets depends on what was found, which biases estimates by an order less than their
+    error.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_counts([3, 2, 1], [20, 10, 5], [0, 0, 0], [30, 50, 900])
+    >>> design = uc.design_reviews(counts, budget=12, threshold=2, unlabeled_prevalence=0.1)
+    >>> reviews = uc.Reviews(None, [1, 0] * 6, [2] * 3 + [1] * 9, [0] * 3 + [1] * 9, design)
+    >>> from undercount.read.plan import next_design
+    >>> next_design(counts, reviews, budget=8).sizes().sum()
+    8
+    """
+    design, drawn = reviews.design, reviews.sizes
+    left = design.n_unlabeled - drawn
+    budget = int(min(_check_budget(budget, counts), left.sum()))
+    posterior = working_posterior(counts, design.unlabeled_prevalence)
+    found = ReviewedMetrics(ReviewedCells(counts, reviews, posterior))
+    group, rows = found.cells.group, found.cells.unlabeled_rows
+    wanted = np.zeros(len(rows))
+    for name in design.goal:
+        gradient = found.gradient(name, _threshold_of(name, design.threshold))
+        own = found.shares.variance(gradient.turned, len(rows))
+        total = float(rows @ np.sqrt(own))
+        wanted += own / total**2 if total > 0 else 0.0
+    wanted = design.n_unlabeled * np.sqrt(wanted)[group]
+    even, total = design.n_unlabeled / design.n_unlabeled.sum(), float(wanted.sum())
+    wanted = (1 - FLOOR) * wanted / total + FLOOR * even if total > 0 else even
+    # What every stratum should have in the end, less what it has.
+    sizes = _fill(wanted, drawn, design.n_unlabeled, budget + int(drawn.sum())) - drawn
+    seed = design.seed + 1 + int(drawn.sum())
+    return replace(design, order=_interleave(sizes, seed), seed=seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,25 +352,29 @@ def _allocate(wanted: FloatArray, rows: FloatArray, budget: int) -> IntArray:
     A stratum is never asked for more rows than it has; what is left goes to the others.
     """
     least = np.minimum(rows, 2.0 if budget >= 2 * len(rows) else 1.0)
-    sizes = least.copy()
-    if sizes.sum() > budget:
-        sizes = np.zeros(len(rows))
-        sizes[np.argsort(-wanted, kind="stable")[:budget]] = 1
-        return sizes.astype(np.intp)
-    low, high = 0.0, budget / max(float(wanted[wanted > 0].min()), 1e-12) + budget
+    if least.sum() > budget:
+        least = np.zeros(len(rows))
+    return _fill(wanted, least, rows, budget)
+
+
+def _fill(wanted: FloatArray, least: Any, rows: Any, budget: int) -> IntArray:
+    """Share a budget in proportion to what is wanted, between what must be and what can be."""
+    least, rows = np.asarray(least, dtype=float), np.asarray(rows, dtype=float)
+    low, high = 0.0, float(rows.max()) / max(float(wanted[wanted > 0].min()), 1e-12) + 1
     for _ in range(200):
         scale = (low + high) / 2
-        real = np.clip(scale * wanted, least, rows)
-        low, high = (scale, high) if real.sum() < budget else (low, scale)
-    sizes = np.floor(np.clip(low * wanted, least, rows))
-    rest = np.where(sizes < rows, np.clip(low * wanted, least, rows) - sizes + 1, -1.0)
-    lacking = int(budget - sizes.sum())
-    while lacking > 0:
-        chosen = np.argsort(-rest, kind="stable")[:lacking]
-        chosen = chosen[rest[chosen] > 0]
-        sizes[chosen] += 1
-        rest = np.where(sizes < rows, rest - 1 + 1, -1.0)
+        short = np.clip(scale * wanted, least, rows).sum() < budget
+        low, high = (scale, high) if short else (low, scale)
+    real = np.clip(high * wanted, least, rows)
+    sizes = np.floor(real + 1e-9)
+    # Whole rows go where most of one is missing, and where one is left.
+    for _ in range(len(rows)):
         lacking = int(budget - sizes.sum())
+        if lacking <= 0:
+            break
+        missing = np.where(sizes < rows, real - sizes, -np.inf)
+        chosen = np.argsort(-missing, kind="stable")[:lacking]
+        sizes[chosen[np.isfinite(missing[chosen])]] += 1
     return sizes.astype(np.intp)
 
 
@@ -353,7 +416,8 @@ def plan_reviews(
     unlabeled_prevalence : float, optional
         A guess of the share of positives among the unlabeled rows; None: estimated.
     reviews : Reviews, optional
-        What was found so far; strata stay, and rows of the plan are new ones.
+        What was found so far: strata, goal and threshold stay, and rows of the plan are new ones,
+        shared out by what was found.
     random_state : int
         Seed of the draw.
 
@@ -372,29 +436,34 @@ def plan_reviews(
     """
     labels, scores = read_labels(y, unlabeled), read_scores(score)
     weights = None if sample_weight is None else read_weights(sample_weight, len(scores))
-    knots = knots_of(scores[labels == -1]) if len(scores) == len(labels) else []
-    if threshold is not None:
-        knots = [*knots, float(threshold)]
+    pool = np.flatnonzero(labels == -1)
+    knots = knots_of(scores[pool]) if len(scores) == len(labels) else []
+    knots += [] if threshold is None else [float(threshold)]
+    knots += [] if reviews is None else [float(edge) for edge in reviews.design.edges]
     counts = ScoreCounts.from_rows(
         labels, scores, unlabeled=-1, sample_weight=weights, compact=True, knots=knots
     )
-    if unlabeled_prevalence is None:
-        with collect_warnings():
-            fitted = Consensus(n_resamples=0, random_state=random_state).fit(
-                np.where(labels == -1, np.nan, labels), scores
+    if reviews is None:
+        design = design_reviews(
+            counts,
+            budget=budget,
+            goal=goal,
+            threshold=threshold,
+            unlabeled_prevalence=guess_share(counts, unlabeled_prevalence, random_state),
+            random_state=random_state,
+        )
+        if weights is not None:
+            rows_of = np.bincount(design.stratum_of(scores[pool]), minlength=design.n_strata)
+            design = replace(design, n_unlabeled=rows_of)
+    else:
+        if reviews.rows is None:
+            raise InputError(
+                f"{named('reviews')} must know which rows were reviewed", argument="reviews"
             )
-        unlabeled_prevalence = float(fitted.unlabeled_prevalence_)
-    design = design_reviews(
-        counts,
-        budget=budget,
-        goal=goal,
-        threshold=threshold,
-        unlabeled_prevalence=unlabeled_prevalence,
-        random_state=random_state,
-    )
-    prices = Prices.of(counts, design, confidence_level)
-    pool = np.flatnonzero(labels == -1)
+        design = next_design(counts, reviews, budget=budget)
+        pool = np.setdiff1d(pool, reviews.rows[reviews.answered])
     rows = _draw(design, pool, design.stratum_of(scores[pool]))
+    prices = Prices.of(counts, design, confidence_level, reviews)
     budgets = sorted({*(b for b in BUDGETS if b < len(pool)), len(rows)})
     return ReviewPlan(
         design,
@@ -404,7 +473,24 @@ def plan_reviews(
         prices.table(budgets),
         confidence_level,
         prices,
+        reviews,
     )
+
+
+def guess_share(
+    counts: ScoreCounts, unlabeled_prevalence: float | None, random_state: int = 0
+) -> float:
+    """Return the share of positives among the unlabeled rows that a plan supposes."""
+    if unlabeled_prevalence is not None:
+        if not 0 < unlabeled_prevalence < 1:
+            raise InputError(
+                f"{named('unlabeled_prevalence')} must be in (0, 1); got {unlabeled_prevalence}"
+            )
+        return float(unlabeled_prevalence)
+    with collect_warnings():
+        found = Consensus(n_resamples=0, random_state=random_state).fit(counts)
+    # A plan that expects no positive would look nowhere.
+    return max(float(found.unlabeled_prevalence_), 1 / max(counts.n_unlabeled, 2.0))
 
 
 def knots_of(scores: Any) -> list[float]:
