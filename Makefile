@@ -26,6 +26,13 @@ BIN := .venv/bin
 	  || echo "*** Chromium could not be installed: the browser tests will be skipped ***"
 	touch $@
 
+# Counts inside a database are tested on a real PostgreSQL, likewise.
+.venv/database: .venv/pip
+	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
+	  || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq postgresql; } >/dev/null 2>&1 \
+	  || echo "*** PostgreSQL could not be installed: its tests will be skipped ***"
+	touch $@
+
 .venv/docs: .venv/pip pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[docs,plot]'
 	touch $@
@@ -50,7 +57,7 @@ lint: .venv/test
 test validity test-oldest: export OMP_NUM_THREADS = 1
 test validity test-oldest: export OPENBLAS_NUM_THREADS = 1
 
-test: lint .venv/browser
+test: lint .venv/browser .venv/database
 	$(BIN)/python -m pytest -n auto -m 'not slow' --cov --cov-report=term:skip-covered
 
 # The oldest versions that pyproject.toml allows, in an environment of their own.

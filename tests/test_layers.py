@@ -8,12 +8,12 @@ import pytest
 PACKAGE = pathlib.Path(__file__).parents[1] / "src" / "undercount"
 # Lower layers first; a module may import from its own layer or a lower one, at its top or inside
 # a function. The longest matching name decides: sorting (`count.kernel`) and reading arrays
-# (`count.arrays`) stand below ScoreCounts, which is made by them.
+# and tensors (`count.arrays`, `count.tensors`) stand below ScoreCounts, which is made by them.
 LAYERS = [
     {"errors"},
     {"estimate", "metric_facts", "curve"},
     {"count.kernel"},
-    {"count.arrays"},
+    {"count.arrays", "count.tensors"},
     {"counts"},
     {"shares"},
     {"count"},

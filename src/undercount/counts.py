@@ -1,5 +1,6 @@
 """How many rows of each label stand at each distinct score: the one table everything reads."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from undercount.count.arrays import amount, read_labels, read_scores, read_weights, row_words
+from undercount.count.kernel.array_library import is_tensor
 from undercount.count.kernel.rows import compact_table, full_table, sum_squares
 from undercount.count.kernel.table import (
     Table,
@@ -19,7 +21,7 @@ from undercount.count.kernel.table import (
     sum_equal_scores,
 )
 from undercount.curve import FloatArray
-from undercount.errors import InputError, named, wording
+from undercount.errors import InputError, named, real_number, wording
 
 BoolArray = NDArray[np.bool_]
 CLASSES = ("positive", "negative", "unlabeled")
@@ -77,7 +79,8 @@ class ScoreCounts:
         y : array-like
             1 positive, 0 negative, missing (None, NaN, NA) unlabeled.
         score : array-like
-            Higher means more positive; any real numbers, ±inf allowed.
+            Higher means more positive; any real numbers, ±inf allowed. Tensors on a device are
+            counted there, labels and scores on the same one.
         unlabeled : number, optional
             The value in `y` that means unlabeled, usually 0 or -1.
         sample_weight : array-like, optional
@@ -91,6 +94,12 @@ class ScoreCounts:
         knots : sequence of float
             Thresholds that will be asked for, kept apart in a compact table.
         """
+        if is_tensor(score) or is_tensor(y):
+            from undercount.count.tensors import device_rows  # noqa: PLC0415 - few need it
+
+            rows = device_rows(y, score, sample_weight)
+            if rows is not None:
+                return cls.from_table(*rows.count(unlabeled, compact=compact, knots=knots))
         scores = read_scores(score)
         labels = read_labels(y, unlabeled)
         if len(labels) != len(scores):
@@ -255,8 +264,8 @@ class ScoreCounts:
         >>> counts.coarsened(2).auc_error
         0.25
         """
-        if n_bins < 1:
-            raise InputError(f"n_bins must be at least 1; got {n_bins}")
+        if not 1 <= real_number(n_bins) < math.inf:
+            raise InputError(f"n_bins must be at least 1; got {n_bins!r}")
         return ScoreCounts.from_table(coarsen(self.table, n_bins), self.squared_weight)
 
     def _words(self) -> str:

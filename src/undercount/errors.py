@@ -6,12 +6,14 @@ are never shown: errors, warnings and checks turn their text into a `Message`, w
 and remembers them.
 """
 
+import math
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Literal, Self, TypeAlias
 
 # Start, middle and end of a mark: control characters, which nobody writes into a message.
@@ -55,6 +57,27 @@ def wording(python: str, terminal: str) -> str:
 def keep_scores(python: str, what: str = "the counts file") -> str:
     """Write how to count so that every score is kept, which a terminal does by a command."""
     return wording(python, f"make {what} with undercount count, which keeps every score")
+
+
+def real_number(value: object) -> float:
+    """Return one real number as a float; NaN, which every rule refuses, for anything else.
+
+    Examples
+    --------
+    >>> from undercount.errors import real_number
+    >>> real_number(1), real_number("1"), real_number(None), real_number(10**400)
+    (1.0, nan, nan, nan)
+    """
+    try:
+        return float(value) if isinstance(value, Real) else math.nan
+    except OverflowError:
+        return math.nan
+
+
+def check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
+    """Raise unless the value of an argument is one of the words allowed."""
+    if not isinstance(value, str) or value not in allowed:
+        raise InputError(f"{named(name)} must be one of {', '.join(allowed)}; got {value!r}")
 
 
 class Message(str):

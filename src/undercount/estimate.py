@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from undercount.errors import InputError, named
+from undercount.errors import InputError, named, real_number
 from undercount.metric_facts import SCALE_RANGES, Scale
 
 FloatArray = NDArray[np.float64]
@@ -13,8 +13,8 @@ FloatArray = NDArray[np.float64]
 
 def check_confidence_level(confidence_level: float) -> None:
     """Refuse a confidence level that no interval can have."""
-    if not 0 < confidence_level < 1:
-        raise InputError(f"{named('confidence_level')} must be in (0, 1); got {confidence_level}")
+    if not 0 < real_number(confidence_level) < 1:
+        raise InputError(f"{named('confidence_level')} must be in (0, 1); got {confidence_level!r}")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from scipy.special import betainc
 
 from undercount.counts import ScoreCounts
 from undercount.curve import ratio
-from undercount.errors import InputError, MisfitWarning, named, warn
+from undercount.errors import InputError, MisfitWarning, check_choice, named, warn
 from undercount.estimate import Estimate, Interval
 
 # Shares are kept this far below the purity, where every metric ends.
@@ -406,8 +406,7 @@ def _least_prevalence(counts: ScoreCounts, label_purity: Share, prevalence: Shar
 
 
 def _check_sampling(sampling: str) -> None:
-    if sampling not in SAMPLINGS:
-        raise InputError(f"{named('sampling')} must be one of {SAMPLINGS}; got {sampling!r}")
+    check_choice("sampling", sampling, SAMPLINGS)
 
 
 def _read(share: Share, name: str) -> tuple[float, Interval | None, float]:
@@ -431,7 +430,7 @@ def _ends(share: Any, name: str) -> tuple[float, float]:
     """Return the ends of a range, which is (low, high)."""
     if len(share) != 2:  # noqa: PLR2004 - a range has two ends
         raise InputError(f"a range for {named(name)} is (low, high); got {share}")
-    low, high = float(share[0]), float(share[1])
+    low, high = (_number(end, name) for end in share)
     if low > high:
         raise InputError(
             f"a range for {named(name)} starts with its lower end; got {share}; swap the ends"
@@ -442,7 +441,7 @@ def _ends(share: Any, name: str) -> tuple[float, float]:
 def _number(value: object, name: str) -> float:
     try:
         return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(
             f"{named(name)} must be a number, a range (low, high) or an Estimate; got {value!r}"
         ) from None

@@ -5,7 +5,7 @@ import json
 import re
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -324,3 +324,44 @@ def assert_same_break_even(
         here = metric_value(counts, exact, metric, cut)
         if not abs(here) > 1e9:  # else a division by a rounding error
             assert as_number(at) == pytest.approx(here, nan_ok=True, **CLOSE)
+
+
+@pytest.mark.parametrize("design", ["estimated", "range", "strong, share estimated here", "impure"])
+@pytest.mark.parametrize("metric", ["precision", "recall"])
+def test_the_bands_are_the_intervals_of_the_library(
+    open_page: Any, cases: Any, design: str, metric: str
+) -> None:
+    # A given range by Imbens and Manski, a share estimated here end by end: as in the table.
+    evaluation = cases.evaluations()[design][0]
+    opened = open_page([evaluation])
+    found = opened.page.evaluate(f"undercount.bandOf(undercount.models[0]).{metric}")
+    counts = rebuilt(opened.facts())
+    for k in (1, len(found["at"]) // 3, 2 * len(found["at"]) // 3):
+        cut = float(counts.score[found["at"][k] - 1])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", uc.errors.MisfitWarning)
+            expected = replace(evaluation, counts=counts, recount=None).estimate(metric, cut)
+        got = found["low"][k], found["high"][k]
+        assert got == pytest.approx((expected.low, expected.high), **CLOSE)
+
+
+@pytest.mark.parametrize("design", ["estimated", "case-control", "impure", "weights"])
+def test_calibration_has_the_intervals_of_the_display(
+    open_page: Any, cases: Any, design: str
+) -> None:
+    # The page groups by score, the display by number of rows: one group of all rows is the same.
+    evaluation = cases.evaluations()[design][0]
+    opened = open_page([evaluation])
+    got = opened.page.evaluate(
+        """() => {
+      const model = undercount.models[0], share = model.hidden_share.value;
+      const x = undercount.mix(model.sizes, "", share, model.label_purity.value, model.single);
+      return undercount.calibrationEnds(model, x, [1, 1, 1]);
+    }"""
+    )
+    counts = rebuilt(opened.facts())
+    sums = [[column.sum()] for column in (counts.positive, counts.negative, counts.unlabeled)]
+    whole = uc.ScoreCounts.from_counts([0.5], *sums, squared_weight=counts.squared_weight)
+    columns = uc.displays.CalibrationDisplay.from_counts(whole, evaluation.shares).frame()
+    assert got == pytest.approx([columns["low"][0], columns["high"][0]], **CLOSE)
+    assert opened.page.locator("#calibration .whisker").count() > 0

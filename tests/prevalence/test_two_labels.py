@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import mannwhitneyu
 
 import undercount as uc
 from undercount.prevalence import TwoLabels
@@ -32,6 +33,35 @@ def test_interval_covers():
     assert 0.9 <= inside <= 0.99
     spread = np.std([run.diagnostics_["raw"] for run in runs])
     assert np.mean([run.standard_error_ for run in runs]) == pytest.approx(spread, rel=0.15)
+
+
+def mann_whitney(upper, lower):
+    found = mannwhitneyu(upper, lower).statistic
+    return found / (len(upper) * len(lower))
+
+
+@pytest.mark.parametrize(("share", "gain"), [(0.1, 0.5), (0.5, 0.95), (0.9, 1.02)])
+def test_error_is_less_than_that_of_the_better_quotient(share, gain):
+    # Both quotients come from scipy's statistic, not from the code under test. With few positives
+    # well apart their average is far better than the first; at no share is it worse than either.
+    rng, errors = np.random.default_rng(5), []
+    sizes = np.array([150, 1500, 150])
+    for _ in range(120):
+        hidden = round(share * sizes[1])
+        positive, negative = rng.normal(3, 1, 150 + hidden), rng.normal(0, 1, 1650 - hidden)
+        labelled, known = positive[:150], negative[-150:]
+        unlabeled = np.concatenate([positive[150:], negative[:-150]])
+        span = mann_whitney(labelled, known) - 0.5
+        quotients = (
+            (mann_whitney(unlabeled, known) - 0.5) / span,
+            1 - (mann_whitney(labelled, unlabeled) - 0.5) / span,
+        )
+        score = np.concatenate([labelled, unlabeled, known])
+        raw = TwoLabels().fit(np.repeat([1, -1, 0], sizes), score, unlabeled=-1).diagnostics_["raw"]
+        errors.append(np.array([*quotients, raw]) - share)
+    first, second, average = np.sqrt(np.mean(np.square(errors), axis=0))
+    assert average < gain * first
+    assert average < 1.05 * min(first, second)
 
 
 def test_negatives_are_needed(normals):

@@ -243,10 +243,10 @@ def test_bad_input(rows, case):
 
 def test_the_interval_of_an_estimated_share_ends_where_more_is_ruled_out():
     rng = np.random.default_rng(0)
-    truth = rng.random(20_000) < 0.04
+    truth = rng.random(20_000) < 0.3
     y = np.full(20_000, np.nan)
-    y[rng.choice(np.flatnonzero(truth), 260, replace=False)] = 1.0
-    score = rng.normal(4.0 * truth)
+    y[rng.choice(np.flatnonzero(truth), 3_000, replace=False)] = 1.0
+    score = rng.normal(5.0 * truth)
     share = uc.prevalence.Consensus(random_state=0).fit(y, score)
     assert share.interval_.high >= share.upper_bound_  # otherwise there is nothing to cut
     for known in (None, share):

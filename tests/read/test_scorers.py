@@ -152,12 +152,29 @@ def test_average_precision_of_impure_labels_sees_every_score(rows):
     expected = []
     for test, score in fold_scores(features, y):
         labelled = y[test][np.argsort(-score)] == 1  # no score occurs twice
-        g, q = np.cumsum(labelled) / labelled.sum(), np.cumsum(~labelled) / (~labelled).sum()
-        recall = (0.85 * g - 0.2 * q) / 0.65
-        positives = 0.8 * labelled.sum() + 0.15 * (~labelled).sum()
-        precision = positives * recall / np.arange(1, labelled.size + 1)
-        expected.append(np.diff(recall, prepend=0.0) @ precision)
+        n_labels, n = labelled.sum(), labelled.size
+        positives = 0.8 * n_labels + 0.15 * (n - n_labels)
+        # How many positives a row stands for; products of a row with itself are left out, and
+        # those of two rows made up for it (drawing without replacement).
+        stands = positives / 0.65 * np.where(labelled, 0.85 / n_labels, -0.2 / (n - n_labels))
+        frequency = 0.8 * n_labels / positives
+        lost = (stands.max() - stands.min()) ** 2 * frequency * (1 - frequency)
+        total = 0.0
+        for place in range(n):
+            others = stands[:place].sum() / (1 - lost / (positives - 1))
+            total += stands[place] * (1 + others) / (place + 1)
+        expected.append(total / positives)
     assert values == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_partial_area_of_impure_labels_is_that_of_the_metric(rows):
+    features, y, _ = rows
+    known = {"unlabeled_prevalence": 0.15, "label_purity": 0.8}
+    model = LogisticRegression().fit(features, y)
+    value = uc.make_scorer("partial_roc_auc", max_fpr=0.2, **known)(model, features, y)
+    score = model.decision_function(features)
+    found = uc.metrics.partial_roc_auc(y, score, max_fpr=0.2, unlabeled=-1, **known)
+    assert value == pytest.approx(found.value, abs=1e-12)
 
 
 def test_pickle(rows):

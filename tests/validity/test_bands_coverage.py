@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 from undercount.assume.bounds.bound_curve import bound_curve
+from undercount.assume.labelled import labelled_curve
 from undercount.counts import ScoreCounts
 from undercount.errors import MisfitWarning
+from undercount.estimate import Estimate
 from undercount.shares import Shares
+from undercount.show.displays import LiftDisplay, PrecisionRecallDisplay, RocDisplay
 from undercount.theory.bands import cdf_band
 
 FREQUENCIES = (0.05, 0.2, 0.5, 0.8, 0.95)
@@ -158,3 +161,36 @@ def test_the_papers_own_band_has_its_published_width(positives, negatives, facto
             )
         widths.append(bounds.roc_auc.width)
     assert np.mean(widths) == pytest.approx(width, rel=0.15)
+
+
+# Distance of normal scores, prevalence, label frequency, rows, standard error of the share.
+UNCERTAIN = [(1.5, 0.3, 0.4, 2000, 0.04), (1.0, 0.15, 0.5, 2500, 0.02), (2.5, 0.3, 0.7, 1000, 0.03)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", UNCERTAIN)
+def test_drawn_bands_hold_the_whole_curve_at_an_estimated_share(setting):
+    distance, prevalence, frequency, n, error = setting
+    rng = np.random.default_rng(7)
+    kinds = (RocDisplay, PrecisionRecallDisplay, LiftDisplay)
+    held = {kind: [] for kind in kinds}
+    for _ in range(150):
+        truth = rng.random(n) < prevalence
+        score = rng.normal(distance * truth)
+        y = np.where(truth & (rng.random(n) < frequency), 1, 0)
+        share = max(truth[y == 0].mean() + error * rng.normal(), 0.001)
+        reach = 1.96 * error
+        taken = Estimate(share, max(share - reach, 0.0), share + reach, error, 0.95, (), "drawn")
+        counts = ScoreCounts.from_rows(y, score, unlabeled=0)
+        true = labelled_curve(ScoreCounts.from_rows(truth, score))
+        for kind in kinds:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", MisfitWarning)
+                place, low, high = kind.from_counts(counts, Shares(taken)).band().values()
+            x, height = getattr(true, kind.x), getattr(true, kind.y)
+            known = ~np.isnan(height)
+            height = np.interp(place, x[known], height[known])
+            inner = (place > 0.02) & (place < 0.98)
+            held[kind].append(((height >= low - 1e-9) & (height <= high + 1e-9))[inner].all())
+    for kind in kinds:
+        assert np.mean(held[kind]) >= 0.93 - 0.04, kind  # less two standard errors of 150 draws

@@ -147,6 +147,7 @@ def test_recall_and_lift_cover_with_an_estimated_share(size, prevalence, frequen
     [
         (3000, 0.2, 0.3, 0.2, 2.0, 0.0),
         (4000, 0.3, 0.3, 0.1, 1.5, 0.0),
+        (3000, 0.1, 0.5, 0.1, 3.0, 0.0),
         (3000, 0.2, 0.3, 0.2, 3, 0.3),
     ],
 )

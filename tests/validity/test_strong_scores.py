@@ -58,22 +58,35 @@ def test_intervals_near_one_cover(setting, target):
     assert covered(setting, target, 600)[0] >= 0.93
 
 
-# Prevalence, labels, rows, and how scores are drawn: meant to hurt.
+# Prevalence, labels, rows, how scores are drawn, and the bars of coverage at .95 and of the width:
+# meant to hurt. Where most samples of ten labels hold no misplaced positive, an interval wide
+# enough for the others is wide beside the spread. Where one positive in seven looks like a
+# negative, ten labels hold none of these in one sample of five, and no interval of that width
+# covers (`docs/evidence/areas.md`).
 FEW_LABELS = {
-    "3.5 apart, prevalence .05, 10 labels": (0.05, 10, 1000, 3.5),
-    "3.5 apart, prevalence .3, 10 labels": (0.3, 10, 1000, 3.5),
-    "3.5 apart, prevalence .01, 10 labels": (0.01, 10, 4000, 3.5),
-    "2.5 apart, prevalence .05, 20 labels": (0.05, 20, 2000, 2.5),
-    "2.5 apart, prevalence .1, 10 labels, tied": (0.1, 10, 1000, -2.5),
-    "1.2 apart, prevalence .3, 10 labels": (0.3, 10, 1000, 1.2),
+    "2.5 apart, prevalence .05, 10 labels": (0.05, 10, 4000, "2.5", 0.93, 1.5),
+    "2.5 apart, prevalence .3, 20 labels": (0.3, 20, 1000, "2.5", 0.93, 1.5),
+    "2.5 apart in steps, prevalence .1, 10 labels": (0.1, 10, 1000, "steps", 0.93, 1.5),
+    "3.5 apart, prevalence .05, 10 labels": (0.05, 10, 4000, "3.5", 0.93, 1.75),
+    "3.5 apart, prevalence .3, 10 labels": (0.3, 10, 1000, "3.5", 0.93, 1.5),
+    "3.5 apart, prevalence .05, 40 labels": (0.05, 40, 4000, "3.5", 0.93, 1.5),
+    "beta, prevalence .05, 20 labels": (0.05, 20, 2000, "beta", 0.93, 1.65),
+    "invisible, prevalence .05, 10 labels": (0.05, 10, 4000, "invisible", 0.76, 1.5),
+    "invisible, prevalence .05, 40 labels": (0.05, 40, 4000, "invisible", 0.93, 1.5),
 }
 LEVELS = (0.8, 0.9, 0.95)
 MAX_FPR = 0.2
 
 
-def drawn_scores(rng, truth, distance):
-    score = rng.normal(abs(distance) * truth)
-    return np.floor(1.5 * score) if distance < 0 else score
+def drawn_scores(rng, truth, design):
+    n = len(truth)
+    if design == "beta":
+        return np.where(truth, rng.beta(6, 2, n), rng.beta(1.2, 6, n))
+    if design == "invisible":  # one positive in seven looks like a negative
+        return rng.normal(3.5 * (truth & (rng.random(n) < 0.85)))
+    if design == "steps":
+        return np.floor(1.5 * rng.normal(2.5 * truth))
+    return rng.normal(float(design) * truth)
 
 
 def true_areas(truth, score):
@@ -88,8 +101,8 @@ def few_labels(setting, target, sampling, n_draws, levels=LEVELS):
 
     Widths are of the lift area: its estimate is nowhere cut, and its interval is that of the AUC.
     """
-    prevalence, n_labels, n, distance = setting
-    rng = np.random.default_rng([n_labels, n, round(1000 * prevalence), round(abs(distance) * 10)])
+    prevalence, n_labels, n, distance = setting[:4]
+    rng = np.random.default_rng([n_labels, n, round(1000 * prevalence), *map(ord, distance)])
     if target == "population":
         many = rng.random(1_000_000) < prevalence
         right = true_areas(many, drawn_scores(rng, many, distance))
@@ -136,17 +149,29 @@ def few_labels(setting, target, sampling, n_draws, levels=LEVELS):
 
 
 def test_ten_labels_of_a_strong_score_are_covered():
-    held, ratio = few_labels((0.05, 10, 1000, 3.5), "dataset", "single-sample", 150, (0.95,))
+    held, ratio = few_labels((0.05, 10, 1000, "3.5"), "dataset", "single-sample", 150, (0.95,))
     assert (held >= 0.9).all()
-    assert ratio < 1.7
+    assert ratio < 1.75
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sampling", ["single-sample", "case-control"])
 @pytest.mark.parametrize("target", ["dataset", "population"])
 @pytest.mark.parametrize("name", FEW_LABELS)
-def test_few_labels_of_strong_scores_are_covered(name, target, sampling):
-    held, ratio = few_labels(FEW_LABELS[name], target, sampling, 800)
-    # Less two standard errors of 800 draws; an interval that ends at 1 covers all above it.
-    assert (held >= np.array([0.78, 0.88, 0.93]) - 0.015).all(), held
-    assert ratio < 1.6
+def test_few_labels_of_strong_scores_are_covered(name, target):
+    *_, bar, widest = FEW_LABELS[name]
+    held, ratio = few_labels(FEW_LABELS[name], target, "single-sample", 500)
+    # Less two standard errors of 500 draws; an interval that ends at 1 covers all above it.
+    assert (held[:, 2] >= bar - 0.023).all(), held
+    if bar > 0.9:  # elsewhere no interval of this width can
+        assert (held >= np.array([0.78, 0.88, 0.93]) - 0.035).all(), held
+    assert ratio < widest + 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["dataset", "population"])
+@pytest.mark.parametrize("name", list(FEW_LABELS)[:4])
+def test_few_labels_drawn_apart_are_covered(name, target):
+    *_, bar, widest = FEW_LABELS[name]
+    held, ratio = few_labels(FEW_LABELS[name], target, "case-control", 500)
+    assert (held[:, 2] >= bar - 0.023).all(), held
+    assert ratio < widest + 0.1

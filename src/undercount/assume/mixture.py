@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, LeftOut, OperatingCurve, trapezoid
-from undercount.errors import InputError, MisfitWarning, named, warn
+from undercount.errors import InputError, MisfitWarning, check_choice, named, warn
 from undercount.shares import Given, Sampling, Shares
 from undercount.shares import Target as Target  # noqa: PLC0414 - this module is where others look
 
@@ -528,8 +528,7 @@ def design_of(
 def _design_of(
     counts: ScoreCounts, shares: Shares | None, sampling: Sampling, target: Target
 ) -> MixtureDesign:
-    if target not in TARGETS:
-        raise InputError(f"target must be one of {TARGETS}; got {target!r}")
+    check_choice("target", target, TARGETS)
     counts.require("positive", "unlabeled")
     sizes = np.array(kind_sizes(counts))
     squares = np.array([counts.squared_weight[i] for i in (0, 2, 1)])

@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from undercount.cli.streams import neutralise
 from undercount.cli.wording import say
 from undercount.count.atomic_file import STANDARD_OUTPUT
 from undercount.count.paths import STANDARD_INPUT, find_files
@@ -109,10 +110,15 @@ class Command(click.Command):
             for stream in (sys.stdout, sys.stderr):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
             return READER_GONE
+        except OSError as error:  # a full disk
+            click.echo(f"undercount: cannot write standard output: {error.strerror}", err=True)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return BAD_INPUT
         return code
 
     def _invoke(self, ctx: click.Context) -> Any:
         try:
+            self._refuse_empty(ctx)
             refuse_overwriting(_inputs(ctx.params), self._outputs(ctx))
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
@@ -123,8 +129,21 @@ class Command(click.Command):
             else:
                 click.echo(f"undercount: {say(error.message, self)}", err=True)
             return BAD_INPUT
+        except (OSError, MemoryError) as error:
+            if ctx.params["debug"]:
+                traceback.print_exc()
+            click.echo(f"undercount: {_describe_system(error)}", err=True)
+            return BAD_INPUT
         except Exception as error:  # noqa: BLE001 - whatever it is, its code must not be a verdict's
             return _report_unexpected(error, debug=ctx.params["debug"])
+
+    def _refuse_empty(self, ctx: click.Context) -> None:
+        """Refuse options without a value, as a script's unset variable gives them."""
+        for option in self.params:
+            value = ctx.params.get(str(option.name))
+            if "" in (value if isinstance(value, tuple) else (value,)):
+                name = option.opts[-1] if isinstance(option, click.Option) else option.name
+                raise InputError(f"{name} must not be empty; got ''")
 
     def _outputs(self, ctx: click.Context) -> dict[str, str]:
         """Return the files to be written: options of files are outputs, data are arguments."""
@@ -136,6 +155,17 @@ class Command(click.Command):
                     path = ctx.params[str(option.name)] = "-"
                 found[option.opts[-1]] = path
         return found
+
+
+def _describe_system(error: OSError | MemoryError) -> str:
+    """Say what the system refused."""
+    if isinstance(error, MemoryError):
+        return (
+            "there is not enough memory; count the rows to a file with undercount count, which "
+            "needs little, and use that"
+        )
+    place = f"{error.filename}: " if error.filename else ""
+    return neutralise(f"{place}{error.strerror or error}")
 
 
 def _inputs(options: dict[str, Any]) -> list[str]:

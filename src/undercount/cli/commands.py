@@ -1,5 +1,6 @@
 """The commands. stdout is the result, stderr the talk; nothing heavy is imported for --help."""
 
+import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from undercount.cli.options import DEBUG
 from undercount.cli.plan import plan
 from undercount.cli.prevalence import prevalence
 from undercount.cli.select import select
+from undercount.cli.streams import neutralise
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,7 +36,9 @@ def run(argv: Sequence[str] | None) -> int:
         click.echo(STOPPED, err=True)
         return INTERRUPTED
     except click.ClickException as error:
-        error.show()
+        said = io.StringIO()
+        error.show(said)
+        click.echo(neutralise(said.getvalue()), err=True, nl=False)
         return BAD_INPUT
     return int(code or FINE)
 

@@ -18,6 +18,7 @@ from undercount.cli.command import (
 )
 from undercount.cli.options import (
     DATA,
+    database_options,
     interval_options,
     output_options,
     reading_options,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command, short_help="Judge one or more score columns.")
 @DATA
 @reading_options
+@database_options
 @share_options
 @interval_options
 @review_options
@@ -74,12 +76,14 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     reading = read(data, options, knots, compact=options["label_purity"] == 1)
     if verdicts is not None:
         verdicts.check(reading.counts)
-        reading.notes.append(verdicts.words)
+        before = _evaluate(reading, options) if prints(options) else []
         options["verdicts"] = verdicts.reviews
     evaluations = [
         replace(each, origin=_origin(data, each.name, options))
         for each in _evaluate(reading, options)
     ]
+    if verdicts is not None:
+        reading.notes.extend(verdicts.notes(before, evaluations))
     write_evaluations(evaluations, reading.notes, options)
     return _judge(evaluations, requirements, options)
 

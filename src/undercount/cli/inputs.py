@@ -10,15 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from undercount.cli.command import progress
 from undercount.count.arrays import row_words
 from undercount.count.counts_file import is_counts_file, open_counts
+from undercount.count.databases import open_table
 from undercount.count.files import read_numbers, refuse_text, relation_of
-from undercount.count.frames import count_scores
+from undercount.count.frames import check_columns, count_scores, open_frame
+from undercount.count.groups import is_nan
 from undercount.count.paths import expand_paths
+from undercount.count.queries import ROWS, collect
 from undercount.count.sources import Source, open_source
 from undercount.count.sql import quote_name
 from undercount.counts import ScoreCounts
@@ -79,6 +83,8 @@ def read(
     with progress("reading", options) as tell:
         if options["positives"]:
             return _count_two_samples(_read_two_samples(data, options), knots, bool(compact))
+        if _names_database(data, options):
+            return _count_database(options, knots=knots, compact=compact)
         refuse_no_data(data)
         if label is None and not scores and all(map(is_counts_file, data)):
             return _read_counts_files(data, options)
@@ -149,6 +155,40 @@ def find_rows(
     found = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
     dropped = total - sum(number for _, number in found)
     return ScoredRows(kept, dict(found), read_words(total, dropped))
+
+
+def _names_database(data: tuple[str, ...], options: dict[str, Any]) -> bool:
+    """Tell whether rows are in a database; files, if there are any, come first."""
+    database, table, query = (options.get(name) for name in ("database", "table", "query"))
+    if (table or query) and not database:
+        raise InputError("--table and --query go with --from URL, or UNDERCOUNT_FROM")
+    if data and (table or query):
+        raise InputError(f"DATA do not go with --table and --query; got {' '.join(data)}")
+    return bool(database) and not data
+
+
+def _count_database(options: dict[str, Any], **how: Any) -> Reading:
+    """Count the rows of a database where they are; rows without a score are dropped and said."""
+    label, scores, weight = options["label"], list(options["scores"]), options["weight"]
+    if label is None or not scores:
+        raise InputError("name the columns: --label COLUMN --score COLUMN")
+    with open_table(options["database"], options["table"], options["query"]) as table:
+        frame: Any = open_frame(table)
+        names = frame.collect_schema().names()
+        wanted = [label, *scores, *([weight] if weight else [])]
+        check_columns(wanted, names, options["table"] or "the query")
+        complete = [~(nw.col(name).is_null() | is_nan(nw.col(name))) for name in scores]
+        total = int(collect(frame.select(nw.len().alias(ROWS)))[ROWS][0])
+        kept = frame.filter(*complete)
+        found = collect(kept.group_by(label).agg(nw.len().alias(ROWS)))
+        values = dict(zip(found[label].tolist(), found[ROWS].tolist(), strict=True))
+        if total == 0:
+            raise InputError(f"{options['table'] or 'the query'} has no rows")
+        coding, note = infer_coding(values, unlabeled_value(options), options["negative"])
+        columns = {"label": label, "weight": weight, "unlabeled": coding}
+        counted = count_scores(kept.to_native(), score=scores, **columns, **how)
+    notes = [read_words(total, total - sum(values.values())), note]
+    return Reading(dict(counted), "single-sample", notes)
 
 
 def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:

@@ -11,7 +11,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:  # the process is ours
         stop_at_interrupts()
     from undercount.cli.commands import run  # noqa: PLC0415 - see above
+    from undercount.cli.streams import open_streams  # noqa: PLC0415
 
+    if argv is None:
+        open_streams()
     return run(argv)
 
 

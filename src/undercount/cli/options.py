@@ -62,7 +62,13 @@ CONFIDENCE_LEVEL = click.option(
     show_default=True,
     help="Share of intervals that hold the true value.",
 )
-SEED = click.option("--seed", type=int, default=0, show_default=True, help="Seed of resampling.")
+SEED = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Seed of resampling.",
+)
 HTML = click.option("--html", type=click.Path(dir_okay=False), help="Write the live report.")
 JSON = click.option(
     "--json",
@@ -86,6 +92,17 @@ _codings = (
 )
 reading_options = _options(
     *_columns, click.option("--weight", help="Column of row weights."), *_codings
+)
+database_options = _options(
+    click.option(
+        "--from",
+        "database",
+        envvar="UNDERCOUNT_FROM",
+        show_envvar=True,
+        help="URL of a database, instead of DATA: postgres://user@host/name.",
+    ),
+    click.option("--table", help="Table of the database."),
+    click.option("--query", help="SELECT of the database, instead of a table."),
 )
 # Hidden because it does not work there: whoever tries it is told why.
 unweighted_options = _options(*_columns, click.option("--weight", hidden=True), *_codings)

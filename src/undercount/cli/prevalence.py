@@ -14,6 +14,7 @@ from undercount.cli.options import (
     QUIET,
     SAMPLING,
     SEED,
+    database_options,
     reading_options,
 )
 from undercount.cli.wording import say
@@ -22,6 +23,7 @@ from undercount.cli.wording import say
 @click.command(cls=Command, short_help="Estimate the share of hidden positives, all methods.")
 @DATA
 @reading_options
+@database_options
 @SAMPLING
 @CONFIDENCE_LEVEL
 @SEED

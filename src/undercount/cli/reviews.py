@@ -27,8 +27,10 @@ from undercount.count.review_file import ReviewSheet, read_review_files
 from undercount.count.sources import Source, open_source
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
+from undercount.read.evaluation import Evaluation
 from undercount.read.plan import Prices, design_reviews, knots_of
 from undercount.read.plan_rows import RowPlan, draw_plan, guess_share
+from undercount.show.text import before_words
 
 # Reviews for which prices are asked when only a half-width is given.
 FIRST_BUDGET = 100
@@ -110,7 +112,7 @@ class Verdicts:
 
     def check(self, counts: Mapping[str, ScoreCounts]) -> None:
         """Refuse verdicts on other rows than those that were counted, or on another score."""
-        planned = list(self.sheet.scores)[0]
+        planned = next(iter(self.sheet.scores))
         if list(counts) != [planned]:
             raise InputError(
                 f"the reviews were planned by the score {planned!r}; pass --score {planned}, or "
@@ -118,14 +120,15 @@ class Verdicts:
             )
         check_same_rows(self.sheet.design, counts[planned])
 
-    @property
-    def words(self) -> str:
-        """Say how many cases were answered."""
+    def notes(self, before: Sequence[Evaluation], after: Sequence[Evaluation]) -> list[str]:
+        """Say how many cases were answered, and what that has changed."""
         found = int(np.nansum(self.sheet.verdict))
-        return (
-            f"{self.sheet.n_answered} of {len(self.sheet.case)} cases reviewed, {found} positive "
-            f"(plan {self.sheet.plan})"
-        )
+        answered = f"{self.sheet.n_answered} of {len(self.sheet.case)} cases reviewed"
+        changed = [before_words(*pair) for pair in zip(before, after, strict=False)]
+        return [
+            f"{answered}, {found} positive",
+            *(f"reviews: {words}" for words in changed if words),
+        ]
 
 
 def read_verdicts(paths: Sequence[str]) -> Verdicts | None:

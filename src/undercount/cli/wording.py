@@ -2,6 +2,7 @@
 
 import click
 
+from undercount.cli.streams import neutralise
 from undercount.errors import Message
 
 # Arguments whose options have other names.
@@ -21,4 +22,4 @@ def say(message: str, command: click.Command) -> str:
             return None  # another argument of that name
         return f"{option.opts[-1]} {bare}".rstrip()
 
-    return Message(message).said(speak)
+    return neutralise(Message(message).said(speak))

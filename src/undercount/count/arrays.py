@@ -7,11 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from undercount.count.kernel.array_library import is_tensor, tensor_to_host
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
 
 # Beyond this, neighbouring 64-bit integers are the same float64.
 LARGEST_EXACT_INTEGER = 2**53
+# Beyond, squared weights could not be summed.
+LARGEST_WEIGHT = 1e100
 SHOWN = 5
 
 
@@ -145,6 +148,13 @@ def read_weights(
             f"{named(name)} must be finite and not negative; got {array[wrong[0]]} at row "
             f"{_row_list(wrong)}"
         )
+    far = np.flatnonzero((array > LARGEST_WEIGHT) | ((array > 0) & (array < 1 / LARGEST_WEIGHT)))
+    if len(far):
+        raise InputError(
+            f"{named(name)} must be 0 or lie between {1 / LARGEST_WEIGHT:g} and "
+            f"{LARGEST_WEIGHT:g}, so that squares can be summed; got {array[far[0]]} at row "
+            f"{_row_list(far)}. Divide the weights by a constant"
+        )
     if not allow_zero_sum and not array.any():
         raise InputError(f"{named(name)} must not be 0 for every row")
     return array
@@ -185,6 +195,8 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
 
 def _unwrap(values: Any) -> Any:
     """Take the values out of a series of any library; anything else is left as it is."""
+    if is_tensor(values):
+        return tensor_to_host(values)
     import narwhals as nw  # noqa: PLC0415 - a fifth of the time to import this module
 
     if hasattr(values, "dictionary_decode"):  # pyarrow's, whose nulls NumPy takes for a category
@@ -233,7 +245,7 @@ def is_missing(value: object) -> bool:
         return True
     try:
         return bool(value != value)  # noqa: PLR0124 - NaN is the value unequal to itself
-    except TypeError:  # pandas.NA has no truth value
+    except (TypeError, ArithmeticError):  # pandas.NA has no truth value, a signalling NaN no order
         return True
     except ValueError:  # an array inside an array: not missing, but refused later
         return False

@@ -1,11 +1,15 @@
 """Write a file whole or not at all."""
 
 import errno
+import glob
 import os
+import platform
+import re
 import sys
 import threading
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from undercount.errors import InputError
@@ -40,6 +44,39 @@ def remove_unfinished() -> None:
             path.unlink(missing_ok=True)
 
 
+def name_process() -> str:
+    """Name this process and machine, so that a later one can tell what was left behind."""
+    return f"{_name_machine()}-{os.getpid()}-{os.urandom(4).hex()}"
+
+
+def remove_leftovers(folder: Path, pattern: str) -> None:
+    """Remove temporary files and folders of processes that were killed on this machine."""
+    import shutil  # noqa: PLC0415 - slow, and Ctrl-C is to be heard early
+
+    for path in folder.glob(pattern):
+        owner = re.search(rf"{_name_machine()}-([0-9]+)-[0-9a-f]{{8}}", path.name)
+        if owner is None or _is_alive(int(owner[1])):
+            continue
+        with suppress(OSError):  # somebody else's, or just removed by another
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _name_machine() -> str:
+    return f"{zlib.crc32(platform.node().encode()):08x}"
+
+
+def _is_alive(process: int) -> bool:
+    if os.name != "posix":  # asking would end the process there
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # alive, and not ours
+        return True
+    return True
+
+
 @contextmanager
 def replace_when_complete(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary name beside a file, which gets its own name when all has gone well.
@@ -50,7 +87,8 @@ def replace_when_complete(path: str | os.PathLike[str]) -> Iterator[Path]:
         target = Path(os.path.realpath(path))
         if target.is_symlink():  # even when followed to the end
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))  # noqa: TRY301 - as the system says
-        temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
+        remove_leftovers(target.parent, f".{glob.escape(target.name)}.*.tmp")
+        temporary = target.with_name(f".{target.name}.{name_process()}.tmp")
         with remove_if_stopped(temporary):
             try:
                 yield temporary

@@ -25,9 +25,9 @@ from undercount.count.kernel.table import Table
 from undercount.count.progress import Progress, open_progress
 from undercount.count.queries import fill_masked
 from undercount.count.sources import input_errors
-from undercount.count.sql import quote_file, quote_text
+from undercount.count.sql import open_database, quote_file, quote_text
 from undercount.counts import CLASSES, ScoreCounts
-from undercount.errors import InputError, wording
+from undercount.errors import InputError, MisfitWarning, real_number, warn, wording
 
 VERSION = 1
 KEY = "undercount"
@@ -112,7 +112,7 @@ def write_counts(
     if not place.parent.is_dir():
         raise InputError(f"cannot write {place}: there is no folder {place.parent}")
     try:
-        with replace_when_complete(place) as target, duckdb.connect() as connection:
+        with replace_when_complete(place) as target, open_database() as connection:
             connection.register("undercount_cells", arrays)
             connection.execute(
                 f"COPY (SELECT * FROM undercount_cells) TO {quote_text(str(target))} "  # noqa: S608 - quoted
@@ -157,7 +157,7 @@ def open_counts(
 ) -> CountsFile:
     """Read counts with the sources and parts that the file names."""
     if connection is None:
-        with duckdb.connect() as opened:
+        with open_database() as opened:
             return open_counts(path, opened)
     file = quote_file(path)
     if not Path(path).exists():
@@ -188,7 +188,7 @@ def is_counts_file(path: str | os.PathLike[str]) -> bool:
     if Path(path).suffix.casefold() not in SUFFIXES or not Path(path).is_file():
         return False
     try:
-        with duckdb.connect() as connection:
+        with open_database() as connection:
             found = connection.sql(f"DESCRIBE SELECT * FROM read_parquet({quote_file(path)})")  # noqa: S608 - quoted
             names = {row[0].casefold() for row in found.fetchall()}
     except duckdb.Error:
@@ -221,13 +221,43 @@ def _kind(counts: ScoreCounts) -> str:
 def _meta(kept: list[tuple[bytes]], path: str | os.PathLike[str]) -> dict[str, Any]:
     if not kept:
         return {}
-    meta: dict[str, Any] = json.loads(kept[0][0])
+    try:
+        meta: dict[str, Any] = json.loads(kept[0][0], parse_constant=_refuse_constant)
+        _check_meta(meta)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise InputError(
+            f"{path} is no counts file of this program: what it says of itself is damaged; count "
+            "the rows again"
+        ) from None
     if meta["version"] > VERSION:
         raise InputError(
             f"{path} was written by a newer version (format {meta['version']}, this one reads up "
             f"to {VERSION}); upgrade undercount"
         )
     return meta
+
+
+def _refuse_constant(name: str) -> float:
+    """Refuse NaN and Infinity, which `json` reads although no JSON has them."""
+    raise ValueError(name)
+
+
+def _check_meta(meta: dict[str, Any]) -> None:
+    """Raise ValueError unless what a file says of itself can be true."""
+    squares = meta.get("squared_weight")
+    sound = (
+        isinstance(meta["version"], int)
+        and meta["version"] > 0
+        and (
+            squares is None
+            or (len(squares) == len(CLASSES) and all(real_number(each) >= 0 for each in squares))
+        )
+        and real_number(meta.get("auc_error", 0)) >= 0
+        and meta.get("sampling") in (None, "single-sample", "case-control")
+        and all(isinstance(name, str) for key in ("source", "parts") for name in meta.get(key, ()))
+    )
+    if not sound:
+        raise ValueError(meta)
 
 
 def _counts(columns: dict[str, Any], meta: dict[str, Any]) -> ScoreCounts:
@@ -291,7 +321,7 @@ def merge_counts(
         check_name(output)
     notes = None if output is None else Path(f"{os.fspath(output)}.unfinished")
     with (
-        duckdb.connect() as connection,
+        open_database() as connection,
         open_progress(progress, "merging") as steps,
         steps.step(1.0),
     ):
@@ -416,6 +446,16 @@ def _resume(notes: Path | None, paths: Sequence[str | os.PathLike[str]]) -> Coun
     """Read what an earlier merge has done, unless it was a merge of other parts."""
     if notes is None or not notes.exists():
         return None
-    found = open_counts(notes)
+    try:
+        found = open_counts(notes)
+    except InputError:
+        aside = notes.with_name(f"{notes.name}.damaged")
+        notes.replace(aside)
+        warn(
+            MisfitWarning(
+                f"{notes} cannot be read, so the merge begins anew; it is kept as {aside.name}"
+            )
+        )
+        return None
     wanted = {_part_name(path) for path in paths}
     return found if set(found.parts) <= wanted else None

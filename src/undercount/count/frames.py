@@ -39,10 +39,12 @@ from undercount.count.queries import (
     first_rows,
     report_rows,
 )
+from undercount.count.windows import count_by_windows
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 
 # Column names shown in a message.
+LONGEST_NAME = 60
 SHOWN_NAMES = 20
 # More distinct scores than this are merged where the rows live before anything travels.
 EXACT_LIMIT = 2**21
@@ -190,14 +192,19 @@ def check_columns(wanted: Iterable[str], names: Sequence[str], place: str) -> No
         folded = {other.casefold(): other for other in names}
         near = difflib.get_close_matches(name.casefold(), folded, n=3)
         hint = " or ".join(repr(folded[other]) for other in near)
-        listed = ", ".join(repr(other) for other in names[:SHOWN_NAMES]) + (
+        listed = ", ".join(_shorten(other) for other in names[:SHOWN_NAMES]) + (
             ", …" if len(names) > SHOWN_NAMES else ""
         )
         raise InputError(
-            f"there is no column {name!r} in {place}"
+            f"there is no column {_shorten(name)} in {place}"
             + (f"; did you mean {hint}? " if near else ". ")
             + f"It has {listed or 'no columns'}"
         )
+
+
+def _shorten(name: str) -> str:
+    """Write a name as Python writes it, without the end of a very long one."""
+    return repr(name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…")
 
 
 @dataclass(frozen=True)
@@ -263,6 +270,14 @@ def _count_lazy(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsBySc
         return count_binned(frame, columns, how.bins, how.progress)
     if how.compact is False:
         return _count_exactly(frame, columns, how)
+    if how.compact and frame.implementation.is_ibis():  # a database, perhaps far away
+        with how.progress.step(1.0):
+            return count_by_windows(frame, columns, how.knots)
+    return _count_by_looking(frame, columns, how)
+
+
+def _count_by_looking(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsByScore:
+    """Count exactly what has few distinct scores, and the rest as it can be afforded."""
     if not any(_looks_continuous(frame, name) for name in columns.scores):
         # The first rows may deceive; then too many groups come back.
         with how.progress.step(0.99):

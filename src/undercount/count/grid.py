@@ -147,7 +147,8 @@ def place_rows(table: Frame, grids: Grids, bins: int) -> Frame:
         scales.append(scale)
         places.append(inside)
         numbers.append(number)
-        atoms.append(atom.cast(nw.Int8))
+        # Not every database casts a condition to a number.
+        atoms.append(nw.when(atom).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Int8))
     table = table.with_columns(
         _choose_by_name(scales).alias(PLACE), _choose_by_name(atoms).alias(ATOM)
     )

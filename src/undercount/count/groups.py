@@ -113,9 +113,9 @@ def _code_arrays(part: Any, columns: ColumnRoles) -> Any:
 def _classes(frame: Frame, columns: ColumnRoles) -> tuple[nw.Expr, nw.Expr, nw.Expr]:
     """Write as conditions which labels are positive, negative and missing."""
     label, kind = nw.col(columns.label), frame.collect_schema()[columns.label]
-    if kind == nw.Boolean:
-        label = label.cast(nw.Int8)
     missing = label.is_null()
+    if kind == nw.Boolean:  # not every database casts or compares it as a number
+        return label, ~label, missing | ~label if columns.unlabeled == 0 else missing
     if kind in (nw.Float32, nw.Float64):
         missing = missing | is_nan(label)
     if columns.unlabeled is not None:

@@ -61,7 +61,7 @@ def expand_paths(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
     files: dict[str, str] = {}
     for path in paths:
         for file in _find_some(os.fspath(path)):
-            place = file if "://" in file else os.path.realpath(file)
+            place = os.path.realpath(file)
             if place in files:
                 raise InputError(
                     f"each file may be named once, or its rows count twice; got {file} again"
@@ -72,6 +72,10 @@ def expand_paths(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
 
 def _find_some(path: str) -> list[str]:
     found = find_files(path)
+    if "://" in path:
+        raise InputError(
+            f"only files of this machine are read; got the address {path!r}. Download it first"
+        )
     if not found and Path(path).is_dir():
         raise InputError(f"the directory {path} holds no CSV, TSV, Parquet or JSON lines file")
     if not found:

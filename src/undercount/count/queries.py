@@ -59,6 +59,13 @@ def stack_columns(frame: Frame, names: Sequence[str], kept: Sequence[str]) -> Fr
     """Stack score columns, so that data is read once: one row for each row and name."""
     # Some engines leave missing values out when they stack columns.
     frame = frame.with_columns(nw.col(name).fill_null(float("nan")) for name in names)
+    if frame.implementation.is_ibis():  # unpivots by JSON, which has no infinity
+        parts = [
+            frame.select(*kept, nw.lit(name).alias(NAME), nw.col(name).alias(SCORE))
+            for name in names
+        ]
+        stacked: Frame = nw.concat(parts)
+        return stacked
     if not frame.implementation.is_duckdb():
         return frame.unpivot(list(names), index=list(kept), variable_name=NAME, value_name=SCORE)
     # narwhals unpivots by the default connection, which cannot see relations of others.

@@ -14,13 +14,13 @@ from typing import Any
 import duckdb
 
 from undercount.count.arrays import LARGEST_EXACT_INTEGER
-from undercount.count.atomic_file import remove_if_stopped
+from undercount.count.atomic_file import name_process, remove_if_stopped, remove_leftovers
 from undercount.count.csv_layout import read_layout, read_lines
 from undercount.count.frames import check_columns
 from undercount.count.paths import STANDARD_INPUT, Paths, expand_paths, find_format
 from undercount.count.progress import watch_queries
 from undercount.count.queries import pass_interrupts
-from undercount.count.sql import knows_option, quote_file, quote_name
+from undercount.count.sql import knows_option, open_database, quote_file, quote_name
 from undercount.errors import InputError
 
 # How far a query is can be asked only where a bar is kept; it is not printed.
@@ -87,16 +87,14 @@ class Source:
 @contextmanager
 def open_source(paths: Paths, wanted: Sequence[str]) -> Iterator[Source]:
     """Open files for reading some of their columns; spilled rows go to a temporary directory."""
+    remove_leftovers(Path(tempfile.gettempdir()), "undercount-*")
     with (
-        tempfile.TemporaryDirectory(prefix="undercount-") as spill,
+        tempfile.TemporaryDirectory(prefix=f"undercount-{name_process()}-") as spill,
         remove_if_stopped(Path(spill)),
     ):
         files = _list_files(paths, spill)
         kind = find_format(files)
-        connection = duckdb.connect(
-            # Nothing is fetched from the network, and nothing is left in the working directory.
-            config={"autoinstall_known_extensions": "false", "temp_directory": spill}
-        )
+        connection = open_database(temp_directory=spill)  # nothing in the working directory
         connection.execute(PROGRESS)
         try:
             with input_errors(", ".join(files[:3])), watch_queries(connection):
@@ -109,6 +107,11 @@ def _list_files(paths: Paths, spill: str) -> tuple[str, ...]:
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     files = expand_paths(given)
     for path in set(files).intersection(map(os.fspath, given)):  # parts of a folder may be empty
+        if Path(path).exists() and not Path(path).is_file():
+            raise InputError(
+                f"{path} is a pipe or a device, which can be read only once; name a file, or pipe "
+                "it into standard input (-)"
+            )
         if Path(path).exists() and Path(path).stat().st_size == 0:
             raise InputError(f"{path} is empty")
     return tuple(_spool(spill) if file == STANDARD_INPUT else file for file in files)
@@ -121,6 +124,8 @@ def _spool(spill: str) -> str:
         shutil.copyfileobj(sys.stdin.buffer, file)
     with target.open("rb") as file:
         start = file.read(64).lstrip()
+    if not start:
+        raise InputError("standard input is empty")
     ending = ".parquet" if start.startswith(b"PAR1") else ".csv"
     ending = ".jsonl" if start[:1] in (b"{", b"[") else ending
     ending += ".gz" if start.startswith(b"\x1f\x8b") else ""
@@ -135,13 +140,17 @@ def _open_files(
     # Statistics in Parquet files leave NaN out, and DuckDB would believe that there is none.
     nan = kind == "parquet" and knows_option("read_parquet", "can_have_nan")
     reader = _make_reader(kind, ", can_have_nan=true" if nan else "")
-    types = _types(connection, reader(files))
     if kind == "json":
+        # Rows of many keys are rows all the same, not maps.
+        keys = ", map_inference_threshold=-1"
+        types = _types(connection, _make_reader(kind, keys)(files))
         if not set(wanted) <= set(types):  # a key may be absent where DuckDB looks first
-            types = _types(connection, _make_reader(kind, ", sample_size=-1")(files))
+            types = _types(connection, _make_reader(kind, f"{keys}, sample_size=-1")(files))
         columns = ", ".join(f"{quote_name(name)}: 'VARCHAR'" for name in types)
         reader = _make_reader(kind, f", columns={{{columns}}}")
         types = dict.fromkeys(types, "VARCHAR")
+    else:
+        types = _types(connection, reader(files))
     check_columns(wanted, list(types), files[0])
     return Source(connection, reader, types, files)
 
@@ -259,7 +268,7 @@ def _broken_line(file: str) -> tuple[int, str]:
         ) WHERE trim(line) <> '' AND NOT json_valid(line) ORDER BY number LIMIT 1
     """  # noqa: S608 - quoted
     try:
-        with duckdb.connect() as connection:
+        with open_database() as connection:
             found = connection.execute(sql).fetchone()
     except duckdb.Error:  # bytes that are no text, or no such file: then the rest must do
         return 0, ""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from undercount.curve import FloatArray
-from undercount.errors import InputError
+from undercount.errors import InputError, check_choice
 from undercount.learn.basis import (
     WIDTH_ROWS,
     GaussianBasis,
@@ -29,7 +29,6 @@ from undercount.learn.rows import (
     read_classes,
 )
 from undercount.learn.search import BestScore, lift_area, search
-from undercount.prevalence.inputs import check_choice
 from undercount.shares import SAMPLINGS
 
 if TYPE_CHECKING:

@@ -11,12 +11,11 @@ from scipy.special import ndtri
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, named
+from undercount.errors import InputError, check_choice, named
 from undercount.estimate import Estimate, Interval, check_confidence_level
 from undercount.prevalence.inputs import (
     as_counts,
     as_matrix,
-    check_choice,
     check_counts,
     check_sizes,
     label_masks,

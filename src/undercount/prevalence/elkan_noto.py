@@ -7,9 +7,8 @@ from scipy.optimize import isotonic_regression
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError
+from undercount.errors import InputError, check_choice
 from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
-from undercount.prevalence.inputs import check_choice
 
 RULES = ("e1", "e2", "e3")
 

@@ -14,12 +14,6 @@ FEW_LABELS = 30
 IN_SAMPLE_AUC = 0.99
 
 
-def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    """Raise unless the value of a parameter is one of those allowed."""
-    if value not in allowed:
-        raise InputError(f"{name} must be one of {allowed}; got {value!r}")
-
-
 def as_counts(y: Any, score: Any, *, unlabeled: Any, sample_weight: Any) -> ScoreCounts:
     """Return counts, made from rows where rows are given."""
     if not isinstance(y, ScoreCounts):

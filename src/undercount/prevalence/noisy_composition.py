@@ -40,6 +40,8 @@ class _TwoRuns(ScoreEstimator):
             return Fitted(value, label_purity=purity, diagnostics=diagnostics)
         tail = (1 - self.confidence_level) / 2
         low, high = np.quantile(found, [tail, 1 - tail], axis=0)
+        # Resamples have coarser bins, so that both ends may lie on one side of the estimate.
+        low, high = np.minimum(low, (value, purity)), np.maximum(high, (value, purity))
         diagnostics["label_purity_interval"] = Interval(float(low[1]), float(high[1]))
         return Fitted(
             value,

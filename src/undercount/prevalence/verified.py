@@ -6,10 +6,9 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import betaincinv
 
-from undercount.errors import InputError
+from undercount.errors import InputError, check_choice
 from undercount.estimate import Interval
 from undercount.prevalence.base import Fitted, PrevalenceEstimator
-from undercount.prevalence.inputs import check_choice
 
 KINDS = ("equal-tailed", "highest-density")
 

@@ -26,10 +26,11 @@ from undercount.read.evaluation import Evaluation, render
 from undercount.read.intervals.paired import ModelRows
 from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.review_differences import ReviewedModel, reviewed_differences
-from undercount.read.reviewed import Reviewed
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from undercount.read.reviewed import Reviewed
 
 # How labels say labelled positive, unlabeled and labelled negative, in the order of a design.
 KIND_LABELS = (1, -1, 0)

@@ -5,15 +5,16 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from undercount.assume.labelled import naive_curve
-from undercount.assume.mixture import Target
+from undercount.assume.mixture import TARGETS, Target
 from undercount.assume.reviews import CrossedCells, Reviews, check_scores
 from undercount.count.arrays import read_labels, read_scores, read_weights
+from undercount.count.kernel.array_library import is_tensor
+from undercount.count.tensors import device_rows
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, collect_warnings, named
+from undercount.errors import InputError, check_choice, collect_warnings, named
 from undercount.estimate import check_confidence_level
 from undercount.read.checks import (
     checklist,
@@ -24,13 +25,13 @@ from undercount.read.checks import (
     spoken,
     with_warnings,
 )
-from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
+from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow, read_threshold
 from undercount.read.hidden_share import HiddenShare, refuse_shares, reviewed_share, shared_share
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
 from undercount.read.review_differences import plan_model
 from undercount.read.reviewed import Labels, Reviewed
 from undercount.read.sensitivity import AREAS
-from undercount.shares import Sampling
+from undercount.shares import SAMPLINGS, Sampling
 
 UNLABELED = -1  # as `read_labels` codes it
 
@@ -135,6 +136,7 @@ def evaluate(
     ['recall@1', 'precision@1', 'f1@1']
     """
     # With impure labels average precision and the areas' intervals need every score.
+    check_name(name)
     pure = isinstance(label_purity, int | float) and label_purity == 1
     edges = () if reviews is None else reviews.design.edges
     model = count_model(y, score, unlabeled, sample_weight, threshold, edges, compact=pure)
@@ -155,6 +157,12 @@ def evaluate(
         labels=labels,
         sequential=sequential,
     )[name]
+
+
+def check_name(name: object) -> None:
+    """Raise unless a model's name is text."""
+    if not isinstance(name, str):
+        raise InputError(f"{named('name')} must be text; got {name!r}")
 
 
 @dataclass(frozen=True)
@@ -191,6 +199,9 @@ def evaluate_models(
         As in `evaluate`. Reviews have the scores of the first model.
     """
     check_confidence_level(confidence_level)
+    check_choice("sampling", sampling, SAMPLINGS)
+    if target is not None:
+        check_choice("target", target, TARGETS)
     for model in models.values():
         model.counts.require("positive", "unlabeled")
     target = target or ("dataset" if sampling == "single-sample" else "population")
@@ -316,20 +327,24 @@ def _rows(made: Evaluation) -> tuple[MetricRow, ...]:
 
 @dataclass(frozen=True)
 class RecountableRows:
-    """Hold copies of the rows, so that they can be counted again with other thresholds."""
+    """Hold copies of the rows, so that they can be counted again with other thresholds.
 
-    labels: NDArray[np.int8]
-    scores: NDArray[np.floating[Any]]
+    Rows of a device stay there, with the labels as they were given.
+    """
+
+    labels: Any
+    scores: Any
     weights: FloatArray | None
     knots: tuple[float, ...]
     compact: bool
+    unlabeled: float | None = UNLABELED
 
     def __call__(self, more: list[float]) -> ScoreCounts:
         """Count the rows, keeping apart the scores on either side of some more thresholds."""
         return ScoreCounts.from_rows(
             self.labels,
             self.scores,
-            unlabeled=UNLABELED,
+            unlabeled=self.unlabeled,
             sample_weight=self.weights,
             compact=self.compact,
             knots=[*self.knots, *more],
@@ -347,12 +362,17 @@ def count_model(
     compact: bool,
 ) -> CountedModel:
     """Count rows, and keep a way to count once more with other thresholds; or take counts."""
-    if threshold is not None and not isinstance(threshold, int | float | np.number):
-        raise InputError(f"threshold must be one number; got {threshold!r}")
+    if threshold is not None:
+        threshold = read_threshold(threshold)
     if isinstance(y, ScoreCounts):
         return CountedModel(y, threshold)
+    knots = (*map(float, edges), *(() if threshold is None else (float(threshold),)))
+    away = device_rows(y, score, sample_weight) if is_tensor(score) or is_tensor(y) else None
+    if away is not None:
+        held = away.copy()
+        rows = RecountableRows(held.y, held.score, None, knots, compact, unlabeled)
+        return CountedModel(rows([]), threshold, rows)
     scores, labels = np.array(read_scores(score)), read_labels(y, unlabeled)
     weights = None if sample_weight is None else np.array(read_weights(sample_weight, len(scores)))
-    knots = (*map(float, edges), *(() if threshold is None else (float(threshold),)))
     rows = RecountableRows(labels, scores, weights, knots, compact)
     return CountedModel(rows([]), threshold, rows)

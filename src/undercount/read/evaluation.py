@@ -15,7 +15,7 @@ from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import Target, mixture_curve
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingPoint, metric_names
-from undercount.errors import Check, InputError, collect_warnings
+from undercount.errors import Check, InputError, collect_warnings, named, real_number
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.estimate import estimate_metric
@@ -49,6 +49,14 @@ FORMS = {
     "comparison json": "undercount.show.comparison:as_json",
     "comparison text": "undercount.show.comparison:as_text",
 }
+
+
+def read_threshold(threshold: object) -> float:
+    """Return a threshold as a float."""
+    found = real_number(threshold)
+    if not math.isfinite(found):
+        raise InputError(f"{named('threshold')} must be one finite number; got {threshold!r}")
+    return found
 
 
 def render(form: str, *subject: Any) -> Any:
@@ -230,8 +238,7 @@ class Evaluation:
 
     def _answering(self, threshold: float) -> ScoreCounts:
         """Return counts that can be split at the threshold, counting once more if they must."""
-        if not isinstance(threshold, int | float | np.number):
-            raise InputError(f"threshold must be one number; got {threshold!r}")
+        threshold = read_threshold(threshold)
         try:
             self._every_point.at(threshold)
         except InputError:

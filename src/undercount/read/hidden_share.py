@@ -20,6 +20,7 @@ from undercount.errors import (
     LibraryWarning,
     MisfitWarning,
     SmallSampleWarning,
+    check_choice,
     collect_warnings,
     named,
     warn,
@@ -181,10 +182,8 @@ def reviewed_share(models: Models, reviewed: Reviewed) -> HiddenShare:
 
 
 def _check_request(kind: str | None, estimator: Any) -> None:
-    if kind is not None and kind not in KINDS:
-        raise InputError(
-            f"{named('prevalence_interval')} must be one of {', '.join(KINDS)}; got {kind!r}"
-        )
+    if kind is not None:
+        check_choice("prevalence_interval", kind, KINDS)
     if isinstance(estimator, type):
         raise InputError(
             f"{named('unlabeled_prevalence')} must be a share or an estimator; got the class "

@@ -129,8 +129,9 @@ def score_rows(
     **shares: Any,
 ) -> float:
     """Return the value of a metric; what a scorer calls on each fold."""
-    # Losses and the average precision of impure labels need every score.
-    impure = metric == "average_precision" and shares["label_purity"] != 1
+    # Losses need every score; impure labels too, whose unlabeled rows all take part in
+    # average precision and in where a partial area ends.
+    impure = shares.get("label_purity", 1.0) != 1
     counts = ScoreCounts.from_rows(
         y_true,
         y_score,

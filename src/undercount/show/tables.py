@@ -8,8 +8,11 @@ from markupsafe import Markup
 from undercount.errors import Check
 from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.show.text import (
+    ANSWERS,
+    both_answers,
     change_words,
     hidden_words,
+    labels_words,
     needs_words,
     number,
     plain_words,
@@ -44,9 +47,24 @@ def as_markdown(evaluation: Evaluation) -> str:
     for row in evaluation.rows:
         title, naive, *_, needs = _cells(row)
         lines.append(f"| {title} | {naive} | {value_words(row.estimate)} | {needs} |")
+    lines += _reviews(evaluation)
     lines += ["", plain_words(evaluation), "", change_words(evaluation) + ".", ""]
     lines += [f"- **{found.code}** ({found.level}): {found.message}" for found in _bad(evaluation)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _reviews(evaluation: Evaluation) -> list[str]:
+    """Write the answers of reviews alone and with random labels, and the test between them."""
+    answers = both_answers(evaluation)
+    if not answers:
+        return []
+    kinds = list(answers[0][1])
+    lines = ["", f"| metric | {' | '.join(ANSWERS[kind] for kind in kinds)} |"]
+    lines.append("|---|" + "---:|" * len(kinds))
+    for row, found in answers:
+        values = " | ".join(value_words(found[kind]) for kind in kinds)
+        lines.append(f"| {_cells(row)[0]} | {values} |")
+    return [*lines, "", f"Labels: {labels_words(evaluation)}."]
 
 
 def as_latex(evaluation: Evaluation) -> str:

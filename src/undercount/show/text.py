@@ -5,7 +5,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from undercount.count.arrays import amount, row_words
 from undercount.errors import Check
@@ -13,6 +13,9 @@ from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.read.review_price import price_reviews
+
+if TYPE_CHECKING:
+    from undercount.read.reviewed import Labels
 
 SAMPLING = {
     "single-sample": "single-sample (labelled rows are part of the sample)",
@@ -167,6 +170,15 @@ def _is_reversed(evaluation: Evaluation) -> bool:
 
 def change_words(evaluation: Evaluation) -> str:
     """Say what would change the conclusion."""
+    if evaluation.reviewed is None:
+        return _share_change(evaluation)
+    wrong = "verdicts that are wrong"
+    random = evaluation.reviewed.labels == "random"
+    return f"labels that are no random sample, or {wrong}" if random else wrong
+
+
+def _share_change(evaluation: Evaluation) -> str:
+    """Say which hidden shares and labelling biases would change it."""
     precision = find(evaluation, "precision")
     if precision is not None and not math.isnan(precision.estimate.value):
         if precision.estimate.value <= 0:
@@ -211,6 +223,11 @@ def weakest_link(evaluation: Evaluation) -> str:
         words = f"{check_words(bad[0])} ({bad[0].code} {bad[0].level})"
         return words + (review_words(evaluation) if bad[0].code in REVIEWABLE else "")
     fair = "Are the labelled positives a fair sample of all positives?"
+    if evaluation.reviewed is not None:
+        if evaluation.reviewed.labels == "any":
+            return "Are the verdicts right? Nothing is supposed of the labels."
+        p = f"p = {evaluation.reviewed.p_value:.2g}"
+        return f"{fair} The reviews do not contradict it ({p}); reviews alone need it not."
     if evaluation.source == "estimated":
         fair = f"The prevalence is an estimate. And {fair[0].lower()}{fair[1:]}"
     return fair + review_words(evaluation)
@@ -238,6 +255,51 @@ def review_words(evaluation: Evaluation) -> str:
 def half_width(value: float) -> str:
     """Write half the width of an interval with two digits, if it is not very small."""
     return f"{value:.2f}" if value >= 0.095 else f"{value:.3f}"  # noqa: PLR2004 - readability
+
+
+# Metrics of which both answers are shown, beside those of the table.
+BOTH_ANSWERS = ("precision", "recall", "f1", "roc_auc", "average_precision")
+ANSWERS = {"any": "reviews alone", "random": "with random labels"}
+
+
+def both_answers(evaluation: Evaluation) -> list[tuple[MetricRow, dict[str, Estimate]]]:
+    """Return rows of the table with the answers of reviews alone, and with random labels."""
+    reviewed = evaluation.reviewed
+    if reviewed is None:
+        return []
+    kinds: list[Labels] = ["any", "random"] if reviewed.testable else ["any"]
+    return [
+        (
+            row,
+            {kind: reviewed.estimate(row.metric, row.threshold, labels=kind) for kind in kinds},
+        )
+        for row in evaluation.rows
+        if row.metric in BOTH_ANSWERS
+    ]
+
+
+def labels_words(evaluation: Evaluation) -> str:
+    """Say whether labels look like a random sample of the positives, and which answer leads."""
+    reviewed = evaluation.reviewed
+    assert reviewed is not None  # noqa: S101 - asked only then
+    if not reviewed.testable:
+        return "not used: the answer rests on the reviews alone"
+    leads = f"the table is that of {ANSWERS[reviewed.labels].replace('with', 'reviews with')}"
+    if reviewed.rejected:
+        return (
+            f"no random sample: they do not score like the positives found "
+            f"(p = {reviewed.p_value:.2g}); {leads}"
+        )
+    return f"score like the positives found (p = {reviewed.p_value:.2g}); {leads}"
+
+
+def before_words(before: Evaluation, after: Evaluation) -> str:
+    """Say what reviews have changed."""
+    row = find(after, "precision") or find(after, "roc_auc")
+    old = None if row is None else find(before, row.metric)
+    if row is None or old is None:
+        return ""
+    return f"{title(row)} {value_words(old.estimate)} → {value_words(row.estimate)}"
 
 
 def check_facts(check: Check) -> dict[str, str]:
@@ -287,7 +349,8 @@ def print_evaluation(evaluation: Evaluation, *, heading: bool = False) -> None:
 
 def styled_lines(evaluation: Evaluation) -> list[tuple[str, Style]]:
     """Write the same line by line, with what each is."""
-    blocks = [_facts(evaluation), _table(evaluation), _meaning(evaluation), _checks(evaluation)]
+    blocks = [_facts(evaluation), _table(evaluation), _reviews(evaluation)]
+    blocks += [_meaning(evaluation), _checks(evaluation)]
     lines: list[tuple[str, Style]] = []
     for block in blocks:
         lines += [("", "plain")] if lines and block else []
@@ -349,6 +412,20 @@ def _table(evaluation: Evaluation) -> list[tuple[str, Style]]:
     for text in (*_flagged_lines(evaluation, width), *_bound_note(evaluation)):
         lines += _style(text)
     return lines
+
+
+def _reviews(evaluation: Evaluation) -> list[tuple[str, Style]]:
+    """List both answers, and the test that chooses between them."""
+    answers = both_answers(evaluation)
+    if not answers:
+        return []
+    width = max(18, *(len(title(row)) for row, _ in answers))
+    kinds = list(answers[0][1])
+    lines = _style(f" {'':<{width}}" + "".join(f"{ANSWERS[kind]:<26}" for kind in kinds))
+    for row, found in answers:
+        cells = "".join(f"{value_words(found[kind]):<26}" for kind in kinds)
+        lines += _style(f" {title(row):<{width}}{cells}".rstrip())
+    return [*lines, *_style(line("Labels", labels_words(evaluation)))]
 
 
 def _bound_note(evaluation: Evaluation) -> list[str]:

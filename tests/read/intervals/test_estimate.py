@@ -200,7 +200,10 @@ def test_what_needs_no_prevalence_is_as_wide_as_the_share_allows(metric):
     ends = [estimate_metric(counts, uc.Shares(a), metric, **options) for a in (0.05, 0.25, 0.4)]
     assert ends[0].interval.width < ends[1].interval.width < ends[2].interval.width
     assert found.value == ends[1].value
-    assert (found.low, found.high) == (ends[2].low, ends[2].high)
+    assert found.low == ends[2].low
+    # Less of an area under the lift curve is possible with more positives, so that the upper end
+    # may be farther out with fewer.
+    assert found.high == max(end.high for end in ends)
 
 
 def test_a_range_of_purity_widens_too():

@@ -66,3 +66,28 @@ def test_an_estimator_gives_the_same_intervals_fitted_or_not():
     pair = uc.compare(y, {"a": score, "b": score + 0.0}, unlabeled=0, prevalence_interval=None)
     ends = [[row.estimate.interval for row in e.rows] for e in pair.evaluations.values()]
     assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_evaluate_and_the_metric_functions_give_one_answer(fitted):
+    rng = np.random.default_rng(5)
+    truth = rng.random(3000) < 0.2
+    y, score = np.where(truth & (rng.random(3000) < 0.6), 1, 0), rng.normal(2.5 * truth)
+    share = uc.prevalence.Dedpul(random_state=0)
+    if fitted:
+        share = share.fit(y, score, unlabeled=0)
+    rows = {"unlabeled": 0, "unlabeled_prevalence": share}
+    whole = uc.evaluate(y, score, threshold=1.0, **rows)
+    for name in ("recall", "precision", "lift", "f1", "roc_auc", "lift_auc", "average_precision"):
+        cut = {} if name in ("roc_auc", "lift_auc", "average_precision") else {"threshold": 1.0}
+        one, other = whole.estimate(name, **cut), getattr(uc.metrics, name)(y, score, **cut, **rows)
+        assert (other.value, other.low, other.high, other.standard_error) == pytest.approx(
+            (one.value, one.low, one.high, one.standard_error), abs=1e-9
+        )
+    # What no table shows takes the same way: F-beta at 1 is F1.
+    beta = uc.metrics.f_beta(y, score, beta=1.0, threshold=1.0, **rows)
+    f1 = whole.estimate("f1", threshold=1.0)
+    assert (beta.low, beta.high) == pytest.approx((f1.low, f1.high), abs=1e-9)
+    part = uc.metrics.partial_roc_auc(y, score, max_fpr=1.0, **rows)
+    assert part.value == pytest.approx(whole.estimate("roc_auc").value, abs=1e-9)
+    assert part.low < part.value < part.high

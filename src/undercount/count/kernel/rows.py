@@ -75,7 +75,7 @@ def compact_table(
 ) -> Table:
     """Count with neighbouring scores merged where no row is labelled and no knot lies between."""
     rows = _without_zero_weights(ScoredRows(score, label, weight))
-    extra = round_up_knots(np.asarray(knots, np.float64), score.dtype)
+    extra = round_up_knots(_read_knots(knots), score.dtype)
     frequent = _frequent_scores(rows.score)
     if frequent is not None:
         return merge_bare(_table_by_hashing(rows, frequent), extra)
@@ -234,6 +234,17 @@ def find_borders(labelled: ScoredRows, knots: Scores) -> Borders:
     place = np.searchsorted(border, labelled.score)
     sums = [_weight_at(place, border.size, labelled, code) for code in (POSITIVE, NEGATIVE)]
     return Borders(border, *sums)
+
+
+def _read_knots(knots: Sequence[float] | FloatArray) -> FloatArray:
+    """Return thresholds as floats."""
+    try:
+        found = np.asarray(knots, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        found = np.zeros((0, 0))
+    if found.ndim != 1:
+        raise InputError(f"knots must be a sequence of numbers; got {knots!r}")
+    return found
 
 
 def round_up_knots(knots: FloatArray, dtype: np.dtype[Any]) -> Scores:

@@ -31,7 +31,7 @@ LEAST_AUC, FLAT = 0.85, 0.2
 TINY = 1e-3
 # A correction is made only as far as it exceeds this part of half its interquartile range: on
 # simulated problems small corrections of uncertain sign cost more than they gain.
-DOUBT = 0.5
+DOUBT = 0.6
 # Quantiles shy away from 1, where few simulated truths lie.
 HIGH_END = 0.95
 

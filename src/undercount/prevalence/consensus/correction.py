@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import logit, ndtri
 
-from undercount.prevalence.consensus.evidence import AUC_PLACE, BINORMAL_PLACE, Evidence, gather
+from undercount.prevalence.consensus.evidence import (
+    AUC_PLACE,
+    BINORMAL_PLACE,
+    HEAD_LENGTH_PLACE,
+    Evidence,
+    gather,
+)
 from undercount.prevalence.networks import TrainedNetworks, load_quantile_net
 from undercount.prevalence.upper_bound import effective_sizes
 
@@ -74,8 +80,7 @@ def gather_relative(counts: ScoreCounts) -> Evidence:
             np.clip(ratio, LEAST_RATIO, MOST_RATIO),
             np.maximum(above * n, 0.5)[NOISE_HEADS] ** -0.5,
             [m**-0.5, n**-0.5],
-            [_log_odds(binormal) - base, error],
-            evidence.inputs[BINORMAL_PLACE - 2 : BINORMAL_PLACE],
+            [_log_odds(binormal) - base, error, evidence.inputs[HEAD_LENGTH_PLACE]],
             [answers.std()],
             [first[4] - base, first[8] - first[0], first[6] - first[2]],
         ]

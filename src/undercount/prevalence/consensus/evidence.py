@@ -38,8 +38,9 @@ EDGE = 0.002
 AUC_PLACE = 3 * len(METHODS) - 2  # of AUC^pu among the inputs, behind the methods' answers
 LEAST_LABELS = np.array([3, 6, 12, 25, 50])
 # Of the binormal mean and error among the inputs; before them stand the best bin's head and the
-# number of distinct scores.
+# number of distinct scores, which a correction must not read: merged cells have fewer.
 BINORMAL_PLACE = -2 - LEAST_LABELS.size
+HEAD_LENGTH_PLACE = BINORMAL_PLACE - 2
 # The largest sizes that benchmarks/train_shapes.py simulates: beyond them the networks would guess.
 LARGEST = (10**3.7, 10**4.3)
 # Of the binormal posterior: shares of labelled rows, from the top, that cut the scores into bins,

@@ -8,7 +8,7 @@ import numpy as np
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, MisfitWarning, warn
+from undercount.errors import InputError, MisfitWarning, check_choice, warn
 from undercount.estimate import Interval
 from undercount.prevalence.base import (
     FeatureEstimator,
@@ -17,7 +17,6 @@ from undercount.prevalence.base import (
     ScoreEstimator,
     estimator,
 )
-from undercount.prevalence.inputs import check_choice
 from undercount.prevalence.kernel_mean.distance import (
     LARGEST,
     RESOLUTION,

@@ -24,7 +24,7 @@ import numpy as np
 from undercount.assume.mixture import LABELLED, UNLABELED, Mixing, MixtureDesign
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve
-from undercount.errors import InputError, keep_scores
+from undercount.errors import InputError, keep_scores, real_number
 from undercount.read.intervals.variance import CellRows, Influence, Spread, row_weights, score_link
 
 _FEWEST = 2  # rows that leave one, which has no pair
@@ -57,6 +57,8 @@ def unbiased_average_precision(counts: ScoreCounts, design: MixtureDesign) -> fl
     stand for P and its u with an error that goes with the estimate (a bias of order 1/S).
     """
     if not design.pure:
+        if design.mixing.positives <= 0:
+            return 0.0  # the share of positives among any rows
         return _Pairs.of(counts, design).value(counts, float(design.units[UNLABELED]))
     labels = _Labels.of(counts, design)
     others = max(labels.positives - labels.unit, 0.0)
@@ -196,6 +198,7 @@ class _Pairs:
             lost = (stands - lacks) ** 2 * frequency * (1 - frequency)
             scale = 1 / max(1 - lost * unit / max(total - unit, 1e-300), 1e-9)
         found = stands * cells + lacks * counts.unlabeled
+        flagged = np.where(flagged > 0, flagged, 1.0)  # a threshold above all rows flags none
         return cls(own, stands, found, flagged, apart, total, everyone, scale)
 
     def precision(self, own: Any, stands: float, flagged: FloatArray) -> FloatArray:
@@ -274,8 +277,8 @@ def area_influence(
     mass = recovered(rows, mixing)
     if name != "partial_roc_auc":
         return AREA_GRADIENTS[name](mass)
-    if max_fpr is None or not 0 < max_fpr <= 1:
-        raise InputError(f"max_fpr must be in (0, 1]; got {max_fpr}")
+    if max_fpr is None or not 0 < real_number(max_fpr) <= 1:
+        raise InputError(f"max_fpr must be in (0, 1]; got {max_fpr!r}")
     return partial_roc_auc(mass, max_fpr)
 
 

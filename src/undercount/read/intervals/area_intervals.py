@@ -90,7 +90,7 @@ def _average_precision(
         )
         warn(SmallSampleWarning(message, metric="average_precision"), stacklevel=6)
     value = unbiased_average_precision(counts, design)
-    if math.isnan(value) or math.isnan(variance):
+    if math.isnan(value) or math.isnan(variance) or design.mixing.positives <= 0:
         return value, variance, variance, "delta"
     pairwise = float(Spread(design, rows, pairwise_precision(counts, design, value)).variance)
     if design.pure and design.counted and design.given != "label_frequency":
@@ -165,9 +165,12 @@ def _ranked_ends(
         unseen = _unseen(moves.design, moves.rows, share, end, (1 - level) / 2)
         low = _towards(low, unseen, _rests_on_one(moves.design, share, variance))
     if name == "partial_roc_auc" and 0 < share < 1:
-        # Its errors grow with it, the more so the fewer negatives are among the unlabeled rows.
-        high = max(high, share * math.exp(min(t * error / room / share, _LARGEST_EXPONENT)))
-    return least + low * room, least + high * room
+        # Its errors grow with it, the more so the fewer negatives are among the unlabeled rows:
+        # half-way to the end on the log scale, which alone would be too far out.
+        grown = share * math.exp(min(t * error / room / share, _LARGEST_EXPONENT))
+        high = max(high, (high + grown) / 2)
+    # The lift curve's area ends before 1; where that of the ROC curve is cut, so is its image.
+    return least + max(low, 0.0) * room, least + min(high, 1.0) * room
 
 
 def _student(moves: Spread, level: float) -> float:

@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from undercount.assume.mixture import MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, UndefinedMetricWarning, named, warn
+from undercount.errors import InputError, UndefinedMetricWarning, named, real_number, warn
 from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import FACTS, MetricFacts
 from undercount.read.intervals.area_intervals import area_estimate
@@ -90,7 +90,7 @@ def estimate_metric(
     0.8889 (0.6667 to 1 at 95 %; needs random labels, prevalence)
     """
     facts = FACTS[name]
-    _check(facts, shares, threshold, confidence_level)
+    _check(facts, shares, threshold, beta, confidence_level)
     level = confidence_level
     if share_error == "guaranteed":
         shares, level = _searched(shares, confidence_level)
@@ -124,7 +124,11 @@ def estimate_metric(
 
 
 def _check(
-    facts: MetricFacts, shares: Shares | None, threshold: float | None, confidence_level: float
+    facts: MetricFacts,
+    shares: Shares | None,
+    threshold: float | None,
+    beta: float,
+    confidence_level: float,
 ) -> None:
     check_confidence_level(confidence_level)
     if shares is None and facts.needs_prevalence:
@@ -133,6 +137,8 @@ def _check(
             f"{named('unlabeled_prevalence')} or {named('label_frequency')}"
         )
     if facts.family == "threshold":
+        if not 0 < real_number(beta) < math.inf:
+            raise InputError(f"beta must be a number above 0; got {beta!r}")
         if threshold is None:
             raise InputError(f"{facts.name} needs a threshold; rows with at least this score count")
         if math.isnan(threshold):

@@ -8,10 +8,12 @@ from scipy.special import ndtri
 
 from undercount.assume.mixture import Target
 from undercount.counts import ScoreCounts
+from undercount.curve import metric_names
+from undercount.errors import collect_warnings
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.estimate import estimate_metric
-from undercount.read.sensitivity import metric_value
+from undercount.read.sensitivity import AREAS, metric_value
 from undercount.shares import Shares
 
 
@@ -23,12 +25,14 @@ def estimate_end_by_end(
     threshold: float | None,
     target: Target,
     confidence_level: float,
+    **others: Any,
 ) -> Estimate:
     """Estimate a metric whose share was estimated on the same rows, with a wide, skew interval.
 
     The distance to the metric at either end of the share's interval and the distance to the end
     of the interval at the share itself add in squares, each side by itself (Zou and Donner's
     MOVER). A slope would carry a wide interval of the share far outside what its ends allow.
+    `others` are what else `estimate_metric` takes.
 
     Notes
     -----
@@ -41,6 +45,7 @@ def estimate_end_by_end(
         "threshold": threshold,
         "target": target,
         "confidence_level": confidence_level,
+        **others,
     }
     span = shares.unlabeled_prevalence_interval
     value = shares.unlabeled_prevalence
@@ -50,14 +55,15 @@ def estimate_end_by_end(
     if span is None or "prevalence" not in found.needs or math.isnan(found.value):
         return found
     least, most = FACTS[metric].range
-    middle = metric_value(counts, exact, metric, threshold)
-    ends = [
-        found.value + metric_value(counts, moved, metric, threshold) - middle
-        for moved in (
+    middle, *moved = (
+        _value(counts, shares, metric, options)
+        for shares in (
+            exact,
             exact.with_unlabeled_prevalence(min(span.low, value)),
             exact.with_unlabeled_prevalence(exact.clip(max(span.high, value))),
         )
-    ]
+    )
+    ends = [found.value + end - middle for end in moved]
     z = float(ndtri((1 + confidence_level) / 2))
     low = found.value - math.hypot(found.value - found.low, max(found.value - min(ends), 0.0))
     high = found.value + math.hypot(found.high - found.value, max(max(ends) - found.value, 0.0))
@@ -69,3 +75,11 @@ def estimate_end_by_end(
         standard_error=math.hypot(found.standard_error, from_share),
         method=f"{found.method}, share end by end",
     )
+
+
+def _value(counts: ScoreCounts, shares: Shares, metric: str, options: dict[str, Any]) -> float:
+    """Return a metric at a known share: of the curve, if the curve has it."""
+    if metric in (*AREAS, *metric_names()):
+        return metric_value(counts, shares, metric, options["threshold"])
+    with collect_warnings():  # the estimate itself has warned
+        return estimate_metric(counts, shares, metric, **options).value

@@ -7,10 +7,11 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 from undercount.assume.mixture import Target
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, warn
+from undercount.errors import InputError, check_choice, warn
 from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import FACTS, LOSSES
 from undercount.read.intervals.estimate import ShareError, estimate_metric
+from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.heads import IntervalKind
 from undercount.shares import SAMPLINGS, Sampling, Shares, read_shares
 
@@ -169,8 +170,7 @@ def read_rows(
     )
     counts.require("positive", "unlabeled")
     sampling = options.get("sampling", "single-sample")
-    if sampling not in SAMPLINGS:
-        raise InputError(f"sampling must be one of {SAMPLINGS}; got {sampling!r}")
+    check_choice("sampling", sampling, SAMPLINGS)
     prevalences = ("prevalence", "unlabeled_prevalence", "label_frequency")
     given: dict[str, Any] = {name: options.get(name) for name in prevalences}
     about: dict[str, Any] = {
@@ -222,21 +222,22 @@ def measure(
     **options: Unpack[MetricOptions],
 ) -> Estimate:
     """Estimate a metric of rows."""
-    if not beta > 0:
-        raise InputError(f"beta must be above 0; got {beta}")
     counts, shares = read_rows(y, score, name, options, threshold=_number(threshold))
+    asked: dict[str, Any] = {
+        "threshold": threshold,
+        "beta": beta,
+        "max_fpr": max_fpr,
+        "target": target_of(options),
+        "confidence_level": options.get("confidence_level", 0.95),
+        "interval": options.get("interval", "wilson"),
+    }
+    share_error = options.get("share_error", "combined")
+    estimator = hasattr(options.get("unlabeled_prevalence"), "fit")
+    if estimator and shares is not None and share_error == "combined":
+        return estimate_end_by_end(counts, shares, name, **asked)  # as `evaluate` does
+    sampling = options.get("sampling", "single-sample")
     return estimate_metric(
-        counts,
-        shares,
-        name,
-        threshold=threshold,
-        beta=beta,
-        max_fpr=max_fpr,
-        target=target_of(options),
-        sampling=options.get("sampling", "single-sample"),
-        confidence_level=options.get("confidence_level", 0.95),
-        interval=options.get("interval", "wilson"),
-        share_error=options.get("share_error", "combined"),
+        counts, shares, name, sampling=sampling, share_error=share_error, **asked
     )
 
 

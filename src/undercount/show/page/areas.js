@@ -177,7 +177,7 @@ function pairPrecision(d) {
   const scale = single ? 1 / Math.max(1 - (stands - lacks) ** 2 * free * (1 - free) * units[0] / Math.max(x.n - units[0], 1e-300), 1e-9)
     : Math.max(1 - units[1] / x.n, 0) / Math.max(1 - units[0] / sizes[0], 1e-9);
   const unlabeled = own.map((_, i) => u[i + 1] - u[i]), found = own.map((_, i) => stands * cells[i] * by + lacks * unlabeled[i]);
-  const flagged = own.map((w, i) => single ? head[i + 1] + u[i + 1] + n[i + 1] : w + u[i + 1] * Math.max(1 - w / sizes[1], 0));
+  const flagged = own.map((w, i) => (single ? head[i + 1] + u[i + 1] + n[i + 1] : w + u[i + 1] * Math.max(1 - w / sizes[1], 0)) || 1); // a cell above all rows flags none
   let sum = 0, value = 0, lower = 0, later = 0;
   const heads = found.map((v) => (sum += v)), at = (i, w, each, rows) => w / rows + scale * (heads[i] - each * w) / (single ? rows : rows + w);
   const precision = own.map((w, i) => at(i, w, stands, flagged[i])), positive = new Float64Array(m), everyone = new Float64Array(m);
@@ -192,7 +192,7 @@ function pairPrecision(d) {
 function precisionEstimate(d, plugIn) { // value and variance for the interval, between that of pairs and that of plugging in
   const { model } = d, pairs = pairPrecision(d), known = d.given !== "label_frequency", link = labelWeights(model)?.link ?? 0;
   const [unbiased, jackknife] = d.pure ? unbiasedPrecision(d) : [pairs.value, NaN];
-  if (Number.isNaN(unbiased) || Number.isNaN(plugIn)) return [unbiased, plugIn];
+  if (Number.isNaN(unbiased) || Number.isNaN(plugIn) || d.x.n <= 0) return [unbiased, plugIn];
   let own = spread(d, { ...pairs, slope: unbiased / Math.max(d.x.prevalence, 1e-300) }).variance;
   if (d.pure && model.dataset && model.single && known && !Number.isNaN(jackknife)) own = (1 - Math.min(model.sizes[0] / d.x.n, 1)) * jackknife;
   return [unbiased, ((1 - link) * own + (1 + link) * plugIn) / 2];
@@ -234,7 +234,7 @@ function rankedEnds(d, value, error, name) {
   const known = d.pure ? steady / variance : 0, quantile = Math.hypot(Math.sqrt(known) * model.z, Math.sqrt(1 - known) * model.t);
   let [low, high] = oddsEnds(share, variance, Math.min(steady, variance), quantile);
   if (share > 0.5 && d.pure) low = towards(low, unseen(d, share), restsOnOne(d, share, variance));
-  return [half + low * room, half + high * room];
+  return [half + Math.max(low, 0) * room, half + Math.min(high, 1) * room];
 }
 const freeShare = ({ model, x, purity }) => model.dataset && model.single ? clip(1 - purity * model.sizes[0] / x.n) : 1;
 function restsOnOne(d, share, variance) { // the relative variance of the odds, squared
@@ -255,11 +255,6 @@ function towards(low, other, doubt) { // on the logit scale
   if (!(other > 0 && other < low)) return low;
   const [a, b] = [other, Math.min(low, 1 - 1e-15)].map((v) => Math.log(v) - Math.log1p(-v));
   return 1 / (1 + Math.exp(-(doubt * a + (1 - doubt) * b)));
-}
-function normal(v) { // the distribution function: a series, exact to rounding for |v| < 8
-  let term = v, sum = v;
-  for (let k = 3; Math.abs(term) > 1e-18 * Math.abs(sum) && k < 400; k += 2) { term *= v * v / k; sum += term; }
-  return 0.5 + sum * Math.exp(-v * v / 2) / Math.sqrt(2 * Math.PI);
 }
 function normalQuantile(p) {
   let low = -9, high = 9;

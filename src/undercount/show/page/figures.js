@@ -6,25 +6,23 @@ function curveOf(model) {
 }
 const each = (f, act) => { models.forEach((model, k) => { if (shown(k)) act(model, k); }); tidy(f); };
 const several = models.length > 1;
-// Limits of recall and precision at some of the thresholds, widened to the labelling bias.
+// Limits of recall and precision at some of the thresholds, those of the table, widened to the labelling bias.
+// Along a false-positive rate the share moves the place as well: drawBand adds it, so that "roc" leaves it out.
 function bandOf(model) {
   if (!kept.has("band")) {
-    const h = model.hidden_share, known = model.known || (model.known = { ...model, errors: [0, model.errors[1]], hidden_share: { ...h, low: h.value, high: h.value } });
-    const list = designs(known, shareOf(model), purityOf(model)), m = model.m; // drawBand adds the share
-    const count = Math.min(m, clip(Math.round(400 / list.length), 40, 160));
-    const at = Array.from({ length: count }, (_, j) => Math.round(1 + j * (m - 1) / Math.max(1, count - 1))), out = {};
-    for (const name of ["recall", "precision"]) {
+    const share = shareOf(model), purity = purityOf(model), h = model.hidden_share, m = model.m, out = {};
+    const known = model.known || (model.known = { ...model, errors: [0, model.errors[1]], hidden_share: { ...h, low: h.value, high: h.value } });
+    const count = Math.min(m, clip(Math.round(200 / designs(model, share, purity).length), 40, 160));
+    const at = Array.from({ length: count }, (_, j) => Math.round(1 + j * (m - 1) / Math.max(1, count - 1)));
+    const read = { recall: (i) => estimateWithShare(model, "recall", i, share, purity), precision: (i) => estimateWithShare(model, "precision", i, share, purity) };
+    read.roc = purity === 1 ? read.recall : (i) => estimate(known, "recall", i, share, purity);
+    for (const name of Object.keys(read)) {
       out[name] = { at: [], low: [], high: [] };
       at.forEach((i) => {
-        let low = Infinity, high = -Infinity, fits = true;
-        for (const d of list) {
-          const e = pointEstimate(d, i, name);
-          low = Math.min(low, e.low); high = Math.max(high, e.high);
-          fits &&= e.fits || d !== list[0];
-        }
+        let { low, high, fits } = read[name](i);
         if (!fits) return;
         if (state.gamma > 1) {
-          const ends = biasEnds(model, name, i, shareOf(model), purityOf(model))(state.gamma);
+          const ends = biasEnds(model, name === "roc" ? "recall" : name, i, share, purity)(state.gamma);
           if (ends.every(Number.isFinite)) low = Math.min(low, ends[0]), high = Math.max(high, ends[1]);
         }
         out[name].at.push(i); out[name].low.push(low); out[name].high.push(high);
@@ -47,15 +45,16 @@ function shareCurves(model) {
   if (Math.abs(shareOf(model) - h.value) > 1e-12 || !(h.low < h.high)) return [];
   return [h.low, Math.min(h.high, purity - 1e-6)].map((share) => recover(model, share, purity));
 }
-// Limits of the labels and of the share add in squares, side by side, at each place of the axis.
-function drawBand(f, model, k, xs, name, xOf, yOf) {
-  const b = bandOf(model)[name], curves = shareCurves(model).map((c) => [[...c[xOf]].sort((u, v) => u - v), [...yOf(c)]]);
+// Limits of the labels and of an estimated share add in squares, side by side, at each place of the axis; the ends of
+// a range that was given are no chance, and their distances add.
+function drawBand(f, model, k, xs, ys, name, curves = []) {
+  const b = bandOf(model)[name], add = model.errors[0] > 0 ? Math.hypot : (u, v) => u + v, low = [], high = [];
+  const others = curves.map((c) => [[...c.fpr].sort((u, v) => u - v), [...c.tpr]]);
   if (!b.at.length) return;
-  const ys = yOf(curveOf(model)), low = [], high = [];
   b.at.forEach((i, j) => {
-    const moved = curves.map(([x, y]) => heightAt(x, y, xs[i])).filter((v) => !Number.isNaN(v)), y = clip(ys[i]);
-    low.push(clip(y - Math.hypot(Math.max(y - b.low[j], 0), Math.max(y - Math.min(...moved, y), 0))));
-    high.push(clip(y + Math.hypot(Math.max(b.high[j] - y, 0), Math.max(Math.max(...moved, y) - y, 0))));
+    const moved = others.map(([x, y]) => heightAt(x, y, xs[i])).filter((v) => !Number.isNaN(v)), y = clip(ys[i]);
+    low.push(clip(y - add(Math.max(y - b.low[j], 0), Math.max(y - Math.min(...moved, y), 0))));
+    high.push(clip(y + add(Math.max(b.high[j] - y, 0), Math.max(Math.max(...moved, y) - y, 0))));
   });
   band(f, "band", b.at.map((i) => xs[i]), low, high, `band m${k}`);
 }
@@ -74,12 +73,23 @@ function rocLike(id, xLabel, xOf, say, withNaive) {
     const c = curveOf(model), xs = c[xOf], naive = model.naive;
     if (k === state.model) {
       if (withNaive) drawNaive(f, model, k, naive[xOf], naive.tpr);
-      drawBand(f, model, k, xs, "recall", xOf, (other) => other.tpr);
+      if (xOf === "fpr") drawBand(f, model, k, xs, c.tpr, "roc", shareCurves(model)); else drawBand(f, model, k, xs, c.tpr, "recall");
       hover(f, (v) => { const j = nearest(xs, v); return `${brief(model.name)}: recall ${number(c.tpr[j])} ${say(xs[j])}`; });
     }
     line(f, "line" + k, xs, c.tpr, `line m${k}`);
     marker(f, xs[indexOf(model)], c.tpr[indexOf(model)], k, several);
   });
+}
+// Limits of the share of positives in a group: Wilson's for its labelled rows (drawn apart: for both rates), and the ends
+// of the share's interval; distances add in squares, side by side, as in CalibrationDisplay.
+function calibrationEnds(model, x, [g, q, everyone]) {
+  const { sizes, effective, units, single, z } = model, read = (y, a, b) => y.prevalence * (y.positive[0] * a + y.positive[1] * b) / (single ? everyone : b);
+  const value = read(x, g, q), h = model.hidden_share, pairs = [], purity = purityOf(model), rows = g * sizes[0] + q * sizes[1];
+  if (!single) pairs.push(wilson(g, effective[0], z).map((end) => read(x, end, q)), wilson(q, effective[1], z).map((end) => read(x, g, end)));
+  else if (rows > 0) pairs.push(wilson(g * sizes[0] / rows, rows / units[0], z).map((end) => read(x, end * rows / sizes[0], (1 - end) * rows / sizes[1])));
+  if (Math.abs(shareOf(model) - h.value) < 1e-12 && h.low < h.high) pairs.push([h.low, Math.min(h.high, purity - 1e-6)].map((share) => read(mix(sizes, "", share, purity, single), g, q)));
+  const reach = (side) => Math.hypot(...pairs.map((pair) => Math.max(...pair.map((end) => side * (end - value)), 0)));
+  return [Math.min(clip(value - reach(-1)), value), Math.max(clip(value + reach(1)), value)];
 }
 const DRAW = {
   pr() {
@@ -91,7 +101,7 @@ const DRAW = {
       if (k === state.model) {
         model.before = model.before || naive.tpr.map((_, j) => precise(naive, j));
         drawNaive(f, model, k, naive.tpr, model.before);
-        drawBand(f, model, k, c.tpr, "precision", "tpr", (other) => other.tpr.map((_, j) => precise(other, j)));
+        drawBand(f, model, k, c.tpr, c.tpr.map((_, j) => precise(c, j)), "precision");
         hover(f, (v) => { const j = nearest(c.tpr, v); return `${brief(model.name)}: precision ${number(ys[j])} at recall ${number(c.tpr[j])}`; });
       }
       line(f, "line" + k, c.tpr, ys, `line m${k}`, 1);
@@ -156,11 +166,13 @@ const DRAW = {
     });
     const filled = sums.filter((s) => s[2] > 0), xs = filled.map((s) => s[3] / s[2]);
     const ys = filled.map((s) => x.prevalence * (x.positive[0] * s[0] + x.positive[1] * s[1]) / s[2]).map((v) => v >= -1e-9 && v <= 1 + 1e-9 ? v : NaN);
+    const ends = filled.map((s) => calibrationEnds(model, x, s));
     line(f, "line", xs, ys, `line m${state.model}`);
+    xs.forEach((u, j) => { if (!Number.isNaN(ys[j])) rule(f, "reach" + j, u, ends[j][0], u, ends[j][1], `whisker m${state.model}`); });
     xs.forEach((u, j) => { if (!Number.isNaN(ys[j])) put(f, "dot" + j, "circle", { cx: f.x(u), cy: f.y(ys[j]), r: 4, class: `dot m${state.model}` }); });
     hover(f, (v) => {
       const j = xs.reduce((b, u, k) => Math.abs(u - v) < Math.abs(xs[b] - v) ? k : b, 0);
-      return `score ${number(xs[j])}: ${percent(ys[j])} positive`;
+      return `score ${number(xs[j])}: ${percent(ys[j])} positive (${span(...ends[j], percent)})`;
     });
     tidy(f);
   },

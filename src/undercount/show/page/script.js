@@ -118,6 +118,6 @@ readHash(); controls();
 for (const id in DRAW) watch.observe($(id));
 window.undercount = { // for the tests and the curious
   data, models, state, update, settle, markdown, prepare, recover, naiveCurve, area, estimate, valueAt,
-  biasEnds, largestShare, largestAt, leastShare, largestBias,
+  biasEnds, largestShare, largestAt, leastShare, largestBias, bandOf, calibrationEnds, mix,
 };
 update(); settle();

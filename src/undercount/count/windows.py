@@ -1,0 +1,92 @@
+"""Exact compact counts inside a database: only labelled scores, and sums between them, travel.
+
+One query groups the rows by score, numbers the scores by how many labelled ones are not above
+them (a window function), and groups once more by that number.
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from undercount.count.groups import (
+    CLASS_CODES,
+    ColumnRoles,
+    code_labels,
+    is_nan,
+    refuse_bad_rows,
+    split_by,
+)
+from undercount.count.kernel.table import ScoreRanges, insert_knots
+from undercount.count.queries import CODE, ROWS, SCORE, SQUARE, WEIGHT, Arrays, Frame, collect
+from undercount.counts import ScoreCounts
+
+LOW, HIGH, LABELLED = "undercount_low", "undercount_high", "undercount_labelled"
+NUMBER, KNOTS, MISSING = "undercount_number", "undercount_knots", "undercount_missing"
+CLASSES = [f"undercount_class{place}" for place in range(3)]
+SQUARES = [f"undercount_square{place}" for place in range(3)]
+
+
+def count_by_windows(
+    frame: Frame, columns: ColumnRoles, knots: Sequence[float]
+) -> dict[str, dict[Hashable, ScoreCounts]]:
+    """Count each score column compactly where the rows are, for each group."""
+    found = {}
+    for name in columns.scores:
+        mine = columns._replace(scores=(name,))
+        table = code_labels(frame, mine)
+        _refuse(frame, mine, table)
+        cells = collect(write_query(table, mine, knots))
+        parts = split_by(cells, columns.by) if columns.by else {(): cells}
+        found[name] = {key: _counts(part, knots) for key, part in parts.items()}
+    return found
+
+
+def _refuse(frame: Frame, columns: ColumnRoles, table: Frame) -> None:
+    """Raise if a label, a weight or a score cannot be counted."""
+    score = nw.col(f"{SCORE}0")
+    missing = _one_if(score.is_null() | is_nan(score))
+    kinds = table.select(CODE, missing.alias(MISSING)).group_by(CODE, MISSING)
+    found = collect(kinds.agg(nw.len().alias(ROWS)))
+    found[SCORE] = np.where(found[MISSING].astype(np.int64) == 1, np.nan, 0.0)
+    refuse_bad_rows(frame, columns, found, columns.scores[0])
+
+
+def write_query(table: Frame, columns: ColumnRoles, knots: Sequence[float]) -> Frame:
+    """Write the query of one score column, whose labels are coded."""
+    by, score = list(columns.by), nw.col(f"{SCORE}0")
+    if columns.weight is not None:
+        table = table.filter(nw.col(WEIGHT) > 0.0)
+    shares = []
+    for place, code in enumerate(CLASS_CODES):
+        # A literal with a point would be a decimal number in some databases; a cast one is not.
+        mine = _one_if(nw.col(CODE) == code).cast(nw.Float64)
+        weight, square = mine, mine
+        if columns.weight is not None:
+            weight, square = mine * nw.col(WEIGHT), mine * nw.col(SQUARE)
+        shares += [weight.alias(CLASSES[place]), square.alias(SQUARES[place])]
+    sums = [nw.col(name).sum().alias(name) for name in (*CLASSES, *SQUARES)]
+    table = table.select(*by, score.alias(SCORE), *shares).group_by(*by, SCORE).agg(*sums)
+    labelled = _one_if((nw.col(CLASSES[0]) + nw.col(CLASSES[1])) > 0.0)
+    above = nw.lit(0)
+    for knot in sorted(set(map(float, knots))):
+        above = above + _one_if(nw.col(SCORE) >= knot)
+    table = table.with_columns(labelled.alias(LABELLED), above.alias(KNOTS))
+    number = nw.col(LABELLED).cum_sum().over(*by, order_by=SCORE)
+    table = table.with_columns(number.alias(NUMBER))
+    ends = [nw.col(SCORE).min().alias(LOW), nw.col(SCORE).max().alias(HIGH)]
+    return table.group_by(*by, NUMBER, LABELLED, KNOTS).agg(*ends, *sums)
+
+
+def _one_if(condition: nw.Expr) -> nw.Expr:
+    """Write a condition as a number; not every database casts one."""
+    return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0))
+
+
+def _counts(cells: Arrays, knots: Sequence[float]) -> ScoreCounts:
+    low, high = (cells[name].astype(np.float64) for name in (LOW, HIGH))
+    weight = np.array([cells[name].astype(np.float64) for name in CLASSES])
+    squares: Any = [float(cells[name].astype(np.float64).sum()) for name in SQUARES]
+    table = ScoreRanges(low, high, weight).table()
+    return ScoreCounts.from_table(insert_knots(table, knots), tuple(squares))
