@@ -64,6 +64,28 @@ def make_sheet(
     )
 
 
+def join_rounds(earlier: ReviewSheet, later: ReviewSheet) -> ReviewSheet:
+    """Put the answered cases of earlier rounds before the cases of a new one."""
+    done = np.flatnonzero(~np.isnan(earlier.verdict))
+    stratum = np.append(earlier.stratum[done], later.stratum)
+    rows = np.array(later.design["n_unlabeled"], np.float64)
+    chance = np.bincount(stratum, minlength=len(rows)) / np.maximum(rows, 1)
+    old, new = earlier.kept or {}, later.kept or {}
+    return ReviewSheet(
+        later.design,
+        np.arange(1, len(stratum) + 1),
+        stratum,
+        {name: np.append(earlier.scores[name][done], later.scores[name]) for name in later.scores},
+        np.append(earlier.verdict[done], later.verdict),
+        np.append(earlier.row[done], later.row),
+        np.asarray(chance[stratum]),
+        {
+            name: [*(old[name][at] if name in old else "" for at in done.tolist()), *column]
+            for name, column in new.items()
+        },
+    )
+
+
 def describe_rows(counts: ScoreCounts) -> dict[str, Any]:
     """Say of rows what tells them from others: how many of each kind, and the labelled scores."""
     labelled = (counts.positive > 0) | (counts.negative > 0)

@@ -10,6 +10,8 @@ from undercount.cli.options import (
     HTML,
     JSON,
     QUIET,
+    review_arguments,
+    review_options,
     share_arguments,
     share_options,
     unweighted_options,
@@ -21,6 +23,7 @@ from undercount.errors import InputError
 @DATA
 @unweighted_options
 @share_options
+@review_options
 @click.option(
     "--threshold",
     "thresholds",
@@ -41,6 +44,7 @@ from undercount.errors import InputError
 def compare(data: tuple[str, ...], **options: Any) -> int:
     """Compare the scores of two or more columns on the same rows."""
     from undercount.cli.inputs import read_models  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
     from undercount.read.compare import compare as compare_rows  # noqa: PLC0415
 
@@ -50,13 +54,17 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
             "weights; leave --weight out, or judge each model by itself with undercount evaluate"
         )
     thresholds = _thresholds(options["thresholds"], options["scores"])
+    verdicts = read_verdicts(options["reviews"])
     rows = read_models(data, options)
+    if verdicts is not None:
+        options["verdicts"] = verdicts.in_memory(rows)
     with progress("comparing", options):
         comparison = compare_rows(
             rows.labels,
             rows.scores,
             threshold=thresholds,
             question=options["question"],
+            **review_arguments(options),
             **share_arguments(options, rows.sampling),
         )
     if options["html"]:

@@ -22,6 +22,7 @@ from undercount.cli.options import (
     interval_options,
     output_options,
     reading_options,
+    review_arguments,
     review_options,
     share_arguments,
     share_options,
@@ -70,13 +71,12 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     verdicts = read_verdicts(options["reviews"])
     if verdicts is not None:
         knots += verdicts.knots
-    elif options["labels"]:
-        raise InputError("--labels says how --reviews are read; name the file of reviews too")
     # With impure labels average precision and intervals need every score.
     reading = read(data, options, knots, compact=options["label_purity"] == 1)
     if verdicts is not None:
         verdicts.check(reading.counts)
-        before = _evaluate(reading, options) if prints(options) else []
+        alone = {**options, "labels": None, "sequential": False}
+        before = _evaluate(reading, alone) if prints(options) else []
         options["verdicts"] = verdicts.reviews
     evaluations = [
         replace(each, origin=_origin(data, each.name, options))
@@ -122,18 +122,10 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
             prevalence_interval=options["prevalence_interval"],
             n_resamples=options["n_resamples"],
             progress=tell if resampling else None,
-            **_review_arguments(options),
+            **review_arguments(options),
             **share_arguments(options, reading.sampling),
         )
     return list(made.values())
-
-
-def _review_arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the keyword arguments of `evaluate` that reviews give."""
-    if "verdicts" not in options:
-        return {}
-    given = {"labels": options["labels"]} if options["labels"] else {}
-    return {"reviews": options["verdicts"], **given}
 
 
 def write_evaluations(

@@ -52,12 +52,16 @@ class Reading:
 
 @dataclass(frozen=True)
 class ModelColumns:
-    """Hold rows: labels (1, 0, NaN), the scores of each column, and how they were sampled."""
+    """Hold rows: labels (1, 0, NaN), the scores of each column, and how they were sampled.
+
+    `place` is where each row stood in its file before rows without a score were dropped.
+    """
 
     labels: FloatArray
     scores: dict[str, FloatArray]
     sampling: str
     notes: list[str]
+    place: NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True)
@@ -216,9 +220,8 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     if coding is not None:
         labels = np.where(labels == coding, np.nan, labels)
     notes = [read_words(len(kept), len(kept) - len(labels)), note]
-    return ModelColumns(
-        labels, {name: found[name][kept] for name in scores}, "single-sample", notes
-    )
+    columns = {name: found[name][kept] for name in scores}
+    return ModelColumns(labels, columns, "single-sample", notes, np.flatnonzero(kept))
 
 
 def _complete(columns: dict[str, FloatArray], names: Sequence[str]) -> NDArray[np.bool_]:

@@ -170,6 +170,11 @@ review_options = _options(
         type=click.Choice(["any", "random"]),
         help="Whether reviews alone carry the answer (any), or with labels taken for random.",
     ),
+    click.option(
+        "--sequential",
+        is_flag=True,
+        help="Intervals that hold at every look while verdicts come in; wider.",
+    ),
 )
 
 
@@ -181,3 +186,9 @@ def share_arguments(options: dict[str, Any], sampling: str) -> dict[str, Any]:
         "sampling": options["sampling"] or sampling,
         "random_state": options["seed"],
     }
+
+
+def review_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments of `evaluate` that review options and verdicts give."""
+    given = {name: options[name] for name in ("labels", "sequential") if options[name]}
+    return {"reviews": options["verdicts"], **given} if "verdicts" in options else given

@@ -36,6 +36,12 @@ if TYPE_CHECKING:
     help="Metric to make sharp, or prevalence; repeat for several. F1, or AUC without threshold.",
 )
 @click.option("--half-width", type=float, help="Say which budget makes each goal that sharp (±).")
+@click.option(
+    "--reviews",
+    multiple=True,
+    metavar="FILE",
+    help="Answered file of an earlier round: its strata stay, and its verdicts are kept.",
+)
 @click.option("--keep", help="Columns that reviewers shall see: id,amount.")
 @click.option(
     "--unlabeled-prevalence",

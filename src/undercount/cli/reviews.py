@@ -4,7 +4,7 @@ This imports DuckDB, so that commands import it only when they run.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import duckdb
@@ -14,6 +14,7 @@ from undercount.assume.review_sheet import check_same_rows, sheet_reviews
 from undercount.assume.reviews import ReviewDesign, Reviews
 from undercount.cli.inputs import (
     RECODE,
+    ModelColumns,
     find_rows,
     infer_coding,
     refuse_no_data,
@@ -28,7 +29,7 @@ from undercount.count.sources import Source, open_source
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.read.evaluation import Evaluation
-from undercount.read.plan import Prices, design_reviews, knots_of
+from undercount.read.plan import Prices, design_reviews, knots_of, next_design
 from undercount.read.plan_rows import RowPlan, draw_plan, guess_share
 from undercount.show.text import before_words
 
@@ -64,9 +65,14 @@ def _plan_source(
     threshold = options["threshold"]
     knots = knots_of(sample_scores(rows.scored, score=scores[0], **columns))
     knots += [] if threshold is None else [threshold]
+    verdicts = read_verdicts(options["reviews"])
+    knots += [] if verdicts is None else verdicts.knots
     counts = count_scores(rows.scored, score=scores[0], compact=True, knots=knots, **columns)
     counts.require("positive", "unlabeled")
-    design = _design(counts, scores[0], options)
+    if verdicts is None:
+        design = _design(counts, scores[0], options)
+    else:
+        design = verdicts.next_round({scores[0]: counts}, options)
     everything = with_position(relation_of(source, numbers, keep), options["seed"])
     made = draw_plan(
         everything,
@@ -75,6 +81,7 @@ def _plan_source(
         score=scores,
         keep=keep,
         confidence_level=options["confidence_level"],
+        earlier=None if verdicts is None else verdicts.sheet,
         **columns,
     )
     return made, [rows.words, note]
@@ -119,6 +126,40 @@ class Verdicts:
                 f"plan reviews of {', '.join(map(repr, counts))}"
             )
         check_same_rows(self.sheet.design, counts[planned])
+
+    def next_round(
+        self, counts: Mapping[str, ScoreCounts], options: dict[str, Any]
+    ) -> ReviewDesign:
+        """Plan more reviews in the same strata, with what the verdicts showed."""
+        self.check(counts)
+        planned = self.reviews.design
+        if options["threshold"] not in (None, planned.threshold):
+            raise InputError(
+                f"the strata of a plan stay, and with them its --threshold {planned.threshold:g}; "
+                f"got {options['threshold']:g}. Plan anew for another one"
+            )
+        if not (self.sheet.row > 0).all():
+            raise InputError("the reviews do not say which rows were reviewed; plan from a file")
+        if options["budget"] is None:
+            raise InputError("a further round takes a --budget")
+        (found,) = counts.values()
+        design = next_design(found, self.reviews, budget=options["budget"])
+        return replace(design, seed=options["seed"])
+
+    def in_memory(self, rows: ModelColumns) -> Reviews:
+        """Return the verdicts on rows in memory, of which those without a score were dropped."""
+        planned = next(iter(self.sheet.scores))
+        if planned not in rows.scores:
+            raise InputError(
+                f"the reviews were planned by the score {planned!r}; compare it too: --score "
+                f"{planned}"
+            )
+        if rows.place is None or not (self.sheet.row > 0).all():
+            raise InputError("comparing needs to know which rows were reviewed; plan from a file")
+        counts = ScoreCounts.from_rows(rows.labels, rows.scores[planned])
+        check_same_rows(self.sheet.design, counts)
+        found = np.searchsorted(rows.place, self.sheet.row - 1)
+        return replace(self.reviews, rows=found.astype(np.intp))
 
     def notes(self, before: Sequence[Evaluation], after: Sequence[Evaluation]) -> list[str]:
         """Say how many cases were answered, and what that has changed."""

@@ -167,7 +167,7 @@ def unescape_formula(text: str) -> str:
 
 
 class Answer(NamedTuple):
-    """One row of a file: where it stands, its key, and what was answered."""
+    """One row of a file: where it stands, its key, what was answered, and the user's columns."""
 
     place: str
     case: int
@@ -176,6 +176,7 @@ class Answer(NamedTuple):
     scores: tuple[float, ...]
     word: str
     verdict: float
+    kept: dict[str, str]
 
 
 def read_review_files(paths: Sequence[str | Path]) -> ReviewSheet:
@@ -240,10 +241,16 @@ def _read_cells(path: str | Path) -> Iterable[tuple[str, dict[str, str]]]:
             f"{path} must have the columns {' and '.join(NEEDED)}, as plan wrote them; got "
             f"{', '.join(map(repr, lines[0][1][:SHOWN])) if lines else 'no rows'}"
         )
-    header = [name.strip().casefold() for name in lines[start][1]]
+    header = [_column_name(name) for name in lines[start][1]]
     for line, cells in lines[start + 1 :]:
         if any(cell.strip() for cell in cells):
             yield f"{path}, line {line}", dict(zip(header, cells, strict=False))
+
+
+def _column_name(name: str) -> str:
+    """Return the name of a column of ours in lower case, of the user's as it is."""
+    plain = name.strip().casefold()
+    return plain if plain in (*BEFORE, *AFTER) else unescape_formula(name.strip())
 
 
 def _is_header(cells: Sequence[str]) -> bool:
@@ -316,7 +323,9 @@ def _read_answer(cells: Mapping[str, str], place: str) -> tuple[Answer | None, s
         )
     scores = tuple(struct.unpack(">d", bytes.fromhex(bits))[0] for bits in match[5].split("."))
     row = int(match[4] or 0)
-    return Answer(place, int(match[2]), int(match[3]), row, scores, word, verdict), match[1]
+    ours = (*BEFORE, *AFTER)
+    kept = {name: unescape_formula(text) for name, text in cells.items() if name not in ours}
+    return Answer(place, int(match[2]), int(match[3]), row, scores, word, verdict, kept), match[1]
 
 
 def _refuse_two_plans(plans: Mapping[str, str]) -> None:
@@ -363,6 +372,11 @@ def _make_sheet(design: Mapping[str, Any], answers: Sequence[Answer]) -> ReviewS
         {name: columns[:, place] for place, name in enumerate(names)},
         np.array([answer.verdict for answer in answers], np.float64),
         np.array([answer.row for answer in answers], np.int64),
+        kept={
+            name: [answer.kept.get(name, "") for answer in answers]
+            for name in dict.fromkeys(name for answer in answers for name in answer.kept)
+            if name not in names
+        },
     )
 
 

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from undercount.assume.review_sheet import make_sheet
+import numpy as np
+
+from undercount.assume.review_sheet import join_rounds, make_sheet, sheet_reviews
 from undercount.assume.reviews import ReviewDesign
 from undercount.count.draw import draw_rows, sample_scores
 from undercount.count.frames import count_scores
@@ -141,9 +143,15 @@ def draw_plan(
     unlabeled: float | None = None,
     keep: Sequence[str] = (),
     confidence_level: float = 0.95,
-    skip: Sequence[int] = (),
+    earlier: ReviewSheet | None = None,
 ) -> RowPlan:
-    """Draw the rows of a design, and say what they buy."""
+    """Draw the rows of a design, and say what they buy.
+
+    Rows that have a verdict in an earlier sheet are not drawn, and stand before the new ones.
+    """
+    reviews, skip = None, np.zeros(0, np.int64)
+    if earlier is not None:
+        reviews, skip = sheet_reviews(earlier), earlier.row[~np.isnan(earlier.verdict)]
     drawn = draw_rows(
         frame,
         label=label,
@@ -154,11 +162,12 @@ def draw_plan(
         unlabeled=unlabeled,
         keep=keep,
         seed=design.seed,
-        skip=skip,
+        skip=skip.tolist(),
     )
     columns = {"label": label, "unlabeled": unlabeled}
-    prices = Prices.of(counts, design, confidence_level)
+    prices = Prices.of(counts, design, confidence_level, reviews)
     n = len(design.order)
     budgets = sorted({*(b for b in BUDGETS if b < counts.n_unlabeled), n})
     sheet = make_sheet(design, drawn, counts, columns)
+    sheet = sheet if earlier is None else join_rounds(earlier, sheet)
     return RowPlan(sheet, design, counts, prices.table(budgets), prices)
