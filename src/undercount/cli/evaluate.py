@@ -145,7 +145,7 @@ def write_evaluations(
     if options["html"]:
         from undercount.show.page.page import write_page  # noqa: PLC0415
 
-        write_page(evaluations, options["html"])
+        write_page(evaluations, options["html"], options.get("story", ()))
         if options["html"] != "-":
             click.echo(f"wrote {options['html']}", err=True)
     if prints(options):

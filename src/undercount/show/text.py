@@ -492,3 +492,24 @@ def truth_text(
             lines.append(f" {name:<34}{numbers}   {inside}")
     lines.append(f" hidden positives among the unlabeled: {percent(hidden)} in truth")
     return "\n".join(lines)
+
+
+def tell_story(
+    before: Evaluation, after: Evaluation, truth: Sequence[float]
+) -> list[tuple[str, str]]:
+    """Tell how the main number came nearer to the truth: what was done → the number."""
+    row = find(after, "precision") or after.rows[0]
+    place = [each.metric for each in before.rows].index(row.metric)
+    old, reviewed = before.rows[place], after.reviewed
+    n_answered = 0 if reviewed is None else reviewed.n_answered
+    return [
+        (f"{title(row)}, unlabeled rows called negative", number(old.naive)),
+        ("from labels and scores alone", value_words(old.estimate)),
+        (f"after {n_answered} reviews chosen by a plan", value_words(row.estimate)),
+        ("the hidden truth", number(truth[place])),
+    ]
+
+
+def story_text(story: Sequence[tuple[str, str]]) -> str:
+    """Write the story line by line."""
+    return "\n".join(["", *(f" {what:<46}{value}" for what, value in story)])

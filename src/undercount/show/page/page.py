@@ -51,13 +51,18 @@ SCRIPTS = (
 )  # fmt: skip
 
 
-def write_page(evaluations: Sequence[Evaluation], path: str | Path) -> None:
+def write_page(
+    evaluations: Sequence[Evaluation], path: str | Path, story: Sequence[tuple[str, str]] = ()
+) -> None:
     """Write the report, whole or not at all."""
-    write_text(path, as_page(evaluations))
+    write_text(path, as_page(evaluations, story))
 
 
-def as_page(evaluations: Sequence[Evaluation]) -> str:
-    """Return the report; everything a user named is escaped."""
+def as_page(evaluations: Sequence[Evaluation], story: Sequence[tuple[str, str]] = ()) -> str:
+    """Return the report; everything a user named is escaped.
+
+    A story, if there is one, tells step by step how the main number was found.
+    """
     if not 1 <= len(evaluations) <= MOST_MODELS:
         raise InputError(f"a report holds 1 to {MOST_MODELS} models; got {len(evaluations)}")
     style, loader, script = read_asset("style.css"), read_asset("loader.js"), _script()
@@ -73,6 +78,7 @@ def as_page(evaluations: Sequence[Evaluation]) -> str:
         titles={row.metric: metric_title(row.metric) for row in tables[0]},
         checks=[(evaluation.name, evaluation.checks) for evaluation in evaluations],
         estimates=[(name, percent(e.value)) for name, e in first.estimates.items()],
+        story=story,
         version=__version__,
         # Ours, not a user's: style and scripts are constants of the package.
         style=Markup(style),  # noqa: S704
