@@ -1,5 +1,6 @@
 """The page to answer in: from the plan to verdicts that `evaluate` reads."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import undercount as uc
 from undercount.assume.review_sheet import sheet_reviews
 from undercount.assume.reviews import ReviewedCells, working_posterior
+from undercount.cli.main import main
 from undercount.count.review_file import as_review_csv, read_review_files
 from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.show.review_page import review_page
@@ -103,6 +105,43 @@ def test_from_the_plan_to_the_saved_file(opened, plan, rows, tmp_path):
     waiting.value.save_as(path)
     assert path.read_bytes().decode() == as_review_csv(answers(plan, truth, 12))
     np.testing.assert_array_equal(read_review_files([path]).verdict[:12], right[:12])
+
+
+def test_from_a_file_by_commands_to_the_answer(contexts, rows, tmp_path, capsys):
+    frame, truth = rows
+    data, html = tmp_path / "rows.csv", tmp_path / "review.html"
+    frame.to_csv(data, index=False)
+    arguments = [str(data), "--label", "y", "--score", "s", "--threshold", "0.6"]
+    asked = ["--budget", "30", "--goal", "precision", "--keep", "<b>id,note", "--html", str(html)]
+    assert main(["plan", *arguments, *asked, "--quiet"]) == 0
+    page = contexts().new_page()
+    page.goto(html.as_uri())
+    page.wait_for_function("window.undercount")
+    shown = []
+    for _ in range(30):
+        row = int(page.locator("dd").first.text_content())
+        shown.append(row)
+        page.keyboard.press("y" if truth[row] else "n")
+    with page.expect_download() as waiting:
+        page.locator("#save").click()
+    saved = tmp_path / "saved.csv"
+    waiting.value.save_as(saved)
+    live = {e["title"]: e for e in page.evaluate(
+        "undercount.facts.goals.map((g, k) => ({title: g.title, ...undercount.estimate()[k]}))"
+    )}  # fmt: skip
+    page.evaluate("localStorage.clear()")
+    page.close()
+    out = tmp_path / "out.json"
+    given = ["--reviews", str(saved), "--labels", "any", "--json", str(out)]
+    assert main(["evaluate", *arguments, *given]) == 0
+    assert "30 of 30 cases reviewed" in capsys.readouterr().out
+    metrics = {m["metric"]: m for m in json.loads(out.read_text())["models"][0]["metrics"]}
+    for name, title in (("precision", "precision@0.6"), ("recall", "recall@0.6"), ("f1", "F1@0.6")):
+        got = [live[title][end] for end in ("value", "low", "high")]
+        expected = [metrics[name][end] for end in ("estimate", "low", "high")]
+        if name == "precision":  # which cannot be lower than the labels say
+            got[1] = max(got[1], metrics[name]["lower_bound"])
+        assert got == pytest.approx(expected, abs=1e-9)
 
 
 def test_numbers_are_the_librarys_as_verdicts_come(opened, plan, rows):
