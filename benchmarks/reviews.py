@@ -17,10 +17,15 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import expit
 from scipy.stats import norm
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import undercount as uc
 from undercount.read.plan import Prices, _draw, _knots
@@ -209,7 +214,7 @@ def rounds(repeats):
         )
         joined = plan.answered(truth[plan.rows])
         two.add(estimates_of(Reviewed(counts, joined, "any"), threshold, "any"), expected)
-        counts, design, reviews = review(rng, rows, threshold, 500)
+        counts, _, reviews = review(rng, rows, threshold, 500)
         for sequential in (False, True):
             every[sequential].append(
                 all(
@@ -239,12 +244,6 @@ def look_holds(counts, reviews, n, sequential, threshold, expected):
 
 def real(repeats, folder):
     """Print errors and coverage on real rows scored out of fold, some of their labels hidden."""
-    import pandas as pd
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import cross_val_predict
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
     print(
         "| rows | n | prevalence | AUC | labels | reviews | RMSE F1 | uniform | coverage precision, recall, F1, AUC, AP |"
     )
@@ -280,7 +279,7 @@ def real(repeats, folder):
 def speed(n_rows=10_000_000):
     """Print seconds of a plan and of an evaluation of the same rows."""
     rng = np.random.default_rng(0)
-    truth, score, y = draw_rows(rng, n_rows=n_rows)
+    _, score, y = draw_rows(rng, n_rows=n_rows)
     for name, call in (
         ("evaluate", lambda: uc.evaluate(y, score, unlabeled=-1, threshold=1.7)),
         ("plan", lambda: uc.plan_reviews(y, score, unlabeled=-1, threshold=1.7, budget=500)),

@@ -19,9 +19,13 @@ NOT_ANSWERED = -1
 # No row is taken for surely positive by its score alone.
 _MOST = 0.98
 # Part of the working posterior that is smooth, and how steep that is beside the labels.
-GUARD, GUARD_SLOPE = 0.1, 0.5
+GUARD, GUARD_SLOPE = 0.2, 0.5
 # Spread of what verdicts may add to the log odds of the posterior, and of their slope around 1.
 SHIFT, SLOPE = 2.0, 0.5
+# Known rows of an audit in each stratum, and how many strata there are at most.
+ROWS_A_STRATUM, MOST_AUDIT_STRATA = 10, 50
+# Part of the recalibrated posterior that is spread as its square root.
+EVEN = 0.15
 _ROUNDING = 1e-9
 
 
@@ -149,7 +153,7 @@ class Reviews:
         stratum = np.asarray(self.stratum, dtype=np.intp)
         rows = None if self.rows is None else np.asarray(self.rows, dtype=np.intp)
         weight = None if self.weight is None else read_weights(self.weight, len(score))
-        columns = [verdict, stratum, *([] if rows is None else [rows])]
+        columns: list[NDArray[Any]] = [verdict, stratum, *([] if rows is None else [rows])]
         if any(len(column) != len(score) for column in columns):
             raise InputError(
                 "rows, verdict, score and stratum of reviews must have the same length; got "
@@ -347,12 +351,12 @@ class ReviewedCells:
     @cached_property
     def unlabeled_rows(self) -> FloatArray:
         """Unlabeled rows in each group of strata."""
-        return np.bincount(self.group, self.reviews.design.n_unlabeled)
+        return np.asarray(np.bincount(self.group, self.reviews.design.n_unlabeled), dtype=float)
 
     @cached_property
     def reviewed_rows(self) -> FloatArray:
         """Rows with a verdict in each group of strata."""
-        return np.bincount(self.group, self.reviews.sizes.astype(float))
+        return np.asarray(np.bincount(self.group, self.reviews.sizes), dtype=float)
 
     @cached_property
     def place(self) -> IntArray:
@@ -398,6 +402,8 @@ class ReviewedCells:
 
         Its log odds are shifted and stretched (logistic regression of the verdicts, drawn towards
         leaving them as they are), which is what labels that prefer high or low scores would need.
+        A part is spread more evenly, so that strata where no positive was found are not taken for
+        empty.
         """
         logit = np.log(self.posterior) - np.log1p(-self.posterior)
         x, y = logit[self.place], self.verdict
@@ -411,7 +417,11 @@ class ReviewedCells:
             theta = theta + np.clip(step, -1.0, 1.0)
             if np.abs(step).max() < 1e-10:  # noqa: PLR2004 - converged
                 break
-        return np.asarray(1 / (1 + np.exp(-np.clip(theta[0] + theta[1] * logit, -30, 30))))
+        found = 1 / (1 + np.exp(-np.clip(theta[0] + theta[1] * logit, -30, 30)))
+        # As many positives, spread more evenly.
+        even = np.sqrt(found)
+        even *= float(self.unlabeled @ found) / max(float(self.unlabeled @ even), 1e-300)
+        return np.asarray((1 - EVEN) * found + EVEN * np.minimum(even, _MOST))
 
     @cached_property
     def hidden(self) -> FloatArray:
@@ -491,7 +501,7 @@ class CrossedCells(ReviewedCells):
         )
 
     @cached_property
-    def unlabeled(self) -> FloatArray:  # type: ignore[override] # one for each row
+    def unlabeled(self) -> FloatArray:
         """One for each unlabeled row."""
         return np.ones(len(self.own_cell))
 
@@ -515,7 +525,67 @@ class CrossedCells(ReviewedCells):
         return np.asarray(self.plan.recalibrated[self.plan_cell])
 
     def _by_cell(self, by_unit: FloatArray) -> FloatArray:
-        return np.bincount(self.own_cell, by_unit, len(self.counts.score))
+        return np.asarray(np.bincount(self.own_cell, by_unit, len(self.counts.score)), float)
+
+
+@dataclass(frozen=True, eq=False)
+class AuditedCells(ReviewedCells):
+    """Hold what a random sample of all rows, verified in both classes, says of each cell.
+
+    The known rows count as what they are, and stand for the unlabeled rows of their stratum: the
+    design's strata, made after the draw, hold all rows.
+    """
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "group", _groups(self.reviews.sizes))
+
+    @cached_property
+    def stands_for(self) -> FloatArray:
+        """Unlabeled rows of its stratum for which each known row stands."""
+        ratio = self.unlabeled_rows / np.maximum(self.reviewed_rows, 1) - 1
+        return np.asarray(ratio[self.stratum[self.place]])
+
+
+def audit_reviews(counts: ScoreCounts) -> Reviews:
+    """Return rows known in both classes as a review of a random sample of all rows.
+
+    Strata are made after the draw, of neighbouring scores with about ten known rows each, since
+    how many rows have each score is known.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> from undercount.assume.reviews import audit_reviews
+    >>> counts = uc.ScoreCounts.from_counts([2, 1], [3, 1], [1, 5], [40, 60])
+    >>> reviews = audit_reviews(counts)
+    >>> reviews.n_answered, reviews.design.n_unlabeled
+    (10, array([110]))
+    """
+    counts.require("positive", "negative")
+    if counts.weighted:
+        raise InputError(
+            f"{named('audited')} rows must have no weights: a random sample of rows was drawn",
+            argument="audited",
+        )
+    known, rows = counts.positive + counts.negative, counts.positive + counts.negative
+    rows = rows + counts.unlabeled
+    number = int(np.clip(known.sum() // ROWS_A_STRATUM, 1, MOST_AUDIT_STRATA))
+    above = np.cumsum(known) - known / 2
+    at = np.floor(above / known.sum() * number).astype(np.intp)
+    last = np.append(np.flatnonzero(np.diff(at) > 0), len(at) - 1)
+    score = np.repeat(counts.score, np.rint(known).astype(np.intp))
+    verdict = np.zeros(len(score), dtype=np.int8)
+    start = np.cumsum(known) - known
+    for cell in np.flatnonzero(counts.positive):
+        first = round(start[cell])
+        verdict[first : first + round(counts.positive[cell])] = 1
+    edges = counts.score[last]
+    place = np.searchsorted(-edges, -counts.score)
+    held = np.rint(np.bincount(place, rows, len(edges))).astype(np.intp)
+    stratum = np.searchsorted(-edges, -score)
+    share = counts.n_positive / float(known.sum())
+    design = ReviewDesign(edges, held, stratum, share, goal=("audit",))
+    return Reviews(None, verdict, score, stratum, design)
 
 
 def check_unchanged(counts: ScoreCounts, design: ReviewDesign) -> None:
@@ -536,7 +606,7 @@ def check_unchanged(counts: ScoreCounts, design: ReviewDesign) -> None:
 
 
 def _groups(sizes: IntArray) -> IntArray:
-    """Number groups of neighbouring strata of which each has a verdict."""
+    """Return the numbers of groups of neighbouring strata of which each has a verdict."""
     if not sizes.any():
         raise InputError("no row of the plan has a verdict yet", argument="reviews")
     filled = sizes > 0

@@ -8,7 +8,7 @@ import numpy as np
 
 from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import TARGETS, Target
-from undercount.assume.reviews import CrossedCells, Reviews, check_scores
+from undercount.assume.reviews import CrossedCells, Reviews, audit_reviews, check_scores
 from undercount.count.arrays import read_labels, read_scores, read_weights
 from undercount.count.kernel.array_library import is_tensor
 from undercount.count.tensors import device_rows
@@ -58,6 +58,7 @@ def evaluate(
     reviews: Reviews | None = None,
     labels: Labels | None = None,
     sequential: bool = False,
+    audited: bool = False,
 ) -> Evaluation:
     """Evaluate a classifier from its scores and incomplete labels.
 
@@ -113,7 +114,10 @@ def evaluate(
         `Evaluation.reviewed` has both answers.
     sequential : bool
         With reviews, whether intervals shall hold at every look at once while verdicts come in, so
-        that one may stop when they are narrow enough; they are about 1.4 times as wide.
+        that one may stop when they are narrow enough; they are about 1.5 times as wide.
+    audited : bool
+        Whether the rows known in `y`, of both classes, are a random sample of all rows that
+        somebody verified. They then tell every metric; no prevalence is given.
 
     Notes
     -----
@@ -156,6 +160,7 @@ def evaluate(
         reviews=reviews,
         labels=labels,
         sequential=sequential,
+        audited=audited,
     )[name]
 
 
@@ -187,6 +192,7 @@ def evaluate_models(
     reviews: Reviews | None = None,
     labels: Labels | None = None,
     sequential: bool = False,
+    audited: bool = False,
     **options: Any,
 ) -> dict[str, Evaluation]:
     """Evaluate models on the same rows, which have one share of hidden positives.
@@ -208,7 +214,18 @@ def evaluate_models(
     counts = {name: model.counts for name, model in models.items()}
     about: dict[str, Any] = {"sampling": sampling, "target": target}
     about["confidence_level"] = confidence_level
-    if reviews is None:
+    if audited:
+        if reviews is not None or sampling == "case-control":
+            raise InputError(
+                f"{named('audited')} rows are a random sample of all rows: pass neither "
+                f"{named('reviews')} nor {named('sampling', repr('case-control'))}",
+                argument="audited",
+            )
+        found_rows = {
+            name: Reviewed(each, audit_reviews(each), "any", **about, audited=True)
+            for name, each in counts.items()
+        }
+    elif reviews is None:
         if labels is not None or sequential:
             raise InputError(
                 f"{named('labels')} and {named('sequential')} go with {named('reviews')}"
@@ -218,10 +235,12 @@ def evaluate_models(
             name: _evaluate(name, model, hidden[name], target, confidence_level)
             for name, model in models.items()
         }
+    else:
+        found_rows = _reviewed(models, reviews, labels, **about)
     refuse_shares(options)
     found = {}
-    for name, reviewed in _reviewed(models, reviews, labels, **about).items():
-        reviewed = replace(reviewed, sequential=sequential)
+    for name, each in found_rows.items():
+        reviewed = replace(each, sequential=sequential)
         share = reviewed_share(counts, reviewed)
         found[name] = _evaluate(name, models[name], share, target, confidence_level, reviewed)
     return found

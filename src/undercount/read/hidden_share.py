@@ -177,7 +177,7 @@ def reviewed_share(models: Models, reviewed: Reviewed) -> HiddenShare:
     limits, shares = ShareLimits.of(models, reviewed.confidence_level), reviewed.shares()
     largest, bound = limits.shown(1.0)
     share = shares.unlabeled_prevalence
-    source = f"{reviewed.n_answered:,} reviewed rows"
+    source = f"{reviewed.n_answered:,} {'audited' if reviewed.audited else 'reviewed'} rows"
     return HiddenShare(shares, source, max(largest, share), max(bound, share))
 
 

@@ -136,7 +136,7 @@ class Prices:
         """Read what the verdicts of a design are expected to buy, beside those that are there."""
         guess = Guess.of(counts, design.goal, design.threshold, design.unlabeled_prevalence)
         stratum = design.stratum_of(counts.score)
-        rows = np.bincount(stratum, counts.unlabeled, design.n_strata)
+        rows = np.asarray(np.bincount(stratum, counts.unlabeled, design.n_strata), dtype=float)
         variance = {
             name: np.bincount(stratum, counts.unlabeled * guess.variance(name), len(rows))
             / np.maximum(rows, 1e-300)
@@ -263,11 +263,12 @@ def next_design(counts: ScoreCounts, reviews: Reviews, *, budget: int) -> Review
         own = found.shares.variance(gradient.turned, len(rows))
         total = float(rows @ np.sqrt(own))
         wanted += own / total**2 if total > 0 else 0.0
-    wanted = design.n_unlabeled * np.sqrt(wanted)[group]
-    even, total = design.n_unlabeled / design.n_unlabeled.sum(), float(wanted.sum())
-    wanted = (1 - FLOOR) * wanted / total + FLOOR * even if total > 0 else even
+    part = np.asarray(design.n_unlabeled * np.sqrt(wanted)[group], dtype=float)
+    even = np.asarray(design.n_unlabeled / design.n_unlabeled.sum(), dtype=float)
+    total = float(part.sum())
+    part = (1 - FLOOR) * part / total + FLOOR * even if total > 0 else even
     # What every stratum should have in the end, less what it has.
-    sizes = _fill(wanted, drawn, design.n_unlabeled, budget + int(drawn.sum())) - drawn
+    sizes = _fill(part, drawn, design.n_unlabeled, budget + int(drawn.sum())) - drawn
     seed = design.seed + 1 + int(drawn.sum())
     return replace(design, order=_interleave(sizes, seed), seed=seed)
 

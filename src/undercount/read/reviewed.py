@@ -9,6 +9,7 @@ import numpy as np
 
 from undercount.assume.mixture import Target
 from undercount.assume.reviews import (
+    AuditedCells,
     CrossedCells,
     ReviewedCells,
     Reviews,
@@ -52,6 +53,8 @@ class Reviewed:
     crossed : callable, optional
         If the reviews were planned by another model's scores: how to read them by this one's. The
         answer then rests on reviews alone.
+    audited : bool
+        Whether the reviews are the known rows themselves, a random sample of all rows.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class Reviewed:
     confidence_level: float = 0.95
     sequential: bool = False
     crossed: Callable[[ScoreCounts], CrossedCells] | None = field(default=None, repr=False)
+    audited: bool = False
 
     def __post_init__(self) -> None:
         if self.asked is not None and self.asked not in LABELS:
@@ -93,7 +97,7 @@ class Reviewed:
     @property
     def testable(self) -> bool:
         """Whether labels can be told from and joined with what reviews found."""
-        if self.counts.weighted or self.crossed is not None:
+        if self.counts.weighted or self.crossed is not None or self.audited:
             return False  # a label's weight says nothing of its chance
         return self.sampling == "single-sample" and self.counts.n_positive > 0
 
@@ -133,6 +137,9 @@ class Reviewed:
         """Return what is known of each cell of the counts."""
         if self.crossed is not None:
             return self.crossed(counts)
+        if self.audited:
+            share = np.full(len(counts.score), self.reviews.design.unlabeled_prevalence)
+            return AuditedCells(counts, self.reviews, share)
         posterior = working_posterior(counts, self.reviews.design.unlabeled_prevalence)
         return ReviewedCells(counts, self.reviews, posterior, self.sampling == "case-control")
 
@@ -211,6 +218,12 @@ class Reviewed:
     def check(self) -> Check:
         """UC014: labelled positives should score like the positives that reviews found."""
         code = CODES["labels-and-reviews"]
+        if self.audited:
+            message = (
+                f"{self.n_answered:,} rows known in both classes are taken for a random sample of "
+                "all rows, as was said"
+            )
+            return Check(code, "info", message, "make sure that nobody picked them by score")
         answered = f"{self.n_answered:,} of {self.n_planned:,} planned reviews answered"
         if not self.testable:
             return Check(code, "info", f"{answered}; labels are not used")

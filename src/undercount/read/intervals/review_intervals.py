@@ -114,7 +114,8 @@ class ReviewedMetrics:
         one = self.shares.variance(moves, len(rows))
         each = rows * np.maximum(rows - drawn, 0.0) * one * cells.squared_weight / drawn
         total = float(each.sum())
-        freedom = total**2 / max(float((each**2 / drawn).sum()), 1e-300) if total > 0 else np.inf
+        known = drawn + PRIOR_WEIGHT
+        freedom = total**2 / max(float((each**2 / known).sum()), 1e-300) if total > 0 else np.inf
         return total, freedom
 
     def estimate(self, name: str, threshold: float | None = None, **options: Any) -> Estimate:

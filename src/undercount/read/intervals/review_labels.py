@@ -1,4 +1,4 @@
-"""Reviews and labels together, if the labels are a random sample of the positives, and a test of it.
+"""Reviews and labels together, if labels are a random sample of the positives; a test of it.
 
 Stratum by stratum the reviews count hidden positives, and the labels, each drawn with the same
 chance, tell how positives are spread over the strata. What each says badly the other says well.
@@ -45,15 +45,19 @@ class LabelledStrata:
         """Number of strata that have a verdict."""
         return len(self.cells.unlabeled_rows)
 
+    def _sums(self, by_cell: FloatArray) -> FloatArray:
+        """Sum up over the cells of each stratum."""
+        return np.asarray(np.bincount(self.cells.stratum, by_cell, self.n_strata), dtype=float)
+
     @cached_property
     def labelled(self) -> FloatArray:
         """Labelled positives in each stratum."""
-        return np.bincount(self.cells.stratum, self.cells.counts.positive, self.n_strata)
+        return self._sums(self.cells.counts.positive)
 
     @cached_property
     def hidden(self) -> FloatArray:
         """Hidden positives in each stratum, by the reviews alone."""
-        return np.bincount(self.cells.stratum, self.cells.hidden, self.n_strata)
+        return self._sums(self.cells.hidden)
 
     @cached_property
     def _fitted(self) -> tuple[float, FloatArray, FloatArray, FloatArray]:
@@ -85,7 +89,7 @@ class LabelledStrata:
         cells = self.cells
         hidden = np.maximum(total - self.labelled, 0.0)
         likely = cells.recalibrated * cells.counts.unlabeled
-        sums = np.bincount(cells.stratum, likely, self.n_strata)
+        sums = self._sums(likely)
         scale = np.divide(hidden, sums, out=np.zeros(len(sums)), where=sums > 0)
         return np.asarray(cells.counts.positive + likely * scale[cells.stratum])
 
@@ -94,9 +98,9 @@ class LabelledStrata:
         chance, total, reviewed, drawn_labels = self._fitted
         cells = self.cells
         likely = cells.recalibrated * cells.counts.unlabeled
-        sums = np.maximum(np.bincount(cells.stratum, likely, self.n_strata), 1e-300)
-        middle = np.bincount(cells.stratum, likely * moves, self.n_strata) / sums
-        squares = np.bincount(cells.stratum, likely * moves**2, self.n_strata) / sums
+        sums = np.maximum(self._sums(likely), 1e-300)
+        middle = self._sums(likely * moves) / sums
+        squares = self._sums(likely * moves**2) / sums
         part = drawn_labels / (drawn_labels + reviewed)
         weight = total / (chance**2 * reviewed + chance * (1 - chance) * total)
         lever = weight / float(weight @ total)
