@@ -175,6 +175,11 @@ review_options = _options(
         is_flag=True,
         help="Intervals that hold at every look while verdicts come in; wider.",
     ),
+    click.option(
+        "--audited",
+        is_flag=True,
+        help="The rows labelled 1 or 0 are a random sample of all rows that somebody verified.",
+    ),
 )
 
 
@@ -190,5 +195,5 @@ def share_arguments(options: dict[str, Any], sampling: str) -> dict[str, Any]:
 
 def review_arguments(options: dict[str, Any]) -> dict[str, Any]:
     """Return the keyword arguments of `evaluate` that review options and verdicts give."""
-    given = {name: options[name] for name in ("labels", "sequential") if options[name]}
+    given = {name: options[name] for name in ("labels", "sequential", "audited") if options[name]}
     return {"reviews": options["verdicts"], **given} if "verdicts" in options else given

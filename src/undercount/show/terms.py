@@ -256,6 +256,11 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "at least one row scores as high, at least one lower",
         "move the threshold into the range of the scores",
     ),
+    "uc014": (
+        "Labelled positives should score like the positives that reviews found.",
+        "a trend over the strata of the plan; warns below p = .05",
+        "if they do not, the labels are no random sample and reviews alone lead",
+    ),
     "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
 }
 for _metric, (_what, _formula, _source) in METRICS.items():
@@ -280,6 +285,8 @@ ALIASES = {
     "strata": "stratum",
     "budget": "plan",
     "goal": "plan",
+    "reviews alone": "any labels",
+    "with random labels": "random labels",
 }
 
 

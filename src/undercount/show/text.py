@@ -172,6 +172,8 @@ def change_words(evaluation: Evaluation) -> str:
     """Say what would change the conclusion."""
     if evaluation.reviewed is None:
         return _share_change(evaluation)
+    if evaluation.reviewed.audited:
+        return "verified rows that are no random sample"
     wrong = "verdicts that are wrong"
     random = evaluation.reviewed.labels == "random"
     return f"labels that are no random sample, or {wrong}" if random else wrong
@@ -224,6 +226,8 @@ def weakest_link(evaluation: Evaluation) -> str:
         return words + (review_words(evaluation) if bad[0].code in REVIEWABLE else "")
     fair = "Are the labelled positives a fair sample of all positives?"
     if evaluation.reviewed is not None:
+        if evaluation.reviewed.audited:
+            return "Are the verified rows a random sample of all rows?"
         if evaluation.reviewed.labels == "any":
             return "Are the verdicts right? Nothing is supposed of the labels."
         p = f"p = {evaluation.reviewed.p_value:.2g}"
@@ -265,7 +269,7 @@ ANSWERS = {"any": "reviews alone", "random": "with random labels"}
 def both_answers(evaluation: Evaluation) -> list[tuple[MetricRow, dict[str, Estimate]]]:
     """Return rows of the table with the answers of reviews alone, and with random labels."""
     reviewed = evaluation.reviewed
-    if reviewed is None:
+    if reviewed is None or reviewed.audited:
         return []
     kinds: list[Labels] = ["any", "random"] if reviewed.testable else ["any"]
     return [

@@ -28,11 +28,14 @@ from undercount.show.page.live import (
     start_threshold,
 )
 from undercount.show.text import (
+    ANSWERS,
     SAMPLING,
+    both_answers,
     bound_words,
     change_words,
     find,
     hidden_words,
+    labels_words,
     light,
     metric_title,
     needs_words,
@@ -40,6 +43,7 @@ from undercount.show.text import (
     percent,
     plain_words,
     title,
+    value_words,
     weakest_link,
 )
 
@@ -79,6 +83,7 @@ def as_page(evaluations: Sequence[Evaluation], story: Sequence[tuple[str, str]] 
         checks=[(evaluation.name, evaluation.checks) for evaluation in evaluations],
         estimates=[(name, percent(e.value)) for name, e in first.estimates.items()],
         story=story,
+        reviewed=_reviewed(first),
         version=__version__,
         # Ours, not a user's: style and scripts are constants of the package.
         style=Markup(style),  # noqa: S704
@@ -167,6 +172,18 @@ def _lead(evaluation: Evaluation) -> dict[str, str]:
         "plain": plain_words(evaluation),
         "change": change_words(evaluation),
         "weakest": weakest_link(evaluation),
+    }
+
+
+def _reviewed(evaluation: Evaluation) -> dict[str, Any] | None:
+    """Return both answers of reviews, and what the labels look like."""
+    answers = both_answers(evaluation)
+    if not answers:
+        return None
+    return {
+        "kinds": [ANSWERS[kind] for kind in answers[0][1]],
+        "rows": [(title(row), [value_words(e) for e in found.values()]) for row, found in answers],
+        "labels": labels_words(evaluation),
     }
 
 

@@ -49,8 +49,9 @@ function cellsOf(facts, answers) {
   const everyone = cells.positive.map((p, i) => p + cells.negative[i] + cells.unlabeled[i]);
   return { cells, many, rows, drawn, own, at, verdict, positive, everyone };
 }
-// Log odds of the posterior shifted and stretched by all verdicts, drawn towards what they are.
-function recalibrated({ cells, at, verdict }, { shift, slope }) {
+// Log odds of the posterior shifted and stretched by all verdicts, drawn towards what they are; a part as many
+// positives spread more evenly.
+function recalibrated({ cells, at, verdict }, { shift, slope, even, most }) {
   const logit = cells.posterior.map((p) => Math.log(p) - Math.log1p(-p)), prior = [shift ** -2, slope ** -2];
   let [a, b] = [0, 1];
   for (let turn = 0; turn < 50; turn += 1) {
@@ -64,7 +65,9 @@ function recalibrated({ cells, at, verdict }, { shift, slope }) {
     b += clip(db, -1, 1);
     if (Math.max(Math.abs(da), Math.abs(db)) < 1e-10) break;
   }
-  return logit.map((x) => 1 / (1 + Math.exp(-clip(a + b * x, -30, 30))));
+  const found = logit.map((x) => 1 / (1 + Math.exp(-clip(a + b * x, -30, 30)))), flat = found.map(Math.sqrt);
+  const total = (values) => values.reduce((all, v, i) => all + cells.unlabeled[i] * v, 0), scale = total(found) / Math.max(total(flat), 1e-300);
+  return found.map((v, i) => (1 - even) * v + even * Math.min(flat[i] * scale, most));
 }
 // How likely the unlabeled rows of each cell are positive after what their stratum showed; for variances only.
 function sharesOf(read, facts) {
@@ -114,7 +117,7 @@ function estimateAll(facts, answers) {
     const found = metricOf(read, facts.head, name), moves = (i) => found.turned[i < facts.head ? 0 : 1];
     const one = variances(read, shares, moves);
     const each = one.map((v, g) => read.rows[g] * Math.max(read.rows[g] - read.drawn[g], 0) * v / read.drawn[g]), all = sum(each);
-    const freedom = all > 0 ? all ** 2 / Math.max(sum(each.map((v, g) => v * v / read.drawn[g])), 1e-300) : Infinity;
+    const freedom = all > 0 ? all ** 2 / Math.max(sum(each.map((v, g) => v * v / (read.drawn[g] + facts.prior.weight))), 1e-300) : Infinity;
     const [low, high] = interval(found.value, Math.sqrt(all), scale, studentQuantile((1 + facts.level) / 2, freedom));
     return { value: found.value, low: Math.min(low, found.value), high: Math.max(high, found.value) };
   });

@@ -12,7 +12,7 @@ import numpy as np
 from markupsafe import Markup
 
 from undercount import __version__
-from undercount.assume.reviews import SHIFT, SLOPE, working_posterior
+from undercount.assume.reviews import EVEN, MOST, SHIFT, SLOPE, working_posterior
 from undercount.count.atomic_file import write_text
 from undercount.count.kernel.table import insert_knots, merge_bare
 from undercount.count.review_file import as_review_csv
@@ -22,11 +22,13 @@ from undercount.read.intervals.heads import head_cells
 from undercount.read.intervals.review_intervals import PRIOR_WEIGHT
 from undercount.read.plan_rows import RowPlan
 from undercount.show.page.page import embed_json, policy_hash
-from undercount.show.plan import goal_title
+from undercount.show.plan import goal_title, half_width_words
 
 SCRIPTS = ("estimates.js", "answering.js")
 # Metrics that are shown beside the goals.
 BESIDE = ("precision", "recall", "f1")
+# What the script's arithmetic shares with the library's.
+PRIOR = {"weight": PRIOR_WEIGHT, "shift": SHIFT, "slope": SLOPE, "even": EVEN, "most": MOST}
 # Cells that the page carries at most; more are merged, and the page says so.
 MOST_CELLS = 4096
 
@@ -50,6 +52,7 @@ def as_review_page(plan: RowPlan) -> str:
         level=f"{100 * plan.prices.confidence_level:g}",
         plan=plan.sheet.plan,
         version=__version__,
+        prices=_prices(plan),
         approximate=rough if facts["merged"] else "",
         # Ours, not a user's: style and script are constants of the package.
         style=Markup(style),  # noqa: S704
@@ -80,7 +83,7 @@ def review_facts(plan: RowPlan) -> dict[str, Any]:
         "place": np.minimum(place, len(counts.score) - 1).tolist(),
         "n_unlabeled": design.n_unlabeled.tolist(),
         "head": 0 if threshold is None else head_cells(counts, threshold).stop,
-        "prior": {"weight": PRIOR_WEIGHT, "shift": SHIFT, "slope": SLOPE},
+        "prior": PRIOR,
         "merged": merged,
         "cells": {
             "positive": counts.positive.tolist(),
@@ -90,6 +93,22 @@ def review_facts(plan: RowPlan) -> dict[str, Any]:
             "stratum": design.stratum_of(counts.score).tolist(),
         },
     }
+
+
+def _prices(plan: RowPlan) -> list[dict[str, Any]]:
+    """Return what each number of reviews buys, as words and as points of a line, by goal."""
+    budgets = sorted(plan.expected)
+    made = []
+    for goal in plan.design.goal:
+        widths = [plan.expected[budget][goal] for budget in budgets]
+        if not np.isfinite(widths).all():
+            continue
+        x = np.interp(np.log(budgets), np.log([budgets[0], budgets[-1] + 1]), [30, 310])
+        y = 92 - 84 * np.array(widths) / max(*widths, 1e-12)
+        spots = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
+        words = [(f"{b:,}", half_width_words(w)) for b, w in zip(budgets, widths, strict=True)]
+        made.append({"goal": goal_title(plan, goal), "points": spots, "words": words})
+    return made
 
 
 def page_counts(plan: RowPlan) -> tuple[ScoreCounts, bool]:
