@@ -4,24 +4,23 @@ Stratum by stratum the reviews count hidden positives, and the labels, each draw
 chance, tell how positives are spread over the strata. What each says badly the other says well.
 """
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from undercount.assume.mixture import Target
 from undercount.assume.reviews import ReviewedCells
 from undercount.curve import FloatArray
 from undercount.estimate import Estimate
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
-from undercount.read.intervals.review_intervals import make_estimate, stretch
+from undercount.read.intervals.review_intervals import PRIOR_WEIGHT, make_estimate, stretch
 
 _ROUNDS = 8
-# Positives of a stratum are never taken for fewer than this number of labels would stand for.
-_LEAST_LABELS = 0.5
+# Least and largest share of the positives that may carry a label.
+_FREQUENCIES = (1e-6, 1 - 1e-6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,21 +60,25 @@ class LabelledStrata:
 
     @cached_property
     def _fitted(self) -> tuple[float, FloatArray, FloatArray, FloatArray]:
-        """The label frequency, positives of each stratum, and the variances of both sources."""
+        """The label frequency, and of each stratum: positives, guessed ones, variance of reviews.
+
+        Weights rest on the recalibrated posterior, which is smooth over the strata: weights that
+        follow what a stratum showed would favour those that showed little.
+        """
         labelled, counted = self.labelled, self.labelled + self.hidden
         rows, drawn = self.cells.unlabeled_rows, self.cells.reviewed_rows
-        chance = float(np.clip(labelled.sum() / counted.sum(), 1e-6, 1 - 1e-6))
-        guess = (labelled + _LEAST_LABELS) / chance
+        likely = self._sums(self.cells.recalibrated * self.cells.counts.unlabeled)
+        share = np.minimum(likely / np.maximum(rows, 1.0), 1 - 0.5 / (rows + 1))
+        reviewed = rows * np.maximum(rows - drawn, 0.0) * share * (1 - share) / drawn
+        chance = float(np.clip(labelled.sum() / (labelled.sum() + likely.sum()), *_FREQUENCIES))
         for _ in range(_ROUNDS):
-            share = np.minimum(guess * (1 - chance) / (rows + 1), 1 - 0.5 / (rows + 1))
-            reviewed = rows * np.maximum(rows - drawn, 0.0) * share * (1 - share) / drawn
+            guess = np.maximum(likely / (1 - chance), 1e-9)
             weight = guess / (chance**2 * reviewed + chance * (1 - chance) * guess)
-            chance = float(np.clip(weight @ labelled / (weight @ counted), 1e-6, 1 - 1e-6))
-            drawn_labels = guess * (1 - chance) / chance
-            part = drawn_labels / (drawn_labels + reviewed)
-            guess = part * counted + (1 - part) * labelled / chance
-            guess = np.maximum(guess, _LEAST_LABELS / chance)
-        return chance, guess, reviewed, drawn_labels
+            chance = float(np.clip(weight @ labelled / (weight @ counted), *_FREQUENCIES))
+        guess = np.maximum(likely / (1 - chance), 1e-9)
+        part = _part(chance, guess, reviewed)
+        total = part * counted + (1 - part) * labelled / chance
+        return chance, total, guess, reviewed
 
     @property
     def label_frequency(self) -> float:
@@ -85,55 +88,62 @@ class LabelledStrata:
     @cached_property
     def positive(self) -> FloatArray:
         """Positives of the target in each cell."""
-        _, total, _, _ = self._fitted
-        cells = self.cells
+        cells, total = self.cells, self._fitted[1]
         hidden = np.maximum(total - self.labelled, 0.0)
         likely = cells.recalibrated * cells.counts.unlabeled
         sums = self._sums(likely)
         scale = np.divide(hidden, sums, out=np.zeros(len(sums)), where=sums > 0)
         return np.asarray(cells.counts.positive + likely * scale[cells.stratum])
 
-    def variance(self, moves: FloatArray) -> float:
-        """Return the variance of a sum over positives, each counting what it moves."""
-        chance, total, reviewed, drawn_labels = self._fitted
+    def variance(self, moves: FloatArray) -> tuple[float, float]:
+        """Return the variance of a sum over positives, each counting what it moves; its freedom."""
+        chance, _, total, reviewed = self._fitted
         cells = self.cells
         likely = cells.recalibrated * cells.counts.unlabeled
         sums = np.maximum(self._sums(likely), 1e-300)
         middle = self._sums(likely * moves) / sums
         squares = self._sums(likely * moves**2) / sums
-        part = drawn_labels / (drawn_labels + reviewed)
+        part = _part(chance, total, reviewed)
         weight = total / (chance**2 * reviewed + chance * (1 - chance) * total)
         lever = weight / float(weight @ total)
         common = float(middle @ ((1 - part) * total)) / chance
         by_reviews = middle * part + chance * lever * common
         by_labels = middle * (1 - part) / chance - lever * common
-        found = float(by_reviews**2 @ reviewed)
+        each = by_reviews**2 * reviewed
+        found = float(each.sum())
         found += float(by_labels**2 @ (chance * (1 - chance) * total))
         # Within a stratum the positives are spread as those that were seen there.
         seen = self.labelled + np.bincount(cells.stratum[cells.place], cells.verdict, self.n_strata)
         hidden = np.maximum(total - self.labelled, 0.0)
         inside = hidden**2 * np.maximum(squares - middle**2, 0.0) / (seen + 1)
-        return found + float(inside.sum())
+        found += float(inside.sum())
+        known = cells.reviewed_rows + PRIOR_WEIGHT
+        return found, found**2 / max(float((each**2 / known).sum()), 1e-300)
 
     @cached_property
     def p_value(self) -> float:
         """Chance of labels that differ as much in score from all positives, were they random.
 
-        A trend over the strata: labelled positives less label frequency times positives found, each
+        A trend over the ranks of the strata: labelled positives less label frequency times positives found, each
         stratum weighted by the inverse of its variance, two-sided.
         """
-        chance, total, reviewed, _ = self._fitted
+        chance, _, total, reviewed = self._fitted
         residual = self.labelled - chance * (self.labelled + self.hidden)
         variance = chance**2 * reviewed + chance * (1 - chance) * total
         weight = total**2 / variance
-        rank = (np.cumsum(total[::-1])[::-1] - total / 2) / total.sum()
-        trend = ndtri(np.clip(rank, 1e-6, 1 - 1e-6))
+        trend = (np.cumsum(total[::-1])[::-1] - total / 2) / total.sum()
         trend = trend - float(weight @ trend) / float(weight.sum())
         spread = float(weight @ trend**2)
         if spread <= 0:
             return 1.0
         statistic = float((total * trend / variance) @ residual) / spread**0.5
         return float(2 * ndtr(-abs(statistic)))
+
+
+def _part(chance: float, positives: FloatArray, reviewed: FloatArray) -> FloatArray:
+    """Return the part of each stratum's answer that its reviews give, by inverse variances."""
+    by_labels = positives * (1 - chance) / chance
+    return np.asarray(by_labels / (by_labels + reviewed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,12 +169,12 @@ class CombinedMetrics:
 
     def variance(self, gradient: MassGradient) -> tuple[float, float]:
         """Return the variance of an estimate, and its degrees of freedom."""
-        total = self.strata.variance(gradient.turned)
+        total, freedom = self.strata.variance(gradient.turned)
         if self.target == "population":
             positive, everyone = self.strata.positive, self.strata.cells.everyone
             total += float(positive @ gradient.positive**2)
             total += float(np.maximum(everyone - positive, 0.0) @ gradient.negative**2)
-        return total, math.inf
+        return total, freedom
 
     def estimate(self, name: str, threshold: float | None = None, **options: Any) -> Estimate:
         """Estimate a metric with its interval."""
