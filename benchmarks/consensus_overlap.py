@@ -1,6 +1,6 @@
 """`Consensus` on real sets in which some negatives are like positives: irreducibility fails.
 
-    python benchmarks/consensus_overlap.py DATA_FOLDER [--draws D]
+    python benchmarks/consensus_overlap.py DATA_FOLDER [--draws D] [--sets SET ...]
 
 Landsat, mushroom and shuttle (`landsat_jain.parquet`, `mushroom_jain.parquet`,
 `shuttle.parquet`), 200 labels and 2,000 unlabeled rows. A share of the negatives is drawn from the
@@ -71,13 +71,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=SETS)
     args = parser.parse_args()
     print(
         f"{'set':14} overlap  true identified | Consensus  Dedpul smallest"
         " | true inside, identified inside, width"
     )
-    data = {name: load(name, args.folder) for name in SETS}
-    for name, overlap, share in itertools.product(SETS, OVERLAPS, SHARES):
+    data = {name: load(name, args.folder) for name in args.sets}
+    for name, overlap, share in itertools.product(args.sets, OVERLAPS, SHARES):
         place = [SEED, SETS.index(name), round(10 * overlap), round(10 * share)]
         rows = [measure(data[name], share, overlap, [*place, k]) for k in range(args.draws)]
         means = np.mean(np.array(rows, float), axis=0)

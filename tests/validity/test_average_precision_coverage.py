@@ -42,12 +42,12 @@ class Design:
             label = np.arange(self.n_labels) < real
             score = np.append(self.score(rng, label), score)
             y = np.append(np.ones(self.n_labels), np.full(self.n, np.nan))
-            counts = uc.ScoreCounts.from_rows(y, score)
+            counts = uc.ScoreCounts.from_rows(y, score, compact=self.purity == 1)
             return counts, uc.Shares(truth.mean(), self.purity, "case-control"), true
         y = np.full(self.n, np.nan)
         y[rng.choice(np.flatnonzero(truth), min(real, truth.sum() - 2), replace=False)] = 1
         y[rng.choice(np.flatnonzero(~truth), self.n_labels - real, replace=False)] = 1
-        counts = uc.ScoreCounts.from_rows(y, score)
+        counts = uc.ScoreCounts.from_rows(y, score, compact=self.purity == 1)
         known = {"label_purity": self.purity}
         return counts, uc.Shares.from_prevalence(counts, truth.mean(), **known), true
 

@@ -1,17 +1,24 @@
 """Exact compact counts of more rows than fit into memory: batches from DuckDB, counted by NumPy.
 
 A first pass sums up the rows, a second takes the labelled ones, whose scores are the borders of
-the cells, a third counts the unlabeled rows at and between the borders, batch by batch.
+the cells, a third counts the rows at and between the borders, batch by batch.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from undercount.count.groups import UNLABELED, ColumnRoles, code_labels, is_nan
-from undercount.count.kernel.buckets import BorderCounter, Borders, choose_map
+from undercount.count.kernel.buckets import (
+    BorderCounter,
+    BorderCounts,
+    Borders,
+    choose_map,
+    count_sorted,
+)
 from undercount.count.kernel.rows import (
     ScoredRows,
     find_borders,
@@ -19,7 +26,7 @@ from undercount.count.kernel.rows import (
     round_up_knots,
     sum_squares,
 )
-from undercount.count.kernel.table import insert_knots
+from undercount.count.kernel.table import FloatArray, Scores, insert_knots
 from undercount.count.progress import Progress
 from undercount.count.queries import (
     CODE,
@@ -35,6 +42,9 @@ from undercount.counts import ScoreCounts
 
 # Rows that travel at once from DuckDB, and rows on which the maps to buckets are compared.
 BATCH, SAMPLE = 1 << 20, 1 << 13
+# A map fits if a smaller share of a batch lies near borders; so many maps are tried.
+MANY_NEAR, MOST_MAPS = 0.35, 16
+NONE = np.zeros(0)
 
 
 def summarise(frame: Frame, columns: ColumnRoles) -> dict[str, tuple[Arrays, float]]:
@@ -49,7 +59,7 @@ def summarise(frame: Frame, columns: ColumnRoles) -> dict[str, tuple[Arrays, flo
         f"approx_count_distinct({name}) AS found{place}"
         for place, name in enumerate(names)
     ]
-    relation = code_labels(frame, columns).with_columns(*lacking).to_native()
+    relation = code_labels(frame, columns, narrow=True).with_columns(*lacking).to_native()
     with pass_interrupts():
         found = relation.aggregate(f"{CODE}, count(*) AS {ROWS}, {', '.join(sums)}", CODE)
         groups = {name: fill_masked(values) for name, values in found.fetchnumpy().items()}
@@ -73,26 +83,28 @@ def count_compactly(
     frame: Frame, columns: ColumnRoles, n_rows: int, knots: Sequence[float], progress: Progress
 ) -> dict[str, ScoreCounts]:
     """Count the rows of a DuckDB relation exactly, with a cell a labelled score and one between."""
-    relation = code_labels(frame, columns).to_native()
-    share = min(1.0, SAMPLE / max(n_rows, 1))
-    # One pass takes the labelled rows and a sample of the others.
+    relation = code_labels(frame, columns, narrow=True).to_native()
     with progress.step(0.3), pass_interrupts():
-        first = relation.filter(f"{CODE} <> {UNLABELED} OR random() < {share}").fetchnumpy()
+        first = relation.filter(f"{CODE} <> {UNLABELED}").fetchnumpy()
     first = {name: fill_masked(values) for name, values in first.items()}
     weighted = columns.weight is not None
     names = [f"{SCORE}{place}" for place in range(len(columns.scores))]
     found = [_borders(first, name, knots) for name in names]
-    counters = [
-        _counter(first, name, borders) for name, (borders, _) in zip(names, found, strict=True)
-    ]
-    which = f"{CODE} = {UNLABELED}" + (f" AND {WEIGHT} > 0" if weighted else "")
-    rest = relation.filter(which).project(", ".join([*names, *([WEIGHT] if weighted else [])]))
+    counters = [AdaptiveCounter(borders.score) for borders, _ in found]
+    rest = relation
+    if weighted:
+        rest = relation.filter(f"{CODE} = {UNLABELED} AND {WEIGHT} > 0")
+    rest = rest.project(", ".join([*names, *([WEIGHT] if weighted else [])]))
     with progress.step(1.0), pass_interrupts():
         square = _count_rest(rest, counters, n_rows, progress, weighted=weighted)
     tables = {}
     for name, (borders, squares), counter in zip(columns.scores, found, counters, strict=True):
-        table = insert_knots(interleave(borders, counter.counts()), knots)
-        tables[name] = ScoreCounts.from_table(table, (*squares, square))
+        counts = counter.counts()
+        if not weighted:  # labelled rows were counted too: cheaper than to leave them out
+            counts = counts._replace(tied=counts.tied - borders.positive - borders.negative)
+        table = insert_knots(interleave(borders, counts), knots)
+        unlabeled = square if weighted else n_rows - sum(squares)
+        tables[name] = ScoreCounts.from_table(table, (*squares, unlabeled))
     return tables
 
 
@@ -110,14 +122,39 @@ def _borders(
     )
 
 
-def _counter(first: Arrays, name: str, borders: Borders) -> BorderCounter:
-    sample = first[name][first[CODE] == UNLABELED]
-    bucket_of = choose_map(borders.score, sample if sample.size else borders.score)
-    return BorderCounter(borders.score, bucket_of)
+class AdaptiveCounter:
+    """Count batches around borders by buckets chosen from the first batch that does not fit them.
+
+    Rows of a file may be sorted, so that no batch tells what the next one is like.
+
+    Parameters
+    ----------
+    border : array
+        Scores of the borders, ascending.
+    """
+
+    def __init__(self, border: Scores) -> None:
+        self._border = border
+        self._counters: list[BorderCounter] = []
+        self._fits = False
+
+    def add(self, score: Scores, weight: FloatArray | None = None) -> None:
+        """Count a batch."""
+        if not self._fits and len(self._counters) < MOST_MAPS:
+            sample = score[:: 1 + score.size // SAMPLE]
+            bucket_of = choose_map(self._border, sample)
+            self._counters.append(BorderCounter(self._border, bucket_of))
+        near = self._counters[-1].add(score, weight)
+        self._fits = near < MANY_NEAR * score.size
+
+    def counts(self) -> BorderCounts:
+        """Return the counts of all batches."""
+        found = [counter.counts() for counter in self._counters]
+        return reduce(BorderCounts.add, found) if found else count_sorted(self._border, NONE)
 
 
 def _count_rest(
-    rest: Any, counters: list[BorderCounter], n_rows: int, progress: Progress, *, weighted: bool
+    rest: Any, counters: list[AdaptiveCounter], n_rows: int, progress: Progress, *, weighted: bool
 ) -> float:
     """Count unlabeled rows batch by batch; return the sum of their squared weights."""
     square = 0.0

@@ -177,11 +177,28 @@ def open_frame(frame: Any) -> nw.DataFrame[Any] | Frame:
     try:
         return nw.from_native(frame)  # type: ignore[no-any-return]
     except TypeError:
+        kind = type(frame)
+        hint = _HINTS.get(
+            kind.__module__.partition(".")[0],
+            "For arrays use ScoreCounts.from_rows, for files read_counts",
+        )
         raise InputError(
             "frame must be a pandas, polars, pyarrow, DuckDB, Ibis, Dask or PySpark frame; "
-            f"got {type(frame).__module__}.{type(frame).__qualname__}. For arrays use "
-            "ScoreCounts.from_rows, for files read_counts"
+            f"got {kind.__module__}.{kind.__qualname__}. {hint}"
         ) from None
+
+
+# What to do with frames that narwhals does not know, by their package.
+_HINTS = {
+    "ray": (
+        "Count its batches and add them up: sum the tables of count_scores(batch, …) over "
+        'dataset.iter_batches(batch_format="pyarrow"), or write Parquet and use read_counts'
+    ),
+    "daft": (
+        "Count its partitions and add them up: sum the tables of count_scores(part, …) over "
+        "frame.to_arrow_iter(), or write Parquet and use read_counts"
+    ),
+}
 
 
 def check_columns(wanted: Iterable[str], names: Sequence[str], place: str) -> None:

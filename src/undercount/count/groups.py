@@ -61,8 +61,11 @@ def check_types(schema: Mapping[str, Any], columns: ColumnRoles) -> None:
             raise InputError(f"{rule}; got {str(kind).lower()} in column {name!r}")
 
 
-def code_labels(frame: Frame, columns: ColumnRoles) -> Frame:
-    """Select the group columns, the scores as float64, the label's code and the weight."""
+def code_labels(frame: Frame, columns: ColumnRoles, *, narrow: bool = False) -> Frame:
+    """Select the group columns, the scores as float64, the label's code and the weight.
+
+    Single precision is kept where it is asked for (`narrow`), and with it -0.0.
+    """
     if frame.implementation.is_pandas():  # a partition of Dask's
         held = _code_arrays(frame.collect().to_native(), columns)
         if held is not None:
@@ -73,8 +76,11 @@ def code_labels(frame: Frame, columns: ColumnRoles) -> Frame:
     rest = nw.when(missing).then(nw.lit(UNLABELED)).otherwise(rest)
     code = nw.when(positive).then(nw.lit(POSITIVE)).otherwise(rest)
     picked = [nw.col(name) for name in columns.by]
+    single = frame.collect_schema() if narrow else {}
     picked += [
-        (nw.col(name).cast(nw.Float64) + 0.0).alias(f"{SCORE}{place}")  # without -0.0
+        nw.col(name).alias(f"{SCORE}{place}")
+        if single.get(name) == nw.Float32
+        else (nw.col(name).cast(nw.Float64) + 0.0).alias(f"{SCORE}{place}")  # without -0.0
         for place, name in enumerate(columns.scores)
     ]
     if columns.weight is not None:

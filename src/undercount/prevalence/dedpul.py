@@ -17,6 +17,8 @@ from undercount.prevalence.upper_bound import effective_sizes
 # Points of the kernel densities' grid, and the reach of a kernel in standard deviations.
 GRID = 1 << 14
 REACH = 6.0
+# exp(-½ SILENT²) is below the least positive number.
+SILENT = 39.0
 TINY = 1e-5  # keeps quotients finite, as in the authors' code
 LARGEST_RATIO = 50.0
 TREND_POINTS = 10_000
@@ -159,8 +161,13 @@ def kernel_density(
     cells = np.bincount(left, share * (1 - right_part), GRID)
     cells += np.bincount(left + 1, share * right_part, GRID)
     size = next_fast_len(2 * GRID, real=True)
-    frequency = np.arange(size // 2 + 1) * (2 * np.pi / size)
-    smooth = irfft(rfft(cells, size) * np.exp(-0.5 * (frequency * width / step) ** 2), size)
+    spectrum = rfft(cells, size)
+    # Beyond this frequency the kernel is 0 in floating point, and most frequencies are.
+    last = min(int(SILENT * step / width * size / (2 * np.pi)) + 1, spectrum.size)
+    frequency = np.arange(last) * (2 * np.pi / size)
+    spectrum[:last] *= np.exp(-0.5 * (frequency * width / step) ** 2)
+    spectrum[last:] = 0
+    smooth = irfft(spectrum, size)
     smooth = np.maximum(smooth[:GRID], 0) / step
     return np.asarray(smooth[left] * (1 - right_part) + smooth[left + 1] * right_part)
 

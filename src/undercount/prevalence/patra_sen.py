@@ -111,10 +111,12 @@ class PatraSen(ScoreEstimator):
     def _resampling_method(self, counts: ScoreCounts, _rng: np.random.Generator) -> ScoreEstimator:
         """Return the method on the grid of the estimate: on another one the elbow is another."""
         steps = self._steps(effective_sizes(counts)[1])
-        return _QuickPatraSen(n_steps=steps, rule=self.rule)
+        return QuickPatraSen(n_steps=steps, rule=self.rule)
 
 
-class _QuickPatraSen(PatraSen):
+class QuickPatraSen(PatraSen):
+    """The same, many shares projected at once: exact but for rounding."""
+
     _at_once = True
 
 

@@ -1,5 +1,6 @@
 """The share of positives from labels of both classes, without irreducibility."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -131,7 +132,7 @@ class Areas:
             share = float(np.clip(weights @ quotients, 0, 1))
             covariance = self._covariance(counts, share) / self.positive_negative**2
             weights = _least_variance(covariance)
-            error = float(np.sqrt(max(weights @ covariance @ weights, 0.0)))
+            error = math.sqrt(max(float(weights @ covariance @ weights), 0.0))
         return weights, float(weights @ quotients), error
 
     def _covariance(self, counts: ScoreCounts, share: float) -> FloatArray:

@@ -278,21 +278,27 @@ class BorderCounter:
         self._near: list[tuple[Scores, FloatArray | None]] = []
         self._n_near = 0
 
-    def add(self, score: Scores, weight: FloatArray | None = None) -> None:
-        """Count a batch."""
+    def add(self, score: Scores, weight: FloatArray | None = None) -> int:
+        """Count a batch; return how many of its rows lie near a border."""
+        n_near = 0
         for start in range(0, score.size, CHUNK):
             part = score[start : start + CHUNK]
             share = None if weight is None else weight[start : start + CHUNK]
             place = self._place_of.take(self._bucket_of(part)).astype(np.intp)
             near = np.flatnonzero(place == self._near_place)
             self._near.append((part[near], None if share is None else share[near]))
-            self._n_near += near.size
+            n_near += near.size
             np.add.at(self._total, place, 1.0 if share is None else share)
-            np.minimum.at(self._lowest, place, part)
+            # After a few chunks hardly a row is lower or higher than all before it.
+            lower = np.flatnonzero(part < self._lowest.take(place))
+            np.minimum.at(self._lowest, place[lower], part[lower])
             if self._highest is not None:
-                np.maximum.at(self._highest, place, part)
+                higher = np.flatnonzero(part > self._highest.take(place))
+                np.maximum.at(self._highest, place[higher], part[higher])
+        self._n_near += n_near
         if self._n_near > NEAR_ROWS:
             self._settle()
+        return n_near
 
     def _settle(self) -> None:
         """Count the rows gathered near borders."""

@@ -60,9 +60,8 @@ class Consensus(ScoreEstimator):
     ----------
     unlabeled_prevalence_ : float
     interval_ : Interval
-        Quantiles of the true share among simulated problems that look like this one, widened so
-        that they hold on kinds of scores left out of the training: what sampling noise and the
-        methods' biases leave open.
+        Quantiles of the true share among simulated problems that look like this one: what
+        sampling noise and the methods' biases leave open.
     upper_bound_ : float
         Largest feasible share: the distribution-free upper confidence bound of the ROC slope.
     diagnostics_ : dict
@@ -78,7 +77,8 @@ class Consensus(ScoreEstimator):
     Assumes: labels are a random sample of the positives, and some scores are reached by positives
     only, or nearly.
     Wrong when: labels prefer some positives (then all methods err alike and no agreement shows
-    it), or negatives that look like positives at every score are common.
+    it), or negatives that look like positives at every score are common: the answer then is the
+    share of rows that look like positives, too high.
 
     Examples
     --------

@@ -110,8 +110,8 @@ class Correction(TrainedNetworks):
     levels : ndarray
         Levels of the quantiles, ascending, ½ among them.
     scale : ndarray
-        Factors of the distances from the median, below and above it, that make the interval hold
-        on kinds of scores that were left out of the training.
+        Factors of the distances from the median, below and above it, by which coverage comes out
+        on designs of scores that were not trained on.
     """
 
     levels: FloatArray

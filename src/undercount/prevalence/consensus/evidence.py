@@ -12,7 +12,7 @@ from scipy.special import logit, ndtr, ndtri
 from undercount.prevalence.alpha_max import AlphaMax
 from undercount.prevalence.best_bin import BestBin
 from undercount.prevalence.dedpul import Dedpul
-from undercount.prevalence.patra_sen import PatraSen
+from undercount.prevalence.patra_sen import QuickPatraSen
 from undercount.prevalence.ranks import merge_cells
 from undercount.prevalence.roc_slope import RocSlope
 from undercount.prevalence.upper_bound import effective_sizes
@@ -31,7 +31,7 @@ METHODS = {
     "BestBin": BestBin(),
     "RocSlope": RocSlope(),
     "AlphaMax": AlphaMax(),
-    "PatraSen": PatraSen(n_steps=200),
+    "PatraSen": QuickPatraSen(n_steps=200),
 }
 PATRA_SEN_CELLS = 400
 EDGE = 0.002
