@@ -90,7 +90,9 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
 
 def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
     """Write the data and columns of a model as the command line names them."""
-    if options["label"] is None:  # counts or two files: there are no rows to choose from
+    if (
+        options["label"] is None or not data
+    ):  # counts, two files, a database: nothing to choose from
         return ""
     words = [*data, "--label", options["label"], "--score", name]
     if options["unlabeled"] is not None:

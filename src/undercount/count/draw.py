@@ -191,7 +191,7 @@ def _key_dask(native: Any, seed: int) -> Any:
 
 
 def _key_ibis(native: Any, seed: int) -> Any:
-    import ibis  # type: ignore[import-untyped]  # noqa: PLC0415 - likewise
+    import ibis  # noqa: PLC0415 - likewise
 
     numbered = native.mutate(**{ROW: ibis.row_number() + 1})
     key = (numbered[ROW] ^ _mask(seed)).hash().cast("float64") / SPAN + 0.5
