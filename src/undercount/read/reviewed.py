@@ -56,6 +56,11 @@ class Reviewed:
     audited : bool
         Whether the reviews are the known rows themselves, a random sample of all rows.
 
+    Notes
+    -----
+    Areas count a pair of rows between two neighbouring labelled scores one half where counts are
+    compact: far less than their error.
+
     Examples
     --------
     >>> import numpy as np

@@ -41,6 +41,7 @@ class StratumShares:
         guess = cells.recalibrated
         prior = _means(stratum, unlabeled, guess, len(cells.unlabeled_rows))
         found = np.bincount(cells.stratum[cells.place], cells.verdict, len(prior))
+        prior = np.clip(prior, 1e-9, 1 - 1e-9)  # a stratum may have no unlabeled row left
         share = (found + PRIOR_WEIGHT * prior) / (cells.reviewed_rows + PRIOR_WEIGHT)
         tilt = (np.log(share / (1 - share)) - np.log(prior / (1 - prior)))[stratum]
         odds = guess / (1 - guess) * np.exp(tilt)
