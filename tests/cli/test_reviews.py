@@ -87,6 +87,25 @@ def test_a_partly_filled_file_is_a_valid_answer(folder, rows, planned, tmp_path,
     assert "30 of 80 cases reviewed" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_the_first_verdicts_say_little_and_nothing_impossible(folder, rows, planned, tmp_path, n):
+    part, out = fill(planned, rows[3], tmp_path / "part.csv", n=n), tmp_path / "out.json"
+    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, *CUT, "--reviews", part]
+    assert main([*arguments, "--labels", "any", "--json", str(out), "--quiet"]) == 0
+    for metric in json.loads(out.read_text())["models"][0]["metrics"]:
+        least = -1 if metric["metric"] == "mcc" else 0
+        assert least <= metric["low"] <= metric["estimate"] <= metric["high"] <= 1
+        assert metric["high"] - metric["low"] > 0.2
+
+
+def test_few_labels_are_a_reason_to_look(tmp_path, capsys):
+    data = tmp_path / "rows.csv"
+    data.write_text("y,s\n" + "".join(f"{'1' if s == 90 else ''},{s}\n" for s in range(100)))
+    arguments = ["plan", str(data), "--label", "y", "--score", "s", "--threshold", "80"]
+    assert main([*arguments, "--budget", "20", "--out", str(tmp_path / "review.csv")]) == 0
+    assert "2.0 % of them are positive" in capsys.readouterr().out
+
+
 def test_a_further_round_keeps_the_verdicts(folder, rows, answered, tmp_path, capsys):
     more = tmp_path / "more.csv"
     arguments = [str(folder / "rows.csv"), *COLUMNS]

@@ -203,7 +203,8 @@ class Evaluation:
             bound = value if bounded and grows(metric, value, self.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
             if certain:
-                estimate = replace(estimate, low=max(estimate.low, value))
+                ends = {end: max(getattr(estimate, end), value) for end in ("value", "low", "high")}
+                estimate = replace(estimate, **ends)
             rows.append(MetricRow(metric, threshold, value, estimate, bound, certain))
         return tuple(rows)
 

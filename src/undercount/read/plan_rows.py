@@ -17,6 +17,9 @@ from undercount.errors import collect_warnings
 from undercount.read.hidden_share import shared_share
 from undercount.read.plan import BUDGETS, Prices, design_reviews, knots_of
 
+# Labelled positives from which a share can be estimated, and what is supposed at least below.
+FEWEST_LABELS, LEAST_GUESS = 10, 0.01
+
 
 @dataclass(frozen=True, eq=False)
 class RowPlan:
@@ -127,7 +130,13 @@ def plan_rows(
 def guess_share(
     models: Mapping[str, ScoreCounts], unlabeled_prevalence: Any = None, **options: Any
 ) -> float:
-    """Return the share of hidden positives that a plan supposes."""
+    """Return the share of hidden positives that a plan supposes.
+
+    Too few labels to estimate it are no reason not to look: as many again are supposed hidden.
+    """
+    counts = next(iter(models.values()))
+    if unlabeled_prevalence is None and counts.n_positive < FEWEST_LABELS:
+        return min(max(2 * counts.n_positive / counts.n_unlabeled, LEAST_GUESS), 0.5)
     with collect_warnings():
         found = shared_share(models, unlabeled_prevalence=unlabeled_prevalence, **options)
     return next(iter(found.values())).shares.unlabeled_prevalence

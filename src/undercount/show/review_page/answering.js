@@ -38,13 +38,12 @@ function showCase() {
   $("progress-words").textContent = `${answered()} of ${n} answered`;
 }
 const said = (v) => Number.isFinite(v) ? v.toFixed(3) : "–";
-// The first few verdicts may put a value where none can be.
-const inRange = (e, { range }) => e && Number.isFinite(e.low) && e.value >= range[0] && (e.value <= range[1] || range[1] > 1);
+const told = (e) => e && !e.early && Number.isFinite(e.low);
 function showEstimates() {
   const found = estimateAll(facts, answers);
   $("goals").replaceChildren(...facts.goals.map((goal, k) => {
     const row = document.createElement("tr"), e = found[k];
-    const fits = inRange(e, goal), words = !e ? "no verdict yet" : fits ? `${said(e.low)} – ${said(e.high)} (± ${said((e.high - e.low) / 2)})` : "too few verdicts";
+    const fits = told(e), words = !e ? "no verdict yet" : fits ? `${said(e.low)} – ${said(e.high)} (± ${said((e.high - e.low) / 2)})` : "too few verdicts";
     row.append(element("td", goal.title), element("td", fits ? said(e.value) : "–"), element("td", words));
     return row;
   }));
@@ -56,7 +55,7 @@ function history(points = 24) {
     const many = Math.round(k * order.length / Math.min(points, order.length)), some = new Array(n).fill(null);
     for (const i of order.slice(0, many)) some[i] = answers[i];
     const found = estimateAll(facts, some);
-    if (inRange(found[0], facts.goals[0])) out.push([many, found[0]]);
+    if (told(found[0])) out.push([many, found[0]]);
   }
   return out;
 }

@@ -113,8 +113,10 @@ function estimateAll(facts, answers) {
   if (!answers.some((a) => a !== null)) return facts.goals.map(() => null);
   const read = cellsOf(facts, answers), shares = sharesOf(read, facts), total = sum(read.positive), rows = sum(read.everyone);
   if (!(total > 0 && total < rows)) return facts.goals.map(() => ({ value: NaN, low: NaN, high: NaN }));
-  return facts.goals.map(({ name, scale }) => {
+  return facts.goals.map(({ name, scale, least, most }) => {
     const found = metricOf(read, facts.head, name), moves = (i) => found.turned[i < facts.head ? 0 : 1];
+    // The first few verdicts may put a value where none can be: then they say nothing yet.
+    if (found.value < least || (most !== null && found.value > most)) return { value: clip(found.value, least, most ?? Infinity), low: least, high: most ?? Infinity, early: true };
     const one = variances(read, shares, moves);
     const each = one.map((v, g) => read.rows[g] * Math.max(read.rows[g] - read.drawn[g], 0) * v / read.drawn[g]), all = sum(each);
     const freedom = all > 0 ? all ** 2 / Math.max(sum(each.map((v, g) => v * v / (read.drawn[g] + facts.prior.weight))), 1e-300) : Infinity;

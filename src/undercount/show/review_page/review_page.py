@@ -141,7 +141,15 @@ def _goal(plan: RowPlan, name: str) -> dict[str, Any]:
     scale = "logit" if name == "prevalence" else FACTS[name].scale
     least, most = SCALE_RANGES[scale]
     ends = [least, most if np.isfinite(most) else max(2 * plan.prices.value.get(name, 1.0), 1.0)]
-    return {"name": name, "title": goal_title(plan, name), "scale": scale, "range": ends}
+    bounds = (0.0, 1.0) if name == "prevalence" else FACTS[name].range
+    return {
+        "name": name,
+        "title": goal_title(plan, name),
+        "scale": scale,
+        "range": ends,
+        "least": bounds[0],
+        "most": bounds[1] if np.isfinite(bounds[1]) else None,
+    }
 
 
 def _read(name: str) -> str:
