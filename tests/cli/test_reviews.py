@@ -105,6 +105,9 @@ def test_few_labels_are_a_reason_to_look(tmp_path, capsys):
     arguments = ["plan", str(data), "--label", "y", "--score", "s", "--threshold", "80"]
     assert main([*arguments, "--budget", "20", "--out", str(tmp_path / "review.csv")]) == 0
     assert "2.0 % of them are positive" in capsys.readouterr().out
+    filled = fill(tmp_path / "review.csv", np.arange(100) > 75, tmp_path / "answered.csv")
+    assert main(["evaluate", *arguments[1:], "--reviews", filled]) == 0
+    assert "20 of 20 cases reviewed" in capsys.readouterr().out
 
 
 def test_a_further_round_keeps_the_verdicts(folder, rows, answered, tmp_path, capsys):

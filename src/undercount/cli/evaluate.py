@@ -75,8 +75,7 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     reading = read(data, options, knots, compact=options["label_purity"] == 1)
     if verdicts is not None:
         verdicts.check(reading.counts)
-        alone = {**options, "labels": None, "sequential": False}
-        before = _evaluate(reading, alone) if prints(options) else []
+        before = _evaluate_alone(reading, options) if prints(options) else []
         options["verdicts"] = verdicts.reviews
     evaluations = [
         replace(each, origin=_origin(data, each.name, options))
@@ -128,6 +127,14 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
             **share_arguments(options, reading.sampling),
         )
     return list(made.values())
+
+
+def _evaluate_alone(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
+    """Evaluate without the reviews, to show what they changed; nothing if that cannot be done."""
+    try:
+        return _evaluate(reading, {**options, "labels": None, "sequential": False})
+    except InputError:  # too few labels, say
+        return []
 
 
 def write_evaluations(
