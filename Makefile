@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-oldest lint docs bench validity reproduce clean
+.PHONY: demo test test-oldest lint docs bench fuzz faults validity reproduce clean
 .DELETE_ON_ERROR:
 
 .venv/pip:
@@ -66,6 +66,14 @@ test-oldest:
 	.venv-oldest/bin/python -m pip install --quiet --upgrade pip
 	.venv-oldest/bin/python -m pip install --quiet --editable '.[test]' --editable ./reproductions --constraint oldest.txt
 	.venv-oldest/bin/python -m pytest -n auto -m 'not slow and not spark and not browser'
+
+# A million random cases at every door, or as many as an hour allows.
+fuzz: .venv/test
+	$(BIN)/python -m tests.fuzz --cases 1000000 --seconds $(or $(SECONDS_ALLOWED),3600)
+
+# Kills, interrupts, full disks, read-only folders and little memory: nothing may be lost.
+faults: .venv/test
+	$(BIN)/python -m tests.faults
 
 validity: .venv/test
 	$(BIN)/python -m pytest -n auto -m slow

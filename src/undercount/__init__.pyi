@@ -36,6 +36,7 @@ from .read import metrics as metrics
 from .read import scorers as scorers
 from .read.compare import Comparison as Comparison
 from .read.compare import compare as compare
+from .read.decisions import BestThreshold as BestThreshold
 from .read.differences import Difference as Difference
 from .read.evaluate import evaluate as evaluate
 from .read.evaluation import Evaluation as Evaluation
@@ -45,6 +46,7 @@ from .read.plan import ReviewPlan as ReviewPlan
 from .read.plan import design_reviews as design_reviews
 from .read.plan import plan_reviews as plan_reviews
 from .read.plan_rows import plan_rows as plan_rows
+from .read.requirement import Verdict as Verdict
 from .read.scorers import make_scorer as make_scorer
 from .read.sensitivity import BreakEven as BreakEven
 from .read.sensitivity import break_even as break_even

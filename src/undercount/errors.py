@@ -284,8 +284,9 @@ CHECKS = {
     "identified": ("UC011", "do the scores identify the prevalence at all?"),
     "warned": ("UC012", "what the estimators warned of while the table was made"),
     "flagged": ("UC013", "does the threshold flag some rows, and not all?"),
+    "scale": ("UC014", "is a threshold of 0.5 meant for a chance of being labelled?"),
     "labels-and-reviews": (
-        "UC014",
+        "UC015",
         "do the labelled positives score like the positives that reviews found?",
     ),
 }

@@ -275,3 +275,28 @@ def test_calibration_takes_the_column_of_class_one():
         y, model.predict_proba(X)[:, 2], unlabeled=-1, unlabeled_prevalence=0.01
     )
     assert made.frame()["score"].tolist() == asked.frame()["score"].tolist()
+
+
+def test_costs_and_net_benefit_are_those_of_the_evaluation():
+    rng = np.random.default_rng(4)
+    truth = rng.random(2000) < 0.3
+    y = np.where(truth & (rng.random(2000) < 0.5), 1, -1)
+    score = 1 / (1 + np.exp(1 - rng.normal(2.0 * truth)))
+    for share in ({"prevalence": 0.3}, {"unlabeled_prevalence": uc.Estimate(0.2, 0.1, 0.3, 0.05)}):
+        found = uc.evaluate(y, score, unlabeled=-1, **share)
+        costs = {"false_positive": 1.0, "false_negative": 6.0}
+        display = uc.displays.CostDisplay.from_evaluation(found, **costs)
+        at = 100
+        threshold = float(display.frame()["threshold"][at])
+        expected = found.cost(threshold, **costs)
+        if "prevalence" in share:  # otherwise an Estimate's error enters by its slope there
+            assert display.frame()["low"][at] == pytest.approx(expected.low, abs=1e-9)
+            assert display.frame()["high"][at] == pytest.approx(expected.high, abs=1e-9)
+        assert display.frame()["cost"][at] == pytest.approx(expected.value)
+        curve = uc.displays.NetBenefitDisplay.from_evaluation(found).frame()
+        chance = float(curve["chance"][at])
+        net = found.net_benefit(chance, chance)
+        assert curve["net_benefit"][at] == pytest.approx(net.value)
+        assert curve["low"][at] == pytest.approx(net.low, abs=0.02)
+    with pytest.raises(uc.InputError, match="chances of being positive"):
+        uc.displays.NetBenefitDisplay.from_predictions(y, 9 * score, unlabeled=-1, prevalence=0.3)

@@ -87,7 +87,7 @@ def progress(what: str, options: dict[str, Any]) -> Iterator[Tell | None]:
 
 def prints(options: dict[str, Any]) -> bool:
     """Tell whether text may be printed: a document on standard output must have it for itself."""
-    documents = (options.get(name) for name in ("json_file", "markdown", "html"))
+    documents = (options.get(name) for name in ("json_file", "markdown", "csv_file", "html"))
     return not options["quiet"] and "-" not in documents
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from undercount.errors import InputError
+
 NUMBER = r"([0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?)\s*(%?)"
 RANGE = re.compile(rf"\s*{NUMBER}\s*(?:[-:–]\s*{NUMBER}\s*)?", re.IGNORECASE)
 
@@ -76,7 +78,15 @@ JSON = click.option(
     type=click.Path(dir_okay=False, allow_dash=True),
     help="Write every fact as JSON; - for stdout.",
 )
-QUIET = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+CSV = click.option(
+    "--csv",
+    "csv_file",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="Write the table as CSV; - for stdout.",
+)
+QUIET = click.option(
+    "--quiet", is_flag=True, help="Print nothing but errors and what is required and not met."
+)
 DEBUG = click.option("--debug", is_flag=True, help="Show tracebacks.")
 
 _share = ShareType()
@@ -154,6 +164,7 @@ output_options = _options(
         type=click.Path(dir_okay=False, allow_dash=True),
         help="Write the table as Markdown; - for stdout.",
     ),
+    CSV,
     QUIET,
 )
 
@@ -181,6 +192,37 @@ review_options = _options(
         help="The rows labelled 1 or 0 are a random sample of all rows that somebody verified.",
     ),
 )
+
+
+gate_options = _options(
+    click.option(
+        "--require",
+        "requirements",
+        multiple=True,
+        metavar="'METRIC[@T] >= VALUE'",
+        help="Exit 1 if it fails, 3 if the interval straddles it or a check forbids a verdict; "
+        "'recall > 50% and fpr < 0.1' reads at --threshold.",
+    ),
+    click.option("--junit", type=click.Path(dir_okay=False), help="Write verdicts as JUnit XML."),
+    click.option("--github", is_flag=True, help="Annotate a GitHub job with open requirements."),
+)
+
+
+class TopType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
+    """So many rows of the highest scores: 500, 1%, or 200/50000 for 200 of every 50,000."""
+
+    name = "rows"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return a number of rows, or a share below 1."""
+        from undercount.read.metric_name import read_top  # noqa: PLC0415 - only when needed
+
+        if not isinstance(value, str):
+            return value
+        try:
+            return read_top(value)
+        except InputError as error:
+            self.fail(str(error), param, ctx)
 
 
 def share_arguments(options: dict[str, Any], sampling: str) -> dict[str, Any]:

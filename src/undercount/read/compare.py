@@ -1,8 +1,8 @@
 """Several models on the same rows: which is better, and does that depend on the prevalence."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from undercount.assume.mixture import design_of
 from undercount.assume.reviews import CrossedCells
+from undercount.count.columns import backend_of, is_frame, take_columns
 from undercount.errors import InputError, named
 from undercount.read.differences import (
     AREAS,
@@ -21,7 +22,13 @@ from undercount.read.differences import (
     Question,
     holm_adjusted,
 )
-from undercount.read.evaluate import RecountableRows, count_model, evaluate, evaluate_models
+from undercount.read.evaluate import (
+    RecountableRows,
+    count_model,
+    evaluate,
+    evaluate_models,
+    name_columns,
+)
 from undercount.read.evaluation import Evaluation, render
 from undercount.read.intervals.paired import ModelRows
 from undercount.read.intervals.review_intervals import ReviewedMetrics
@@ -101,8 +108,9 @@ class Comparison:
 
 def compare(
     y: Any,
-    scores: Mapping[str, Any],
+    scores: Mapping[str, Any] | Sequence[str],
     *,
+    label: str | None = None,
     threshold: float | Mapping[str, float] | None = None,
     unlabeled: float | None = None,
     question: Question = "population",
@@ -119,10 +127,13 @@ def compare(
 
     Parameters
     ----------
-    y : array-like
-        Labels as in `evaluate`.
-    scores : mapping
-        Name of each model → its scores.
+    y : array-like or frame
+        Labels as in `evaluate`, or a frame of any engine.
+    scores : mapping or list of str
+        Name of each model → its scores; of a frame the columns of scores, in a list or by the
+        names of their models.
+    label : str, optional
+        Of a frame the column of labels.
     threshold : float or mapping, optional
         One for all models or one a model; adds metrics at a threshold.
     unlabeled : number, optional
@@ -153,6 +164,10 @@ def compare(
     >>> comparison.difference("roc_auc").depends_on_prevalence
     False
     """
+    backend = ""
+    if label is not None or is_frame(y):
+        backend = backend_of(y) if is_frame(y) else ""
+        y, scores = _take_models(y, label, scores)
     if not isinstance(scores, Mapping):
         raise InputError(
             f"scores must map names to scores, {{'new': a, 'old': b}}; got {type(scores).__name__}"
@@ -178,7 +193,10 @@ def compare(
     edges = () if reviews is None else reviews.design.edges
     evaluations = evaluate_models(
         {
-            name: count_model(y, score, unlabeled, None, thresholds.get(name), edges, compact=pure)
+            name: replace(
+                count_model(y, score, unlabeled, None, thresholds.get(name), edges, compact=pure),
+                backend=backend,
+            )
             for name, score in scores.items()
         },
         **{name: value for name, value in options.items() if name != "sample_weight"},
@@ -218,6 +236,14 @@ def _reviewed_models(
     return made
 
 
+def _take_models(frame: Any, label: Any, scores: Any) -> tuple[Any, dict[str, Any]]:
+    """Take labels and the scores of each model out of a frame."""
+    names = [scores] if isinstance(scores, str) else scores
+    columns = dict(names) if isinstance(names, Mapping) else {name: name for name in names}
+    found = take_columns(frame, name_columns(frame, label, list(columns.values())))
+    return found[label], {name: found[column] for name, column in columns.items()}
+
+
 def _models(
     evaluations: Mapping[str, Evaluation], thresholds: Mapping[str, float], question: Question
 ) -> dict[str, Model]:
@@ -230,7 +256,7 @@ def _models(
     kinds = [labels == label for label in KIND_LABELS]
     return {
         name: Model(
-            evaluation,
+            evaluation.standard(),
             ModelRows(
                 evaluation.counts,
                 [rows[name].scores[kind] for kind in kinds],

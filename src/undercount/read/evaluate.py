@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import TARGETS, Target
 from undercount.assume.reviews import CrossedCells, Reviews, audit_reviews, check_scores
-from undercount.count.arrays import read_labels, read_scores, read_weights
+from undercount.count.arrays import read_pair, read_weights
+from undercount.count.columns import backend_of, is_eager, is_frame, take_columns
+from undercount.count.frames import count_scores
 from undercount.count.kernel.array_library import is_tensor
 from undercount.count.tensors import device_rows
 from undercount.counts import ScoreCounts
@@ -18,28 +20,30 @@ from undercount.errors import InputError, check_choice, collect_warnings, named
 from undercount.estimate import check_confidence_level
 from undercount.read.checks import (
     checklist,
-    flagged_check,
     looks_leaked,
     naive_check,
     negatives_check,
     spoken,
     with_warnings,
 )
-from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow, read_threshold
+from undercount.read.evaluation import Evaluation, MetricRow, read_threshold
+from undercount.read.flagged_check import flagged_check
 from undercount.read.hidden_share import HiddenShare, refuse_shares, reviewed_share, shared_share
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
+from undercount.read.labelled_chance import EVEN, scale_check
 from undercount.read.review_differences import plan_model
 from undercount.read.reviewed import Labels, Reviewed
-from undercount.read.sensitivity import AREAS
 from undercount.shares import SAMPLINGS, Sampling
 
 UNLABELED = -1  # as `read_labels` codes it
+PROBE_ROWS = 1000  # of a frame elsewhere, to tell what is wrong with it
 
 
 def evaluate(
     y: Any,
     score: Any = None,
     *,
+    label: str | None = None,
     prevalence: Any = None,
     unlabeled_prevalence: Any = None,
     label_frequency: Any = None,
@@ -48,10 +52,12 @@ def evaluate(
     unlabeled: float | None = None,
     sample_weight: Any = None,
     threshold: float | None = None,
+    top: float | None = None,
+    metrics: Sequence[str] | None = None,
     target: Target | None = None,
     confidence_level: float = 0.95,
     random_state: int | None = 0,
-    name: str = "score",
+    name: str | None = None,
     prevalence_interval: PrevalenceInterval | None = None,
     n_resamples: int = 200,
     progress: Progress | None = None,
@@ -64,10 +70,13 @@ def evaluate(
 
     Parameters
     ----------
-    y : array-like or ScoreCounts
-        1 positive, 0 negative, missing unlabeled; or counts, and then no `score`.
-    score : array-like
-        Higher means more positive.
+    y : array-like, frame or ScoreCounts
+        1 positive, 0 negative, missing unlabeled; or a frame of pandas, polars, pyarrow, DuckDB
+        or another engine that `count_scores` knows; or counts, and then no `score`.
+    score : array-like or str
+        Higher means more positive; of a frame the column's name.
+    label : str, optional
+        Of a frame the column of labels. `sample_weight` then is a column's name too.
     prevalence, unlabeled_prevalence, label_frequency : number, (low, high) or Estimate
         At most one: the share of positives among all rows, among the unlabeled rows, or the share
         of all positives that carry a label. `unlabeled_prevalence` may also be an estimator of
@@ -81,10 +90,16 @@ def evaluate(
         Whether labelled rows were part of the sample before they were labelled.
     unlabeled : number, optional
         Value in `y` that means unlabeled.
-    sample_weight : array-like, optional
+    sample_weight : array-like or str, optional
         Importance of each row.
     threshold : float, optional
         Rows with score >= threshold are predicted positive.
+    top : float, optional
+        So many rows of the highest scores, or such a share of them if below 1: their precision,
+        recall and lift join the table.
+    metrics : list of str, optional
+        What the table holds, by any name and with thresholds of their own: "ROC AUC",
+        "precision", "fpr@0.9". By default the areas and, at a threshold, six metrics.
     target : {"dataset", "population"}, optional
         What the intervals speak of; by default this data set in a single sample, the population
         behind the unlabeled rows in case-control.
@@ -93,8 +108,8 @@ def evaluate(
         or of an Estimate with a standard error, is moved to it by normal quantiles.
     random_state : int
         Seed of estimators and resampling.
-    name : str
-        What the score is called in tables and reports.
+    name : str, optional
+        What the score is called in tables and reports; by default the column's name, or "score".
     prevalence_interval : {"calibrated", "bootstrap", "combined"}, optional
         How the uncertainty of a share that is estimated here reaches the intervals.
         "calibrated" (the default): by the estimator's own interval, which holds sampling noise
@@ -140,10 +155,18 @@ def evaluate(
     ['recall@1', 'precision@1', 'f1@1']
     """
     # With impure labels average precision and the areas' intervals need every score.
-    check_name(name)
+    if name is not None:
+        check_name(name)
     pure = isinstance(label_purity, int | float) and label_purity == 1
     edges = () if reviews is None else reviews.design.edges
-    model = count_model(y, score, unlabeled, sample_weight, threshold, edges, compact=pure)
+    if label is not None or (isinstance(score, str) and is_frame(y)):
+        name = name or str(score)
+        model = count_column(
+            y, label, score, unlabeled, sample_weight, threshold, edges, compact=pure
+        )
+    else:
+        name = name or "score"
+        model = count_model(y, score, unlabeled, sample_weight, threshold, edges, compact=pure)
     return evaluate_models(
         {name: model},
         prevalence=prevalence,
@@ -153,6 +176,8 @@ def evaluate(
         sampling=sampling,
         target=target,
         confidence_level=confidence_level,
+        top=top,
+        metrics=metrics,
         random_state=random_state,
         prevalence_interval=prevalence_interval,
         n_resamples=n_resamples,
@@ -176,11 +201,14 @@ class CountedModel:
 
     counts: ScoreCounts
     threshold: float | None = None
-    recount: "RecountableRows | None" = None
+    recount: "RecountableRows | RecountableFrame | None" = None
+    backend: str = ""
 
     def reviews_of(self, reviews: Reviews) -> Reviews:
         """Return the reviews, whose scores must be those of these rows."""
-        return reviews if self.recount is None else check_scores(reviews, self.recount.scores)
+        if not isinstance(self.recount, RecountableRows):
+            return reviews
+        return check_scores(reviews, self.recount.scores)
 
 
 def evaluate_models(
@@ -193,6 +221,8 @@ def evaluate_models(
     labels: Labels | None = None,
     sequential: bool = False,
     audited: bool = False,
+    top: float | None = None,
+    metrics: Sequence[str] | None = None,
     **options: Any,
 ) -> dict[str, Evaluation]:
     """Evaluate models on the same rows, which have one share of hidden positives.
@@ -201,7 +231,8 @@ def evaluate_models(
     ----------
     models : mapping
         Name of each model → its counts.
-    sampling, target, confidence_level, reviews, labels, sequential, **options
+    sampling, target, confidence_level, top, metrics, reviews, labels, sequential, audited, \
+**options
         As in `evaluate`. Reviews have the scores of the first model.
     """
     check_confidence_level(confidence_level)
@@ -211,6 +242,7 @@ def evaluate_models(
     for model in models.values():
         model.counts.require("positive", "unlabeled")
     target = target or ("dataset" if sampling == "single-sample" else "population")
+    wanted = Wanted(target, confidence_level, top, metrics)
     counts = {name: model.counts for name, model in models.items()}
     about: dict[str, Any] = {"sampling": sampling, "target": target}
     about["confidence_level"] = confidence_level
@@ -232,8 +264,7 @@ def evaluate_models(
             )
         hidden = shared_share(counts, **about, **options)
         return {
-            name: _evaluate(name, model, hidden[name], target, confidence_level)
-            for name, model in models.items()
+            name: _evaluate(name, model, hidden[name], wanted) for name, model in models.items()
         }
     else:
         found_rows = _reviewed(models, reviews, labels, **about)
@@ -242,7 +273,7 @@ def evaluate_models(
     for name, each in found_rows.items():
         reviewed = replace(each, sequential=sequential)
         share = reviewed_share(counts, reviewed)
-        found[name] = _evaluate(name, models[name], share, target, confidence_level, reviewed)
+        found[name] = _evaluate(name, models[name], share, wanted, reviewed)
     return found
 
 
@@ -275,20 +306,28 @@ def _reviewed(
     }
 
 
+class Wanted(NamedTuple):
+    """What is asked of every model alike."""
+
+    target: Target
+    confidence_level: float
+    top: float | None
+    metrics: Sequence[str] | None
+
+
 def _evaluate(
     name: str,
     model: CountedModel,
     hidden: HiddenShare,
-    target: Target,
-    confidence_level: float,
+    wanted: Wanted,
     reviewed: Reviewed | None = None,
 ) -> Evaluation:
     """Make the table of one model, then its checks."""
     made = Evaluation(
         model.counts,
         hidden.shares,
-        target,
-        confidence_level,
+        wanted.target,
+        wanted.confidence_level,
         model.threshold,
         hidden.source,
         (),
@@ -303,9 +342,12 @@ def _evaluate(
         hidden.model,
         naive_curve=naive_curve(model.counts),
         reviewed=reviewed,
+        backend=model.backend,
     )
     with collect_warnings() as warned:  # they become checks
-        made = replace(made, rows=_rows(made))
+        made = replace(made, rows=_rows(made, wanted.metrics))
+        if wanted.top is not None:
+            made = replace(made, top_rows=made.at(top=wanted.top))
     checks = [
         *checklist(
             model.counts,
@@ -323,16 +365,15 @@ def _evaluate(
         checks.append(negatives_check(model.counts))
     if model.threshold is not None:
         checks.append(flagged_check(model.counts, model.threshold))
+    if model.threshold == EVEN:
+        checks += scale_check(model.counts, hidden.shares)
     return replace(made, checks=with_warnings(checks, [*hidden.warned, *warned]))
 
 
-def _rows(made: Evaluation) -> tuple[MetricRow, ...]:
+def _rows(made: Evaluation, metrics: Sequence[str] | None) -> tuple[MetricRow, ...]:
     """Make the table; what is wrong with the shares is said as people say it."""
     try:
-        rows = made.metric_rows(AREAS, None, made.counts)
-        if made.threshold is None:
-            return rows
-        return made.metric_rows(POINT_METRICS, made.threshold, made.counts) + rows
+        return made.standard_rows() if metrics is None else made.chosen_rows(metrics)
     except InputError as error:
         message = error.about([spoken(error.metric)])
         if looks_leaked(made.counts):
@@ -391,7 +432,75 @@ def count_model(
         held = away.copy()
         rows = RecountableRows(held.y, held.score, None, knots, compact, unlabeled)
         return CountedModel(rows([]), threshold, rows)
-    scores, labels = np.array(read_scores(score)), read_labels(y, unlabeled)
+    labels, scores = read_pair(y, score, unlabeled)
+    scores = np.array(scores)
     weights = None if sample_weight is None else np.array(read_weights(sample_weight, len(scores)))
     rows = RecountableRows(labels, scores, weights, knots, compact)
     return CountedModel(rows([]), threshold, rows)
+
+
+@dataclass(frozen=True)
+class RecountableFrame:
+    """Hold a frame whose rows stay where they are, so that they can be counted again."""
+
+    frame: Any
+    columns: Mapping[str, Any]
+    knots: tuple[float, ...]
+
+    def __call__(self, more: list[float]) -> ScoreCounts:
+        """Count the rows, keeping apart the scores on either side of some more thresholds."""
+        counted = count_scores(self.frame, knots=[*self.knots, *more], **self.columns)
+        return cast("ScoreCounts", counted)
+
+
+def count_column(
+    frame: Any,
+    label: str | None,
+    score: Any,
+    unlabeled: float | None,
+    weight: Any,
+    threshold: float | None,
+    edges: Sequence[float] | FloatArray = (),
+    *,
+    compact: bool,
+) -> CountedModel:
+    """Count a column of scores: rows in memory as arrays are, others where they lie."""
+    names = name_columns(frame, label, [score], weight)
+    if is_eager(frame):
+        found = take_columns(frame, names)
+        weights = None if weight is None else found[weight]
+        model = count_model(
+            found[names[0]], found[score], unlabeled, weights, threshold, edges, compact=compact
+        )
+        return replace(model, backend=backend_of(frame))
+    columns = {"label": label, "score": score, "weight": weight, "unlabeled": unlabeled}
+    knots = (*map(float, edges), *(() if threshold is None else (float(threshold),)))
+    # Every score is kept only where it must be: None lets the engine decide.
+    rows = RecountableFrame(frame, {**columns, "compact": True if compact else None}, knots)
+    try:
+        counts = rows([])
+    except InputError:
+        head = take_columns(frame, names, most=PROBE_ROWS)
+        read_pair(head[names[0]], head[score], unlabeled)  # says so if they changed places
+        raise
+    return CountedModel(counts, threshold, rows, backend_of(frame))
+
+
+def name_columns(frame: Any, label: Any, scores: Sequence[Any], weight: Any = None) -> list[str]:
+    """Return the names of the columns to read, label first; refuse what is no frame or no name."""
+    if not is_frame(frame):
+        raise InputError(
+            f"{named('label')} names a column of a frame, which comes first; got "
+            f"{type(frame).__name__}. For arrays pass (y, score) without it"
+        )
+    names = [label, *scores, *([] if weight is None else [weight])]
+    for argument, name in zip(
+        ("label", *["score"] * len(scores), "sample_weight"), names, strict=False
+    ):
+        if not isinstance(name, str):
+            raise InputError(
+                f"of a frame {named(argument)} must name a column, label='is_fraud', score='p' "
+                f"say; got {name!r}",
+                argument=argument,
+            )
+    return names

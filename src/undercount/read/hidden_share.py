@@ -235,6 +235,10 @@ def _as_given(
 ) -> HiddenShare:
     """Keep a share that was given, an estimate's interval at the level asked for."""
     source, own = f"{shares.given} given", ""
+    if hasattr(given, "fit"):
+        source = f"estimated by {type(given).__name__}"
+    elif isinstance(given, Estimate):
+        source = f"{shares.given} estimated elsewhere"
     if shares.given == "unlabeled_prevalence":
         own = _own(given, shares)
     shares = _at_level(shares, given, confidence_level)

@@ -221,7 +221,7 @@ class Reviewed:
         return Shares(self.share(), 1.0, self.sampling)
 
     def check(self) -> Check:
-        """UC014: labelled positives should score like the positives that reviews found."""
+        """UC015: labelled positives should score like the positives that reviews found."""
         code = CODES["labels-and-reviews"]
         if self.audited:
             message = (

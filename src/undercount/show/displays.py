@@ -12,11 +12,14 @@ import numpy as np
 
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.labelled import labelled_curve, naive_curve
-from undercount.assume.mixture import mixture_curve, recovered_rates
+from undercount.assume.mixture import design_of, mixture_curve, recovered_rates
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
 from undercount.errors import InputError, collect_warnings
-from undercount.read.intervals.heads import two_sided_z, wilson_share
+from undercount.read.decisions import cost_weight
+from undercount.read.evaluation import Evaluation
+from undercount.read.intervals.heads import HeadCounts, two_sided_z, wilson_share
+from undercount.read.intervals.threshold_intervals import threshold_interval
 from undercount.read.sensitivity import largest_share, sweep
 from undercount.shares import Shares, read_shares
 
@@ -345,6 +348,163 @@ class SensitivityDisplay(ColumnsDisplay):
         axes.axvspan(self.marks["largest"], 1, alpha=0.15, label="ruled out")
         axes.set(xlabel="share of positives among the unlabeled", ylabel=metric, ylim=(0, 1.02))
         axes.set_xlim(0, min(1.0, 1.1 * self.marks["largest"]) or 1.0)
+
+
+class DecisionDisplay(ColumnsDisplay):
+    """Base of the displays of what flagging is worth, with a band; made from an evaluation too."""
+
+    metric: ClassVar[str]
+
+    @classmethod
+    def from_evaluation(cls, evaluation: Evaluation, **options: Any) -> Self:
+        """Make the display of an evaluation, its target and confidence level."""
+        about: Any = {
+            "target": evaluation.target,
+            "confidence_level": evaluation.confidence_level,
+            "name": evaluation.name,
+        }
+        return cls.from_counts(evaluation.counts, evaluation.shares, **about, **options)
+
+    @classmethod
+    def _band(
+        cls, counts: ScoreCounts, shares: Shares, places: Any, beta: Any, **about: Any
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return value and ends of a metric at some places along the cells.
+
+        The distances to the metric at the ends of the share's interval add in squares, as in
+        tables (`estimate_end_by_end`).
+        """
+        target, level = about.get("target", "dataset"), about.get("confidence_level", LEVEL)
+        positive, negative, unlabeled = counts.cumulative()
+        heads = np.stack([kind[places] for kind in (positive, unlabeled, negative)])
+
+        def rates(share: float) -> HeadCounts:
+            moved = shares.exact(float(shares.clip(share)))
+            return HeadCounts(heads, design_of(counts, moved, shares.sampling, target))
+
+        found = rates(shares.unlabeled_prevalence)
+        value, low, high = threshold_interval(found, cls.metric, confidence_level=level, beta=beta)
+        middle = found.point().metric(cls.metric, beta)
+        moved = [
+            rates(end).point().metric(cls.metric, beta) - middle for end in _share_ends(shares)
+        ]
+        down = np.maximum(0.0, -np.min(moved, axis=0)) if moved else 0.0
+        up = np.maximum(0.0, np.max(moved, axis=0)) if moved else 0.0
+        return value, value - np.hypot(value - low, down), value + np.hypot(high - value, up)
+
+    def _draw_band(self, axes: Any, x: str, y: str) -> None:
+        axes.plot(self.columns[x], self.columns[y], label=self.name)
+        axes.fill_between(self.columns[x], self.columns["low"], self.columns["high"], alpha=0.2)
+
+
+class CostDisplay(DecisionDisplay):
+    """Draw what errors cost a row against the threshold, beside flagging no row and all.
+
+    Notes
+    -----
+    Assumes: the prevalence; random labels.
+    Wrong when: the least of a curve is read as if its threshold had been fixed before; see
+    `Evaluation.best_threshold`, whose gain is corrected for that.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], unlabeled=0)
+    >>> display = uc.displays.CostDisplay.from_counts(counts, uc.Shares(0.1), false_negative=5)
+    >>> sorted(display.frame())
+    ['cost', 'high', 'low', 'threshold']
+    """
+
+    metric = "expected_cost"
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ScoreCounts,
+        shares: Shares,
+        *,
+        name: str = "score",
+        truth: Any = None,  # noqa: ARG003 - not drawn
+        false_positive: float = 1.0,
+        false_negative: float = 1.0,
+        **about: Any,
+    ) -> Self:
+        """Make the display from counts and shares, and the two costs."""
+        errors = {"false_positive": false_positive, "false_negative": false_negative}
+        weight, scale = cost_weight(errors)
+        places = np.unique(np.linspace(1, len(counts.score), GRID).astype(int))
+        band = cls._band(counts, shares, places, weight, **about)
+        value, low, high = (scale * part for part in band)
+        prevalence = shares.prevalence(counts)
+        marks = {"none": false_negative * prevalence, "all": false_positive * (1 - prevalence)}
+        columns = {"threshold": counts.score[places - 1], "cost": value, "low": low, "high": high}
+        return cls(columns, marks, name)
+
+    def _draw(self, axes: Any) -> None:
+        """Draw the cost with its band, and those of flagging none and all."""
+        self._draw_band(axes, "threshold", "cost")
+        for flagged, cost in self.marks.items():
+            axes.axhline(cost, linestyle="--", linewidth=1, label=f"flag {flagged}")
+        axes.set(xlabel="threshold", ylabel="cost of errors a row")
+
+
+class NetBenefitDisplay(DecisionDisplay):
+    """Draw the decision curve: net benefit against the chance at which flagging just pays.
+
+    A row is flagged where its score, a chance of being positive, is at least as high (Vickers and
+    Elkin 2006). Beside it stand flagging all rows and none, which has net benefit 0.
+
+    Notes
+    -----
+    Assumes: scores are chances of being positive; the prevalence; random labels.
+    Wrong when: scores are chances of being labelled, as a model trained on found labels predicts:
+    divide them by the label frequency first.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], unlabeled=0)
+    >>> display = uc.displays.NetBenefitDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> sorted(display.frame())
+    ['all', 'chance', 'high', 'low', 'net_benefit']
+    """
+
+    metric = "net_benefit"
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ScoreCounts,
+        shares: Shares,
+        *,
+        name: str = "score",
+        truth: Any = None,  # noqa: ARG003 - not drawn
+        **about: Any,
+    ) -> Self:
+        """Make the display from counts and shares."""
+        if counts.score[0] > 1 or counts.score[-1] < 0:
+            raise InputError(
+                "a decision curve needs scores that are chances of being positive, in [0, 1]; got "
+                f"{counts.score[-1]:.4g} to {counts.score[0]:.4g}"
+            )
+        inside = np.flatnonzero((counts.score > 0) & (counts.score < 1))
+        places = np.unique(inside[np.linspace(0, len(inside) - 1, GRID).astype(int)]) + 1
+        chance = counts.score[places - 1]
+        exchange = chance / (1 - chance)
+        value, low, high = cls._band(counts, shares, places, exchange, **about)
+        prevalence = shares.prevalence(counts)
+        columns = {"chance": chance, "net_benefit": value, "low": low, "high": high}
+        columns["all"] = prevalence - (1 - prevalence) * exchange
+        return cls(columns, {}, name)
+
+    def _draw(self, axes: Any) -> None:
+        """Draw the curve with its band, flagging all, and none."""
+        self._draw_band(axes, "chance", "net_benefit")
+        axes.plot(self.columns["chance"], self.columns["all"], linestyle="--", label="flag all")
+        axes.axhline(0.0, color="black", linewidth=1, label="flag none")
+        top = float(np.nanmax(self.columns["high"]))
+        axes.set(xlabel="chance at which flagging pays", ylabel="net benefit a row")
+        axes.set_ylim(-0.25 * top, 1.05 * top)
 
 
 class HistogramDisplay(ColumnsDisplay):

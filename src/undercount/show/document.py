@@ -66,10 +66,11 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
             "interval": evaluation.interval,
             "largest": evaluation.largest_share,
             "upper_bound": evaluation.upper_bound,
-            "estimates": {name: plain(e.value) for name, e in evaluation.estimates.items()},
+            "estimates": {name: plain(e.value) for name, e in evaluation.share_estimates.items()},
         },
         "label_purity": _share(shares.label_purity, shares.label_purity_interval),
         "metrics": [_metric(row) for row in evaluation.rows],
+        "top": [{"top": row.top, **_metric(row)} for row in evaluation.top_rows],
         "curve": curve_points(counts),
         "checks": [check_facts(check) for check in evaluation.checks],
         "words": {

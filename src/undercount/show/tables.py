@@ -3,6 +3,10 @@
 Everything a user named is escaped.
 """
 
+import csv
+import io
+from collections.abc import Sequence
+
 from markupsafe import Markup
 
 from undercount.errors import Check
@@ -44,7 +48,7 @@ def as_markdown(evaluation: Evaluation) -> str:
         f"| metric | unlabeled = negative | true value ({_level(evaluation)} %) | needs |",
         "|---|---:|---:|---|",
     ]
-    for row in evaluation.rows:
+    for row in (*evaluation.rows, *evaluation.top_rows):
         title, naive, *_, needs = _cells(row)
         lines.append(f"| {title} | {naive} | {value_words(row.estimate)} | {needs} |")
     lines += _reviews(evaluation)
@@ -67,6 +71,18 @@ def _reviews(evaluation: Evaluation) -> list[str]:
     return [*lines, "", f"Labels: {labels_words(evaluation)}."]
 
 
+def as_csv(evaluations: Sequence[Evaluation]) -> str:
+    """Write the tables of models below each other, one row a metric."""
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    head = ["model", *evaluations[0].table()]
+    writer.writerow(head)
+    for evaluation in evaluations:
+        for cells in zip(*evaluation.table().values(), strict=True):
+            writer.writerow([evaluation.name, *("" if cell is None else cell for cell in cells)])
+    return lines.getvalue()
+
+
 def as_latex(evaluation: Evaluation) -> str:
     """Write a tabular of metric, naive value, estimate and what it needs."""
     lines = [
@@ -75,7 +91,7 @@ def as_latex(evaluation: Evaluation) -> str:
         rf"metric & unlabeled = negative & true value ({_level(evaluation)}\,\%) & needs \\",
         r"\hline",
     ]
-    for row in evaluation.rows:
+    for row in (*evaluation.rows, *evaluation.top_rows):
         title, naive, value, low, high, needs = (_escape(c, LATEX_SPECIAL) for c in _cells(row))
         lines.append(rf"{title} & {naive} & {value} ({low}--{high}) & {needs} \\")
     return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
@@ -83,7 +99,9 @@ def as_latex(evaluation: Evaluation) -> str:
 
 def as_snippet(evaluation: Evaluation) -> str:
     """Write the table and the findings as HTML for a notebook."""
-    rows = Markup("").join(HTML_ROW.format(*_cells(row)) for row in evaluation.rows)
+    rows = Markup("").join(
+        HTML_ROW.format(*_cells(row)) for row in (*evaluation.rows, *evaluation.top_rows)
+    )
     bad = Markup("").join(Markup("<p>{}</p>").format(str(found)) for found in _bad(evaluation))
     return str(
         HTML_TABLE.format(

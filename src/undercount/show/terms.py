@@ -76,6 +76,46 @@ METRICS: dict[str, tuple[str, str, str]] = {
         "(recall + specificity) / 2",
         JAIN,
     ),
+    "fpr": (
+        "The share of the negatives that is flagged.",
+        "(purity · flagged unlabeled - a · flagged labelled) / (purity - a)",
+        f"{JAIN} (eq. 2)",
+    ),
+    "tpr": (
+        "Another name of recall.",
+        "flagged labelled / labelled",
+        TABATABAEI,
+    ),
+    "partial roc auc": (
+        "The area under the ROC curve up to a false-positive rate, scaled to [0.5, 1].",
+        "½ (1 + (area - m²/2) / (m - m²/2)) for the rate m",
+        "McClish 1989",
+    ),
+    "log loss": (
+        "The mean of -log of the probability given to the true class.",
+        "π E[ℓ₁ - ℓ₀ | labelled] + E[ℓ₀]",
+        "this project's documentation",
+    ),
+    "brier score": (
+        "The mean squared distance between probability and class.",
+        "π E[ℓ₁ - ℓ₀ | labelled] + E[ℓ₀]",
+        "Brier 1950",
+    ),
+    "f beta": (
+        "The F score, recall counting β times as much as precision.",
+        "(1 + β²) π recall / (β² π + flagged share)",
+        TABATABAEI,
+    ),
+    "expected cost": (
+        "What errors cost a row on average.",
+        "c · (flagged - π recall) + d · π (1 - recall), c a false positive's cost, d a negative's",
+        "this project's documentation, How to",
+    ),
+    "net benefit": (
+        "True positives a row, less the false ones at the rate at which one is worth the other.",
+        "π recall - p/(1 - p) · (flagged - π recall), p the chance at which flagging just pays",
+        "Vickers and Elkin 2006",
+    ),
     "informedness": ("Youden's J.", "recall + specificity - 1 = TPR - FPR", "Youden 1950"),
     "kappa": (
         "Cohen's kappa: agreement of prediction and class beyond that of chance.",
@@ -203,6 +243,129 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "reviews drawn by a plan, right verdicts",
         "this project's documentation",
     ),
+    "naive": (
+        "The value if every unlabeled row is called negative, as most tools do.",
+        "labelled rows against all others",
+        "nothing; it is wrong, mostly too low",
+        CLAESEN,
+    ),
+    "true value": (
+        "The metric with the hidden positives counted as positives, and its interval.",
+        "in so many of 100 such intervals, 95 say, the true value lies inside",
+        "what the last column says",
+        "this project's documentation, Validity",
+    ),
+    "needs": (
+        "What a number rests on: nothing, random labels, the prevalence, the purity of labels.",
+        "nothing < random labels < prevalence < purity",
+        "read it before the number",
+        "this project's documentation, Ideas",
+    ),
+    "at least": (
+        (
+            "The value if no positive were hidden; more hidden ones only raise it. After ~ it has "
+            "the chance of the labels itself; without, the metric of these rows cannot be lower."
+        ),
+        "the naive value, for metrics that grow with the hidden share",
+        "random labels, pure; for the precision of these rows pure labels alone",
+        "Claesen et al. 2015; this project's documentation, Evaluate",
+    ),
+    "calibrated": (
+        (
+            "How the interval of an estimated share is made: quantiles of the truth among "
+            "simulated problems that look like this one. It holds chance and the estimator's bias."
+        ),
+        "metric at both ends of the share's interval, added in squares to the chance of labels",
+        "scores like some that were simulated",
+        "this project's documentation, Evaluate",
+    ),
+    "bootstrap": (
+        (
+            "Rows are resampled, the share estimated anew and every metric computed each time. It "
+            "holds chance alone, not the estimator's bias."
+        ),
+        "quantiles over the resamples",
+        "an estimator without bias",
+        "Efron 1979",
+    ),
+    "combined": (
+        "The resamples of the bootstrap, their shares spread as widely as the calibrated interval.",
+        "the wider of both",
+        "scores like some that were simulated",
+        "this project's documentation, Evaluate",
+    ),
+    "target": (
+        (
+            "What intervals speak of: these very rows (data set), where only the choice of the "
+            "labelled ones is random, or the population they were drawn from."
+        ),
+        "data set: labels drawn among these positives; population: rows drawn as well",
+        "know which question you ask",
+        "this project's documentation, Validity",
+    ),
+    "flagged": (
+        "Rows predicted positive: with a score at the threshold or above, or among the top.",
+        "score >= threshold",
+        "nothing",
+        JAIN,
+    ),
+    "ruled out": (
+        "Shares of hidden positives that would need more positives than there are rows somewhere.",
+        "a <= min over thresholds of unlabeled rate / labelled rate, with its chance",
+        "random labels",
+        CLAESEN,
+    ),
+    "robust": (
+        "The verdict's light: the claim holds however the assumptions move within what was found.",
+        "no check fails or warns of the share, and the interval is narrow beside the value",
+        "random labels",
+        "this project's documentation, Report",
+    ),
+    "depends on the prevalence": (
+        "The verdict's light: the claim holds in part of the interval of the share.",
+        "the interval is wide beside the value, or the share is in doubt",
+        "review the rows that say most: undercount plan",
+        "this project's documentation, Report",
+    ),
+    "not supported": (
+        "The verdict's light: a check fails, so that the numbers should not be reported.",
+        "see the checks, UC001 to UC015",
+        "do what the check advises",
+        "this project's documentation, Report",
+    ),
+    "weakest link": (
+        "The assumption or check to worry about first.",
+        "the worst finding; else how the share is known and whether labels are random",
+        "do what it says",
+        "this project's documentation, Report",
+    ),
+    "requirement": (
+        (
+            "A condition on a metric: met if its whole interval lies on the right side, failed if "
+            "on the wrong one, else inconclusive."
+        ),
+        "precision@0.7 >= 0.8 and fpr < 2%",
+        "exit codes 0, 1 and 3; a failing check makes all but failures inconclusive",
+        "this project's documentation, How to",
+    ),
+    "top": (
+        (
+            "So many rows of the highest scores, as a team can look at. Where the last one is tied "
+            "with others, each of them counts by its chance of being taken."
+        ),
+        "recall = (labelled above + f · labelled tied) / labelled; precision = π n recall / k",
+        "as precision, recall and lift need",
+        "this project's documentation, How to",
+    ),
+    "gain": (
+        (
+            "What the best threshold is better by than another. Choosing it on the same rows "
+            "flatters it, which drawing labels anew shows and takes off."
+        ),
+        "value of the best - value of the other - mean of the same among draws",
+        "random labels, prevalence",
+        "this project's documentation, How to",
+    ),
     "predicted positive rate": (
         "The share of all rows that is flagged. It is counted, not estimated.",
         "flagged share = prevalence · recall + (1 - prevalence) · FPR",
@@ -257,6 +420,11 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "move the threshold into the range of the scores",
     ),
     "uc014": (
+        "A model trained on found labels predicts the chance of being labelled.",
+        "at .5, scores average nearer to the labelled share than to the prevalence",
+        "one half of being positive is the label frequency times one half",
+    ),
+    "uc015": (
         "Labelled positives should score like the positives that reviews found.",
         "a trend over the strata of the plan; warns below p = .05",
         "if they do not, the labels are no random sample and reviews alone lead",
@@ -276,8 +444,23 @@ ALIASES = {
     "ll": "lee liu",
     "Γ": "gamma",
     "hidden positives": "unlabeled prevalence",
-    "tpr": "recall",
     "false negative rate": "fnr",
+    "false positive rate": "fpr",
+    "true positive rate": "tpr",
+    "unlabeled = negative": "naive",
+    "data set": "target",
+    "dataset": "target",
+    "population": "target",
+    "interval": "true value",
+    "confidence level": "true value",
+    "labelling bias": "gamma",
+    "met": "requirement",
+    "failed": "requirement",
+    "inconclusive": "requirement",
+    "decision curve": "net benefit",
+    "cost": "expected cost",
+    "hidden": "unlabeled prevalence",
+    "random sample": "random labels",
     "negative predictive value": "npv",
     "youden": "informedness",
     "review": "reviews",

@@ -12,6 +12,7 @@ from undercount.errors import Check
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation, MetricRow
+from undercount.read.metric_name import place_words
 from undercount.read.review_price import price_reviews
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ def metric_title(metric: str) -> str:
 def title(row: MetricRow) -> str:
     """Name a row as people say it."""
     name = metric_title(row.metric)
+    if row.top is not None:
+        return f"{name}{place_words(None, row.top)}"
     return name if row.threshold is None else f"{name}@{row.threshold:g}"
 
 
@@ -84,9 +87,9 @@ def hidden_words(evaluation: Evaluation) -> str:
     span = shares.unlabeled_prevalence_interval
     ends = f" ({percent(span.low)} – {percent(span.high)})" if span else ""
     how = evaluation.source.replace("_", " ")
-    if evaluation.estimates:
-        how = f"estimated from {len(evaluation.estimates)} methods"
-    if evaluation.estimates or evaluation.interval not in ("", "own", "calibrated"):
+    if evaluation.share_estimates:
+        how = f"estimated from {len(evaluation.share_estimates)} methods"
+    if evaluation.share_estimates or evaluation.interval not in ("", "own", "calibrated"):
         how += f", interval {INTERVALS[evaluation.interval]}"
     if evaluation.share_model not in ("", evaluation.name):
         how += f", on the scores of {evaluation.share_model}"
@@ -109,8 +112,8 @@ def light(evaluation: Evaluation) -> str:
     """Judge the evaluation: "robust", "depends on the prevalence" or "not supported"."""
     if any(check.level == "fail" for check in evaluation.checks):
         return "not supported"
-    lead = find(evaluation, "precision") or find(evaluation, "roc_auc")
-    if lead is None or math.isnan(lead.estimate.value):
+    lead = find(evaluation, "precision") or find(evaluation, "roc_auc") or evaluation.rows[0]
+    if math.isnan(lead.estimate.value):
         return "not supported"
     relative = (lead.estimate.high - lead.estimate.low) / max(lead.estimate.value, 1e-12)
     warned = any(
@@ -366,7 +369,12 @@ def line(name: str, text: str, indent: int = 19) -> str:
     """Write a name and a text, wrapped beside it."""
     first = f" {name:<{indent - 2}} "
     return textwrap.fill(
-        text, WIDTH, initial_indent=first, subsequent_indent=" " * indent, break_long_words=False
+        text,
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,  # commands are copied
     )
 
 
@@ -396,16 +404,17 @@ def _facts(evaluation: Evaluation) -> list[tuple[str, Style]]:
 
 
 def _table(evaluation: Evaluation) -> list[tuple[str, Style]]:
+    rows = (*evaluation.rows, *evaluation.top_rows)
     level = f"{100 * evaluation.confidence_level:g} %"
-    width = max(18, *(len(title(row)) for row in evaluation.rows))
+    width = max(18, *(len(title(row)) for row in rows))
     # Negative values are longer; two spaces keep the columns apart.
-    span = max(24, *(len(value_words(row.estimate)) + 2 for row in evaluation.rows))
-    bounded = any(row.lower_bound is not None for row in evaluation.rows)
+    span = max(24, *(len(value_words(row.estimate)) + 2 for row in rows))
+    bounded = any(row.lower_bound is not None for row in rows)
     least = f"{'at least':<10}" if bounded else ""
     lines = _style(
         f" {'':<{width}}{'unlabeled = negative':>22}  {f'true value ({level})':<{span}}{least}needs"
     )
-    for row in evaluation.rows:
+    for row in rows:
         value, needs = value_words(row.estimate), needs_words(row)
         least = f"{bound_words(row):<10}" if bounded else ""
         naive = number(row.naive)
@@ -468,9 +477,10 @@ def _flagged_lines(evaluation: Evaluation, width: int) -> list[str]:
 
 
 def _meaning(evaluation: Evaluation) -> list[tuple[str, Style]]:
+    plain, change = plain_words(evaluation), change_words(evaluation)
     return [
-        *_style(line("In plain words", plain_words(evaluation)), "main"),
-        *_style(line("What would change", change_words(evaluation))),
+        *(_style(line("In plain words", plain), "main") if plain else []),
+        *(_style(line("What would change", change)) if change else []),
         *_style(line("Weakest link", weakest_link(evaluation))),
     ]
 

@@ -70,6 +70,7 @@ def as_page(evaluations: Sequence[Evaluation], story: Sequence[tuple[str, str]] 
     if not 1 <= len(evaluations) <= MOST_MODELS:
         raise InputError(f"a report holds 1 to {MOST_MODELS} models; got {len(evaluations)}")
     style, loader, script = read_asset("style.css"), read_asset("loader.js"), _script()
+    evaluations = [evaluation.standard() for evaluation in evaluations]
     first = evaluations[0]
     thresholds = [start_threshold(evaluation) for evaluation in evaluations]
     tables = [page_rows(*pair) for pair in zip(evaluations, thresholds, strict=True)]
@@ -81,7 +82,7 @@ def as_page(evaluations: Sequence[Evaluation], story: Sequence[tuple[str, str]] 
         compared=_compare(evaluations, tables),
         titles={row.metric: metric_title(row.metric) for row in tables[0]},
         checks=[(evaluation.name, evaluation.checks) for evaluation in evaluations],
-        estimates=[(name, percent(e.value)) for name, e in first.estimates.items()],
+        estimates=[(name, percent(e.value)) for name, e in first.share_estimates.items()],
         story=story,
         reviewed=_reviewed(first),
         version=__version__,
