@@ -229,9 +229,8 @@ def rounds(repeats):
             for m in METRICS
         },
     )
-    print(
-        f"F1 held at all of {len(looks)} looks: fixed plan {np.mean(every[False]):.3f}, sequential {np.mean(every[True]):.3f}"
-    )
+    fixed, anytime = (float(np.mean(every[kind])) for kind in (False, True))
+    print(f"F1 held at all of {len(looks)} looks: fixed {fixed:.3f}, sequential {anytime:.3f}")
 
 
 def look_holds(counts, reviews, n, sequential, threshold, expected):
@@ -244,9 +243,8 @@ def look_holds(counts, reviews, n, sequential, threshold, expected):
 
 def real(repeats, folder):
     """Print errors and coverage on real rows scored out of fold, some of their labels hidden."""
-    print(
-        "| rows | n | prevalence | AUC | labels | reviews | RMSE F1 | uniform | coverage precision, recall, F1, AUC, AP |"
-    )
+    names = "rows | n | prevalence | AUC | labels | reviews | RMSE F1 | uniform"
+    print(f"| {names} | coverage precision, recall, F1, AUC, AP |")
     print("|---" * 9 + "|")
     for name in ("bank", "spambase", "pendigit", "landsat_jain", "covtype_40k", "shuttle"):
         frame = pd.read_parquet(Path(folder) / f"{name}.parquet")
@@ -271,7 +269,8 @@ def real(repeats, folder):
                     )
             held = ", ".join(f"{ours.coverage(m):.3f}" for m in METRICS)
             print(
-                f"| {name} | {len(score):,} | {truth.mean():.3f} | {expected['roc_auc']:.3f} | slope {slope:+g} | "
+                f"| {name} | {len(score):,} | {truth.mean():.3f} | {expected['roc_auc']:.3f} | "
+                f"slope {slope:+g} | "
                 f"{budget} | {ours.rmse('f1'):.4f} | {plain.rmse('f1'):.4f} | {held} |", flush=True,
             )  # fmt: skip
 

@@ -217,12 +217,12 @@ def evaluate_models(
     sampling: Sampling = "single-sample",
     target: Target | None = None,
     confidence_level: float = 0.95,
+    top: float | None = None,
+    metrics: Sequence[str] | None = None,
     reviews: Reviews | None = None,
     labels: Labels | None = None,
     sequential: bool = False,
     audited: bool = False,
-    top: float | None = None,
-    metrics: Sequence[str] | None = None,
     **options: Any,
 ) -> dict[str, Evaluation]:
     """Evaluate models on the same rows, which have one share of hidden positives.
@@ -242,10 +242,10 @@ def evaluate_models(
     for model in models.values():
         model.counts.require("positive", "unlabeled")
     target = target or ("dataset" if sampling == "single-sample" else "population")
-    wanted = Wanted(target, confidence_level, top, metrics)
     counts = {name: model.counts for name, model in models.items()}
     about: dict[str, Any] = {"sampling": sampling, "target": target}
     about["confidence_level"] = confidence_level
+    wanted = Wanted(target, confidence_level, top, metrics)
     if audited:
         if reviews is not None or sampling == "case-control":
             raise InputError(

@@ -145,14 +145,14 @@ class Evaluation:
         The model from whose scores the share was estimated: the sharpest on these rows.
     naive_curve : OperatingCurve
         The curve that calls every unlabeled row negative.
+    reviewed : Reviewed, optional
+        What reviewed rows say, with and without random labels; the table is that of its headline.
     top_rows : tuple of MetricRow
         Precision, recall and lift of so many rows of the highest scores, if they were asked for.
     backend : str
         The library of the frame that was read, in which `to_frame` answers; empty for arrays.
     origin : str
         Data and columns as a command line names them; empty if there was none.
-    reviewed : Reviewed, optional
-        What reviewed rows say, with and without random labels; the table is that of its headline.
 
     Examples
     --------
@@ -183,10 +183,10 @@ class Evaluation:
     resamples: Resamples | None = field(default=None, repr=False)
     share_model: str = ""
     naive_curve: OperatingCurve = field(kw_only=True, repr=False)
+    reviewed: Reviewed | None = field(default=None, kw_only=True, repr=False)
     backend: str = field(default="", kw_only=True, repr=False)
     top_rows: tuple[MetricRow, ...] = field(default=(), kw_only=True)
     origin: str = field(default="", kw_only=True)
-    reviewed: Reviewed | None = field(default=None, kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -318,8 +318,11 @@ class Evaluation:
         """Estimate one metric, the interval of an estimated share added as it was asked."""
         if self.reviewed is not None:
             if place.get("top") is not None:
-                raise InputError(f"{named('top')} does not go with {named('reviews')} yet")
-            return self.reviewed.estimate(metric, threshold, counts=counts)
+                raise InputError(
+                    f"reviews are read at a threshold; leave {named('top')} out", argument="top"
+                )
+            beta = place.get("beta", 1.0)
+            return self.reviewed.estimate(metric, threshold, counts=counts, beta=beta)
         options: dict[str, Any] = {
             "threshold": threshold,
             "target": self.target,
@@ -517,6 +520,11 @@ class Evaluation:
         `gain` is corrected for that by drawing labels anew, the point's own metrics are not.
         Wrong when: few rows are labelled.
         """
+        if self.reviewed is not None and self.reviewed.labels == "any":
+            raise InputError(
+                "the best threshold is searched by random labels, which this evaluation does not "
+                f"suppose; pass {named('labels', repr('random'))}, or sweep over thresholds"
+            )
         search = ThresholdSearch(self.counts, self.shares, self.target, self.confidence_level)
         over = self.threshold if over is None else over
         return search.best(Goal.of(metric, at_least, cost), over)

@@ -238,8 +238,8 @@ def next_design(counts: ScoreCounts, reviews: Reviews, *, budget: int) -> Review
 
     Strata stay as they are, and the rows of the new round are drawn from those not answered yet, so
     that within each stratum all verdicts are one random sample without replacement. How many a
-    stratum gets depends on what was found, which biases estimates by an order less than their
-    error.
+    stratum gets depends on what all verdicts together showed, never on its own alone, which would
+    bias the estimate.
 
     Examples
     --------
@@ -257,10 +257,13 @@ def next_design(counts: ScoreCounts, reviews: Reviews, *, budget: int) -> Review
     posterior = working_posterior(counts, design.unlabeled_prevalence)
     found = ReviewedMetrics(ReviewedCells(counts, reviews, posterior))
     group, rows = found.cells.group, found.cells.unlabeled_rows
+    # By what all verdicts together showed: were strata that showed nothing left alone, what they
+    # hide would be missed on average.
+    smooth = replace(found.shares, share=found.cells.recalibrated)
     wanted = np.zeros(len(rows))
     for name in design.goal:
         gradient = found.gradient(name, _threshold_of(name, design.threshold))
-        own = found.shares.variance(gradient.turned, len(rows))
+        own = smooth.variance(gradient.turned, len(rows))
         total = float(rows @ np.sqrt(own))
         wanted += own / total**2 if total > 0 else 0.0
     part = np.asarray(design.n_unlabeled * np.sqrt(wanted)[group], dtype=float)

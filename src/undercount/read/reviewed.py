@@ -17,7 +17,7 @@ from undercount.assume.reviews import (
     working_posterior,
 )
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, OperatingCurve, OperatingPoint, metric_names, read_metric
+from undercount.curve import FloatArray, OperatingCurve, metric_names
 from undercount.errors import (
     CODES,
     Check,
@@ -27,7 +27,6 @@ from undercount.errors import (
     named,
 )
 from undercount.estimate import Estimate
-from undercount.metric_facts import FACTS
 from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.intervals.review_labels import CombinedMetrics, LabelledStrata
 from undercount.shares import Sampling, Shares
@@ -176,9 +175,10 @@ class Reviewed:
         *,
         labels: Labels | None = None,
         counts: ScoreCounts | None = None,
+        beta: float = 1.0,
     ) -> Estimate:
         """Estimate a metric; without `labels`, as the headline does."""
-        return self.metrics(labels, counts).estimate(metric, threshold)
+        return self.metrics(labels, counts).estimate(metric, threshold, beta=beta)
 
     def curve(
         self, labels: Labels | None = None, counts: ScoreCounts | None = None
@@ -196,13 +196,6 @@ class Reviewed:
         curve = self.curve()
         with collect_warnings(UndefinedMetricWarning):
             return {"threshold": curve.threshold, metric: getattr(curve, metric)}
-
-    def best_point(self, metric: str) -> OperatingPoint:
-        """Return the point where a metric is best."""
-        curve = self.curve()
-        value = read_metric([curve], metric)[0] * (1 if FACTS[metric].higher_is_better else -1)
-        best = int(np.argmax(np.where(np.isfinite(value), value, -np.inf)))
-        return curve.at(float(curve.threshold[best]))
 
     def share(self) -> Estimate:
         """Return the share of positives among the unlabeled rows, as the headline has it."""

@@ -124,8 +124,8 @@ class LabelledStrata:
     def p_value(self) -> float:
         """Chance of labels that differ as much in score from all positives, were they random.
 
-        A trend over the ranks of the strata: labelled positives less label frequency times positives found, each
-        stratum weighted by the inverse of its variance, two-sided.
+        A trend over the ranks of the strata: labelled positives less label frequency times
+        positives found, each stratum weighted by the inverse of its variance, two-sided.
         """
         chance, _, total, reviewed = self._fitted
         residual = self.labelled - chance * (self.labelled + self.hidden)
