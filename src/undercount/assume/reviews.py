@@ -17,7 +17,7 @@ from undercount.errors import InputError, named
 IntArray = NDArray[np.intp]
 NOT_ANSWERED = -1
 # No row is taken for surely positive by its score alone.
-_MOST = 0.98
+MOST = 0.98
 # Part of the working posterior that is smooth, and how steep that is beside the labels.
 GUARD, GUARD_SLOPE = 0.2, 0.5
 # Spread of what verdicts may add to the log odds of the posterior, and of their slope around 1.
@@ -279,7 +279,7 @@ def working_posterior(counts: ScoreCounts, unlabeled_prevalence: float) -> Float
     smooth = np.exp(GUARD_SLOPE * _log_odds_slope(counts) * _normal_rank(counts))
     guess = (1 - GUARD) * _scaled(odds, unlabeled) + GUARD * _scaled(smooth, unlabeled)
     hidden = unlabeled_prevalence * counts.n_unlabeled
-    return np.asarray(np.clip(hidden * guess, 1e-9, _MOST))
+    return np.asarray(np.clip(hidden * guess, 1e-9, MOST))
 
 
 def _scaled(odds: FloatArray, unlabeled: FloatArray) -> FloatArray:
@@ -421,7 +421,7 @@ class ReviewedCells:
         # As many positives, spread more evenly.
         even = np.sqrt(found)
         even *= float(self.unlabeled @ found) / max(float(self.unlabeled @ even), 1e-300)
-        return np.asarray((1 - EVEN) * found + EVEN * np.minimum(even, _MOST))
+        return np.asarray((1 - EVEN) * found + EVEN * np.minimum(even, MOST))
 
     @cached_property
     def hidden(self) -> FloatArray:

@@ -170,6 +170,31 @@ output_options = _options(
 )
 
 
+review_options = _options(
+    click.option(
+        "--reviews",
+        multiple=True,
+        metavar="FILE",
+        help="Answered review file of undercount plan; repeat for parts of one plan.",
+    ),
+    click.option(
+        "--labels",
+        type=click.Choice(["any", "random"]),
+        help="Whether reviews alone carry the answer (any), or with labels taken for random.",
+    ),
+    click.option(
+        "--sequential",
+        is_flag=True,
+        help="Intervals that hold at every look while verdicts come in; wider.",
+    ),
+    click.option(
+        "--audited",
+        is_flag=True,
+        help="The rows labelled 1 or 0 are a random sample of all rows that somebody verified.",
+    ),
+)
+
+
 def data_name(data: Sequence[str | None]) -> str:
     """Name what was read by its files, without their folders; nothing if there are none."""
     files = ["standard input" if path == "-" else Path(path).name for path in data if path]
@@ -215,3 +240,9 @@ def share_arguments(options: dict[str, Any], sampling: str) -> dict[str, Any]:
         "sampling": options["sampling"] or sampling,
         "random_state": options["seed"],
     }
+
+
+def review_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments of `evaluate` that review options and verdicts give."""
+    given = {name: options[name] for name in ("labels", "sequential", "audited") if options[name]}
+    return {"reviews": options["verdicts"], **given} if "verdicts" in options else given

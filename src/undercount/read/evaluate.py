@@ -206,11 +206,9 @@ class CountedModel:
 
     def reviews_of(self, reviews: Reviews) -> Reviews:
         """Return the reviews, whose scores must be those of these rows."""
-        return (
-            check_scores(reviews, self.recount.scores)
-            if isinstance(self.recount, RecountableRows)
-            else reviews
-        )
+        if not isinstance(self.recount, RecountableRows):
+            return reviews
+        return check_scores(reviews, self.recount.scores)
 
 
 def evaluate_models(

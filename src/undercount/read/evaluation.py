@@ -162,6 +162,8 @@ class Evaluation:
         Precision, recall and lift of so many rows of the highest scores, if they were asked for.
     backend : str
         The library of the frame that was read, in which `to_frame` answers; empty for arrays.
+    origin : str
+        Data and columns as a command line names them; empty if there was none.
 
     Examples
     --------
@@ -197,6 +199,7 @@ class Evaluation:
     reviewed: Reviewed | None = field(default=None, kw_only=True, repr=False)
     backend: str = field(default="", kw_only=True, repr=False)
     top_rows: tuple[MetricRow, ...] = field(default=(), kw_only=True)
+    origin: str = field(default="", kw_only=True)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -325,7 +328,8 @@ class Evaluation:
             bound = value if bounded and grows(metric, value, self.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
             if certain:
-                estimate = replace(estimate, low=max(estimate.low, value))
+                ends = {end: max(getattr(estimate, end), value) for end in ("value", "low", "high")}
+                estimate = replace(estimate, **ends)
             rows.append(MetricRow(metric, threshold, value, estimate, bound, certain))
         return tuple(rows)
 

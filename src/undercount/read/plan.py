@@ -441,7 +441,7 @@ def plan_reviews(
     labels, scores = read_labels(y, unlabeled), read_scores(score)
     weights = None if sample_weight is None else read_weights(sample_weight, len(scores))
     pool = np.flatnonzero(labels == -1)
-    knots = _knots(scores[pool]) if len(scores) == len(labels) else []
+    knots = knots_of(scores[pool]) if len(scores) == len(labels) else []
     knots += [] if threshold is None else [float(threshold)]
     knots += [] if reviews is None else [float(edge) for edge in reviews.design.edges]
     counts = ScoreCounts.from_rows(
@@ -497,7 +497,7 @@ def guess_share(
     return max(float(found.unlabeled_prevalence_), 1 / max(counts.n_unlabeled, 2.0))
 
 
-def _knots(scores: Any) -> list[float]:
+def knots_of(scores: Any) -> list[float]:
     """Return quantiles of the unlabeled scores, of a part of them if there are many."""
     if len(scores) == 0:
         return []

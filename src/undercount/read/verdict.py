@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from undercount.read.evaluation import Evaluation
 
 OTHERS = (UndefinedMetricWarning, SmallSampleWarning)
-Light: TypeAlias = Literal["robust", "given", "depends", "unsupported"]
+Light: TypeAlias = Literal["robust", "reviewed", "given", "depends", "open", "unsupported"]
 # Shares at which a claim is tried, from none to the largest that the scores allow.
 TRIED = 17
 # Halvings of the step between two of them, to find where the claim starts to hold.
@@ -46,11 +46,12 @@ class ClaimVerdict:
 
     Attributes
     ----------
-    light : {"robust", "given", "depends", "unsupported"}
+    light : {"robust", "reviewed", "given", "depends", "open", "unsupported"}
         "robust": the claim holds for every share of hidden positives that the scores allow, given
         random and pure labels. "given": it holds at the share that the user gave. "depends": it
-        holds in part of the interval of the share. "unsupported": it holds nowhere in it, or a
-        check forbids any claim.
+        holds in part of the interval of the share. "reviewed": reviewed rows say so, whatever
+        the share. "open": they leave it open. "unsupported": it holds nowhere, or a check forbids
+        any claim.
     claim : Requirement or None
         What is judged; None if the metric does not exist or is nothing but 0.
     required : bool
@@ -90,6 +91,8 @@ def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
     """Judge the claim of an evaluation, or the one that its leading number suggests."""
     required = evaluation.claim is not None
     about = evaluation.claim or _lead(evaluation)
+    if evaluation.reviewed is not None:
+        return _judge_reviewed(evaluation, about, required=required)
     trial = _Trial(evaluation, about, evaluation.counts_at(about.threshold))
     claim = evaluation.claim or trial.suggest()
     if claim is None:
@@ -108,6 +111,20 @@ def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
         _grave(evaluation),
     )
     return replace(verdict, light="unsupported") if verdict.reason else verdict
+
+
+def _judge_reviewed(
+    evaluation: "Evaluation", about: Requirement, *, required: bool
+) -> ClaimVerdict:
+    """Judge a claim by what reviewed rows say, which needs no share of hidden positives."""
+    found = evaluation.estimate(about.metric, about.threshold)
+    claim = about if required else replace(about, value=round_goal(found.low))
+    if math.isnan(found.value) or not (required or claim.value > 0):
+        return ClaimVerdict("unsupported", None, reason=_grave(evaluation))
+    outcome = claim.verdict(found)
+    lights: dict[str, Light] = {"met": "reviewed", "failed": "unsupported"}
+    light = "unsupported" if _grave(evaluation) else lights.get(outcome, "open")
+    return ClaimVerdict(light, claim, required, reason=_grave(evaluation))
 
 
 def _light(evaluation: "Evaluation", found: list[bool | None], inside: list[bool | None]) -> Light:

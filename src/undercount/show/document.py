@@ -12,7 +12,7 @@ from undercount.counts import CLASSES, ScoreCounts
 from undercount.estimate import Interval
 from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.read.requirement import Requirement
-from undercount.show.text import check_facts, plain_words, weakest_link
+from undercount.show.text import both_answers, check_facts, plain_words, weakest_link
 from undercount.show.verdict_words import change_words, judged_words, light_words
 
 SCHEMA = "undercount/evaluation/1"
@@ -76,6 +76,43 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
             "claim": judged_words(evaluation),
             "change": change_words(evaluation),
             "weakest": weakest_link(evaluation),
+        },
+        **({"reviews": _reviews(evaluation)} if evaluation.reviewed is not None else {}),
+    }
+
+
+def _reviews(evaluation: Evaluation) -> dict[str, Any]:
+    """Return how many rows were reviewed, the test of random labels, and both answers."""
+    reviewed = evaluation.reviewed
+    assert reviewed is not None  # noqa: S101 - asked only then
+    design = reviewed.reviews.design
+    return {
+        "planned": reviewed.n_planned,
+        "answered": reviewed.n_answered,
+        "positive": reviewed.n_positive,
+        "labels": reviewed.labels,
+        "sequential": reviewed.sequential,
+        "random_labels": {"p_value": plain(reviewed.p_value), "rejected": reviewed.rejected},
+        "goal": list(design.goal),
+        "strata": [
+            {"edge": plain(edge), "unlabeled": int(rows), "answered": int(size)}
+            for edge, rows, size in zip(
+                design.edges, design.n_unlabeled, reviewed.reviews.sizes, strict=True
+            )
+        ],
+        "answers": {
+            kind: [
+                {
+                    "metric": row.metric,
+                    "threshold": row.threshold,
+                    "estimate": plain(found[kind].value),
+                    "low": plain(found[kind].low),
+                    "high": plain(found[kind].high),
+                }
+                for row, found in both_answers(evaluation)
+                if kind in found
+            ]
+            for kind in ("any", "random")
         },
     }
 

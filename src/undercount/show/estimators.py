@@ -19,8 +19,8 @@ from undercount.show.text import WIDTH
 VERDICTS = {
     "agree": ": the methods agree.",
     "close": ": close on the whole scale, but precision and F1 move about as much as the share "
-    "itself. Verify a random sample of unlabeled rows if they matter.",
-    "apart": ": the scores do not settle the question. Verify a random sample of unlabeled rows.",
+    "itself. Review some rows (undercount plan) if they matter.",
+    "apart": ": the scores do not settle the question. Review some rows (undercount plan).",
 }
 
 

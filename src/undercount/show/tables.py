@@ -11,8 +11,11 @@ from undercount.errors import Check
 from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.show.spoken import number
 from undercount.show.text import (
+    ANSWERS,
+    both_answers,
     bound_words,
     hidden_words,
+    labels_words,
     missing_words,
     needs_words,
     plain_words,
@@ -43,12 +46,27 @@ def as_markdown(evaluation: Evaluation) -> str:
     for row in (*evaluation.rows, *evaluation.top_rows):
         title, naive, *_, least, needs = _cells(row)
         lines.append(f"| {title} | {naive} | {value_words(row.estimate)} | {least} | {needs} |")
+    lines += _reviews(evaluation)
     lines += ["", f"**{light_words(evaluation)}**: {judged_words(evaluation)}", ""]
     lines += [plain_words(evaluation), "", change_words(evaluation) + ".", ""]
     missing = missing_words(evaluation)
     lines += [f"Threshold: {missing}.", ""] if missing else []
     lines += [f"- **{found.code}** ({found.level}): {found.message}" for found in _bad(evaluation)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _reviews(evaluation: Evaluation) -> list[str]:
+    """Write the answers of reviews alone and with random labels, and the test between them."""
+    answers = both_answers(evaluation)
+    if not answers:
+        return []
+    kinds = list(answers[0][1])
+    lines = ["", f"| metric | {' | '.join(ANSWERS[kind] for kind in kinds)} |"]
+    lines.append("|---|" + "---:|" * len(kinds))
+    for row, found in answers:
+        values = " | ".join(value_words(found[kind]) for kind in kinds)
+        lines.append(f"| {_cells(row)[0]} | {values} |")
+    return [*lines, "", f"Labels: {labels_words(evaluation)}."]
 
 
 def as_csv(evaluations: Sequence[Evaluation]) -> str:

@@ -256,6 +256,42 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "random labels, prevalence",
         JAIN,
     ),
+    "reviews": (
+        "Unlabeled rows that somebody looked at because a plan drew them, with the verdicts.",
+        "hidden positives = Σ m + Σ over reviewed rows (verdict - m) / chance, m a guess",
+        "right verdicts; nothing of the labels",
+        "model-assisted survey estimation: Särndal, Swensson and Wretman 1992",
+    ),
+    "plan": (
+        "Which unlabeled rows to look at, best first; any beginning of it is a valid sample.",
+        "strata of the score; reviews in each as spread of a verdict × what it moves the goal",
+        "scores; a guess of the hidden share, which only makes it sharper",
+        "Neyman 1934 (optimum allocation)",
+    ),
+    "stratum": (
+        "A range of scores from which rows to review are drawn at random.",
+        "strata are narrow where a verdict says much, and cut at the threshold",
+        "scores",
+        "Neyman 1934",
+    ),
+    "chance": (
+        "How likely a row was to be chosen for review; a verdict stands for 1/chance rows.",
+        "reviews in the stratum / unlabeled rows in the stratum",
+        "the plan",
+        "Horvitz and Thompson 1952",
+    ),
+    "half-width": (
+        "Half the width of an interval: the ± behind a value.",
+        "(high - low) / 2",
+        "nothing",
+        "this project's documentation",
+    ),
+    "any labels": (
+        "Reviews alone carry the answer: a labelled row is positive, whoever labelled it and why.",
+        "no chance of being labelled enters",
+        "reviews drawn by a plan, right verdicts",
+        "this project's documentation",
+    ),
     "naive": (
         "The value if every unlabeled row is called negative, as most tools do.",
         "labelled rows against all others",
@@ -372,7 +408,7 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     "uc002": (
         "The estimators of the prevalence should agree.",
         "they lie within .05, or half their median, of each other",
-        "verify a random sample of unlabeled rows",
+        "review the rows that say most: undercount plan",
     ),
     "uc003": ("There should be enough labels.", "at least 30 labelled rows", "label more"),
     "uc004": ("Few rows should share a score.", "at most 20 % do", "use the raw score"),
@@ -401,7 +437,7 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     "uc011": (
         "The scores should identify the prevalence.",
         "the Consensus estimator's interval is narrow enough",
-        "verify a random sample of unlabeled rows",
+        "review the rows that say most: undercount plan",
     ),
     "uc013": (
         "A threshold should flag some rows, and not all.",
@@ -412,6 +448,11 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "A model trained on found labels predicts the chance of being labelled.",
         "at .5, scores average nearer to the labelled share than to the prevalence",
         "one half of being positive is the label frequency times one half",
+    ),
+    "uc015": (
+        "Labelled positives should score like the positives that reviews found.",
+        "a trend over the strata of the plan; warns below p = .05",
+        "if they do not, the labels are no random sample and reviews alone lead",
     ),
     "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
 }
@@ -507,6 +548,12 @@ ALIASES = {
     "random sample": "random labels",
     "negative predictive value": "npv",
     "youden": "informedness",
+    "review": "reviews",
+    "strata": "stratum",
+    "budget": "plan",
+    "goal": "plan",
+    "reviews alone": "any labels",
+    "with random labels": "random labels",
 }
 
 

@@ -5,7 +5,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -14,8 +14,12 @@ from undercount.errors import Check
 from undercount.estimate import Estimate
 from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.read.metric_name import place_words
+from undercount.read.review_price import price_reviews
 from undercount.show.spoken import metric_title, number, percent
 from undercount.show.verdict_words import change_words, judged_words, light_words
+
+if TYPE_CHECKING:
+    from undercount.read.reviewed import Labels
 
 SAMPLING = {
     "single-sample": "single-sample (labelled rows are part of the sample)",
@@ -31,6 +35,8 @@ INTERVALS = {
 }
 # What a share of the flagged cases is said of: ten, unless that would round to none.
 TENTHS, HUNDREDTHS = 0.05, 0.005
+# Checks of doubts that verdicts on some rows would settle.
+REVIEWABLE = ("UC001", "UC002", "UC003", "UC007", "UC008", "UC011", "UC012")
 
 
 def title(row: MetricRow) -> str:
@@ -144,16 +150,91 @@ def findings(evaluation: Evaluation) -> list[Check]:
 
 
 def weakest_link(evaluation: Evaluation) -> str:
-    """Name the assumption to worry about first."""
+    """Name the assumption to worry about first, and what would settle it at which price."""
     bad = findings(evaluation)
     if bad:
-        return f"{check_words(bad[0])} ({bad[0].code} {bad[0].level})"
+        words = f"{check_words(bad[0])} ({bad[0].code} {bad[0].level})"
+        return words + (review_words(evaluation) if bad[0].code in REVIEWABLE else "")
+    fair = "Are the labelled positives a fair sample of all positives?"
+    if evaluation.reviewed is not None:
+        if evaluation.reviewed.audited:
+            return "Are the verified rows a random sample of all rows?"
+        if evaluation.reviewed.labels == "any":
+            return "Are the verdicts right? Nothing is supposed of the labels."
+        p = f"p = {evaluation.reviewed.p_value:.2g}"
+        return f"{fair} The reviews do not contradict it ({p}); reviews alone need it not."
     if evaluation.source == "estimated":
-        return (
-            "The prevalence is an estimate: verify a random sample of unlabeled rows. And are the "
-            "labelled positives a fair sample of all positives?"
+        fair = f"The prevalence is an estimate. And {fair[0].lower()}{fair[1:]}"
+    return fair + review_words(evaluation)
+
+
+def review_words(evaluation: Evaluation) -> str:
+    """Write the command that chooses rows to look at, and what their verdicts would buy."""
+    price = price_reviews(evaluation)
+    if price is None:
+        return ""
+    at = "" if evaluation.threshold is None else f"{evaluation.threshold:g}"
+    if evaluation.origin:
+        cut = f" --threshold {at}" if at else ""
+        command = f"undercount plan {evaluation.origin}{cut} --budget {price.budget}"
+    else:
+        cut = f", threshold={at}" if at else ', goal="roc_auc"'
+        command = f"uc.plan_reviews(y, score, budget={price.budget}{cut})"
+    bought = ""
+    if price.helps:
+        name = metric_title(price.metric)
+        bought = f"   {name} ± {half_width(price.before)} → ± {half_width(price.after)}"
+    return f" → {command}{bought}"
+
+
+def half_width(value: float) -> str:
+    """Write half the width of an interval with two digits, if it is not very small."""
+    return f"{value:.2f}" if value >= 0.095 else f"{value:.3f}"  # noqa: PLR2004 - readability
+
+
+# Metrics of which both answers are shown, beside those of the table.
+BOTH_ANSWERS = ("precision", "recall", "f1", "roc_auc", "average_precision")
+ANSWERS = {"any": "reviews alone", "random": "with random labels"}
+
+
+def both_answers(evaluation: Evaluation) -> list[tuple[MetricRow, dict[str, Estimate]]]:
+    """Return rows of the table with the answers of reviews alone, and with random labels."""
+    reviewed = evaluation.reviewed
+    if reviewed is None or reviewed.audited:
+        return []
+    kinds: list[Labels] = ["any", "random"] if reviewed.testable else ["any"]
+    return [
+        (
+            row,
+            {kind: reviewed.estimate(row.metric, row.threshold, labels=kind) for kind in kinds},
         )
-    return "Are the labelled positives a fair sample of all positives?"
+        for row in evaluation.rows
+        if row.metric in BOTH_ANSWERS
+    ]
+
+
+def labels_words(evaluation: Evaluation) -> str:
+    """Say whether labels look like a random sample of the positives, and which answer leads."""
+    reviewed = evaluation.reviewed
+    assert reviewed is not None  # noqa: S101 - asked only then
+    if not reviewed.testable:
+        return "not used: the answer rests on the reviews alone"
+    leads = f"the table is that of {ANSWERS[reviewed.labels].replace('with', 'reviews with')}"
+    if reviewed.rejected:
+        return (
+            f"no random sample: they do not score like the positives found "
+            f"(p = {reviewed.p_value:.2g}); {leads}"
+        )
+    return f"score like the positives found (p = {reviewed.p_value:.2g}); {leads}"
+
+
+def before_words(before: Evaluation, after: Evaluation) -> str:
+    """Say what reviews have changed."""
+    row = find(after, "precision") or find(after, "roc_auc")
+    old = None if row is None else find(before, row.metric)
+    if row is None or old is None:
+        return ""
+    return f"{title(row)} {value_words(old.estimate)} → {value_words(row.estimate)}"
 
 
 def check_facts(check: Check) -> dict[str, str]:
@@ -194,7 +275,8 @@ def print_evaluation(evaluation: Evaluation, *, heading: bool = False) -> None:
 
 def styled_lines(evaluation: Evaluation) -> list[tuple[str, Style]]:
     """Write the same line by line, with what each is."""
-    blocks = [_facts(evaluation), _table(evaluation), _meaning(evaluation), _checks(evaluation)]
+    blocks = [_facts(evaluation), _table(evaluation), _reviews(evaluation)]
+    blocks += [_meaning(evaluation), _checks(evaluation)]
     lines: list[tuple[str, Style]] = []
     for block in blocks:
         lines += [("", "plain")] if lines and block else []
@@ -206,7 +288,12 @@ def line(name: str, text: str, indent: int = 19) -> str:
     """Write a name and a text, wrapped beside it."""
     first = f" {name:<{indent - 2}} "
     return textwrap.fill(
-        text, WIDTH, initial_indent=first, subsequent_indent=" " * indent, break_long_words=False
+        text,
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,  # commands are copied
     )
 
 
@@ -273,6 +360,20 @@ def _table(evaluation: Evaluation) -> list[tuple[str, Style]]:
     for text in (*_flagged_lines(evaluation, width), *_bound_note(evaluation)):
         lines += _style(text)
     return lines
+
+
+def _reviews(evaluation: Evaluation) -> list[tuple[str, Style]]:
+    """List both answers, and the test that chooses between them."""
+    answers = both_answers(evaluation)
+    if not answers:
+        return []
+    width = max(18, *(len(title(row)) for row, _ in answers))
+    kinds = list(answers[0][1])
+    lines = _style(f" {'':<{width}}" + "".join(f"{ANSWERS[kind]:<26}" for kind in kinds))
+    for row, found in answers:
+        cells = "".join(f"{value_words(found[kind]):<26}" for kind in kinds)
+        lines += _style(f" {title(row):<{width}}{cells}".rstrip())
+    return [*lines, *_style(line("Labels", labels_words(evaluation)))]
 
 
 def _bound_note(evaluation: Evaluation) -> list[str]:
@@ -342,3 +443,24 @@ def truth_text(
             lines.append(f" {name:<34}{numbers}   {inside}")
     lines.append(f" hidden positives among the unlabeled: {percent(hidden)} in truth")
     return "\n".join(lines)
+
+
+def tell_story(
+    before: Evaluation, after: Evaluation, truth: Sequence[float]
+) -> list[tuple[str, str]]:
+    """Tell how the main number came nearer to the truth: what was done → the number."""
+    row = find(after, "precision") or after.rows[0]
+    place = [each.metric for each in before.rows].index(row.metric)
+    old, reviewed = before.rows[place], after.reviewed
+    n_answered = 0 if reviewed is None else reviewed.n_answered
+    return [
+        (f"{title(row)}, unlabeled rows called negative", number(old.naive)),
+        ("from labels and scores alone", value_words(old.estimate)),
+        (f"after {n_answered} reviews chosen by a plan", value_words(row.estimate)),
+        ("the hidden truth", number(truth[place])),
+    ]
+
+
+def story_text(story: Sequence[tuple[str, str]]) -> str:
+    """Write the story line by line."""
+    return "\n".join(["", *(f" {what:<46}{value}" for what, value in story)])

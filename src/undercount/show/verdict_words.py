@@ -14,6 +14,8 @@ from undercount.show.spoken import ROUNDING, metric_title, percent
 
 LIGHTS = {
     "robust": "robust",
+    "reviewed": "supported by reviews",
+    "open": "reviews leave it open",
     "depends": "depends on the prevalence",
     "unsupported": "not supported",
 }
@@ -85,6 +87,8 @@ def change_words(evaluation: Evaluation) -> str:
     name = claim_words(verdict.claim, evaluation.threshold)
     if verdict.reason is not None:
         return f"{name} cannot be claimed while {verdict.reason.code} stands"
+    if evaluation.reviewed is not None:
+        return _reviewed_change(evaluation)
     if verdict.holds is None:
         return f"{name} {NOWHERE}"
     limits = share_words(evaluation, verdict.holds)
@@ -96,6 +100,16 @@ def change_words(evaluation: Evaluation) -> str:
     if not limits:
         return f"{name} holds whatever the prevalence" + (f" · {bias}" if bias else "")
     return f"{name} holds {limits}" + (f" · {bias}" if bias else "")
+
+
+def _reviewed_change(evaluation: Evaluation) -> str:
+    """Say what would change what reviewed rows say."""
+    reviewed = evaluation.reviewed
+    if reviewed is not None and reviewed.audited:
+        return "verified rows that are no random sample"
+    wrong = "verdicts that are wrong"
+    random = reviewed is not None and reviewed.labels == "random"
+    return f"labels that are no random sample, or {wrong}" if random else wrong
 
 
 def _held(evaluation: Evaluation) -> bool:

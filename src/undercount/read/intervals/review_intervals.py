@@ -159,10 +159,15 @@ def make_estimate(
     confidence_level: float,
     needs: tuple[str, ...] = ("reviews",),
 ) -> Estimate:
-    """Make the interval on the metric's scale, with Student's quantile."""
-    if math.isnan(value):
-        least, most = FACTS[name].range if name in FACTS else (0.0, 1.0)
-        return Estimate(value, least, most, math.nan, confidence_level, needs, METHOD)
+    """Make the interval on the metric's scale, with Student's quantile.
+
+    The first few verdicts may put a value where none can be: then they say nothing yet, and the
+    interval holds every value.
+    """
+    least, most = FACTS[name].range if name in FACTS else (0.0, 1.0)
+    if math.isnan(value) or not least <= value <= most:
+        inside = min(max(value, least), most)
+        return Estimate(inside, least, most, math.nan, confidence_level, needs, METHOD)
     scale: Scale = "logit" if name == "prevalence" else FACTS[name].scale
     if name == "average_precision":
         scale = "logit"

@@ -30,14 +30,18 @@ from undercount.show.page.live import (
 from undercount.show.page.packing import pack, tighten_script, tighten_style
 from undercount.show.spoken import metric_title, number, percent
 from undercount.show.text import (
+    ANSWERS,
     SAMPLING,
+    both_answers,
     bound_words,
     find,
     hidden_words,
+    labels_words,
     missing_words,
     needs_words,
     plain_words,
     title,
+    value_words,
     weakest_link,
 )
 from undercount.show.verdict_words import change_words, judged_words, light_words
@@ -61,10 +65,11 @@ def write_page(
     title: str = "",
     data: str = "",
     date: str | None = None,
+    story: Sequence[tuple[str, str]] = (),
 ) -> None:
     """Write the report, whole or not at all; dated today unless a date is given."""
     identity = Identity(title, data, report_date() if date is None else date)
-    write_text(path, as_page(evaluations, identity))
+    write_text(path, as_page(evaluations, identity, story))
 
 
 def as_frame(evaluations: Sequence[Evaluation]) -> str:
@@ -77,8 +82,15 @@ def as_frame(evaluations: Sequence[Evaluation]) -> str:
     )
 
 
-def as_page(evaluations: Sequence[Evaluation], identity: Identity | None = None) -> str:
-    """Return the report; everything a user named is escaped."""
+def as_page(
+    evaluations: Sequence[Evaluation],
+    identity: Identity | None = None,
+    story: Sequence[tuple[str, str]] = (),
+) -> str:
+    """Return the report; everything a user named is escaped.
+
+    A story, if there is one, tells step by step how the main number was found.
+    """
     identity = identity or Identity()
     if not 1 <= len(evaluations) <= MOST_MODELS:
         raise InputError(f"a report holds 1 to {MOST_MODELS} models; got {len(evaluations)}")
@@ -88,18 +100,29 @@ def as_page(evaluations: Sequence[Evaluation], identity: Identity | None = None)
     first = evaluations[0]
     thresholds = [start_threshold(evaluation) for evaluation in evaluations]
     tables = [page_rows(*pair) for pair in zip(evaluations, thresholds, strict=True)]
+    # What reviews alone say, beside what they say together with the labels.
+    audited = {
+        row.metric: found["any"].value for row, found in both_answers(first) if "any" in found
+    }
     return load_template("page.html.jinja").render(
         names=[evaluation.name for evaluation in evaluations],
         identity=identity,
         facts=_facts(first),
         lead=_lead(first),
         rows=[_row(row) for row in tables[0]],
-        bars=[_bar(row, None) for name in BARS for row in tables[0] if row.metric == name],
-        audited=False,
+        bars=[
+            _bar(row, audited.get(row.metric))
+            for name in BARS
+            for row in tables[0]
+            if row.metric == name
+        ],
+        audited=bool(audited),
         compared=_compare(evaluations, tables),
         titles={row.metric: metric_title(row.metric) for row in tables[0]},
         checks=[(evaluation.name, evaluation.checks) for evaluation in evaluations],
         estimates=[(name, percent(e.value)) for name, e in first.share_estimates.items()],
+        story=story,
+        reviewed=_reviewed(first),
         version=__version__,
         # Ours, not a user's: style and scripts are constants of the package.
         style=Markup(style),  # noqa: S704
@@ -110,7 +133,7 @@ def as_page(evaluations: Sequence[Evaluation], identity: Identity | None = None)
             "loader": policy_hash(loader),
             "script": policy_hash(script),
         },
-        embedded=_embed(_page_document(evaluations, thresholds)),
+        embedded=embed_json(_page_document(evaluations, thresholds)),
     )
 
 
@@ -151,7 +174,7 @@ def _page_document(evaluations: Sequence[Evaluation], thresholds: list[float]) -
     return {"document": document, "live": live}
 
 
-def _embed(document: dict[str, Any]) -> Markup:
+def embed_json(document: dict[str, Any]) -> Markup:
     """Write JSON that cannot end its script element or start another."""
     text = json.dumps(document, separators=(",", ":"), sort_keys=True, allow_nan=False)
     for character in "<>&":
@@ -190,6 +213,18 @@ def _lead(evaluation: Evaluation) -> dict[str, str]:
         "plain": plain_words(evaluation),
         "change": change_words(evaluation),
         "weakest": weakest_link(evaluation),
+    }
+
+
+def _reviewed(evaluation: Evaluation) -> dict[str, Any] | None:
+    """Return both answers of reviews, and what the labels look like."""
+    answers = both_answers(evaluation)
+    if not answers:
+        return None
+    return {
+        "kinds": [ANSWERS[kind] for kind in answers[0][1]],
+        "rows": [(title(row), [value_words(e) for e in found.values()]) for row, found in answers],
+        "labels": labels_words(evaluation),
     }
 
 

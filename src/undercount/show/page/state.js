@@ -78,7 +78,7 @@ function rowsOf(model) {
       if (bias.every(Number.isFinite)) row.bias = bias;
     }
     const impure = purity < 1 || model.label_purity.low < model.label_purity.high;
-    row.needs = "random labels" + (impure ? ", prevalence, purity" : prevalence ? ", prevalence" : "");
+    row.needs = still && model.reviews ? "reviews" + (model.reviews.labels === "any" ? "" : ", random labels") : "random labels" + (impure ? ", prevalence, purity" : prevalence ? ", prevalence" : "");
     // Without hidden positives a case-control target has none: only the area has the naive value for a bound.
     if (grows && rises.includes(model.sampling) && (name !== "mcc" || row.naive >= 0)) row.least = row.naive, row.certain = certain;
     row.bound = row.least === undefined ? "" : (certain ? "" : "~") + number(row.least);
