@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import undercount as uc
-from undercount.read.plan import Prices, _draw, _knots
+from undercount.read.plan import Prices, _draw, knots_of
 from undercount.read.reviewed import Reviewed
 
 POINTS = ("precision", "recall", "f1")
@@ -77,7 +77,7 @@ def review(rng, rows, threshold, budget, goal="f1", *, uniform=False):
     truth, score, y = rows
     pool = np.flatnonzero(y == -1)
     share = truth[pool].mean() * np.exp(rng.normal(0, 0.3))
-    knots = [*_knots(score[pool]), threshold]
+    knots = [*knots_of(score[pool]), threshold]
     counts = uc.ScoreCounts.from_rows(y, score, unlabeled=-1, compact=True, knots=knots)
     seed = int(rng.integers(2**31))
     design = uc.design_reviews(

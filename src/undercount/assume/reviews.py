@@ -25,7 +25,7 @@ SHIFT, SLOPE = 2.0, 0.5
 # Known rows of an audit in each stratum, and how many strata there are at most.
 ROWS_A_STRATUM, MOST_AUDIT_STRATA = 10, 50
 # Part of the recalibrated posterior that is spread as its square root.
-EVEN = 0.15
+EVEN = 0.05
 _ROUNDING = 1e-9
 
 
