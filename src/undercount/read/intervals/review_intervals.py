@@ -1,7 +1,7 @@
 """Metrics of reviewed rows with their intervals: gradients meet the strata of the review."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -94,11 +94,21 @@ class ReviewedMetrics:
         return StratumShares.of(self.cells)
 
     def gradient(self, name: str, threshold: float | None = None, **options: Any) -> MassGradient:
-        """Return a metric with its gradient by masses."""
+        """Return a metric with its gradient by masses.
+
+        In average precision a verdict that stands for many rows would count itself as ranked above
+        each of them, which flatters. It is read where what verdicts add is spread over their
+        strata, and moved from there by the gradient to where the verdicts are.
+        """
         cells = self.cells
-        return mass_gradient(
-            cells.counts, cells.positive, cells.everyone, name, threshold=threshold, **options
+        moved = cells.hidden - cells.spread_hidden if name == "average_precision" else None
+        positive = cells.positive if moved is None else cells.positive - moved
+        found = mass_gradient(
+            cells.counts, positive, cells.everyone, name, threshold=threshold, **options
         )
+        if moved is None:
+            return found
+        return replace(found, value=found.value + float(found.turned @ moved))
 
     def variance(self, gradient: MassGradient) -> tuple[float, float]:
         """Return the variance of an estimate, and its degrees of freedom."""
