@@ -64,6 +64,15 @@ def test_prices_and_the_budget_of_a_half_width(folder, tmp_path, capsys):
     assert sum(stratum["reviews"] for stratum in document["strata"]) == document["budget"]
 
 
+def test_a_difference_of_two_scores_is_planned_and_compared(folder, tmp_path, capsys):
+    out, path = tmp_path / "review.csv", str(folder / "rows.csv")
+    both = [*COLUMNS, "--score", "poor", "--threshold", "1.2"]
+    arguments = ["plan", path, *both, "--goal", "difference", "--budget", "40"]
+    assert main([*arguments, "--out", str(out), "--html", str(tmp_path / "review.html")]) == 0
+    assert "difference of F1@1.2" in capsys.readouterr().out
+    assert read_review_files([out]).design["goal"] == ["f1_difference"]
+
+
 def test_rows_of_standard_input(folder, tmp_path, monkeypatch):
     class Input:
         buffer = (folder / "rows.csv").open("rb")
@@ -83,6 +92,7 @@ def test_rows_of_standard_input(folder, tmp_path, monkeypatch):
         (["--budget", "0"], "--budget must be a whole number of rows"),
         (["--budget", "9", "--goal", "f2"], "metric must be one of"),
         (["--budget", "9", "--goal", "f1"], "needs a --threshold"),
+        (["--budget", "9", "--goal", "difference"], "needs the scores of two models"),
         (["--budget", "9", "--keep", "god"], "did you mean 'good'"),
         (["--budget", "9", "--out", "{data}"], "would overwrite the data"),
     ],

@@ -126,3 +126,42 @@ def test_bad_requests_are_refused(rows, options, words):
 def test_more_verdicts_than_rows_are_refused(rows):
     with pytest.raises(uc.InputError, match="81 verdicts for a plan of 80 rows"):
         plan_of(rows).answered([0] * 81)
+
+
+def test_a_difference_is_planned_where_the_models_differ(rows):
+    """A second model that flags as the first does above 2.5 and below 0 needs no review there."""
+    _, score, _ = rows
+    rng = np.random.default_rng(8)
+    between = (score > 0) & (score < 2.5)
+    other = score.copy()
+    other[between] = rng.permutation(score[between])
+    one = plan_of(rows, goal="f1")
+    both = plan_of(rows, goal="difference", other=other)
+    assert both.design.goal == ("f1_difference",)
+    inside = [np.mean((plan.score > 0) & (plan.score < 2.5)) for plan in (one, both)]
+    assert inside[1] > inside[0]
+    again = plan_of(rows, goal="f1_difference", other=score)
+    # A model does not differ from itself.
+    assert again.expected[80]["f1_difference"] < 0.02 * one.expected[80]["f1"]
+    with pytest.raises(uc.InputError, match="needs the scores of two models"):
+        plan_of(rows, goal="difference")
+    with pytest.raises(uc.InputError, match="must have a score for each of 4,000 rows"):
+        plan_of(rows, goal="difference", other=score[:9])
+
+
+def test_a_further_round_is_priced_by_what_was_found():
+    """Labels that prefer high scores mislead the first plan, and not the second."""
+    rng = np.random.default_rng(3)
+    truth = rng.random(20_000) < 0.1
+    score = rng.normal(2.2 * truth)
+    y = np.where(truth & (rng.random(20_000) < 1 / (1 + np.exp(3.2 - 1.0 * score))), 1, 0)
+    common = {"unlabeled": 0, "threshold": 1.7, "unlabeled_prevalence": 0.07}
+    plan = uc.plan_reviews(y, score, budget=300, **common)
+    reviews = plan.answered(truth[plan.rows])
+    more = uc.plan_reviews(y, score, budget=300, reviews=reviews, **common)
+    found = uc.evaluate(
+        y, score, unlabeled=0, threshold=1.7, labels="any", reviews=more.answered(truth[more.rows])
+    )
+    achieved = next(row.estimate for row in found.rows if row.metric == "f1")
+    half = (achieved.high - achieved.low) / 2
+    assert more.expected[300]["f1"] == pytest.approx(half, rel=0.15)

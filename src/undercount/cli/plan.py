@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     "--goal",
     "goals",
     multiple=True,
-    help="Metric to make sharp, or prevalence; repeat for several. F1, or AUC without threshold.",
+    help="Metric to make sharp, prevalence, or difference of two scores; repeat for several. F1, "
+    "or AUC without threshold.",
 )
 @click.option("--half-width", type=float, help="Say which budget makes each goal that sharp (±).")
 @click.option(

@@ -30,7 +30,8 @@ from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.read.evaluation import Evaluation
 from undercount.read.plan import Prices, design_reviews, knots_of, next_design
-from undercount.read.plan_rows import RowPlan, draw_plan, guess_share
+from undercount.read.plan_rows import RowPlan, count_rival, draw_plan, guess_share
+from undercount.read.rival import Rival
 from undercount.show.text import before_words
 
 # Reviews for which prices are asked when only a half-width is given.
@@ -69,8 +70,9 @@ def _plan_source(
     knots += [] if verdicts is None else verdicts.knots
     counts = count_scores(rows.scored, score=scores[0], compact=True, knots=knots, **columns)
     counts.require("positive", "unlabeled")
+    rival = count_rival(rows.scored, label, scores, threshold, coding)
     if verdicts is None:
-        design = _design(counts, scores[0], options)
+        design = _design(counts, scores[0], options, rival)
     else:
         design = verdicts.next_round({scores[0]: counts}, options)
     everything = with_position(relation_of(source, numbers, keep), options["seed"])
@@ -82,12 +84,15 @@ def _plan_source(
         keep=keep,
         confidence_level=options["confidence_level"],
         earlier=None if verdicts is None else verdicts.sheet,
+        rival=rival,
         **columns,
     )
     return made, [rows.words, note]
 
 
-def _design(counts: ScoreCounts, name: str, options: dict[str, Any]) -> ReviewDesign:
+def _design(
+    counts: ScoreCounts, name: str, options: dict[str, Any], rival: Rival | None
+) -> ReviewDesign:
     """Choose strata for the budget, or for one that makes every goal as sharp as asked."""
     share = guess_share({name: counts}, options["unlabeled_prevalence"])
     given: dict[str, Any] = {
@@ -95,11 +100,12 @@ def _design(counts: ScoreCounts, name: str, options: dict[str, Any]) -> ReviewDe
         "threshold": options["threshold"],
         "unlabeled_prevalence": share,
         "random_state": options["seed"],
+        "rival": rival,
     }
     budget = options["budget"]
     if budget is None:
         tried = design_reviews(counts, budget=FIRST_BUDGET, **given)
-        prices = Prices.of(counts, tried, options["confidence_level"])
+        prices = Prices.of(counts, tried, options["confidence_level"], rival=rival)
         budget = max(prices.budget_for(goal, options["half_width"]) for goal in tried.goal)
     return design_reviews(counts, budget=budget, **given)
 

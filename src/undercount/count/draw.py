@@ -120,16 +120,27 @@ def sample_scores(
     frame: Any, *, label: str, score: str, unlabeled: float | None = None, most: int = SAMPLE
 ) -> FloatArray:
     """Return scores of about so many unlabeled rows, drawn at random in one pass."""
+    return np.sort(sample_models(frame, label, [score], unlabeled, most)[0])
+
+
+def sample_models(
+    frame: Any,
+    label: str,
+    scores: Sequence[str],
+    unlabeled: float | None = None,
+    most: int = SAMPLE,
+) -> list[FloatArray]:
+    """Return the scores of about so many unlabeled rows, the same rows by every model."""
     table = open_frame(frame)
-    roles = ColumnRoles(label, (score,), None, unlabeled, ())
+    roles = ColumnRoles(label, tuple(scores), None, unlabeled, ())
     schema = table.collect_schema()
-    check_columns([label, score], schema.names(), "the frame")
+    check_columns([label, *scores], schema.names(), "the frame")
     check_types(schema, roles)
     rows = table.select(nw.len().alias(ROW))
     total = int(collect(rows.lazy() if isinstance(rows, nw.DataFrame) else rows)[ROW][0])
-    keyed = _with_keys(table, [label, score], 0)
+    keyed = _with_keys(table, [label, *scores], 0)
     found = _let_through(keyed, roles, (), np.array([0.0]), np.array([most / max(total, 1)]))
-    return np.sort(found[f"{SCORE}0"].astype(np.float64))
+    return [found[f"{SCORE}{place}"].astype(np.float64) for place in range(len(scores))]
 
 
 def with_position(relation: Any, seed: int) -> Any:

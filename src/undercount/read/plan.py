@@ -21,8 +21,9 @@ from undercount.errors import InputError, collect_warnings, named
 from undercount.estimate import delta_interval
 from undercount.metric_facts import FACTS, Scale
 from undercount.prevalence import Consensus
-from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
+from undercount.read.intervals.mass_gradients import mass_gradient
 from undercount.read.intervals.review_intervals import ReviewedMetrics
+from undercount.read.rival import SUFFIX, Rival, metric_of
 
 # Budgets for which the price list says what they buy, beside the one asked for.
 BUDGETS = (25, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -132,6 +133,7 @@ class Prices:
         design: ReviewDesign,
         confidence_level: float = 0.95,
         earlier: Reviews | None = None,
+        rival: Rival | None = None,
     ) -> "Prices":
         """Read what the verdicts of a design are expected to buy, beside those that are there."""
         posterior = working_posterior(counts, design.unlabeled_prevalence)
@@ -139,7 +141,7 @@ class Prices:
             # Labels that prefer some scores mislead the first plan, which cannot know it; what was
             # found sets that right.
             posterior = ReviewedCells(counts, earlier, posterior).recalibrated
-        guess = Guess.of(counts, design.goal, design.threshold, posterior)
+        guess = Guess.of(counts, design.goal, design.threshold, posterior, rival)
         stratum = design.stratum_of(counts.score)
         rows = np.asarray(np.bincount(stratum, counts.unlabeled, design.n_strata), dtype=float)
         variance = {
@@ -147,10 +149,9 @@ class Prices:
             / np.maximum(rows, 1e-300)
             for name in design.goal
         }
-        values = {name: gradient.value for name, gradient in guess.gradients.items()}
         share = design.sizes() / max(len(design.order), 1)
         drawn = np.zeros(len(rows)) if earlier is None else earlier.sizes
-        return cls(share, rows, values, variance, confidence_level, drawn)
+        return cls(share, rows, guess.values, variance, confidence_level, drawn)
 
     def table(self, budgets: Sequence[int]) -> dict[int, dict[str, float]]:
         """Return budget → goal → expected half-width."""
@@ -162,6 +163,7 @@ class Prices:
         left = self.rows * (self.rows - drawn) / drawn
         error = float(left @ self.variance[metric]) ** 0.5
         scale: Scale = FACTS[metric].scale if metric in FACTS else "logit"
+        scale = "plain" if metric.endswith(SUFFIX) else scale
         z = float(ndtri((1 + self.confidence_level) / 2))
         low, high = delta_interval(self.value[metric], error, scale, z)
         return float(high - low) / 2
@@ -190,6 +192,7 @@ def design_reviews(
     threshold: float | None = None,
     unlabeled_prevalence: float,
     random_state: int = 0,
+    rival: Rival | None = None,
 ) -> ReviewDesign:
     """Choose strata of the unlabeled rows and how many rows to review in each, from counts alone.
 
@@ -210,6 +213,8 @@ def design_reviews(
         A guess of the share of positives among the unlabeled rows.
     random_state : int
         Seed of the order, and of the draw of rows.
+    rival : Rival, optional
+        The second model, for goals that are differences ("f1_difference").
 
     Examples
     --------
@@ -219,10 +224,10 @@ def design_reviews(
     >>> design.edges, design.sizes()
     (array([2., 1.]), array([3, 9]))
     """
-    goals = (goal,) if isinstance(goal, str) else tuple(goal)
+    goals = read_goals(goal, threshold)
     budget = _check_budget(budget, counts)
     posterior = working_posterior(counts, unlabeled_prevalence)
-    guess = Guess.of(counts, goals, threshold, posterior)
+    guess = Guess.of(counts, goals, threshold, posterior, rival)
     wanted = guess.allocation()
     first = _cut(counts, wanted, budget, threshold)
     rows = np.rint(np.add.reduceat(counts.unlabeled, first))
@@ -247,6 +252,12 @@ def next_design(counts: ScoreCounts, reviews: Reviews, *, budget: int) -> Review
     stratum gets depends on what all verdicts together showed, never on its own alone, which would
     bias the estimate.
 
+    Notes
+    -----
+    Assumes: the verdicts that shared out the round say little of the strata that it goes to.
+    Wrong when: an estimate must be unbiased over the draws. It is for a fixed plan, of which any
+    beginning is valid; a round that verdicts have shared out is so in large rounds only.
+
     Examples
     --------
     >>> import undercount as uc
@@ -267,7 +278,8 @@ def next_design(counts: ScoreCounts, reviews: Reviews, *, budget: int) -> Review
     # hide would be missed on average.
     smooth = replace(found.shares, share=found.cells.recalibrated)
     wanted = np.zeros(len(rows))
-    for name in design.goal:
+    for goal in design.goal:
+        name = metric_of(goal)  # a difference is shared out by the first model's metric
         gradient = found.gradient(name, _threshold_of(name, design.threshold))
         own = smooth.variance(gradient.turned, len(rows))
         total = float(rows @ np.sqrt(own))
@@ -288,7 +300,8 @@ class Guess:
 
     counts: ScoreCounts
     posterior: FloatArray
-    gradients: dict[str, MassGradient]
+    values: dict[str, float]
+    squares: dict[str, FloatArray]  # of what a verdict on a row of each cell moves each goal
 
     @classmethod
     def of(
@@ -297,35 +310,51 @@ class Guess:
         goals: Sequence[str],
         threshold: float | None,
         posterior: FloatArray,
+        rival: Rival | None = None,
     ) -> "Guess":
         """Read the goals where each unlabeled row of a cell is positive by this chance."""
         positive = counts.positive + posterior * counts.unlabeled
         everyone = counts.positive + counts.negative + counts.unlabeled
-        gradients = {
-            name: mass_gradient(
-                counts, positive, everyone, name, threshold=_threshold_of(name, threshold)
-            )
-            for name in goals
-        }
-        return cls(counts, posterior, gradients)
+        share = float(posterior @ counts.unlabeled) / counts.n_unlabeled
+        values, squares = {}, {}
+        for name in goals:
+            metric = metric_of(name)
+            at = _threshold_of(metric, threshold)
+            first = mass_gradient(counts, positive, everyone, metric, threshold=at)
+            values[name], squares[name] = first.value, first.turned**2
+            if name.endswith(SUFFIX):
+                if rival is None:
+                    raise InputError(
+                        f"the goal {name} needs the scores of two models", argument="goal"
+                    )
+                second = rival.gradient(metric, share, None if at is None else rival.threshold)
+                values[name] -= second.value
+                squares[name] = rival.squares(counts, first, second, at)
+        return cls(counts, posterior, values, squares)
 
     def variance(self, name: str) -> FloatArray:
         """Return the variance of what a verdict on a row of each cell adds to a goal."""
-        moves = self.gradients[name].turned
-        return self.posterior * (1 - self.posterior) * moves**2
+        return self.posterior * (1 - self.posterior) * self.squares[name]
 
     def allocation(self) -> FloatArray:
         """Return the part of the budget that each cell should get; goals count alike."""
         unlabeled = self.counts.unlabeled
         even = unlabeled / self.counts.n_unlabeled
         density = np.zeros(len(even))
-        for name in self.gradients:
+        for name in self.squares:
             own = self.variance(name)
             total = float(unlabeled @ np.sqrt(own))
             density += own / total**2 if total > 0 else 0.0
         wanted = unlabeled * np.sqrt(density)
         total = float(wanted.sum())
         return np.asarray((1 - FLOOR) * wanted / total + FLOOR * even if total > 0 else even)
+
+
+def read_goals(goal: str | Sequence[str], threshold: float | None) -> tuple[str, ...]:
+    """Return the goals by name; "difference" is that of F1, without a threshold of the area."""
+    given = (goal,) if isinstance(goal, str) else tuple(goal)
+    usual = ("roc_auc" if threshold is None else "f1") + SUFFIX
+    return tuple(usual if name == SUFFIX[1:] else name for name in given)
 
 
 def _threshold_of(name: str, threshold: float | None) -> float | None:
@@ -411,6 +440,8 @@ def plan_reviews(
     unlabeled_prevalence: float | None = None,
     sample_weight: Any = None,
     reviews: Reviews | None = None,
+    other: Any = None,
+    other_threshold: float | None = None,
     random_state: int = 0,
     confidence_level: float = 0.95,
 ) -> ReviewPlan:
@@ -423,7 +454,7 @@ def plan_reviews(
     budget : int
         Number of rows that somebody can look at.
     goal : str or sequence of str
-        Metrics to make sharp, or "prevalence".
+        Metrics to make sharp, or "prevalence"; with `other`, "difference" or "f1_difference".
     threshold : float, optional
         At which goals that need one are meant.
     unlabeled_prevalence : float, optional
@@ -431,6 +462,10 @@ def plan_reviews(
     reviews : Reviews, optional
         What was found so far: strata, goal and threshold stay, and rows of the plan are new ones,
         shared out by what was found.
+    other : array-like, optional
+        Scores of a second model, whose difference to the first is a goal.
+    other_threshold : float, optional
+        The second model's threshold, by default the same.
     random_state : int
         Seed of the draw.
 
@@ -456,6 +491,10 @@ def plan_reviews(
     counts = ScoreCounts.from_rows(
         labels, scores, unlabeled=-1, sample_weight=weights, compact=True, knots=knots
     )
+    rival = None
+    if other is not None:
+        at = threshold if other_threshold is None else other_threshold
+        rival = _rival(labels, scores, read_scores(other), at, weights)
     if reviews is None:
         design = design_reviews(
             counts,
@@ -464,6 +503,7 @@ def plan_reviews(
             threshold=threshold,
             unlabeled_prevalence=guess_share(counts, unlabeled_prevalence, random_state),
             random_state=random_state,
+            rival=rival,
         )
         if weights is not None:
             rows_of = np.bincount(design.stratum_of(scores[pool]), minlength=design.n_strata)
@@ -476,7 +516,7 @@ def plan_reviews(
         design = next_design(counts, reviews, budget=budget)
         pool = np.setdiff1d(pool, reviews.rows[reviews.answered])
     rows = _draw(design, pool, design.stratum_of(scores[pool]))
-    prices = Prices.of(counts, design, confidence_level, reviews)
+    prices = Prices.of(counts, design, confidence_level, reviews, rival)
     budgets = sorted({*(b for b in BUDGETS if b < len(pool)), len(rows)})
     return ReviewPlan(
         design,
@@ -488,6 +528,23 @@ def plan_reviews(
         prices,
         reviews,
     )
+
+
+def _rival(labels: Any, scores: Any, own: Any, threshold: float | None, weights: Any) -> Rival:
+    """Count the second model's rows, and take some unlabeled ones by both models."""
+    if len(own) != len(scores):
+        raise InputError(
+            f"{named('other')} must have a score for each of {len(scores):,} rows; got "
+            f"{len(own):,}",
+            argument="other",
+        )
+    pool = np.flatnonzero(labels == -1)
+    some = pool[:: max(len(pool) // SUBSAMPLE, 1)]
+    knots = knots_of(own[pool]) + ([] if threshold is None else [float(threshold)])
+    counts = ScoreCounts.from_rows(
+        labels, own, unlabeled=-1, sample_weight=weights, compact=True, knots=knots
+    )
+    return Rival(counts, threshold, scores[some].astype(float), own[some].astype(float))
 
 
 def guess_share(

@@ -9,13 +9,14 @@ import numpy as np
 
 from undercount.assume.review_sheet import join_rounds, make_sheet, sheet_reviews
 from undercount.assume.reviews import ReviewDesign
-from undercount.count.draw import draw_rows, sample_scores
+from undercount.count.draw import draw_rows, sample_models, sample_scores
 from undercount.count.frames import count_scores
 from undercount.count.review_file import ReviewSheet, write_review_file
 from undercount.counts import ScoreCounts
 from undercount.errors import collect_warnings
 from undercount.read.hidden_share import shared_share
 from undercount.read.plan import BUDGETS, Prices, design_reviews, knots_of
+from undercount.read.rival import Rival
 
 # Labelled positives from which a share can be estimated, and what is supposed at least below.
 FEWEST_LABELS, LEAST_GUESS = 10, 0.01
@@ -73,7 +74,8 @@ def plan_rows(
     label, unlabeled
         Column of labels, and its value that means unlabeled.
     score : str or sequence of str
-        Column of scores; of several the first makes the strata and the others are written down.
+        Column of scores; of several the first makes the strata, the second is the other model of a
+        goal "difference", and all are written down.
     budget : int
         Number of rows that somebody can look at.
     goal : str or sequence of str
@@ -107,6 +109,7 @@ def plan_rows(
         frame, label=label, score=names[0], unlabeled=unlabeled, compact=True, knots=knots
     )
     counts.require("positive", "unlabeled")
+    rival = count_rival(frame, label, names, threshold, unlabeled)
     design = design_reviews(
         counts,
         budget=budget,
@@ -114,6 +117,7 @@ def plan_rows(
         threshold=threshold,
         unlabeled_prevalence=guess_share({names[0]: counts}, unlabeled_prevalence),
         random_state=random_state,
+        rival=rival,
     )
     return draw_plan(
         frame,
@@ -124,7 +128,26 @@ def plan_rows(
         unlabeled=unlabeled,
         keep=keep,
         confidence_level=confidence_level,
+        rival=rival,
     )
+
+
+def count_rival(
+    frame: Any,
+    label: str,
+    names: Sequence[str],
+    threshold: float | None = None,
+    unlabeled: float | None = None,
+) -> Rival | None:
+    """Count the scores of the second model, and sample rows by both; None if there is but one."""
+    if len(names) == 1:
+        return None
+    first, own = sample_models(frame, label, names[:2], unlabeled)
+    knots = [*knots_of(np.sort(own)), *([] if threshold is None else [float(threshold)])]
+    counts = count_scores(
+        frame, label=label, score=names[1], unlabeled=unlabeled, compact=True, knots=knots
+    )
+    return Rival(counts, threshold, first, own)
 
 
 def guess_share(
@@ -153,6 +176,7 @@ def draw_plan(
     keep: Sequence[str] = (),
     confidence_level: float = 0.95,
     earlier: ReviewSheet | None = None,
+    rival: Rival | None = None,
 ) -> RowPlan:
     """Draw the rows of a design, and say what they buy.
 
@@ -174,7 +198,7 @@ def draw_plan(
         skip=skip.tolist(),
     )
     columns = {"label": label, "unlabeled": unlabeled}
-    prices = Prices.of(counts, design, confidence_level, reviews)
+    prices = Prices.of(counts, design, confidence_level, reviews, rival)
     n = len(design.order)
     budgets = sorted({*(b for b in BUDGETS if b < counts.n_unlabeled), n})
     sheet = make_sheet(design, drawn, counts, columns)

@@ -35,6 +35,8 @@ Labels: TypeAlias = Literal["any", "random"]
 LABELS: tuple[Labels, ...] = ("any", "random")
 # The test of random labels rejects below this.
 LEVEL = 0.05
+# With fewer labels or verdicts it notices a preference of half a standard deviation seldom.
+FEW_LABELS, FEW_VERDICTS = 200, 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +131,11 @@ class Reviewed:
     def rejected(self) -> bool:
         """Whether the test says that the labels are no random sample."""
         return self.testable and self.p_value < LEVEL
+
+    @property
+    def weak_test(self) -> bool:
+        """Whether labels or verdicts are too few for the test to notice much."""
+        return self.counts.n_positive < FEW_LABELS or self.n_answered < FEW_VERDICTS
 
     @property
     def labels(self) -> Labels:
@@ -243,7 +250,9 @@ class Reviewed:
                 "ok",
                 f"{answered}: the labelled positives score like the positives found ({test}), so "
                 + ("nothing speaks against random labels" if self.labels == "any" else
-                   "labels and reviews are used together"),
+                   "labels and reviews are used together")
+                + ("; so few would seldom show that labels prefer some scores" if self.weak_test
+                   else ""),
             )  # fmt: skip
         message = (
             f"{answered}: the labelled positives do not score like the positives that reviews "

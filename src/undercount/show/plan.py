@@ -7,6 +7,7 @@ from undercount import __version__
 from undercount.count.arrays import row_words
 from undercount.metric_facts import FACTS
 from undercount.read.plan_rows import RowPlan
+from undercount.read.rival import SUFFIX, metric_of
 from undercount.show.document import plain, write_document
 from undercount.show.spoken import metric_title, percent
 from undercount.show.text import half_width, line
@@ -17,6 +18,8 @@ SCHEMA = "undercount/plan/1"
 def goal_title(plan: RowPlan, goal: str) -> str:
     """Name a goal as people say it."""
     threshold = plan.design.threshold
+    if goal.endswith(SUFFIX):
+        return f"difference of {goal_title(plan, metric_of(goal))}"
     at_threshold = goal in FACTS and FACTS[goal].family == "threshold" and threshold is not None
     return f"{metric_title(goal)}@{threshold:g}" if at_threshold else metric_title(goal)
 

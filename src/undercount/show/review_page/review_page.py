@@ -21,6 +21,7 @@ from undercount.metric_facts import FACTS, SCALE_RANGES
 from undercount.read.intervals.heads import head_cells
 from undercount.read.intervals.review_intervals import LEAST_WEIGHT, MOST_WEIGHT, PRIOR_POSITIVES
 from undercount.read.plan_rows import RowPlan
+from undercount.read.rival import metric_of
 from undercount.show.page.page import embed_json, policy_hash
 from undercount.show.plan import goal_title, half_width_words
 
@@ -130,7 +131,8 @@ def page_counts(plan: RowPlan) -> tuple[ScoreCounts, bool]:
 
 def page_goals(plan: RowPlan) -> list[str]:
     """Return the metrics that the page follows: those at the threshold, and the prevalence."""
-    found = [name for name in plan.design.goal if _followed(name)]
+    metrics = dict.fromkeys(map(metric_of, plan.design.goal))  # of a difference the first model's
+    found = [name for name in metrics if _followed(name)]
     if plan.design.threshold is not None:
         found += [name for name in BESIDE if name not in found]
     return [*found, *(["prevalence"] if "prevalence" not in found else [])]
