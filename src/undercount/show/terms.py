@@ -413,7 +413,7 @@ TERMS |= {
         ),
         "recall of the k highest; precision = prevalence · recall / (k/n)",
         "random labels; precision the prevalence too",
-        "docs/compare.md",
+        "docs/how-to/compare.md",
     ),
     "p": (
         (
