@@ -1,12 +1,15 @@
 """Draw the pictures of the documentation: python docs/pictures.py writes docs/images/*.svg."""
 
 import pathlib
+import sys
 
 import matplotlib as mpl
 import numpy as np
 from scipy.stats import norm
 
 import undercount as uc
+from undercount.cli.demo import evaluate_fraud, find_truth, review_fraud
+from undercount.data.fraud import simulate_fraud
 from undercount.theory.simulation import simulate_own_score
 
 mpl.use("svg")
@@ -44,12 +47,74 @@ def sample(seed, n=4000, share=0.05, found=0.3, strength=2.6):
     return truth, y, rng.normal(strength * truth)
 
 
+def draw_problem():
+    """The demo's precision: naive, from labels and scores alone, after reviews, and the truth."""
+    evaluations, _ = evaluate_fraud()
+    truth = find_truth(evaluations)[0][0][[r.metric for r in evaluations[0].rows].index("precision")]
+    naive = float(evaluations[0].naive_curve.at(0.5).precision)
+    alone, reviewed = evaluations[0]["precision"], review_fraud()["precision"]
+    figure, ax = plt.subplots(figsize=(7, 2.3))
+    ax.axvline(truth, color=TRUTH, ls="--", lw=1.5)
+    ax.text(truth + 0.01, 3.6, f"the truth: {truth:.2f}", fontsize=10)
+    ax.plot(naive, 3, "X", color=NAIVE, ms=10)
+    ax.text(naive + 0.03, 3, f"{naive:.2f}", va="center", color=NAIVE)
+    for place, estimate, colour in ((2, alone, OURS), (1, reviewed, REVIEWED)):
+        ax.plot([estimate.low, estimate.high], [place, place], color=colour, lw=5, alpha=0.5)
+        ax.plot(estimate.value, place, "o", color=colour, ms=9)
+        ax.text(estimate.low - 0.02, place, f"{estimate.value:.2f}", va="center", ha="right", color=colour)
+    ax.set_yticks([3, 2, 1], ["unlabeled = negative", "from labels and scores", "after 60 reviews"])
+    ax.set(xlim=(0, 1.02), ylim=(0.5, 3.8), xlabel="precision of the alarms of a fraud model")
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    save(figure, "problem")
+
+
+def draw_reviews():
+    columns = simulate_fraud()
+    plan = uc.plan_reviews(
+        columns["is_fraud"], columns["p_fraud"], unlabeled=0, budget=60, goal="precision", threshold=0.5
+    )
+    sizes = [n for n in plan.expected if n <= 500]
+    half = [next(iter(plan.expected[n].values())) for n in sizes]
+    figure, ax = plt.subplots(figsize=(6, 2.8))
+    ax.plot(sizes, half, "o-", color=REVIEWED, label="reviews chosen by a plan")
+    share = sum(columns["p_fraud"] >= 0.5) / len(columns["p_fraud"])
+    random = 1.96 * np.sqrt(0.8 * 0.2 / (np.array(sizes) * share))
+    ax.plot(sizes, np.minimum(random, 0.5), "o--", color=NAIVE, label="reviews of random rows")
+    ax.set(xlabel="reviews", ylabel="precision ±", ylim=(0, 0.52))
+    ax.legend(fontsize=9)
+    save(figure, "reviews")
+
+
+def draw_guide():
+    figure, ax = plt.subplots(figsize=(8.2, 6.4))
+    questions = [
+        (5, "Did somebody verify a random\nsample of all rows?", "evaluate --audited"),
+        (4, "Are both classes labelled, but only\nwhere somebody looked?", "select"),
+        (3, "Can somebody look at\nsome rows now?", "plan, then evaluate --reviews"),
+        (2, "Do you know each row's chance\nof being labelled?", "uc.propensity_curve"),
+        (1, "Are the labelled positives a\nfair sample of all positives?", "evaluate --prevalence, or estimated"),
+    ]
+    for height, question, answer in questions:
+        ax.text(0, height, question, ha="center", va="center", bbox={"boxstyle": "round,pad=.6", "fc": "none", "ec": "#808080"})
+        ax.annotate("", (0.95, height), (0.78, height), arrowprops={"arrowstyle": "->", "color": REVIEWED})
+        ax.text(0.865, height + 0.12, "yes", ha="center", fontsize=9, color=REVIEWED)
+        ax.text(1.0, height, answer, va="center", color=OURS, family="monospace", fontsize=10)
+        ax.annotate("", (0, height - 0.67), (0, height - 0.33), arrowprops={"arrowstyle": "->", "color": NAIVE})
+        ax.text(0.04, height - 0.52, "no", fontsize=9, color=NAIVE)
+    ax.text(0, 0, "Read what survives the bias:", ha="center", va="center", bbox={"boxstyle": "round,pad=.6", "fc": "none", "ec": NAIVE})
+    ax.text(1.0, 0, "evaluate; Γ under What would change", va="center", color=OURS, family="monospace", fontsize=10)
+    ax.set(xlim=(-0.75, 2.5), ylim=(-0.4, 5.5))
+    ax.axis("off")
+    save(figure, "guide")
+
+
 def draw_shares():
     figure, ax = plt.subplots(figsize=(7, 1.9))
     ax.barh(0, 12, color=OURS)
     ax.barh(0, 18, left=12, color=OURS, alpha=0.45)
     ax.barh(0, 70, left=30, color=TRUTH, alpha=0.25)
-    for x, text in ((6, "labelled\npositive"), (21, "hidden\npositive"), (65, "negative")):
+    for x, text in ((6, "labelled"), (21, "hidden\npositive"), (65, "negative")):
         ax.text(x, 0, text, ha="center", va="center", color="#202020" if x < 10 else None, fontsize=9)
     for y, start, part, whole, text in (
         (-0.75, 0, 30, 100, "prevalence = 30 of 100"),
@@ -59,7 +124,7 @@ def draw_shares():
         ax.plot([start, start + whole], [y, y], color="#808080", lw=1)
         ax.plot([start, start + part], [y, y], color=OURS, lw=5, solid_capstyle="butt")
         ax.text(start + whole + 1, y, text, va="center", fontsize=9)
-    ax.set(xlim=(0, 150), ylim=(-1.8, 0.5))
+    ax.set(xlim=(-1, 150), ylim=(-1.8, 0.5))
     ax.axis("off")
     save(figure, "shares")
 
@@ -142,7 +207,7 @@ def draw_order():
             for a in found
         ]
         left.plot(100 * found, auc, color=colour, label=name)
-    for cut, colour in ((3.0, OURS), (1.2, NAIVE)):
+    for cut, colour in ((3.4, OURS), (1.4, NAIVE)):
         given = {"unlabeled": 0, "threshold": cut}
         f1 = [
             float(uc.metrics.f1(y, score, unlabeled_prevalence=float(a), **given)) for a in found
@@ -157,12 +222,12 @@ def draw_order():
 
 
 def draw_counts():
-    figure, ax = plt.subplots(figsize=(7, 1.7))
+    figure, ax = plt.subplots(figsize=(9.5, 1.7))
     steps = ["rows\n(any engine)", "counts\nat each score", "curve\n+ prevalence", "numbers,\nintervals", "terminal,\npage, plot"]
     for place, text in enumerate(steps):
         ax.text(place, 0, text, ha="center", va="center", bbox={"boxstyle": "round,pad=.55", "fc": "none", "ec": OURS if place == 1 else "#808080", "lw": 2 if place == 1 else 1})
         if place:
-            ax.annotate("", (place - 0.36, 0), (place - 0.62, 0), arrowprops={"arrowstyle": "->", "color": "#808080"})
+            ax.annotate("", (place - 0.38, 0), (place - 0.6, 0), arrowprops={"arrowstyle": "->", "color": "#808080"})
     ax.text(0.5, -0.75, "stays where it is", ha="center", fontsize=9)
     ax.text(1, 0.62, "a few KB, adds up", ha="center", fontsize=9, color=OURS)
     ax.set(xlim=(-0.5, 4.5), ylim=(-1, 0.9))
@@ -190,7 +255,7 @@ def draw_learners():
 def main():
     """Draw all of them, or those that are named."""
     for name, draw in list(globals().items()):
-        if name.startswith("draw_"):
+        if name.startswith("draw_") and (name[5:] in sys.argv[1:] or len(sys.argv) == 1):
             draw()
 
 

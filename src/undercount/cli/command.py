@@ -169,7 +169,7 @@ def _describe_system(error: OSError | MemoryError) -> str:
 
 
 def _inputs(options: dict[str, Any]) -> list[str]:
-    found = [*options.get("data", ()), *options.get("parts", ())]
+    found = [*options.get("data", ()), *options.get("parts", ()), *options.get("reviews", ())]
     if options.get("positives"):
         found += [options["positives"], options["unlabeled"] or ""]
     return [path for path in found if path]

@@ -19,6 +19,8 @@ from undercount.cli.options import (
     DATA,
     output_options,
     reading_options,
+    review_arguments,
+    review_options,
     share_arguments,
     share_options,
 )
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 @DATA
 @reading_options
 @share_options
+@review_options
 @click.option(
     "--threshold",
     "thresholds",
@@ -66,12 +69,16 @@ if TYPE_CHECKING:
 def compare(data: tuple[str, ...], **options: Any) -> int:
     """Compare the scores of two or more columns on the same rows."""
     from undercount.cli.inputs import read_models  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.read.compare import compare as compare_rows  # noqa: PLC0415
     from undercount.read.contest import parse_contest  # noqa: PLC0415
 
     thresholds = _thresholds(options["thresholds"], options["scores"])
+    verdicts = read_verdicts(options["reviews"])
     rows = read_models(data, options)
     contests = [parse_contest(text, list(rows.scores)) for text in options["requirements"]]
+    if verdicts is not None:
+        options["verdicts"] = verdicts.in_memory(rows)
     with progress("comparing", options):
         comparison = compare_rows(
             rows.labels,
@@ -81,15 +88,16 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
             by=options["by"],
             sample_weight=rows.weights,
             question=options["question"],
+            **review_arguments(options),
             **share_arguments(options, rows.sampling),
         )
-    verdicts = [contest.judge(comparison) for contest in contests]
+    judgements = [contest.judge(comparison) for contest in contests]
     _write(comparison, rows, options)
     # A verdict that is not good is printed even if quiet.
-    for contest, (verdict, words) in zip(contests, verdicts, strict=True):
+    for contest, (verdict, words) in zip(contests, judgements, strict=True):
         if verdict != "met" or not options["quiet"]:
             click.echo(f" {verdict}: {contest.words}; {words}", err=not prints(options))
-    found = {verdict for verdict, _ in verdicts}
+    found = {verdict for verdict, _ in judgements}
     if "failed" in found:
         return REQUIREMENT_FAILS
     return INCONCLUSIVE if "inconclusive" in found else FINE

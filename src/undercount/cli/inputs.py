@@ -23,7 +23,7 @@ from undercount.count.frames import check_columns, count_scores, open_frame
 from undercount.count.groups import is_nan
 from undercount.count.paths import expand_paths
 from undercount.count.queries import ROWS, collect
-from undercount.count.sources import open_source
+from undercount.count.sources import Source, open_source
 from undercount.count.sql import quote_name
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
@@ -52,13 +52,17 @@ class Reading:
 
 @dataclass(frozen=True)
 class ModelColumns:
-    """Hold rows: labels (1, 0, NaN), the scores of each column, and how they were sampled."""
+    """Hold rows: labels (1, 0, NaN), the scores of each column, and how they were sampled.
+
+    `place` is where each row stood in its file before rows without a score were dropped.
+    """
 
     labels: FloatArray
     scores: dict[str, FloatArray]
     sampling: str
     notes: list[str]
     weights: FloatArray | None = None
+    place: NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ def read(
             data,
             label,
             scores,
-            unlabeled=_unlabeled_value(options),
+            unlabeled=unlabeled_value(options),
             negative=options["negative"],
             weight=options["weight"],
             knots=knots,
@@ -123,23 +127,39 @@ def count_rows(
     numbers = list(dict.fromkeys([label, *scores, *([weight] if weight else [])]))
     with open_source(paths, numbers) as source:
         try:
-            relation = relation_of(source, numbers, [])
-            total = relation.count("*").fetchall()[0][0]
-            if total == 0:
-                raise InputError(f"{source.place} has no rows")
-            missing = " OR ".join(
-                f"{quote_name(s)} IS NULL OR isnan({quote_name(s)}::DOUBLE)" for s in scores
-            )
-            kept = relation.filter(f"NOT ({missing})")
-            found = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
-            coding, note = infer_coding(dict(found), unlabeled, negative)
-            dropped = total - sum(number for _, number in found)
+            rows = find_rows(source, relation_of(source, numbers, []), label, scores)
+            coding, note = infer_coding(rows.labels, unlabeled, negative)
             columns = {"label": label, "weight": weight, "unlabeled": coding}
             options = {"compact": True, **columns, **options}
-            counted = count_scores(kept, score=list(scores), **options)
+            counted = count_scores(rows.scored, score=list(scores), **options)
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error, {label: RECODE})
-    return Reading(dict(counted), "single-sample", [read_words(total, dropped), note])
+    return Reading(dict(counted), "single-sample", [rows.words, note])
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """Hold the rows of files that have a score, what labels they carry, and what was read."""
+
+    scored: duckdb.DuckDBPyRelation
+    labels: dict[Any, int]
+    words: str
+
+
+def find_rows(
+    source: Source, relation: duckdb.DuckDBPyRelation, label: str, scores: Sequence[str]
+) -> ScoredRows:
+    """Leave out the rows without a score, and look which labels the others have."""
+    total = relation.count("*").fetchall()[0][0]
+    if total == 0:
+        raise InputError(f"{source.place} has no rows")
+    missing = " OR ".join(
+        f"{quote_name(s)} IS NULL OR isnan({quote_name(s)}::DOUBLE)" for s in scores
+    )
+    kept = relation.filter(f"NOT ({missing})")
+    found = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
+    dropped = total - sum(number for _, number in found)
+    return ScoredRows(kept, dict(found), read_words(total, dropped))
 
 
 def _names_database(data: tuple[str, ...], options: dict[str, Any]) -> bool:
@@ -169,7 +189,7 @@ def _count_database(options: dict[str, Any], **how: Any) -> Reading:
         values = dict(zip(found[label].tolist(), found[ROWS].tolist(), strict=True))
         if total == 0:
             raise InputError(f"{options['table'] or 'the query'} has no rows")
-        coding, note = infer_coding(values, _unlabeled_value(options), options["negative"])
+        coding, note = infer_coding(values, unlabeled_value(options), options["negative"])
         columns = {"label": label, "weight": weight, "unlabeled": coding}
         counted = count_scores(kept.to_native(), score=scores, **columns, **how)
     notes = [read_words(total, total - sum(values.values())), note]
@@ -197,7 +217,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     values, times = np.unique(labels, return_counts=True)
     coding, note = infer_coding(
         dict(zip(values.tolist(), times.tolist(), strict=True)),
-        _unlabeled_value(options),
+        unlabeled_value(options),
         options["negative"],
     )
     if coding is not None:
@@ -205,7 +225,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     notes = [read_words(len(kept), len(kept) - len(labels)), note]
     chosen = {name: found[name][kept] for name in scores}
     weights = found[weight][kept] if weight else None
-    return ModelColumns(labels, chosen, "single-sample", notes, weights)
+    return ModelColumns(labels, chosen, "single-sample", notes, weights, np.flatnonzero(kept))
 
 
 def _complete(columns: dict[str, FloatArray], names: Sequence[str]) -> NDArray[np.bool_]:
@@ -336,7 +356,7 @@ def _list_labels(values: dict[float, int], missing: int) -> str:
     return f"the label column holds {{{shown}}}"
 
 
-def _unlabeled_value(options: dict[str, Any]) -> float | None:
+def unlabeled_value(options: dict[str, Any]) -> float | None:
     """Read the label value that means unlabeled."""
     text = options["unlabeled"]
     try:

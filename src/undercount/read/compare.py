@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import numpy as np
 
 from undercount.assume.mixture import design_of
+from undercount.assume.reviews import CrossedCells
 from undercount.count.columns import backend_of, is_frame, take_columns
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
+from undercount.estimate import Estimate
 from undercount.read.differences import (
     AREAS,
     POINTS,
@@ -19,6 +21,7 @@ from undercount.read.differences import (
     Model,
     Paired,
     Question,
+    holm_adjusted,
 )
 from undercount.read.evaluate import (
     RecountableRows,
@@ -29,11 +32,15 @@ from undercount.read.evaluate import (
 )
 from undercount.read.evaluation import Evaluation, render
 from undercount.read.intervals.paired import Cut, ModelRows
+from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.leaderboard import Standing, standings, turn
+from undercount.read.review_differences import ReviewedModel, reviewed_differences
 from undercount.read.workload import Workload, cut_at, workload_size
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from undercount.read.reviewed import Reviewed
 
 # How labels say labelled positive, unlabeled and labelled negative, in the order of a design.
 KIND_LABELS = (1, -1, 0)
@@ -57,8 +64,8 @@ class Comparison:
         What the differences speak of.
     by : str
         The metric that decides which model is better.
-    workload : Workload
-        The same if each model flags as many rows.
+    workload : Workload, optional
+        The same if each model flags as many rows; None with reviews, which speak of thresholds.
     paired : Paired
         The models' rows, from which the differences were made.
 
@@ -81,7 +88,7 @@ class Comparison:
     differences: tuple[Difference, ...]
     question: Question
     by: str
-    workload: Workload
+    workload: Workload | None
     paired: Paired = field(repr=False)
 
     @property
@@ -133,17 +140,27 @@ class Comparison:
         same_workload : bool
             Whether each model flags as many rows, or those at its own threshold.
         """
-        every = self.workload.differences if same_workload else self.differences
+        if same_workload and self.workload is None:
+            raise InputError("with reviews models are compared at their thresholds alone")
+        work = self.workload if same_workload else None
+        every = self.differences if work is None else work.differences
         metric = metric or ("precision" if same_workload else self.by)
         found = [d for d in every if d.metric == metric]
         if not found:
             self.difference(metric)  # says which there are
             raise InputError(f"as many flagged rows are compared by {', '.join(WORKLOAD_METRICS)}")
-        if same_workload:
-            values = {name: known[metric] for name, known in self.workload.values.items()}
+        if work is not None:
+            values = {name: known[metric] for name, known in work.values.items()}
         else:
-            values = {name: m.table[metric].value for name, m in self.paired.models.items()}
+            values = {name: self.estimates_of(name)[metric].value for name in self.evaluations}
         return standings(values, found, self.confidence_level)
+
+    def estimates_of(self, name: str) -> dict[str, Estimate]:
+        """Return what is known of a model at its threshold, by metric; verdicts go first."""
+        evaluation = self.evaluations[name]
+        if evaluation.reviewed is not None:
+            return {row.metric: row.estimate for row in evaluation.rows}
+        return dict(self.paired.models[name].table)
 
     def across_shares(self, metric: str | None = None) -> dict[str, FloatArray]:
         """Follow a metric of every model along the share of hidden positives that scores allow.
@@ -166,12 +183,13 @@ class Comparison:
 
         `flagged` is empty at the models' own thresholds, else the rows that each model flags.
         """
-        every = (*self.differences, *self.workload.differences)
+        work = self.workload
+        every = (*self.differences, *(() if work is None else work.differences))
         columns: dict[str, list[Any]] = {
             name: [getattr(d, name) for d in every] for name in ("metric", "one", "other")
         }
         apart = len(self.differences)
-        columns["flagged"] = [None] * apart + [self.workload.size] * (len(every) - apart)
+        columns["flagged"] = [None] * apart + [work and work.size] * (len(every) - apart)
         columns["difference"] = [d.difference.value for d in every]
         columns["low"] = [d.difference.low for d in every]
         columns["high"] = [d.difference.high for d in every]
@@ -298,9 +316,13 @@ def compare(
     # With impure labels average precision and the areas' intervals need every score.
     purity = options.get("label_purity", 1.0)
     pure = isinstance(purity, int | float) and purity == 1
+    reviews = options.get("reviews")
+    edges = () if reviews is None else reviews.design.edges
     counted = {
         name: replace(
-            count_model(y, score, unlabeled, sample_weight, thresholds.get(name), compact=pure),
+            count_model(
+                y, score, unlabeled, sample_weight, thresholds.get(name), edges, compact=pure
+            ),
             backend=backend,
         )
         for name, score in scores.items()
@@ -313,6 +335,15 @@ def compare(
         raise InputError(f"{named('by')} must be one of {', '.join(metrics)}; got {by!r}{hint}")
     models, tied = _models(evaluations, thresholds, question, top)
     paired = Paired(models, question)
+    if reviews is not None:
+        reviewed = _reviewed_models(evaluations, thresholds)
+        level = options.get("confidence_level", 0.95)
+        judged = [
+            difference
+            for metric in metrics
+            for difference in holm_adjusted(reviewed_differences(reviewed, metric, level, question))
+        ]
+        return Comparison(evaluations, tuple(judged), question, by, None, paired)
     found = [
         difference
         for metric in metrics
@@ -335,6 +366,24 @@ def _workload(paired: Paired, tied: Mapping[str, float], *, chosen: bool) -> Wor
     kinds = [1] if first.design.sampling == "case-control" else [0, 1, 2]
     size = float(first.heads[last][kinds].sum())
     return Workload(size, chosen, values, cuts, tied, tuple(found))
+
+
+def _reviewed_models(
+    evaluations: Mapping[str, Evaluation], thresholds: Mapping[str, float]
+) -> dict[str, ReviewedModel]:
+    """Put what verdicts say of every row beside each model's cells."""
+    made = {}
+    for name, evaluation in evaluations.items():
+        rows = cast("RecountableRows", evaluation.recount)
+        cell = np.searchsorted(-evaluation.counts.score, -rows.scores.astype(np.float64))
+        reviewed = cast("Reviewed", evaluation.reviewed)
+        cells = reviewed.cells(evaluation.counts)
+        if not isinstance(cells, CrossedCells):  # the plan's own model, row by row as well
+            pool = np.flatnonzero(rows.labels == KIND_LABELS[1])
+            cells = CrossedCells.of(evaluation.counts, rows.scores, cells, rows.scores, pool)
+        metrics = ReviewedMetrics(cells, confidence_level=evaluation.confidence_level)
+        made[name] = ReviewedModel(metrics, rows.labels, cell, thresholds.get(name))
+    return made
 
 
 def _take_models(frame: Any, label: Any, scores: Any) -> tuple[Any, dict[str, Any]]:

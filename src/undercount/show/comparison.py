@@ -12,7 +12,8 @@ from undercount.read.differences import Difference
 from undercount.read.evaluation import Evaluation
 from undercount.read.leaderboard import Standing, tied_at_the_top
 from undercount.show.document import as_document, plain, write_document
-from undercount.show.text import hidden_words, metric_title, number, percent, value_words
+from undercount.show.spoken import metric_title, number, percent
+from undercount.show.text import hidden_words, value_words
 
 WIDTH = 100
 # Columns of words are no wider than this; names are wrapped down to this.
@@ -33,7 +34,7 @@ def as_text(comparison: Comparison, width: int = WIDTH) -> str:
         _facts(comparison, width),
         _table(leaderboard_table(comparison), leaderboard_title(comparison), width),
         _flagged(comparison, width),
-        _table(workload_table(comparison), workload_title(comparison), width),
+        _same_work(comparison, width),
         *_filled_notes(workload_notes(comparison), width),
     ]
     if len(comparison.evaluations) == PAIR:
@@ -142,7 +143,7 @@ def leaderboard_table(comparison: Comparison) -> Table:
     head = ["rank", "model", metric_title(comparison.by), "less than the best", "p"]
     rows = []
     for standing in comparison.leaderboard():
-        estimate = comparison.paired.models[standing.name].table[comparison.by]
+        estimate = comparison.estimates_of(standing.name)[comparison.by]
         rows.append([standing.rank_words, standing.name, value_words(estimate), *_behind(standing)])
     return head, rows
 
@@ -165,7 +166,7 @@ def threshold_table(comparison: Comparison) -> Table:
     for name, evaluation in comparison.evaluations.items():
         if evaluation.threshold is None:
             return head, []
-        counts, found = evaluation.counts, comparison.paired.models[name].table
+        counts, found = evaluation.counts, comparison.estimates_of(name)
         at = counts.score >= evaluation.threshold
         of_target = [counts.unlabeled]
         if evaluation.shares.sampling == "single-sample":
@@ -179,6 +180,8 @@ def threshold_table(comparison: Comparison) -> Table:
 def workload_title(comparison: Comparison) -> str:
     """Name the table of equal work."""
     work = comparison.workload
+    if work is None:
+        return ""
     why = "" if work.chosen else ", as many as are labelled positive"
     return f"If each model flags the same number of rows, its {amount(work.size)} highest{why}"
 
@@ -187,7 +190,9 @@ def workload_table(comparison: Comparison) -> Table:
     """Return what each model finds among as many flagged rows."""
     work = comparison.workload
     head = ["rank", "model", "real", "precision", "recall", "real ones less than the best", "p"]
-    rows = []
+    rows: list[list[str]] = []
+    if work is None:
+        return head, rows
     for standing in comparison.leaderboard(same_workload=True):
         values = {name: min(v, 1.0) for name, v in work.values[standing.name].items()}
         real = amount(round(work.size * values["precision"]))
@@ -200,6 +205,8 @@ def workload_table(comparison: Comparison) -> Table:
 def workload_notes(comparison: Comparison) -> list[str]:
     """Say where ties were cut, and what had to be pulled into its range."""
     work = comparison.workload
+    if work is None:
+        return []
     beyond = [
         f"the precision of {name} would be {values['precision']:.3f}"
         for name, values in work.values.items()
@@ -248,6 +255,11 @@ def _facts(comparison: Comparison, width: int) -> list[str]:
 def _flagged(comparison: Comparison, width: int) -> list[str]:
     table = threshold_table(comparison)
     return _table(table, "At each model's own threshold", width) if table[1] else []
+
+
+def _same_work(comparison: Comparison, width: int) -> list[str]:
+    table = workload_table(comparison)
+    return _table(table, workload_title(comparison), width) if table[1] else []
 
 
 def _filled(name: str, text: str, width: int) -> list[str]:
@@ -321,7 +333,7 @@ def _order(found: Difference) -> str:
 
 def as_json(comparison: Comparison) -> str:
     """Write each model as `evaluate` does, and the comparison beside them."""
-    work, columns = comparison.workload, comparison.table()
+    columns = comparison.table()
     rows = [
         {
             name: plain(v) if isinstance(v, float) else v
@@ -341,15 +353,18 @@ def as_json(comparison: Comparison) -> str:
             "by": comparison.by,
             "leaderboard": [_standing(s) for s in comparison.leaderboard()],
             "differences": rows[:apart],
-            "workload": {
-                "flagged": work.size,
-                "chosen": work.chosen,
-                "by": "precision",
-                "leaderboard": [_standing(s) for s in comparison.leaderboard(same_workload=True)],
-                "differences": rows[apart:],
-            },
+            **_same_work_facts(comparison, rows[apart:]),
         }
     )
+
+
+def _same_work_facts(comparison: Comparison, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    work = comparison.workload
+    if work is None:
+        return {}
+    board = [_standing(s) for s in comparison.leaderboard(same_workload=True)]
+    facts = {"flagged": work.size, "chosen": work.chosen, "by": "precision"}
+    return {"workload": {**facts, "leaderboard": board, "differences": rows}}
 
 
 def _standing(standing: Standing) -> dict[str, Any]:

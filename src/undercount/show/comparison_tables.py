@@ -30,7 +30,8 @@ def named_tables(comparison: Comparison) -> list[tuple[str, Table]]:
     at_thresholds = threshold_table(comparison)
     if at_thresholds[1]:
         found.append(("At each model's own threshold", at_thresholds))
-    found.append((workload_title(comparison), workload_table(comparison)))
+    if comparison.workload is not None:
+        found.append((workload_title(comparison), workload_table(comparison)))
     if len(comparison.evaluations) == PAIR:
         one, other = comparison.evaluations
         found.append((f"{one} minus {other}", difference_table(comparison)))

@@ -132,7 +132,8 @@ class HeadCounts:
         )
 
 
-def _heads(counts: ScoreCounts, threshold: float) -> FloatArray:
+def head_cells(counts: ScoreCounts, threshold: float) -> slice:
+    """Return the cells of the rows with at least a score; refuse to split a merged cell."""
     stop = int(np.searchsorted(-counts.score, -threshold, side="right"))
     exact = stop > 0 and counts.score[stop - 1] == threshold
     if stop < len(counts.score) and counts.merged[stop] and not exact:
@@ -141,9 +142,14 @@ def _heads(counts: ScoreCounts, threshold: float) -> FloatArray:
             "were kept; "
             f"{keep_scores(f'pass knots=[{threshold}] when counting, or compact=False')}"
         )
+    return slice(stop)
+
+
+def _heads(counts: ScoreCounts, threshold: float) -> FloatArray:
+    head = head_cells(counts, threshold)
     kinds = (counts.positive, counts.unlabeled, counts.negative)
     # Part of the weights may sum up in another order than all of them, to another number.
-    heads = [cells[: stop if cells[stop:].any() else None].sum() for cells in kinds]
+    heads = [cells[head if cells[head.stop :].any() else slice(None)].sum() for cells in kinds]
     return np.array(heads)
 
 

@@ -21,7 +21,8 @@ from undercount.show.comparison import (
 )
 from undercount.show.comparison_tables import html_table, named_tables
 from undercount.show.page.page import load_template, policy_hash, read_asset
-from undercount.show.text import hidden_words, metric_title
+from undercount.show.spoken import metric_title
+from undercount.show.text import hidden_words
 
 # Corners of a drawing, and points of a curve at most.
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 56, 464, 12, 292, 336
@@ -56,10 +57,7 @@ def as_comparison_page(comparison: Comparison) -> str:
         notes=workload_notes(comparison),
         bars=[
             (f"By {metric_title(comparison.by)}", draw_bars(comparison, same_workload=False)),
-            (
-                f"By the precision of the {amount(comparison.workload.size)} highest rows",
-                draw_bars(comparison, same_workload=True),
-            ),
+            *_same_work(comparison),
         ],
         swept=[
             (
@@ -148,6 +146,15 @@ def _path(across: Scale, up: Scale, x: FloatArray, y: FloatArray) -> str:
         words.append(f"{pen}{u:.1f} {v:.1f}")
         pen = "L"
     return "".join(words)
+
+
+def _same_work(comparison: Comparison) -> list[tuple[str, Markup]]:
+    """Draw the bars of equal work, unless reviews speak of thresholds alone."""
+    if comparison.workload is None:
+        return []
+    size = amount(comparison.workload.size)
+    title = f"By the precision of the {size} highest rows"
+    return [(title, draw_bars(comparison, same_workload=True))]
 
 
 def draw_bars(comparison: Comparison, *, same_workload: bool) -> Markup:
