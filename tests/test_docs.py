@@ -1,4 +1,4 @@
-"""The examples of README and documentation run, each page pasted from its top into a new session."""
+"""The examples of README and documentation run, each page pasted into a new session."""
 
 import contextlib
 import doctest

@@ -1,5 +1,6 @@
 """Ask who labelled which rows, and answer with the command that fits."""
 
+import sys
 from dataclasses import dataclass
 
 import click
@@ -63,11 +64,13 @@ YES, NO = ("y", "yes", "1", "true"), ("n", "no", "0", "false", "")
 
 
 @click.command(cls=Command, short_help="Ask a few questions that end in a command.")
-@click.option("--data", default="DATA", help="File of rows, for the command that is printed.")
+@click.option(
+    "--data", "data_name", default="DATA", help="File of rows, for the command that is printed."
+)
 @click.option("--label", default="LABEL", help="Column of labels, likewise.")
 @click.option("--score", default="SCORE", help="Column of scores, likewise.")
 @DEBUG
-def guide(data: str, label: str, score: str, **_debug: bool) -> int:
+def guide(data_name: str, label: str, score: str, **_debug: bool) -> int:
     """Ask which labels you have, and print the command that fits.
 
     Answers are read from standard input, one a line: y or n, and at the end a prevalence.
@@ -79,7 +82,7 @@ def guide(data: str, label: str, score: str, **_debug: bool) -> int:
         given = "" if known.lower() in (*NO, "?") else f" --prevalence {known}"
     click.echo("")
     for command in found.commands:
-        named = command.replace("DATA", data).replace("LABEL", label).replace("SCORE", score)
+        named = command.replace("DATA", data_name).replace("LABEL", label).replace("SCORE", score)
         click.echo(f"  {named}{given}")
     click.echo(f"\nAssumes: {found.assumes}.\n{PAGES[0].upper()}{PAGES[1:]}.")
     return FINE
@@ -96,7 +99,7 @@ def _ask(question: str) -> bool:
 def _read(question: str) -> str:
     """Ask on stderr, so that stdout holds the answer alone; the end of the input is an error."""
     click.echo(f"{question} ", err=True, nl=False)
-    line = click.get_text_stream("stdin").readline()
+    line = sys.stdin.readline()
     if not line:
         raise InputError(f"standard input ended before the question: {question}")
     return line.strip()
