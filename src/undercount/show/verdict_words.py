@@ -89,17 +89,23 @@ def change_words(evaluation: Evaluation) -> str:
         return f"{name} cannot be claimed while {verdict.reason.code} stands"
     if evaluation.reviewed is not None:
         return _reviewed_change(evaluation)
+    return f"{name} {_hold_words(evaluation)}"
+
+
+def _hold_words(evaluation: Evaluation) -> str:
+    """Say at which shares, and up to which labelling bias, a claim holds."""
+    verdict = evaluation.verdict
     if verdict.holds is None:
-        return f"{name} {NOWHERE}"
+        return NOWHERE
     limits = share_words(evaluation, verdict.holds)
     if verdict.light == "unsupported" or not _held(evaluation):
-        return f"{name} would hold only {limits or 'at shares that the scores rule out'}"
+        return f"would hold only {limits or 'at shares that the scores rule out'}"
     bias = ""
     if math.isfinite(verdict.odds_ratio):
         bias = f"labelling bias below Γ = {float(f'{verdict.odds_ratio:.3g}'):g}"
     if not limits:
-        return f"{name} holds whatever the prevalence" + (f" · {bias}" if bias else "")
-    return f"{name} holds {limits}" + (f" · {bias}" if bias else "")
+        return "holds whatever the prevalence" + (f" · {bias}" if bias else "")
+    return f"holds {limits}" + (f" · {bias}" if bias else "")
 
 
 def _reviewed_change(evaluation: Evaluation) -> str:
