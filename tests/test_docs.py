@@ -108,3 +108,23 @@ def test_pages_stand_in_the_navigation():
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     for page in (ROOT / "docs").rglob("*.md"):
         assert str(page.relative_to(ROOT / "docs")) in navigation, page.name
+
+
+def public_arguments():
+    """Every argument that a user writes: of functions, estimators, learners, and of results."""
+    folders = [uc, *(getattr(uc, name) for name in FOLDERS)]
+    things = [getattr(module, name) for module in folders for name in module.__all__]
+    asked = [thing for thing in things if inspect.isfunction(thing)]
+    made = [thing for thing in things if inspect.isclass(thing) and hasattr(thing, "fit")]
+    asked += [*made, *(thing.fit for thing in made)]
+    for kind in (uc.Evaluation, uc.Comparison, uc.ReviewPlan):
+        methods = inspect.getmembers(kind, inspect.isfunction)
+        asked += [method for name, method in methods if not name.startswith("_")]
+    names = {name for thing in asked for name in inspect.signature(thing).parameters}
+    names |= set(uc.metrics.MetricOptions.__annotations__)
+    return {name for name in names if not name.startswith("_")} - {"self"}
+
+
+def test_glossary_has_every_public_argument():
+    text = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
+    assert public_arguments() - set(re.findall(r"`(\w+)`", text)) == set()
