@@ -53,19 +53,23 @@ def draw_problem():
     truth = find_truth(evaluations)[0][0][[r.metric for r in evaluations[0].rows].index("precision")]
     naive = float(evaluations[0].naive_curve.at(0.5).precision)
     alone, reviewed = evaluations[0]["precision"], review_fraud()["precision"]
-    figure, ax = plt.subplots(figsize=(7, 2.3))
+    figure, ax = plt.subplots(figsize=(5.4, 2.7))
     ax.axvline(truth, color=TRUTH, ls="--", lw=1.5)
-    ax.text(truth + 0.01, 3.6, f"the truth: {truth:.2f}", fontsize=10)
-    ax.plot(naive, 3, "X", color=NAIVE, ms=10)
-    ax.text(naive + 0.03, 3, f"{naive:.2f}", va="center", color=NAIVE)
+    ax.text(truth + 0.01, 3.75, f"the truth: {truth:.2f}", fontsize=11)
+    ax.plot(naive, 3, "X", color=NAIVE, ms=11)
+    ax.text(naive + 0.04, 3, f"{naive:.2f}", va="center", color=NAIVE, fontsize=13)
     for place, estimate, colour in ((2, alone, OURS), (1, reviewed, REVIEWED)):
-        ax.plot([estimate.low, estimate.high], [place, place], color=colour, lw=5, alpha=0.5)
-        ax.plot(estimate.value, place, "o", color=colour, ms=9)
-        ax.text(estimate.low - 0.02, place, f"{estimate.value:.2f}", va="center", ha="right", color=colour)
-    ax.set_yticks([3, 2, 1], ["unlabeled = negative", "from labels and scores", "after 60 reviews"])
-    ax.set(xlim=(0, 1.02), ylim=(0.5, 3.8), xlabel="precision of the alarms of a fraud model")
+        ax.plot([estimate.low, estimate.high], [place, place], color=colour, lw=6, alpha=0.5)
+        ax.plot(estimate.value, place, "o", color=colour, ms=10)
+        ax.text(
+            estimate.low - 0.02, place, f"{estimate.value:.2f}",
+            va="center", ha="right", color=colour, fontsize=13,
+        )
+    rows = ("unlabeled = negative", "from labels and scores alone", "after 60 reviews")
+    for place, words in zip((3, 2, 1), rows, strict=True):
+        ax.text(0, place + 0.33, words, fontsize=11)
+    ax.set(xlim=(0, 1.02), ylim=(0.5, 4), yticks=[], xlabel="precision of a fraud model's alarms")
     ax.spines["left"].set_visible(False)
-    ax.tick_params(axis="y", length=0)
     save(figure, "problem")
 
 
