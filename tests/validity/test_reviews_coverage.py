@@ -17,19 +17,23 @@ from undercount.read.reviewed import Reviewed
 pytestmark = pytest.mark.slow
 LEVELS = (0.8, 0.9, 0.95)
 POINTS = ("precision", "recall", "f1")
-N_ROWS, CUT, REPEATS = 20_000, 1.75, 200
+N_ROWS, REPEATS = 20_000, 200
+CUTS = {"normal": 1.75, "beta": 0.45}
 
 
-def draw(rng, slope, prevalence=0.1):
+def draw(rng, slope, shape="normal", prevalence=0.1):
     truth = rng.random(N_ROWS) < prevalence
-    score = rng.normal(2.2 * truth)
-    z = slope * (score - 2.2)
+    if shape == "normal":
+        score = rng.normal(2.2 * truth)
+    else:
+        score = np.where(truth, rng.beta(3, 2, N_ROWS), rng.beta(1, 6, N_ROWS))
+    z = slope * (score - score[truth].mean()) / score[truth].std()
     shift = brentq(lambda b: expit(b + z[truth]).mean() - 0.3, -20, 20)
     return truth, score, np.where(truth & (rng.random(N_ROWS) < expit(shift + z)), 1, -1)
 
 
-def truth_of(truth, score):
-    flagged = score >= CUT
+def truth_of(truth, score, cut):
+    flagged = score >= cut
     hits = np.sum(truth & flagged)
     return {
         "precision": hits / flagged.sum(),
@@ -40,30 +44,31 @@ def truth_of(truth, score):
     }
 
 
-def simulate(slope, budget, labels, repeats=REPEATS):
+def simulate(slope, budget, labels, repeats=REPEATS, shape="normal"):
     """Return errors by metric, whether intervals held by (metric, level), and p-values."""
+    cut = CUTS[shape]
     rng = np.random.default_rng(17)
     errors, held, p_values = defaultdict(list), defaultdict(list), []
     for repeat in range(repeats):
         if repeat % (1 if labels == "random" else 4) == 0:
-            truth, score, y = draw(rng, slope)
-            expected = truth_of(truth, score)
+            truth, score, y = draw(rng, slope, shape)
+            expected = truth_of(truth, score, cut)
         plan = uc.plan_reviews(
-            y, score, unlabeled=-1, budget=budget, threshold=CUT, random_state=repeat,
+            y, score, unlabeled=-1, budget=budget, threshold=cut, random_state=repeat,
             unlabeled_prevalence=truth[y == -1].mean() * np.exp(rng.normal(0, 0.3)),
         )  # fmt: skip
         reviews = plan.answered(truth[plan.rows])
         counts = uc.ScoreCounts.from_rows(
-            y, score, unlabeled=-1, compact=True, knots=[*plan.design.edges, CUT]
+            y, score, unlabeled=-1, compact=True, knots=[*plan.design.edges, cut]
         )
         for level in LEVELS:
             reviewed = Reviewed(counts, reviews, labels, confidence_level=level)
             for metric, true in expected.items():
-                found = reviewed.estimate(metric, CUT if metric in POINTS else None)
+                found = reviewed.estimate(metric, cut if metric in POINTS else None)
                 held[metric, level].append(found.low <= true <= found.high)
         for metric, true in expected.items():
             errors[metric].append(
-                reviewed.estimate(metric, CUT if metric in POINTS else None).value - true
+                reviewed.estimate(metric, cut if metric in POINTS else None).value - true
             )
         p_values.append(reviewed.p_value)
     return errors, held, np.array(p_values)
@@ -73,9 +78,18 @@ def rmse(errors):
     return float(np.mean(np.square(errors)) ** 0.5)
 
 
-@pytest.mark.parametrize(("budget", "slope"), [(500, 0.0), (500, 1.0), (100, -1.0)])
-def test_nothing_is_supposed_of_the_labels(budget, slope):
-    errors, held, _ = simulate(slope, budget, "any")
+@pytest.mark.parametrize(
+    ("budget", "slope", "shape"),
+    [
+        (500, 0.0, "normal"),
+        (500, 1.0, "normal"),
+        (500, -1.0, "normal"),
+        (100, -1.0, "normal"),
+        (500, 0.0, "beta"),
+    ],
+)
+def test_nothing_is_supposed_of_the_labels(budget, slope, shape):
+    errors, held, _ = simulate(slope, budget, "any", shape=shape)
     if budget == 500:
         assert rmse(errors["f1"]) < (0.028 if slope == 0 else 0.031)
     for (metric, level), inside in held.items():
