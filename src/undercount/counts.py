@@ -20,7 +20,7 @@ from undercount.count.kernel.table import (
     insert_knots,
     sum_equal_scores,
 )
-from undercount.curve import FloatArray
+from undercount.curve import FloatArray, blocks
 from undercount.errors import InputError, named, real_number, wording
 
 BoolArray = NDArray[np.bool_]
@@ -223,8 +223,14 @@ class ScoreCounts:
         """
         above, below = getattr(self, upper), getattr(self, lower)
         n_below = float(getattr(self, f"n_{lower}"))
-        beaten = n_below - np.cumsum(below) + below / 2
-        return float(above @ beaten / (float(getattr(self, f"n_{upper}")) * n_below))
+        pairs, left = 0.0, n_below
+        for part in blocks(len(above)):
+            # Counted from the rows that are left, so that sums of whole rows stay exact.
+            beaten = left - np.cumsum(below[part])
+            left = float(beaten[-1])
+            beaten += below[part] / 2
+            pairs += float(above[part] @ beaten)
+        return pairs / (float(getattr(self, f"n_{upper}")) * n_below)
 
     def require(self, *labels: str) -> None:
         """Raise unless there are rows of each named class ("positive", "negative", "unlabeled")."""

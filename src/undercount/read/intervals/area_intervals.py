@@ -92,12 +92,12 @@ def _average_precision(
     value = unbiased_average_precision(counts, design)
     if math.isnan(value) or math.isnan(variance) or design.mixing.positives <= 0:
         return value, variance, variance, "delta"
-    pairwise = float(Spread(design, rows, pairwise_precision(counts, design, value)).variance)
     if design.pure and design.counted and design.given != "label_frequency":
         unlabelled = 1 - min(float(design.sizes[LABELLED] / design.mixing.positives), 1.0)
         jackknife = unlabelled * jackknife_variance(counts, design)
         if not math.isnan(jackknife):  # from two labels
             return value, jackknife, interval_variance(counts, jackknife, variance), "jackknife"
+    pairwise = float(Spread(design, rows, pairwise_precision(counts, design, value)).variance)
     wide = interval_variance(counts, pairwise, variance)
     return value, wide, wide, "delta"
 
