@@ -354,8 +354,9 @@ class OperatingCurve(Rates[FloatArray]):
             # found and no row is flagged. The recovered false-positive rate is negative there, and
             # pulled to 0, as metrics at a threshold do, it makes precision 1.
             # Without hits precision may be 0/0; no recall is gained there, or no positive exists.
-            precision = np.where(hits > 0, 1.0, 0.0)
-            np.divide(hits, rows, out=precision, where=rows > ROUNDING * np.abs(hits))
+            some = rows > ROUNDING * np.abs(hits)
+            precision = np.where(hits > 0, 1.0, 0.0) if not some.all() else hits
+            np.divide(hits, rows, out=precision, where=True if precision is hits else some)
             area += float((tpr[here] - tpr[part]) @ precision)
         return area
 

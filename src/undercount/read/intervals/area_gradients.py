@@ -22,7 +22,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from undercount.assume.mixture import LABELLED, UNLABELED, Mixing, MixtureDesign
+from undercount.assume.mixture import (
+    LABELLED,
+    UNLABELED,
+    Mixing,
+    MixtureDesign,
+    kind_sizes,
+)
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve, blocks, dot
 from undercount.errors import InputError, keep_scores, real_number
@@ -78,18 +84,21 @@ def jackknife_variance(counts: ScoreCounts, design: MixtureDesign) -> float:
     labels = _labels_of(counts, design)
     if labels.total <= _FEWEST * labels.unit:
         return float("nan")
-    own, inverse, number = labels.own, 1 / labels.flagged, labels.weight / labels.own
-    as_upper = np.cumsum((labels.weight * inverse)[::-1])[::-1] - own * inverse
-    as_lower = (labels.head - own) * inverse
     single, pairs = labels.sums()
-    total = labels.total - own
-    unit = (labels.unit * labels.total - own * own) / total
-    others = np.maximum(labels.positives - unit, 0.0) / (total - unit)
-    left_out = single - own * own * inverse + others * (pairs - own * (as_lower + as_upper))
-    left_out /= total
-    size = number.sum()
-    mean = (number * left_out).sum() / size
-    return float((size - 1) / size * (number * (left_out - mean) ** 2).sum())
+    below = _reverse_sum(labels.weight / labels.flagged)  # of each row's inverse, at most as high
+    left_out, number = np.empty(len(below)), np.empty(len(below))
+    for part in blocks(len(below)):
+        own, inverse = labels.own[part], 1 / labels.flagged[part]
+        beside = below[part] + (labels.head[part] - 2 * own) * inverse
+        total = labels.total - own
+        unit = (labels.unit * labels.total - own * own) / total
+        others = np.maximum(labels.positives - unit, 0.0) / (total - unit)
+        alone = single - own * own * inverse
+        left_out[part] = (alone + others * (pairs - own * beside)) / total
+        number[part] = labels.weight[part] / own
+    size = float(number.sum())
+    left_out -= dot(number, left_out) / size
+    return (size - 1) / size * float(sum(number[p] @ left_out[p] ** 2 for p in blocks(len(number))))
 
 
 def pairwise_precision(counts: ScoreCounts, design: MixtureDesign, value: float) -> Influence:
@@ -140,24 +149,27 @@ class _Labels:
 
     @classmethod
     def of(cls, counts: ScoreCounts, design: MixtureDesign) -> "_Labels":
-        at = counts.positive > 0
+        at = np.flatnonzero(counts.positive)
         weight = counts.positive[at]
         own = row_weights(weight, counts.squared_weight[0])
-        unlabeled = np.cumsum(counts.unlabeled)[at]
+        head, known, others = counts.cumulative()
+        head, unlabeled = head[at + 1], others[at + 1]
         if design.sampling == "case-control":
             # The labelled rows were drawn apart, so their weights have a scale of their own. Each
             # takes the place of an unlabeled row.
             scale = float(design.units[UNLABELED] / design.units[LABELLED])
-            weight, own = weight * scale, own * scale
+            weight, own, head = weight * scale, own * scale, head * scale
             rest = np.maximum(1 - own / counts.n_unlabeled, 0.0)
             flagged = own + unlabeled * rest
             beside = flagged + own
         else:
-            beside = flagged = np.cumsum(weight) + unlabeled + np.cumsum(counts.negative)[at]
-        total = float(weight.sum())
+            beside = flagged = head + unlabeled
+            if counts.n_negative > 0:
+                flagged += known[at + 1]
+        total = float(head[-1])
         unit = dot(weight, own) / total
         positives = float(design.mixing.positives)
-        return cls(weight, own, np.cumsum(weight), flagged, beside, positives, total, unit)
+        return cls(weight, own, head, flagged, beside, positives, total, unit)
 
     def sums(self) -> tuple[float, float]:
         """Return Σ w w/M1 over rows and Σ w w'/M1 over pairs, the other row at least as high."""
@@ -247,14 +259,15 @@ class Recovered:
     negative: FloatArray
     everyone: FloatArray
     prevalence: float
+    heads: tuple[FloatArray, ...] | None = None  # of the three, above each border between cells
 
     @cached_property
     def curve(self) -> OperatingCurve:
         """The curve of the running sums, by falling score; its thresholds are places."""
-        tpr, fpr, flagged = map(_heads, (self.positive, self.negative, self.everyone))
-        return OperatingCurve(
-            -np.arange(float(len(tpr))), tpr, fpr, self.prevalence, flagged=flagged
-        )
+        masses = self.positive, self.negative, self.everyone
+        tpr, fpr, flagged = self.heads or map(_heads, masses)
+        places = np.arange(0.0, -len(tpr), -1.0)
+        return OperatingCurve(places, tpr, fpr, self.prevalence, flagged=flagged)
 
     @cached_property
     def middle_tpr(self) -> FloatArray:
@@ -278,13 +291,15 @@ def cell_rows(counts: ScoreCounts) -> CellRows:
     """Return each kind's distribution over the cells."""
     rows = _CELLS.get(counts)
     if rows is None:
-        masses = np.zeros((3, len(counts.score)))
-        totals = counts.n_positive, counts.n_unlabeled, counts.n_negative
         columns = counts.positive, counts.unlabeled, counts.negative
-        for mass, column, total in zip(masses, columns, totals, strict=True):
+        masses, heads = (np.zeros((3, len(counts.score) + more)) for more in (0, 1))
+        positive, negative, unlabeled = counts.cumulative()  # rows add up more exactly than shares
+        above = positive, unlabeled, negative
+        for kind, total in enumerate(kind_sizes(counts)):
             if total > 0:
-                np.divide(column, total, out=mass)
-        rows = CellRows(masses)
+                np.divide(columns[kind], total, out=masses[kind])
+                np.divide(above[kind], total, out=heads[kind])
+        rows = CellRows(masses, weighted=counts.weighted, counted=heads)
         forget_cells()
         _CELLS[counts] = rows
     return rows
@@ -294,11 +309,11 @@ def recovered(rows: CellRows, mixing: Mixing) -> Recovered:
     """Return the distributions of positives, negatives and all rows."""
     known = _RECOVERED.get(rows)
     if known is None or known[0] is not mixing:
-        masses = [
-            rows.mixed(weights) for weights in (mixing.positive, mixing.negative, mixing.everyone)
-        ]
-        known = mixing, Recovered(masses[0], masses[1], masses[2], float(mixing.prevalence))
-        _RECOVERED[rows] = known
+        kinds = mixing.positive, mixing.negative, mixing.everyone
+        positive, negative, everyone = map(rows.mixed, kinds)
+        heads = tuple(map(rows.mixed_heads, kinds))
+        mass = Recovered(positive, negative, everyone, float(mixing.prevalence), heads)
+        _RECOVERED[rows] = known = mixing, mass
     return known[1]
 
 

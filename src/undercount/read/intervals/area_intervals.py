@@ -240,7 +240,7 @@ def _unseen(design: MixtureDesign, rows: CellRows, share: float, end: float, tai
     prevalence, size = float(design.mixing.prevalence), max(float(design.effective[LABELLED]), 1.0)
     seen = tail ** (1 / size)
     lowest = int(np.flatnonzero(rows.masses[LABELLED])[-1]) + 1
-    fpr = float(design.mixing.negative @ rows.masses[:, :lowest].sum(axis=1))
+    fpr = float(design.mixing.negative @ rows.heads[:, lowest])
     # The rate supposes that all positives lie above; half of those that need not are taken off.
     apart = design.sampling == "case-control"
     n_rows = float(design.effective[UNLABELED] if apart else design.effective_total)

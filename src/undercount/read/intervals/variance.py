@@ -165,20 +165,27 @@ class CellRows:
     masses: FloatArray  # shape (3, cells), each kind sums to 1 (or 0 if there is none)
     centred: bool = True  # variances are taken around means of the same rows: too small by 1/n
     weighted: bool = True  # cells tell which weights single rows have
+    counted: FloatArray | None = None  # shape (3, cells + 1): rows above each border, if counted
     _known: dict[tuple[float, float], RowWeights | None] = field(
         default_factory=dict, init=False, repr=False
     )
 
     def mixed(self, weights: Any) -> FloatArray:
         """Return the mixture of the kinds: a weight of 0 costs no pass, a kind alone no copy."""
-        kinds = [kind for kind in KINDS if weights[kind] != 0]
-        if len(kinds) == 1 and weights[kinds[0]] == 1:
-            return np.asarray(self.masses[kinds[0]])
-        found = np.zeros(self.masses.shape[1])
-        for part in blocks(len(found)):
-            for kind in kinds:
-                found[part] += weights[kind] * self.masses[kind, part]
-        return found
+        return _mixed(weights, self.masses)
+
+    @cached_property
+    def heads(self) -> FloatArray:
+        """Each kind's share above each border between cells, from 0 to 1."""
+        if self.counted is not None:
+            return self.counted
+        heads = np.zeros((len(KINDS), self.masses.shape[1] + 1))
+        np.cumsum(self.masses, axis=1, out=heads[:, 1:])
+        return heads
+
+    def mixed_heads(self, weights: Any) -> FloatArray:
+        """Return the share of a mixture above each border between cells."""
+        return _mixed(weights, self.heads)
 
     def moments(self, value: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance under a mixture; `weights` has one entry a kind."""
@@ -203,6 +210,17 @@ class CellRows:
         if (total, unit) not in self._known:
             self._known[total, unit] = RowWeights.of(self.masses[LABELLED], total, unit)
         return self._known[total, unit]
+
+
+def _mixed(weights: Any, tables: FloatArray) -> FloatArray:
+    kinds = [kind for kind in KINDS if weights[kind] != 0]
+    if len(kinds) == 1 and weights[kinds[0]] == 1:
+        return np.asarray(tables[kinds[0]])
+    found = np.zeros(tables.shape[1])
+    for part in blocks(len(found)):
+        for kind in kinds:
+            found[part] += weights[kind] * tables[kind, part]
+    return found
 
 
 @dataclass(frozen=True)
@@ -306,11 +324,19 @@ class Spread:
 
         Parts that add nothing cost no pass over the cells.
         """
-        influence, found = self.influence, 0.0
+        influence = self.influence
         parts = influence.positive, influence.negative, influence.everyone
-        for share, part in zip(shares, parts, strict=True):
-            if np.any(share) and (np.ndim(part) or part):
-                found = found + share * part
+        added = [
+            (share, part)
+            for share, part in zip(shares, parts, strict=True)
+            if np.any(share) and (np.ndim(part) or part)
+        ]
+        if not isinstance(self.rows, CellRows) or not added:
+            return sum(share * part for share, part in added)
+        found = np.zeros(self.rows.masses.shape[1])
+        for block in blocks(len(found)):
+            for share, part in added:
+                found[block] += share * part[block]
         return found
 
     def from_shares(self, errors: tuple[float, float]) -> float:
