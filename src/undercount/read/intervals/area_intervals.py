@@ -114,7 +114,8 @@ def _ends(
     least, most = facts.range
     if math.isnan(value) or math.isnan(error):
         return least, most
-    if error <= _ROUNDING * float(np.abs(_of_label(moves)).max()):
+    label = _of_label(moves)
+    if error <= _ROUNDING * max(float(label.max()), -float(label.min())):
         low, high = _flat_ends(moves, value, facts.name, max_fpr, confidence_level)
     elif facts.name in RANKED:
         low, high = _ranked_ends(moves, value, error, confidence_level, facts.name, max_fpr)
