@@ -20,11 +20,12 @@ from undercount.count.kernel.table import (
     insert_knots,
     sum_equal_scores,
 )
-from undercount.curve import FloatArray
+from undercount.curve import FloatArray, blocks
 from undercount.errors import InputError, named, real_number, wording
 
 BoolArray = NDArray[np.bool_]
 CLASSES = ("positive", "negative", "unlabeled")
+_WHOLE = 2.0**53  # up to which a float holds every whole number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -221,10 +222,26 @@ class ScoreCounts:
         >>> uc.ScoreCounts.from_rows([1, 0, 1, None], [4, 3, 3, 1]).auc("positive", "negative")
         0.75
         """
+        if (upper, lower) not in self._areas:
+            self._areas[upper, lower] = self._auc(upper, lower)
+        return self._areas[upper, lower]
+
+    @cached_property
+    def _areas(self) -> dict[tuple[str, str], float]:
+        """Areas that were asked for: checks and limits ask for the same one."""
+        return {}
+
+    def _auc(self, upper: str, lower: str) -> float:
         above, below = getattr(self, upper), getattr(self, lower)
         n_below = float(getattr(self, f"n_{lower}"))
-        beaten = n_below - np.cumsum(below) + below / 2
-        return float(above @ beaten / (float(getattr(self, f"n_{upper}")) * n_below))
+        pairs, left = 0.0, n_below
+        for part in blocks(len(above)):
+            # Counted from the rows that are left, so that sums of whole rows stay exact.
+            beaten = left - np.cumsum(below[part])
+            left = float(beaten[-1])
+            beaten += below[part] / 2
+            pairs += float(above[part] @ beaten)
+        return pairs / (float(getattr(self, f"n_{upper}")) * n_below)
 
     def require(self, *labels: str) -> None:
         """Raise unless there are rows of each named class ("positive", "negative", "unlabeled")."""
@@ -300,10 +317,23 @@ _HINTS = {
 
 
 def _accumulate(column: FloatArray, total: float) -> FloatArray:
-    """Return the rows above each border between cells, from 0 to all."""
+    """Return the rows above each border between cells, from 0 to all.
+
+    Whole rows are added as integers, which is exact and takes a third of the time.
+    """
     if total == 0:  # a class without rows costs no pass
         return np.broadcast_to(0.0, len(column) + 1)
     above = np.empty(len(column) + 1)
-    above[0] = 0.0
-    np.cumsum(column, out=above[1:])
+    above[0], so_far = 0.0, 0
+    for part in blocks(len(column)):
+        cells = column[part]
+        rows = cells.astype(np.int64) if total < _WHOLE else None
+        if rows is None or not np.array_equal(rows, cells):
+            np.cumsum(column[part.start :], out=above[part.start + 1 :])
+            above[part.start + 1 :] += so_far
+            break
+        rows[0] += so_far
+        np.cumsum(rows, out=rows)
+        so_far = int(rows[-1])
+        above[part.start + 1 : part.stop + 1] = rows
     return above

@@ -1,7 +1,8 @@
 """Points and curves of true-positive against false-positive rate: each rate and area, once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -12,6 +13,22 @@ from undercount.estimate import FloatArray as FloatArray  # noqa: PLC0414 - of e
 from undercount.estimate import Interval
 
 Value = TypeVar("Value", float, FloatArray)
+
+
+# Points of a long table that are worked on at once: they and what is made of them stay in cache,
+# and products so short are not handed to threads, whose start costs more than they save.
+BLOCK = 2**13
+
+
+def blocks(size: int) -> Iterator[slice]:
+    """Cut a long table into parts that stay in cache."""
+    for start in range(0, size, BLOCK):
+        yield slice(start, min(start + BLOCK, size))
+
+
+def dot(weight: FloatArray, value: FloatArray) -> float:
+    """Return the sum of products along two long arrays."""
+    return float(sum(weight[part] @ value[part] for part in blocks(len(weight))))
 
 
 def ratio(numerator: Value, denominator: Value, metric: str, stacklevel: int = 3) -> Value:
@@ -33,7 +50,20 @@ def ratio(numerator: Value, denominator: Value, metric: str, stacklevel: int = 3
 
 def trapezoid(height: FloatArray, position: FloatArray) -> float:
     """Return the area under straight lines between points."""
-    return float(np.sum(np.diff(position) * (height[1:] + height[:-1])) / 2)
+    area, left, right = 0.0, slice(0, -1), slice(1, None)
+    for part in blocks(len(position) - 1):
+        ends = slice(part.start, part.stop + 1)
+        x, y = position[ends], height[ends]
+        area += float((x[right] - x[left]) @ (y[right] + y[left]))
+    return area / 2
+
+
+def _falls(rate: FloatArray) -> bool:
+    """Whether a rate falls from one point to the next, by more than rounding."""
+    return any(
+        bool(np.any(rate[part.start + 1 : part.stop + 1] < rate[part] - ROUNDING))
+        for part in blocks(len(rate) - 1)
+    )
 
 
 def _root(value: Value) -> Value:
@@ -265,7 +295,16 @@ class OperatingCurve(Rates[FloatArray]):
     left_out: LeftOut | None = field(default=None, repr=False)
     flagged: FloatArray | None = field(default=None, repr=False)
 
-    @property
+    @cached_property
+    def predicted_positive_rate(self) -> FloatArray:
+        """Share of all rows predicted positive, as counted if it was; many metrics share it."""
+        if self.flagged is not None:
+            return self.flagged
+        rate = (1 - self.prevalence) * self.fpr
+        rate += self.prevalence * self.tpr
+        return rate
+
+    @cached_property
     def roc_auc(self) -> float:
         """Area under the ROC curve by trapezoids, so that ties count one half."""
         return trapezoid(self.tpr, self.fpr)
@@ -292,7 +331,7 @@ class OperatingCurve(Rates[FloatArray]):
         chance = max_fpr * max_fpr / 2
         return float(0.5 * (1 + (area - chance) / (max_fpr - chance)))
 
-    @property
+    @cached_property
     def average_precision(self) -> float:
         """Precision summed over the steps of recall, without interpolation.
 
@@ -302,21 +341,26 @@ class OperatingCurve(Rates[FloatArray]):
         if the curve is not cleaned; `undercount.metrics.average_precision` corrects for that.
         """
         tpr, flagged = self.tpr, self.predicted_positive_rate
-        if np.any(np.diff(tpr) < -ROUNDING):
+        if _falls(tpr):
             # By rates, recall would go up at a high and back at a low precision, over and over,
             # and every such pair of steps would add to the sum.
             order = np.argsort(-self.threshold, kind="stable")
             tpr, flagged = tpr[order], flagged[order]
-        gained, hits, flagged = np.diff(tpr), self.prevalence * tpr[1:], flagged[1:]
-        # Rows labelled apart (case-control) may score above every unlabeled row: positives are
-        # found and no row is flagged. The recovered false-positive rate is negative there, and
-        # pulled to 0, as metrics at a threshold do, it makes precision 1.
-        # Without hits precision may be 0/0; no recall is gained there, or no positive exists.
-        precision = np.where(hits > 0, 1.0, 0.0)
-        np.divide(hits, flagged, out=precision, where=flagged > ROUNDING * np.abs(hits))
-        return float(gained @ precision)
+        area = 0.0
+        for part in blocks(len(tpr) - 1):
+            here = slice(part.start + 1, part.stop + 1)
+            hits, rows = self.prevalence * tpr[here], flagged[here]
+            # Rows labelled apart (case-control) may score above every unlabeled row: positives are
+            # found and no row is flagged. The recovered false-positive rate is negative there, and
+            # pulled to 0, as metrics at a threshold do, it makes precision 1.
+            # Without hits precision may be 0/0; no recall is gained there, or no positive exists.
+            some = rows > ROUNDING * np.abs(hits)
+            precision = np.where(hits > 0, 1.0, 0.0) if not some.all() else hits
+            np.divide(hits, rows, out=precision, where=True if precision is hits else some)
+            area += float((tpr[here] - tpr[part]) @ precision)
+        return area
 
-    @property
+    @cached_property
     def lift_auc(self) -> float:
         """Area under recall against the predicted-positive rate (AUL).
 
@@ -333,11 +377,13 @@ class OperatingCurve(Rates[FloatArray]):
         if np.isnan(threshold):
             raise InputError("threshold must be a number; got NaN")
         every, merged = self._thresholds()
-        # A cleaned curve is sorted by its rates, so the neighbours in threshold are searched for.
-        order = np.argsort(-every[1:], kind="stable") + 1
         n_above = int(np.count_nonzero(every[1:] >= threshold))
-        index = int(order[n_above - 1]) if n_above else 0
-        below = int(order[n_above]) if n_above < len(order) else None
+        index, below = n_above, n_above + 1 if n_above + 1 < len(every) else None
+        if not np.all(every[1:-1] >= every[2:]):
+            # A cleaned curve is sorted by its rates, so its neighbours in threshold are sought.
+            order = np.argsort(-every[1:], kind="stable") + 1
+            index = int(order[n_above - 1]) if n_above else 0
+            below = int(order[n_above]) if below is not None else None
         exact = n_above > 0 and every[index] == threshold
         if merged is not None and below is not None and merged[below] and not exact:
             low, high = every[below], every[index]

@@ -138,6 +138,24 @@ def test_evaluate_says_the_same_of_tensors():
 
 
 @pytest.mark.usefixtures("on_device")
+def test_models_are_compared_and_reviews_planned_alike():
+    rng = np.random.default_rng(6)
+    truth = rng.random(3000) < 0.3
+    y, scores = truth & (rng.random(3000) < 0.4), {"a": rng.normal(2.0 * truth)}
+    scores["b"] = rng.normal(1.0 * truth)
+    options = {"unlabeled": 0, "prevalence": 0.3, "threshold": 1.0}
+    away = {name: tensor(score) for name, score in scores.items()}
+    found = uc.compare(tensor(y), away, **options)
+    assert found.to_json() == uc.compare(y, scores, **options).to_json()
+    plan = uc.plan_reviews(tensor(y), away["a"], unlabeled=0, budget=30, threshold=1.0)
+    expected = uc.plan_reviews(y, scores["a"], unlabeled=0, budget=30, threshold=1.0)
+    np.testing.assert_array_equal(plan.rows, expected.rows)
+    elsewhere = strict.asarray(scores["b"], device=strict.Device("device1"))
+    with pytest.raises(uc.InputError, match=r"must be on one device .*device1"):
+        uc.compare(tensor(y), {**away, "b": elsewhere}, **options)
+
+
+@pytest.mark.usefixtures("on_device")
 def test_what_cannot_be_counted_is_refused_as_on_the_host():
     good, y = np.array([0.5, 0.25]), np.array([1, 0])
     for labels, score in (

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, LeftOut, OperatingCurve, trapezoid
+from undercount.curve import FloatArray, LeftOut, OperatingCurve, blocks, trapezoid
 from undercount.errors import InputError, MisfitWarning, check_choice, named, warn
 from undercount.shares import Given, Sampling, Shares
 from undercount.shares import Target as Target  # noqa: PLC0414 - this module is where others look
@@ -204,9 +204,9 @@ def mixture_curve(
         if monotone is not None:
             tpr, corners = _monotone(tpr, fpr, monotone)
             tpr, fpr, kept = tpr[corners], fpr[corners], kept[corners]
-        gone = np.ones(threshold.size, bool)
-        gone[kept] = False
-        if gone.any():
+        if len(kept) < threshold.size:
+            gone = np.ones(threshold.size, bool)
+            gone[kept] = False
             left_out = LeftOut(threshold[gone], None if merged is None else merged[gone])
         threshold = threshold[kept]
         merged = None if merged is None else merged[kept]
@@ -325,7 +325,10 @@ class Misfit:
 
 def _cleaned(tpr: FloatArray, fpr: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.intp]]:
     """Keep points inside the unit square and the ends, by rising rates (Algorithm 1)."""
-    inside = (np.minimum(tpr, fpr) >= -TOLERANCE) & (np.maximum(tpr, fpr) <= 1 + TOLERANCE)
+    inside = np.empty(len(tpr), bool)
+    for part in blocks(len(tpr)):
+        low, high = np.minimum(tpr[part], fpr[part]), np.maximum(tpr[part], fpr[part])
+        np.logical_and(low >= -TOLERANCE, high <= 1 + TOLERANCE, out=inside[part])
     inside[[0, -1]] = True
     kept = np.flatnonzero(inside)
     # Clipped before the sort, or rounding could put a point before (0, 0) or after (1, 1).

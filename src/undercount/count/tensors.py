@@ -4,7 +4,7 @@ Memory that the host reads is counted there, without a copy. On a device the row
 searched by their own library, and only the table travels to the host.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from undercount.count.kernel.array_library import (
     library_name,
     on_host,
     take_over,
+    tensor_to_host,
 )
 from undercount.count.kernel.device import (
     DeviceTable,
@@ -131,6 +132,23 @@ def device_rows(y: Any, score: Any, sample_weight: Any) -> DeviceRows | None:
     if library.dtype_name(rows.score) not in FLOATS:
         return None
     return _check_shapes(rows)
+
+
+def rows_to_host(
+    y: Any, scores: Mapping[str, Any], sample_weight: Any
+) -> tuple[Any, Mapping[str, Any]]:
+    """Move labels and the scores of several models to the host, each but once.
+
+    Two models are compared row by row, so that no table says it.
+    """
+    if not any(is_tensor(values) for values in (y, *scores.values())):
+        return y, scores
+    for score in scores.values():
+        device_rows(y, score, sample_weight)  # raises if they do not lie together
+    labels = tensor_to_host(y) if is_tensor(y) else y
+    return labels, {
+        name: tensor_to_host(score) if is_tensor(score) else score for name, score in scores.items()
+    }
 
 
 def _as_element(library: ArrayLibrary, y: Any, value: Any) -> float | None:

@@ -50,12 +50,14 @@ def head_shares(counts: ScoreCounts) -> tuple[FloatArray, FloatArray, FloatArray
     """
     at = np.flatnonzero(counts.positive)
     # Sums of weights round, and a share must not exceed 1.
-    labelled = np.minimum(np.cumsum(counts.positive[at]) / counts.n_positive, 1.0)
-    unlabeled = np.minimum(np.cumsum(counts.unlabeled)[at] / counts.n_unlabeled, 1.0)
+    positive, _, others = counts.cumulative()
+    labelled = np.minimum(positive[at + 1] / counts.n_positive, 1.0)
+    unlabeled = np.minimum(others[at + 1] / counts.n_unlabeled, 1.0)
     m, n = effective_sizes(counts)
-    keep = (labelled * m >= FEWEST) & (unlabeled * n >= FEWEST)
-    keep[-1] = True
-    return counts.score[at][keep], labelled[keep], unlabeled[keep]
+    # Both grow, so all from the first on are kept, and the last in any case.
+    enough = [int(np.searchsorted(heads, FEWEST)) for heads in (labelled * m, unlabeled * n)]
+    keep = slice(min(max(enough), len(at) - 1), None)
+    return counts.score[at[keep]], labelled[keep], unlabeled[keep]
 
 
 def limits_ratio(

@@ -1,5 +1,6 @@
 """The numbered checks of an evaluation, each in plain words with what to do about it."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import recovered_rates
 from undercount.counts import ScoreCounts
-from undercount.curve import OperatingCurve
+from undercount.curve import OperatingCurve, blocks
 from undercount.errors import CODES, Check, LibraryWarning, UndefinedMetricWarning, wording
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
@@ -115,23 +116,26 @@ def _percent(share: float) -> str:
 
 def _fit(counts: ScoreCounts, shares: Shares, *, estimated: bool, leaked: bool) -> Check:
     """UC001: subtracting the hidden positives must not leave fewer than no negatives."""
-    positive, _, unlabeled = counts.cumulative()
-    labelled_rate, unlabeled_rate = positive / positive[-1], unlabeled / unlabeled[-1]
-    _, fpr = recovered_rates(labelled_rate, unlabeled_rate, shares)
     share, gap = shares.unlabeled_prevalence, shares.label_purity - shares.unlabeled_prevalence
+    positive, _, unlabeled = counts.cumulative()
+    worst, size = 0, -math.inf
+    for part in blocks(len(positive)):
+        rates = positive[part] / positive[-1], unlabeled[part] / unlabeled[-1]
+        _, fpr = recovered_rates(*rates, shares)
+        excess = np.maximum(-fpr, fpr - 1)
+        if excess.max() > size:
+            worst, size = part.start + int(np.argmax(excess)), float(excess.max())
+    labelled_rate, unlabeled_rate = positive[worst] / positive[-1], unlabeled[worst] / unlabeled[-1]
     variance = share**2 * labelled_rate * (1 - labelled_rate) / counts.effective_size("positive")
     variance += unlabeled_rate * (1 - unlabeled_rate) / counts.effective_size("unlabeled")
-    error = np.sqrt(variance) / gap
-    excess = np.maximum(-fpr, fpr - 1)
-    worst = int(np.argmax(excess))
-    size = float(excess[worst])
+    error = math.sqrt(variance) / gap
     if size <= ROUNDING:
         return Check(CODES["fit"], "ok", "the prevalence fits the scores at every threshold")
     message = (
-        f"at score {np.append(np.inf, counts.score)[worst]:.4g} the prevalence would need "
+        f"at score {counts.score[worst - 1] if worst else np.inf:.4g} the prevalence would need "
         f"{_percent(size)} more positives than there are rows"
     )
-    if size <= EXPLAINED * error[worst] + ROUNDING:
+    if size <= EXPLAINED * error + ROUNDING:
         return Check(CODES["fit"], "ok", message + ", which chance explains")
     if estimated and leaked:
         return Check(CODES["fit"], "warn", message)  # the score is at fault, not the share: UC010
@@ -198,9 +202,13 @@ def _labels(counts: ScoreCounts) -> Check:
 
 def _ties(counts: ScoreCounts) -> Check:
     """UC004: few rows should share one score."""
-    rows = np.where(counts.merged, 0.0, counts.positive + counts.negative + counts.unlabeled)
-    most = int(np.argmax(rows))
-    share = rows[most] / counts.n_rows
+    most, rows = 0, 0.0
+    for part in blocks(len(counts.score)):
+        here = counts.positive[part] + counts.negative[part] + counts.unlabeled[part]
+        here[counts.merged[part]] = 0.0
+        if here.max() > rows:
+            most, rows = part.start + int(np.argmax(here)), float(here.max())
+    share = rows / counts.n_rows
     if share <= HEAVY_TIES:
         return Check(CODES["ties"], "ok", "few rows share a score")
     return Check(
@@ -215,7 +223,11 @@ def _ties(counts: ScoreCounts) -> Check:
 def _constant(counts: ScoreCounts) -> Check:
     """UC005: there must be more than one score."""
     # A threshold that was asked for may have an empty cell of its own.
-    n_scores = int(np.count_nonzero(counts.positive + counts.negative + counts.unlabeled))
+    columns = counts.positive, counts.negative, counts.unlabeled
+    n_scores = sum(
+        int(np.count_nonzero(sum(column[part] for column in columns)))
+        for part in blocks(len(counts.score))
+    )
     if n_scores == 1 and not counts.merged.any():
         return Check(
             CODES["constant"], "fail", "every row has the same score", "pass scores, not a constant"

@@ -10,6 +10,7 @@ import numpy as np
 from undercount.assume.mixture import design_of
 from undercount.assume.reviews import CrossedCells
 from undercount.count.columns import backend_of, is_frame, take_columns
+from undercount.count.tensors import rows_to_host
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
 from undercount.estimate import Estimate
@@ -303,6 +304,7 @@ def compare(
         raise InputError(
             f"scores must map names to scores, {{'new': a, 'old': b}}; got {type(scores).__name__}"
         )
+    y, scores = rows_to_host(y, scores, sample_weight)
     if len(scores) < 2:  # noqa: PLR2004 - a comparison needs two
         raise InputError(f"compare needs at least two models; got {list(scores)}")
     if question not in TARGET_OF:

@@ -29,6 +29,7 @@ from undercount.read.checks import (
 from undercount.read.evaluation import Evaluation, MetricRow, read_threshold
 from undercount.read.flagged_check import flagged_check
 from undercount.read.hidden_share import HiddenShare, refuse_shares, reviewed_share, shared_share
+from undercount.read.intervals.area_gradients import forget_cells
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
 from undercount.read.labelled_chance import EVEN, scale_check
 from undercount.read.review_differences import plan_model
@@ -354,6 +355,7 @@ def _evaluate(
         made = replace(made, rows=_rows(made, wanted.metrics))
         if wanted.top is not None:
             made = replace(made, top_rows=made.at(top=wanted.top))
+    forget_cells()
     # What the scores of labelled rows allow says nothing where reviews alone carry the answer.
     alone = reviewed is not None and reviewed.labels == "any"
     checks = [

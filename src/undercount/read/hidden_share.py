@@ -467,9 +467,11 @@ def largest_fitting_share(models: Models, shares: Shares, target: Target) -> flo
 
 def _knots(counts: ScoreCounts) -> Any:
     """Count the rows above the thresholds at which rates may be furthest out: beside labels."""
-    heads = np.stack(counts.cumulative())[[0, 2, 1]]
-    at = np.flatnonzero(counts.positive)
-    return heads[:, np.union1d(at, at + 1)]
+    beside = np.zeros(len(counts.score) + 1, bool)
+    beside[1:] = counts.positive > 0
+    beside[:-1] |= beside[1:]
+    positive, negative, unlabeled = counts.cumulative()
+    return np.stack([heads[beside] for heads in (positive, unlabeled, negative)])
 
 
 def _fits(counts: ScoreCounts, knots: Any, shares: Shares, target: Target) -> bool:

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray
+from undercount.curve import FloatArray, blocks
 from undercount.errors import CODES, Check, InputError
 from undercount.shares import Shares
 
@@ -72,10 +72,16 @@ def scale_check(counts: ScoreCounts, shares: Shares) -> list[Check]:
         return []
     if counts.score[0] > 1 or counts.score[-1] < 0:
         return []  # no probabilities
-    rows = counts.positive + counts.negative + counts.unlabeled
-    # A merged cell holds scores from its own, the lowest, up to that of the cell above.
-    above = np.where(counts.merged, np.append(counts.score[0], counts.score[:-1]), counts.score)
-    low, high = (float(rows @ score / rows.sum()) for score in (counts.score, above))
+    low = high = 0.0
+    highest = float(counts.score[0])
+    for part in blocks(len(counts.score)):
+        rows = counts.positive[part] + counts.negative[part] + counts.unlabeled[part]
+        score = counts.score[part]
+        # A merged cell holds scores from its own, the lowest, up to that of the cell above.
+        above = np.where(counts.merged[part], np.append(highest, score[:-1]), score)
+        highest = float(score[-1])
+        low += float(rows @ score) / counts.n_rows
+        high += float(rows @ above) / counts.n_rows
     if not predicts_labels((low, high), counts, shares):
         return []
     return [

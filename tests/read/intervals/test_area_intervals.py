@@ -255,3 +255,37 @@ def test_partial_area_of_merged_rows_is_the_same():
     start = -0.2 / 9 / 0.8
     area = start / 18 + (0.4 - start) / 9
     assert found[0].value == pytest.approx(0.5 * (1 + (area - 0.08) / 0.32), abs=1e-12)
+
+
+def test_areas_of_a_long_table_are_exact():
+    # Whole numbers of rows and a share of 1/5: both areas are ratios of integers (eq. 4).
+    rng = np.random.default_rng(5)
+    truth = rng.random(60_000) < 0.35
+    y = truth & (rng.random(60_000) < 0.5)
+    counts = uc.ScoreCounts.from_rows(y, rng.normal(1.2 * truth), unlabeled=0)
+    evaluation = uc.evaluate(counts, unlabeled_prevalence=0.2)
+    positive, unlabeled = counts.positive.astype(int), counts.unlabeled.astype(int)
+    below = int(2 * positive @ (unlabeled.sum() - np.cumsum(unlabeled)) + positive @ unlabeled)
+    plain = Fraction(below, 2 * int(positive.sum()) * int(unlabeled.sum()))
+    area = Fraction(1, 2) + (plain - Fraction(1, 2)) / Fraction(4, 5)
+    assert evaluation["roc_auc"].value == pytest.approx(float(area), abs=1e-14)
+    prevalence = (int(positive.sum()) + Fraction(1, 5) * int(unlabeled.sum())) / Fraction(60_000)
+    lift = prevalence / 2 + (1 - prevalence) * area
+    assert evaluation["lift_auc"].value == pytest.approx(float(lift), abs=1e-14)
+    assert uc.metrics.delong_auc(counts, uc.Shares(0.2)).value == pytest.approx(
+        float(area), abs=1e-14
+    )
+
+
+def test_rows_with_parts_add_up_as_whole_ones_do():
+    # Fractions anywhere in a column take the place of integers from there on.
+    rng = np.random.default_rng(2)
+    column = rng.integers(0, 3, 30_000).astype(float)
+    column[20_000] += 0.5
+    ones = np.ones(30_000)
+    counts = uc.ScoreCounts.from_counts(-np.arange(30_000.0), column, 0 * ones, ones)
+    positive, negative, unlabeled = counts.cumulative()
+    np.testing.assert_allclose(positive[1:], np.cumsum(column), rtol=1e-15)
+    np.testing.assert_array_equal(unlabeled, np.arange(30_001.0))
+    assert positive[0] == 0
+    assert not negative.any()

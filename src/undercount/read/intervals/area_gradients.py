@@ -2,8 +2,8 @@
 
 Each is a smooth function of the distributions of positives (P), negatives (N) and all rows (E);
 its derivative towards a point mass gives every variance (`variance.Spread`). Values of whole areas
-are those of the `OperatingCurve` that the masses make. The partial area is an estimate of its own:
-recovered rates go up and down by chance, and a curve that does so has no part up to a rate.
+equal those of the `OperatingCurve` that the masses make. The partial area is an estimate of its
+own: recovered rates go up and down by chance, and a curve that does so has no part up to a rate.
 
 Average precision has an estimator of its own, without the bias of plugging in.
 A labelled row is surely above or at its own score, so the plain share of labelled rows there
@@ -18,12 +18,19 @@ row of weight 2 is not two rows (which would be two draws); counted repetitions 
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from undercount.assume.mixture import LABELLED, UNLABELED, Mixing, MixtureDesign
+from undercount.assume.mixture import (
+    LABELLED,
+    UNLABELED,
+    Mixing,
+    MixtureDesign,
+    kind_sizes,
+)
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, OperatingCurve
+from undercount.curve import FloatArray, OperatingCurve, blocks, dot
 from undercount.errors import InputError, keep_scores, real_number
 from undercount.read.intervals.variance import CellRows, Influence, Spread, row_weights, score_link
 
@@ -60,7 +67,7 @@ def unbiased_average_precision(counts: ScoreCounts, design: MixtureDesign) -> fl
         if design.mixing.positives <= 0:
             return 0.0  # the share of positives among any rows
         return _Pairs.of(counts, design).value(counts, float(design.units[UNLABELED]))
-    labels = _Labels.of(counts, design)
+    labels = _labels_of(counts, design)
     others = max(labels.positives - labels.unit, 0.0)
     single, pairs = labels.sums()
     if labels.total <= labels.unit * (1 + 1e-9):
@@ -74,21 +81,24 @@ def jackknife_variance(counts: ScoreCounts, design: MixtureDesign) -> float:
     The estimate is a mean of pairs, so each leave-one-out value follows from the sums of the
     pairs that a row belongs to: no loop.
     """
-    labels = _Labels.of(counts, design)
+    labels = _labels_of(counts, design)
     if labels.total <= _FEWEST * labels.unit:
         return float("nan")
-    own, inverse, number = labels.own, 1 / labels.flagged, labels.weight / labels.own
-    as_upper = np.cumsum((labels.weight * inverse)[::-1])[::-1] - own * inverse
-    as_lower = (labels.head - own) * inverse
     single, pairs = labels.sums()
-    total = labels.total - own
-    unit = (labels.unit * labels.total - own * own) / total
-    others = np.maximum(labels.positives - unit, 0.0) / (total - unit)
-    left_out = single - own * own * inverse + others * (pairs - own * (as_lower + as_upper))
-    left_out /= total
-    size = number.sum()
-    mean = (number * left_out).sum() / size
-    return float((size - 1) / size * (number * (left_out - mean) ** 2).sum())
+    below = _reverse_sum(labels.weight / labels.flagged)  # of each row's inverse, at most as high
+    left_out, number = np.empty(len(below)), np.empty(len(below))
+    for part in blocks(len(below)):
+        own, inverse = labels.own[part], 1 / labels.flagged[part]
+        beside = below[part] + (labels.head[part] - 2 * own) * inverse
+        total = labels.total - own
+        unit = (labels.unit * labels.total - own * own) / total
+        others = np.maximum(labels.positives - unit, 0.0) / (total - unit)
+        alone = single - own * own * inverse
+        left_out[part] = (alone + others * (pairs - own * beside)) / total
+        number[part] = labels.weight[part] / own
+    size = float(number.sum())
+    left_out -= dot(number, left_out) / size
+    return (size - 1) / size * float(sum(number[p] @ left_out[p] ** 2 for p in blocks(len(number))))
 
 
 def pairwise_precision(counts: ScoreCounts, design: MixtureDesign, value: float) -> Influence:
@@ -117,8 +127,10 @@ def interval_variance(counts: ScoreCounts, pairwise: float, plug_in: float) -> f
     weights go with the score: then a few rows carry the estimate, and its intervals miss above
     the more, so that the larger variance is taken as far as the rows show it.
     """
-    labelled = counts.positive[counts.positive > 0]
-    link = score_link(row_weights(labelled, counts.squared_weight[0]))
+    link = 0.0
+    if counts.weighted:
+        labelled = counts.positive[counts.positive > 0]
+        link = score_link(row_weights(labelled, counts.squared_weight[0]))
     return ((1 - link) * pairwise + (1 + link) * plug_in) / 2
 
 
@@ -137,29 +149,36 @@ class _Labels:
 
     @classmethod
     def of(cls, counts: ScoreCounts, design: MixtureDesign) -> "_Labels":
-        at = counts.positive > 0
+        at = np.flatnonzero(counts.positive)
         weight = counts.positive[at]
         own = row_weights(weight, counts.squared_weight[0])
-        unlabeled = np.cumsum(counts.unlabeled)[at]
+        head, known, others = counts.cumulative()
+        head, unlabeled = head[at + 1], others[at + 1]
         if design.sampling == "case-control":
             # The labelled rows were drawn apart, so their weights have a scale of their own. Each
             # takes the place of an unlabeled row.
             scale = float(design.units[UNLABELED] / design.units[LABELLED])
-            weight, own = weight * scale, own * scale
+            weight, own, head = weight * scale, own * scale, head * scale
             rest = np.maximum(1 - own / counts.n_unlabeled, 0.0)
             flagged = own + unlabeled * rest
             beside = flagged + own
         else:
-            beside = flagged = np.cumsum(weight) + unlabeled + np.cumsum(counts.negative)[at]
-        total = float(weight.sum())
-        unit = float(weight @ own) / total
+            beside = flagged = head + unlabeled
+            if counts.n_negative > 0:
+                flagged += known[at + 1]
+        total = float(head[-1])
+        unit = dot(weight, own) / total
         positives = float(design.mixing.positives)
-        return cls(weight, own, np.cumsum(weight), flagged, beside, positives, total, unit)
+        return cls(weight, own, head, flagged, beside, positives, total, unit)
 
     def sums(self) -> tuple[float, float]:
         """Return Σ w w/M1 over rows and Σ w w'/M1 over pairs, the other row at least as high."""
-        over = self.weight / self.flagged
-        return float(over @ self.own), float(self.weight / self.beside @ (self.head - self.own))
+        single = pairs = 0.0
+        for part in blocks(len(self.weight)):
+            weight, own = self.weight[part], self.own[part]
+            single += float((weight / self.flagged[part]) @ own)
+            pairs += float((weight / self.beside[part]) @ (self.head[part] - own))
+        return single, pairs
 
 
 @dataclass(frozen=True)
@@ -240,34 +259,71 @@ class Recovered:
     negative: FloatArray
     everyone: FloatArray
     prevalence: float
+    heads: tuple[FloatArray, ...] | None = None  # of the three, above each border between cells
 
     @cached_property
     def curve(self) -> OperatingCurve:
         """The curve of the running sums, by falling score; its thresholds are places."""
-        tpr, fpr, flagged = (
-            np.append(0.0, np.cumsum(mass))
-            for mass in (self.positive, self.negative, self.everyone)
-        )
-        return OperatingCurve(
-            -np.arange(float(len(tpr))), tpr, fpr, self.prevalence, flagged=flagged
-        )
+        masses = self.positive, self.negative, self.everyone
+        tpr, fpr, flagged = self.heads or map(_heads, masses)
+        places = np.arange(0.0, -len(tpr), -1.0)
+        return OperatingCurve(places, tpr, fpr, self.prevalence, flagged=flagged)
+
+    @cached_property
+    def middle_tpr(self) -> FloatArray:
+        """True-positive rate in the middle of each cell, where half of its rows are flagged."""
+        return _middle(self.curve.tpr)
+
+
+# What was last made of a table: three areas share it, and it is as long as the table.
+_CELLS: "WeakKeyDictionary[ScoreCounts, CellRows]" = WeakKeyDictionary()
+_RECOVERED: "WeakKeyDictionary[CellRows, tuple[Mixing, Recovered]]" = WeakKeyDictionary()
+_LABELS: "WeakKeyDictionary[ScoreCounts, tuple[MixtureDesign, _Labels]]" = WeakKeyDictionary()
+
+
+def forget_cells() -> None:
+    """Let go of what areas of one table share, which is several times as long as the table."""
+    for known in (_CELLS, _RECOVERED, _LABELS):
+        known.clear()
 
 
 def cell_rows(counts: ScoreCounts) -> CellRows:
     """Return each kind's distribution over the cells."""
-    masses = np.stack([counts.positive, counts.unlabeled, counts.negative])
-    totals = masses.sum(axis=1, keepdims=True)
-    return CellRows(masses / np.where(totals > 0, totals, 1.0))
+    rows = _CELLS.get(counts)
+    if rows is None:
+        columns = counts.positive, counts.unlabeled, counts.negative
+        masses, heads = (np.zeros((3, len(counts.score) + more)) for more in (0, 1))
+        positive, negative, unlabeled = counts.cumulative()  # rows add up more exactly than shares
+        above = positive, unlabeled, negative
+        for kind, total in enumerate(kind_sizes(counts)):
+            if total > 0:
+                np.divide(columns[kind], total, out=masses[kind])
+                np.divide(above[kind], total, out=heads[kind])
+        rows = CellRows(masses, weighted=counts.weighted, counted=heads)
+        forget_cells()
+        _CELLS[counts] = rows
+    return rows
 
 
 def recovered(rows: CellRows, mixing: Mixing) -> Recovered:
     """Return the distributions of positives, negatives and all rows."""
-    return Recovered(
-        mixing.positive @ rows.masses,
-        mixing.negative @ rows.masses,
-        mixing.everyone @ rows.masses,
-        float(mixing.prevalence),
-    )
+    known = _RECOVERED.get(rows)
+    if known is None or known[0] is not mixing:
+        kinds = mixing.positive, mixing.negative, mixing.everyone
+        positive, negative, everyone = map(rows.mixed, kinds)
+        heads = tuple(map(rows.mixed_heads, kinds))
+        mass = Recovered(positive, negative, everyone, float(mixing.prevalence), heads)
+        _RECOVERED[rows] = known = mixing, mass
+    return known[1]
+
+
+def _labels_of(counts: ScoreCounts, design: MixtureDesign) -> _Labels:
+    """Return the labelled rows as a design sees them."""
+    known = _LABELS.get(counts)
+    if known is None or known[0] is not design:
+        _LABELS.clear()
+        _LABELS[counts] = known = design, _Labels.of(counts, design)
+    return known[1]
 
 
 def area_influence(
@@ -298,14 +354,18 @@ def roc_auc(mass: Recovered) -> Influence:
 
     With pure or impure labels this is ½ + (A - ½)/(κ - a), Jain et al. 2017, eq. 4.
     """
-    tpr, fpr = _middle(mass.curve.tpr), _middle(mass.curve.fpr)
-    return Influence(mass.curve.roc_auc, positive=1 - fpr, negative=tpr)
+    below = _middle(mass.curve.fpr)
+    np.subtract(1, below, out=below)
+    value = dot(mass.negative, mass.middle_tpr)
+    return Influence(value, positive=below, negative=mass.middle_tpr)
 
 
 def lift_auc(mass: Recovered) -> Influence:
     """Area under recall against predicted-positive rate (AUL), a row against itself counting ½."""
-    tpr, flagged = _middle(mass.curve.tpr), _middle(mass.curve.predicted_positive_rate)
-    return Influence(mass.curve.lift_auc, positive=1 - flagged, everyone=tpr)
+    below = _middle(mass.curve.predicted_positive_rate)
+    np.subtract(1, below, out=below)
+    value = dot(mass.everyone, mass.middle_tpr)
+    return Influence(value, positive=below, everyone=mass.middle_tpr)
 
 
 def partial_roc_auc(mass: Recovered, max_fpr: float) -> Influence:
@@ -316,7 +376,7 @@ def partial_roc_auc(mass: Recovered, max_fpr: float) -> Influence:
     distances is least. The end moves with the data so that its own effect cancels, hence the
     derivative is ∫ (dTPR dFPR - dFPR dTPR) over the range, the same form as the whole area's.
     """
-    fpr, tpr = _middle(mass.curve.fpr), _middle(mass.curve.tpr)
+    fpr, tpr = _middle(mass.curve.fpr), mass.middle_tpr
     distance = np.cumsum(mass.everyone * (mass.curve.fpr[1:] - max_fpr))
     # Cells wholly inside the range; one without weight changes no distance and belongs to it too.
     end = len(distance) - int(np.argmin(np.append(0.0, distance)[::-1]))
@@ -382,19 +442,24 @@ def average_precision(mass: Recovered) -> Influence:
     """
     prevalence, curve = mass.prevalence, mass.curve
     tpr, flagged = curve.tpr[1:], curve.predicted_positive_rate[1:]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        inverse = np.where(flagged > 0, 1 / flagged, 0.0)
+    some = flagged > 0
+    inverse = np.divide(prevalence, flagged, out=np.zeros(len(flagged)), where=some)
     # Positives drawn apart may lie above every row of the target: precision is 1 where no row is
     # flagged, and stays so.
-    precision = np.where(flagged > 0, prevalence * tpr * inverse, tpr > 0)
+    precision = inverse * tpr
+    np.greater(tpr, 0, out=precision, where=~some)
     value = curve.average_precision
     # A row adds to recall and flagged share at its own cell and all lower ones.
-    lower_recall = _reverse_sum(prevalence * inverse * mass.positive)
-    lower_flagged = _reverse_sum(precision * inverse * mass.positive)
+    inverse *= mass.positive
+    lower_recall = _reverse_sum(inverse)
+    inverse *= precision
+    lower_flagged = _reverse_sum(inverse)
+    lower_flagged /= -prevalence if prevalence > 0 else -1.0
+    lower_recall += precision
     return Influence(
         value,
-        positive=precision + lower_recall,
-        everyone=-lower_flagged,
+        positive=lower_recall,
+        everyone=lower_flagged,
         prevalence=value / prevalence if prevalence > 0 else 0.0,
     )
 
@@ -434,6 +499,13 @@ def _middle(rate: FloatArray) -> FloatArray:
     middle = rate[1:] + rate[:-1]
     middle /= 2
     return middle
+
+
+def _heads(mass: FloatArray) -> FloatArray:
+    """Return the mass above each border between cells, from 0 to all."""
+    heads = np.zeros(len(mass) + 1)
+    np.cumsum(mass, out=heads[1:])
+    return heads
 
 
 def _reverse_sum(values: FloatArray) -> FloatArray:

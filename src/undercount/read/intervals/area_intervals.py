@@ -92,12 +92,12 @@ def _average_precision(
     value = unbiased_average_precision(counts, design)
     if math.isnan(value) or math.isnan(variance) or design.mixing.positives <= 0:
         return value, variance, variance, "delta"
-    pairwise = float(Spread(design, rows, pairwise_precision(counts, design, value)).variance)
     if design.pure and design.counted and design.given != "label_frequency":
         unlabelled = 1 - min(float(design.sizes[LABELLED] / design.mixing.positives), 1.0)
         jackknife = unlabelled * jackknife_variance(counts, design)
         if not math.isnan(jackknife):  # from two labels
             return value, jackknife, interval_variance(counts, jackknife, variance), "jackknife"
+    pairwise = float(Spread(design, rows, pairwise_precision(counts, design, value)).variance)
     wide = interval_variance(counts, pairwise, variance)
     return value, wide, wide, "delta"
 
@@ -114,7 +114,8 @@ def _ends(
     least, most = facts.range
     if math.isnan(value) or math.isnan(error):
         return least, most
-    if error <= _ROUNDING * float(np.abs(_of_label(moves)).max()):
+    label = _of_label(moves)
+    if error <= _ROUNDING * max(float(label.max()), -float(label.min())):
         low, high = _flat_ends(moves, value, facts.name, max_fpr, confidence_level)
     elif facts.name in RANKED:
         low, high = _ranked_ends(moves, value, error, confidence_level, facts.name, max_fpr)
@@ -240,7 +241,7 @@ def _unseen(design: MixtureDesign, rows: CellRows, share: float, end: float, tai
     prevalence, size = float(design.mixing.prevalence), max(float(design.effective[LABELLED]), 1.0)
     seen = tail ** (1 / size)
     lowest = int(np.flatnonzero(rows.masses[LABELLED])[-1]) + 1
-    fpr = float(design.mixing.negative @ rows.masses[:, :lowest].sum(axis=1))
+    fpr = float(design.mixing.negative @ rows.heads[:, lowest])
     # The rate supposes that all positives lie above; half of those that need not are taken off.
     apart = design.sampling == "case-control"
     n_rows = float(design.effective[UNLABELED] if apart else design.effective_total)

@@ -22,7 +22,7 @@ from scipy.special import stdtrit
 
 from undercount.assume.mixture import LABELLED, MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, metric_names, read_metric
+from undercount.curve import FloatArray, blocks, dot, metric_names, read_metric
 from undercount.errors import InputError
 from undercount.estimate import Interval, check_confidence_level
 from undercount.metric_facts import FACTS
@@ -449,7 +449,7 @@ class _AreaBias:
     def _area(self, mean: float) -> float:
         """Return the area if this is the mean position of the hidden positives."""
         share = float(_labelled_share(self.design))
-        lift = share * float(self.mass @ self.position) + (1 - share) * mean
+        lift = share * self._labelled_mean + (1 - share) * mean
         if self.name == "lift_auc":
             return lift
         prevalence = float(self.design.mixing.prevalence)
@@ -467,11 +467,15 @@ class _AreaBias:
         )
         place = int(np.argmax(means) if best else np.argmin(means))
         weight = np.where(np.arange(len(mass)) <= place, odds_ratio, 1.0)[order]
-        return weight / float(self.mass @ weight), float(means[place])
+        return weight / dot(self.mass, weight), float(means[place])
+
+    @cached_property
+    def _labelled_mean(self) -> float:
+        return dot(self.mass, self.position)
 
     @cached_property
     def _plain_reach(self) -> Ends:
-        return self._reach(np.ones(len(self.mass)), float(self.mass @ self.position))
+        return self._reach(np.ones(len(self.mass)), self._labelled_mean)
 
     def _reach(self, weight: FloatArray, mean: float) -> Ends:
         """Return how far the ends of an interval are from the mean position, up to a factor.
@@ -492,10 +496,9 @@ class _AreaBias:
 
         For these very rows the hidden positives vary as well, around the same mean.
         """
-        design, gap = self.design, self.position - mean
-        pull = weight * gap
+        design = self.design
         if design.target == "population":
-            share = float(_labelled_share(design))
+            share, pull = float(_labelled_share(design)), weight * (self.position - mean)
             positive = self.mass * (share + (1 - share) * weight)
             influence = Influence(
                 mean,
@@ -506,14 +509,21 @@ class _AreaBias:
             return float(moves.variance), third_moments(moves)
         size = float(design.effective[LABELLED])
         other = float(design.sizes[LABELLED]) / (_hidden(design) or math.inf)  # to one labelled
-        variance = float(self.mass @ pull**2 + other * self.mass @ (pull * gap)) / size
+        squares, cubes = np.zeros(2), np.zeros(3)
+        for part in blocks(len(self.mass)):
+            gap = self.position[part] - mean
+            pull = weight[part] * gap
+            product = self.mass[part] * pull
+            labelled, mixed = product * pull, product * gap
+            squares += labelled.sum(), mixed.sum()
+            cubes += labelled @ pull, labelled @ gap, mixed @ gap
+        variance = float(squares[0] + other * squares[1]) / size
         if size <= _FEWEST:
             return variance, (0.0, 0.0)
-        cubes = [float(self.mass @ part) for part in (pull**3, pull**2 * gap, pull * gap**2)]
         unbias = 1 / ((size - 1) * (size - 2))
         return variance, (
-            (cubes[0] - other**2 * cubes[2]) * unbias,
-            (cubes[0] + other * cubes[1]) * unbias,
+            float(cubes[0] - other**2 * cubes[2]) * unbias,
+            float(cubes[0] + other * cubes[1]) * unbias,
         )
 
     @cached_property
@@ -524,6 +534,6 @@ class _AreaBias:
         for order in (slice(None, None, -1), slice(None)):
             rows = unlabeled[order]
             taken = np.clip(hidden - (np.cumsum(rows) - rows), 0.0, rows)
-            mean = float(taken @ self.position[order]) / (float(taken.sum()) or 1.0)
+            mean = dot(taken, self.position[order]) / (float(taken.sum()) or 1.0)
             ends.append(self._area(mean))
         return ends[0], ends[1]

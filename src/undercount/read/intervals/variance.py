@@ -5,7 +5,7 @@ which rows were drawn at random. Their meeting is the variance, one function a s
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -21,7 +21,7 @@ from undercount.assume.mixture import (
     MixtureDesign,
     Source,
 )
-from undercount.curve import FloatArray
+from undercount.curve import FloatArray, blocks, dot
 
 # Relative rounding of sums of squares.
 _ROUNDING = 1e-9
@@ -51,8 +51,8 @@ def row_weights(cells: FloatArray, squares: float) -> FloatArray:
     about Kish's mean, squares over sum, in all of them.
     """
     total = float(cells.sum())
-    filled = cells[cells > 0]
-    if total <= 0 or squares >= float(filled @ filled) * (1 - _ROUNDING):
+    filled = cells if len(cells) and cells.min() > 0 else cells[cells > 0]
+    if total <= 0 or squares >= dot(filled, filled) * (1 - _ROUNDING):
         return cells
     if squares <= total * float(filled.min()) * (1 + _ROUNDING):
         return np.where(cells > 0, squares / total, 0.0)
@@ -90,21 +90,22 @@ class RowWeights:
     @classmethod
     def of(cls, mass: FloatArray, total: float, unit: float) -> "RowWeights | None":
         """Return the weights of rows of this total and Kish's mean; None if all are equal."""
-        if total <= 0 or unit <= total * float(mass.min(where=mass > 0, initial=1.0)):
+        filled = mass[mass > 0]
+        if total <= 0 or unit <= total * float(filled.min(initial=1.0)) * (1 + _ROUNDING):
             return None  # no row of Kish's mean weight is too heavy for its cell
         own = row_weights(mass * total, total * unit)
-        mean = float(mass @ own)
+        mean = dot(mass, own)
         if np.all(np.abs(own[mass > 0] - mean) <= _ROUNDING * mean):
             return None
         return cls(mass, 1 + score_link(own[mass > 0]) * (own / mean - 1), total / mean)
 
     def mean(self, value: Any, power: int) -> float:
         """Return the mean of a value times this power of the relative weight."""
-        return float(self.mass @ (self.relative**power * value))
+        return dot(self.mass, self.relative**power * value)
 
     def around(self, value: Any) -> FloatArray:
         """Return how far a value lies from its mean."""
-        return np.asarray(value - self.mass @ value)
+        return np.asarray(value - dot(self.mass, value))
 
     def inflation(self, value: Any) -> float:
         """Return the variance of a mean over the variance it has at Kish's effective size.
@@ -127,6 +128,8 @@ def score_link(own: FloatArray) -> float:
     One less the mean square of log weights within √n blocks of neighbouring scores over that
     between the blocks; chance alone makes the two alike.
     """
+    if np.ptp(own) == 0:
+        return 0.0
     logs = np.log(own)
     if np.ptp(logs) <= _ROUNDING:
         return 0.0
@@ -155,25 +158,69 @@ class RowMoments(Protocol):
         """Return the mean among the rows of each kind."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CellRows:
     """Rows in cells: a function has one value a cell."""
 
     masses: FloatArray  # shape (3, cells), each kind sums to 1 (or 0 if there is none)
     centred: bool = True  # variances are taken around means of the same rows: too small by 1/n
     weighted: bool = True  # cells tell which weights single rows have
+    counted: FloatArray | None = None  # shape (3, cells + 1): rows above each border, if counted
+    _known: dict[tuple[float, float], RowWeights | None] = field(
+        default_factory=dict, init=False, repr=False
+    )
+
+    def mixed(self, weights: Any) -> FloatArray:
+        """Return the mixture of the kinds: a weight of 0 costs no pass, a kind alone no copy."""
+        return _mixed(weights, self.masses)
+
+    @cached_property
+    def heads(self) -> FloatArray:
+        """Each kind's share above each border between cells, from 0 to 1."""
+        if self.counted is not None:
+            return self.counted
+        heads = np.zeros((len(KINDS), self.masses.shape[1] + 1))
+        np.cumsum(self.masses, axis=1, out=heads[:, 1:])
+        return heads
+
+    def mixed_heads(self, weights: Any) -> FloatArray:
+        """Return the share of a mixture above each border between cells."""
+        return _mixed(weights, self.heads)
 
     def moments(self, value: Any, weights: Any) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance under a mixture; `weights` has one entry a kind."""
-        mass = np.asarray(weights) @ self.masses
-        mean = mass @ value
-        return mean, np.maximum(mass @ (value * value) - mean * mean, 0.0)
+        mass = self.mixed(np.asarray(weights))
+        value = np.broadcast_to(value, mass.shape)
+        mean: Any = 0.0
+        square: Any = 0.0
+        for part in blocks(len(mass)):
+            product = mass[part] * value[part]
+            mean += product.sum()
+            square += product @ value[part]
+        return mean, np.maximum(square - mean * mean, 0.0)
 
     def means(self, value: Any) -> FloatArray:
         """Return the mean among the rows of each kind."""
         if np.ndim(value) == 0:
             return np.asarray(value * self.masses.sum(axis=1))
-        return np.asarray(self.masses @ value)
+        return np.array([dot(mass, value) for mass in self.masses])
+
+    def labelled_weights(self, total: float, unit: float) -> RowWeights | None:
+        """Return the weights of labelled rows of this total and Kish's mean, found but once."""
+        if (total, unit) not in self._known:
+            self._known[total, unit] = RowWeights.of(self.masses[LABELLED], total, unit)
+        return self._known[total, unit]
+
+
+def _mixed(weights: Any, tables: FloatArray) -> FloatArray:
+    kinds = [kind for kind in KINDS if weights[kind] != 0]
+    if len(kinds) == 1 and weights[kinds[0]] == 1:
+        return np.asarray(tables[kinds[0]])
+    found = np.zeros(tables.shape[1])
+    for part in blocks(len(found)):
+        for kind in kinds:
+            found[part] += weights[kind] * tables[kind, part]
+    return found
 
 
 @dataclass(frozen=True)
@@ -264,13 +311,33 @@ class Spread:
     @cached_property
     def phi(self) -> list[Any]:
         """What a labelled, an unlabeled and a known negative row adds to the estimate."""
-        mixing, influence = self.design.mixing, self.influence
+        mixing, sizes = self.design.mixing, self.design.sizes
         return [
-            mixing.positive[kind] * influence.positive
-            + mixing.negative[kind] * influence.negative
-            + mixing.everyone[kind] * influence.everyone
+            self._added(mixing.positive[kind], mixing.negative[kind], mixing.everyone[kind])
+            if np.any(sizes[kind] > 0)
+            else 0.0
             for kind in KINDS
         ]
+
+    def _added(self, *shares: Any) -> Any:
+        """Return what a row adds that is so much of a positive, a negative and of any row.
+
+        Parts that add nothing cost no pass over the cells.
+        """
+        influence = self.influence
+        parts = influence.positive, influence.negative, influence.everyone
+        added = [
+            (share, part)
+            for share, part in zip(shares, parts, strict=True)
+            if np.any(share) and (np.ndim(part) or part)
+        ]
+        if not isinstance(self.rows, CellRows) or not added:
+            return sum(share * part for share, part in added)
+        found = np.zeros(self.rows.masses.shape[1])
+        for block in blocks(len(found)):
+            for share, part in added:
+                found[block] += share * part[block]
+        return found
 
     def from_shares(self, errors: tuple[float, float]) -> float:
         """Return the variance that standard errors of share and purity add."""
@@ -287,7 +354,7 @@ class Spread:
         if not isinstance(self.rows, CellRows) or not self.rows.weighted:
             return None
         total, unit = self.design.sizes[LABELLED], self.design.units[LABELLED]
-        return RowWeights.of(self.rows.masses[LABELLED], float(total), float(unit))
+        return self.rows.labelled_weights(float(total), float(unit))
 
     def inflation(self, value: Any) -> float:
         """Return the variance of a mean over labelled rows over that at Kish's effective size."""
@@ -301,7 +368,9 @@ class Spread:
     def moved(self) -> Any:
         """What moving a label to a row adds: a labelled row more is an unlabeled row less."""
         labelled, unlabeled = self.design.sizes[LABELLED], self.design.sizes[UNLABELED]
-        return self.phi[LABELLED] - (labelled / unlabeled) * self.phi[UNLABELED]
+        mixing, less = self.design.mixing, labelled / unlabeled
+        weights = mixing.positive, mixing.negative, mixing.everyone
+        return self._added(*(each[LABELLED] - less * each[UNLABELED] for each in weights))
 
     @cached_property
     def number_slope(self) -> Any:
@@ -337,6 +406,8 @@ def _unit(kind: int) -> FloatArray:
 def _mean_variance(moves: Spread, value: Any, kind: int) -> Any:
     """Return the variance of a mean over the rows of one kind; 0 if there are none."""
     size = moves.design.effective[kind]
+    if not np.any(size > 0):
+        return 0.0
     least = 1.0 if moves.rows.centred else 0.0
     spread_of_rows = moves.rows.moments(value, _unit(kind))[1]
     if kind == LABELLED:

@@ -6,7 +6,7 @@ import numpy as np
 
 from undercount.assume.mixture import TOLERANCE, Misfit
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray
+from undercount.curve import FloatArray, blocks
 from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.heads import two_sided_z
@@ -51,14 +51,10 @@ def delong_auc(counts: ScoreCounts, shares: Shares, *, confidence_level: float =
     counts.require("positive", "unlabeled")
     check_confidence_level(confidence_level)
     labelled, unlabeled = counts.positive, counts.unlabeled
-    below = _middle(unlabeled)
-    below /= -counts.n_unlabeled
-    below += 1
-    above = _middle(labelled)
-    above /= counts.n_positive
-    area = float(labelled @ below) / counts.n_positive
-    variance = _mean_variance(labelled, below, area, counts.effective_size("positive"))
-    variance += _mean_variance(unlabeled, above, area, counts.effective_size("unlabeled"))
+    area, upper = _placements(labelled, unlabeled, counts.n_positive, counts.n_unlabeled)
+    _, lower = _placements(unlabeled, labelled, counts.n_unlabeled, counts.n_positive)
+    variance = _mean_variance(upper, area, counts.effective_size("positive"))
+    variance += _mean_variance(lower, 1 - area, counts.effective_size("unlabeled"))
     gap = shares.label_purity - shares.unlabeled_prevalence
     value = 0.5 + (area - 0.5) / gap  # Jain et al. 2017, eq. 4
     error = math.sqrt(variance) / gap
@@ -83,16 +79,23 @@ def _floor_error(error: float, size: float, gap: float) -> float:
     return least if math.isnan(error) else max(error, least)
 
 
-def _middle(cells: FloatArray) -> FloatArray:
-    """Rows above the middle of each cell."""
-    heads = np.cumsum(cells)
-    heads -= cells / 2
-    return heads
+def _placements(
+    cells: FloatArray, others: FloatArray, size: float, n_others: float
+) -> tuple[float, float]:
+    """Return mean and mean square of the share of the others below a row, ties ½."""
+    mean = square = 0.0
+    left = n_others
+    for part in blocks(len(cells)):
+        below = left - np.cumsum(others[part])
+        left = float(below[-1])
+        below += others[part] / 2
+        below /= n_others
+        product = cells[part] * below
+        mean += float(product.sum())
+        square += float(product @ below)
+    return mean / size, square / size
 
 
-def _mean_variance(cells: FloatArray, share: FloatArray, mean: float, size: float) -> float:
-    """Variance of the mean of `share` over the rows in the cells; NaN for a single row."""
-    if size <= 1:
-        return math.nan
-    square = float(cells @ (share * share)) / float(cells.sum())
-    return max(square - mean * mean, 0.0) / (size - 1)
+def _mean_variance(square: float, mean: float, size: float) -> float:
+    """Variance of a mean over rows of this mean square; NaN for a single row."""
+    return max(square - mean * mean, 0.0) / (size - 1) if size > 1 else math.nan
