@@ -25,6 +25,7 @@ from undercount.read.checks import (
     negatives_check,
     spoken,
     with_warnings,
+    without_random_labels,
 )
 from undercount.read.evaluation import Evaluation, MetricRow, read_threshold
 from undercount.read.flagged_check import flagged_check
@@ -362,6 +363,7 @@ def _evaluate(
         naive_check(made.rows, hidden.shares),
     ]
     if reviewed is not None:
+        checks = checks if made.random_labels else without_random_labels(checks)
         checks.append(reviewed.check())
     if hidden.by_negatives:
         checks.append(negatives_check(model.counts))

@@ -226,10 +226,15 @@ class Evaluation:
         return self.interval == "" and not self.share_estimates
 
     @property
+    def random_labels(self) -> bool:
+        """Whether the numbers suppose that labels are random, which reviews alone do not."""
+        return self.reviewed is None or self.reviewed.labels == "random"
+
+    @property
     def share_limit(self) -> float:
         """The one limit of the hidden share: the scores rule out more, at the confidence level.
 
-        The smaller of `largest_share` and `upper_bound`.
+        The smaller of `largest_share` and `upper_bound`, which suppose random labels.
         """
         return float(self.shares.clip(min(self.largest_share, self.upper_bound)))
 
@@ -327,6 +332,8 @@ class Evaluation:
             estimate = self._estimate(counts, metric, threshold)
             bound = value if bounded and grows(metric, value, self.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
+            if not (certain or self.random_labels):
+                bound = None
             if certain:
                 ends = {end: max(getattr(estimate, end), value) for end in ("value", "low", "high")}
                 estimate = replace(estimate, **ends)

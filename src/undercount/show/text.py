@@ -78,8 +78,9 @@ def hidden_words(evaluation: Evaluation) -> str:
         how += f", interval {INTERVALS[evaluation.interval]}"
     if evaluation.share_model not in ("", evaluation.name):
         how += f", on the scores of {evaluation.share_model}"
-    top = limit_words(evaluation)
-    return f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how} · {top}"
+    found = f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how}"
+    # What scores rule out supposes random labels, which reviews alone do not.
+    return f"{found} · {limit_words(evaluation)}" if evaluation.random_labels else found
 
 
 def limit_words(evaluation: Evaluation) -> str:

@@ -16,9 +16,12 @@ from undercount.show.verdict_words import condition_words
 
 # Digits of thresholds on the page, more only where two scores would become one; and of weights.
 SHORT_DIGITS, WEIGHT_DIGITS = 6, 6
+ROUNDING = 1e-12
 ALL_DIGITS = 17
 # Points at which Student's quantile is given where the script must find it at other levels.
 STUDENT_POINTS = 12
+# Of the curve that reviews found: its points, those with intervals, and their digits.
+REVIEW_POINTS, REVIEW_INTERVALS, REVIEW_DIGITS = 96, 20, 11
 # Rows of the page's table: metrics at a threshold, then areas.
 PAGE_METRICS = (*POINT_METRICS, *AREAS)
 
@@ -83,6 +86,43 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
             [plain(v) for v in (r.naive, r.estimate.value, r.estimate.low, r.estimate.high)]
             for r in rows
         ],
+        **({"found": review_curve(evaluation, threshold)} if evaluation.reviewed else {}),
+    }
+
+
+def review_curve(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
+    """Return points of the curve that reviews found, at ends of cells, and intervals at some.
+
+    Between the points the script draws straight lines; the threshold is one of them.
+    """
+    reviewed, counts = evaluation.reviewed, evaluation.counts
+    assert reviewed is not None  # noqa: S101 - asked only then
+    above, below = _split_cells(counts, threshold)
+    rows = np.cumsum(np.add.reduce(concatenate(above, below).classes))
+    own = np.cumsum(np.add.reduce(counts.table.classes))
+    even = np.linspace(0, rows.size - 1, min(REVIEW_POINTS, rows.size)).round().astype(int)
+    ends = np.union1d(even, above.score.size - 1 if above.score.size else 0)
+    places = np.searchsorted(own, rows[ends] * (1 - ROUNDING))
+    curve = evaluation.curve
+    read = [k for k, place in enumerate(places) if not (counts.compact and counts.merged[place])]
+    read = [read[k] for k in np.unique(np.linspace(0, len(read) - 1, REVIEW_INTERVALS).astype(int))]
+    with collect_warnings():
+        found = {
+            name: [reviewed.estimate(name, float(counts.score[places[k]])) for k in read]
+            for name in ("recall", "precision")
+        }
+    return {
+        "at": (ends + 1).tolist(),
+        "tpr": [float(f"{value:.{REVIEW_DIGITS}g}") for value in curve.tpr[places + 1]],
+        "prevalence": curve.prevalence,
+        "bands": {
+            name: {
+                "at": (ends[read] + 1).tolist(),
+                "low": [_shorten(each.low) for each in estimates],
+                "high": [_shorten(each.high) for each in estimates],
+            }
+            for name, estimates in found.items()
+        },
     }
 
 

@@ -17,6 +17,7 @@ from undercount import __version__
 from undercount.count.arrays import amount, row_words
 from undercount.count.atomic_file import write_text
 from undercount.errors import InputError
+from undercount.estimate import Estimate
 from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.show.document import as_document
 from undercount.show.page.identity import Identity, report_date
@@ -102,7 +103,7 @@ def as_page(
     tables = [page_rows(*pair) for pair in zip(evaluations, thresholds, strict=True)]
     # What reviews alone say, beside what they say together with the labels.
     audited = {
-        row.metric: found["any"].value for row, found in both_answers(first) if "any" in found
+        row.metric: found["any"] for row, found in both_answers(first) if "any" in found
     }
     return load_template("page.html.jinja").render(
         names=[evaluation.name for evaluation in evaluations],
@@ -124,7 +125,7 @@ def as_page(
         story=story,
         reviewed=_reviewed(first),
         version=__version__,
-        # Ours, not a user's: style and scripts are constants of the package.
+        # Style and scripts are ours, not a user's; what is packed has no letter that HTML knows.
         style=Markup(style),  # noqa: S704
         loader=Markup(loader),  # noqa: S704
         packed=Markup(pack(script)),  # noqa: S704
@@ -133,7 +134,7 @@ def as_page(
             "loader": policy_hash(loader),
             "script": policy_hash(script),
         },
-        embedded=embed_json(_page_document(evaluations, thresholds)),
+        embedded=Markup(pack(write_json(_page_document(evaluations, thresholds)))),  # noqa: S704
     )
 
 
@@ -174,15 +175,20 @@ def _page_document(evaluations: Sequence[Evaluation], thresholds: list[float]) -
     return {"document": document, "live": live}
 
 
+def write_json(document: dict[str, Any]) -> str:
+    """Write JSON without spaces; the same facts give the same text."""
+    return json.dumps(document, separators=(",", ":"), sort_keys=True, allow_nan=False)
+
+
 def embed_json(document: dict[str, Any]) -> Markup:
     """Write JSON that cannot end its script element or start another."""
-    text = json.dumps(document, separators=(",", ":"), sort_keys=True, allow_nan=False)
+    text = write_json(document)
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)  # noqa: S704 - escaped in the lines above
 
 
-def _facts(evaluation: Evaluation) -> dict[str, str]:
+def _facts(evaluation: Evaluation) -> dict[str, Any]:
     counts = evaluation.counts
     read = f"{row_words(counts.n_rows, weighted=counts.weighted)}, "
     read += f"{amount(counts.n_positive)} labelled positive, "
@@ -197,6 +203,7 @@ def _facts(evaluation: Evaluation) -> dict[str, str]:
         "target": "this data set" if evaluation.target == "dataset" else "the population",
         "hidden": hidden_words(evaluation),
         "error": exact,
+        "random": evaluation.random_labels,
         "seed": "" if evaluation.random_state is None else f", seed {evaluation.random_state}",
     }
 
@@ -239,10 +246,10 @@ def _row(row: MetricRow) -> dict[str, str]:
     }
 
 
-def _bar(row: MetricRow, audited: float | None) -> dict[str, Any]:
+def _bar(row: MetricRow, audited: Estimate | None) -> dict[str, Any]:
     """Return the places of the marks of a bar from 0 to 1, in percent; and what stands beside it.
 
-    `audited` is the value that reviews found, if there were any.
+    `audited` is what reviews alone found, if there were any.
     """
     found = row.estimate
     exists, bounded = not math.isnan(found.value), row.lower_bound is not None
@@ -254,7 +261,8 @@ def _bar(row: MetricRow, audited: float | None) -> dict[str, Any]:
         "low": _place(found.low),
         "high": _place(found.high),
         "least": _place(row.lower_bound),
-        "audited": None if audited is None else _place(audited),
+        "audited": audited
+        and {end: _place(getattr(audited, end)) for end in ("value", "low", "high")},
         "no_value": "" if exists else Markup(" hidden"),
         "no_least": "" if bounded else Markup(" hidden"),
         "text": number(found.value),

@@ -38,7 +38,7 @@ function update(everything = false) {
 // One bar a metric: the naive value, the estimate with its interval, the bound that is certain.
 function bars(rows) {
   for (const svg of document.querySelectorAll("#bars svg")) {
-    const row = rows.find((r) => r.name === svg.dataset.metric), [reach, least, naive, dot] = svg.querySelectorAll("line, circle"), at = (v) => 100 * clip(v) + "%";
+    const row = rows.find((r) => r.name === svg.dataset.metric), [reach, least, naive, dot] = svg.querySelectorAll("line:not(.audited), circle"), at = (v) => 100 * clip(v) + "%";
     const place = (node, there, places) => { node.toggleAttribute("hidden", !there); if (there) for (const k in places) node.setAttribute(k, places[k]); };
     place(reach, Number.isFinite(row.low), { x1: at(row.low), x2: at(row.high) });
     place(least, row.least !== undefined, { x1: at(row.least), x2: at(row.least) });
@@ -133,6 +133,6 @@ readHash(); controls();
 for (const id in DRAW) watch.observe($(id));
 window.undercount = { // for the tests and the curious
   data, models, state, update, settle, markdown, prepare, recover, naiveCurve, area, estimate, valueAt,
-  biasEnds, largestAt, largestBias, limitOf, judge, claimOf, calibrate, bandOf, calibrationEnds, mix,
+  biasEnds, largestAt, largestBias, limitOf, judge, claimOf, calibrate, curveOf, rowsOf, shareOf, bandOf, calibrationEnds, mix,
 };
 update(); settle();

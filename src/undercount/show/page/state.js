@@ -18,7 +18,10 @@ const purityOf = (model) => state.purity < 0 ? model.label_purity.value : state.
 // The threshold's slider moves all models to the same place in their order of rows.
 const indexOf = (model) => state.place < 0 ? model.start : clip(Math.round(state.place * model.m), 1, model.m);
 const shown = (k) => !(state.hide >> k & 1);
-const moved = () => ["share", "purity", "place"].some((name) => state[name] >= 0);
+// A bias says nothing of what reviews found: with it they are left aside, as with any other slider.
+const moved = () => ["share", "purity", "place"].some((name) => state[name] >= 0) || state.gamma > 1 && models.some((m) => m.reviews);
+// Whether the share is the model's own, with its interval; once reviews are left aside it is one that was set.
+const aside = (model) => !!model.reviews && moved(), own = (model) => state.share < 0 && !aside(model);
 function cutOf(model) {
   const i = indexOf(model), t = i === model.start ? model.cut : model.curve.threshold[i - 1];
   return t === null ? (i < model.m ? "∞" : "−∞") : String(+t.toPrecision(4));
@@ -47,7 +50,7 @@ function hash() {
 // metric's own interval add in squares, side by side.
 function estimateWithShare(model, name, i, share, purity) {
   const h = model.hidden_share, impure = purity < 1 || model.label_purity.low < model.label_purity.high;
-  if (!["calibrated", "own"].includes(h.interval) || state.share >= 0 || share !== h.value) return estimate(model, name, i, share, purity);
+  if (!["calibrated", "own"].includes(h.interval) || !own(model) || share !== h.value) return estimate(model, name, i, share, purity);
   const known = model.known || (model.known = { ...model, errors: [0, model.errors[1]], hidden_share: { ...h, low: h.value, high: h.value } });
   const { least, prevalence } = FACTS[name], found = estimate(impure || prevalence ? known : model, name, i, share, purity), v = found.value;
   if (!impure && !prevalence || Number.isNaN(v)) return found;
@@ -78,9 +81,10 @@ function rowsOf(model) {
       if (bias.every(Number.isFinite)) row.bias = bias;
     }
     const impure = purity < 1 || model.label_purity.low < model.label_purity.high;
-    row.needs = still && model.reviews ? "reviews" + (model.reviews.labels === "any" ? "" : ", random labels") : "random labels" + (impure ? ", prevalence, purity" : prevalence ? ", prevalence" : "");
+    const found = still && model.reviews;
+    row.needs = found ? "reviews" + (found.labels === "any" ? "" : ", random labels") : "random labels" + (impure ? ", prevalence, purity" : prevalence ? ", prevalence" : "");
     // Without hidden positives a case-control target has none: only the area has the naive value for a bound.
-    if (grows && rises.includes(model.sampling) && (name !== "mcc" || row.naive >= 0)) row.least = row.naive, row.certain = certain;
+    if (grows && (certain || !found || found.labels !== "any") && rises.includes(model.sampling) && (name !== "mcc" || row.naive >= 0)) row.least = row.naive, row.certain = certain;
     row.bound = row.least === undefined ? "" : (certain ? "" : "~") + number(row.least);
     return row;
   });
