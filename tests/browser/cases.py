@@ -100,11 +100,11 @@ def reviewed() -> dict[str, list[Evaluation]]:
     rng = np.random.default_rng(3)
     chosen = (truth & (rng.random(8000) < np.where(score > 0.75, 0.8, 0.1))).astype(float)
 
-    def one(labels: Any, **options: Any) -> Evaluation:
+    def one(known: Any, **options: Any) -> Evaluation:
         about = {"unlabeled": 0, "threshold": 0.6}
-        plan = uc.plan_reviews(labels, score, budget=200, **about)
+        plan = uc.plan_reviews(known, score, budget=200, **about)
         reviews = plan.answered(truth[plan.rows])
-        return uc.evaluate(labels, score, reviews=reviews, name="reviewed", **about, **options)
+        return uc.evaluate(known, score, reviews=reviews, name="reviewed", **about, **options)
 
     return {
         "random labels": [one(label)],

@@ -121,9 +121,7 @@ def test_no_two_statements_contradict_wherever_the_sliders_stand(
 @pytest.mark.parametrize(
     "name", ["random labels", "reviews alone", "chosen labels", "a claim left open"]
 )
-def test_no_two_statements_contradict_after_reviews(
-    open_page: Any, cases: Any, name: str
-) -> None:
+def test_no_two_statements_contradict_after_reviews(open_page: Any, cases: Any, name: str) -> None:
     evaluation = cases.reviewed()[name]
     opened = open_page(evaluation)
     assert opened.page.text_content("#light") == light_words(evaluation[0])
@@ -131,7 +129,8 @@ def test_no_two_statements_contradict_after_reviews(
         opened.page.fill("#goal-value", goal)
         opened.settle()
         assert_consistent(opened.page, goal)
-    walk(opened)
+    if name in ("random labels", "chosen labels"):
+        walk(opened)
 
 
 def walk(opened: Any) -> None:

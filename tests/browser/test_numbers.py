@@ -83,7 +83,8 @@ def calculator(contexts: Any, cases: Any, tmp_path_factory: Any) -> Iterator[Any
     write_page(cases.evaluations()["estimated"], path)
     page = contexts().new_page()
     page.goto(path.as_uri())
-    page.wait_for_function("window.undercount")
+    while not page.evaluate("!!window.undercount"):
+        page.wait_for_timeout(10)
     yield lambda evaluation: Calculator(embedded(as_page([evaluation])), page)
     page.close()
 

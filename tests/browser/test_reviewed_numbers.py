@@ -19,9 +19,7 @@ BARS = """() => Object.fromEntries([...document.querySelectorAll("#bars svg")].m
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_unmoved_page_has_the_numbers_of_the_reviews(
-    open_page: Any, cases: Any, name: str
-) -> None:
+def test_unmoved_page_has_the_numbers_of_the_reviews(open_page: Any, cases: Any, name: str) -> None:
     (evaluation,) = cases.reviewed()[name]
     opened = open_page([evaluation])
     rows = opened.page.evaluate("undercount.rowsOf(undercount.models[0])")
@@ -81,8 +79,7 @@ def test_without_reviews_the_sliders_recompute_from_labels(open_page: Any, cases
     opened.page.evaluate("undercount.state.share = undercount.shareOf(undercount.models[0])")
     opened.page.evaluate("undercount.update()")
     rows = {
-        row["name"]: row
-        for row in opened.page.evaluate("undercount.rowsOf(undercount.models[0])")
+        row["name"]: row for row in opened.page.evaluate("undercount.rowsOf(undercount.models[0])")
     }
     labelled = evaluation.counts.score >= 0.6
     recall = evaluation.counts.positive[labelled].sum() / evaluation.counts.n_positive

@@ -102,9 +102,7 @@ def as_page(
     thresholds = [start_threshold(evaluation) for evaluation in evaluations]
     tables = [page_rows(*pair) for pair in zip(evaluations, thresholds, strict=True)]
     # What reviews alone say, beside what they say together with the labels.
-    audited = {
-        row.metric: found["any"] for row, found in both_answers(first) if "any" in found
-    }
+    audited = {row.metric: found["any"] for row, found in both_answers(first) if "any" in found}
     return load_template("page.html.jinja").render(
         names=[evaluation.name for evaluation in evaluations],
         identity=identity,
