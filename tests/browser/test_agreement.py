@@ -55,6 +55,19 @@ def assert_agrees_with_reviews(said: dict[str, Any], row: list[str], goal: float
     assert "Γ" not in said["change"]
 
 
+def assert_tells_reviews_apart(page: Any, said: dict[str, Any], row: list[str]) -> bool:
+    """Moving a slider leaves reviews aside, and says so; say whether the page speaks of them."""
+    if not page.evaluate("!!undercount.models[0].reviews"):
+        return False
+    moved = page.evaluate("['share', 'place', 'purity'].some((k) => undercount.state[k] >= 0)")
+    aside: bool = moved or said["gamma"] > 1
+    assert ("without the reviews" in said["light"]) == aside
+    assert ("reviews" in row[6]) == (not aside)
+    if not aside:
+        assert_agrees_with_reviews(said, row, value_of(said["claim"]))
+    return not aside
+
+
 def assert_consistent(page: Any, at: Any) -> dict[str, Any]:
     """Compare each statement with the others."""
     said: dict[str, Any] = page.evaluate(READ)
@@ -77,15 +90,8 @@ def assert_consistent(page: Any, at: Any) -> dict[str, Any]:
     # The light and the words on how far the share may move.
     held = light.startswith(("if", "robust", "depends"))
     value = value_of(said["claim"])
-    # Moving any slider leaves reviews aside, and says so; unmoved, nothing speaks of a condition.
-    if page.evaluate("!!undercount.models[0].reviews"):
-        aside = page.evaluate("undercount.state.place >= 0 || undercount.state.purity >= 0")
-        aside = aside or moved or said["gamma"] > 1
-        assert ("without the reviews" in light) == aside, at
-        assert ("reviews" in row[6]) == (not aside), at
-        if not aside:
-            assert_agrees_with_reviews(said, row, value_of(said["claim"]))
-            return said
+    if assert_tells_reviews_apart(page, said, row):
+        return said
     if light.startswith("if"):
         assert f"{said['share']} are hidden" in light or not moved, at
         assert "holds" in change, at

@@ -78,7 +78,7 @@ def with_warnings(checks: Sequence[Check], warned: Sequence[LibraryWarning]) -> 
 
 
 def without_random_labels(checks: Sequence[Check]) -> list[Check]:
-    """Return checks for an answer that rests on reviews alone: what random labels need only informs.
+    """Return checks of an answer that rests on reviews alone: what labels must be only informs.
 
     Labels that are no random sample make the share misfit the scores, and naive values pass the
     estimates; both say how labels were chosen, and nothing against the reviews.
