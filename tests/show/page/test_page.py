@@ -184,7 +184,7 @@ def test_packing_keeps_scripts_and_what_strings_hold() -> None:
 def test_script_has_the_facts_of_the_table() -> None:
     found = re.search(r"^const FACTS = (.*);$", script(as_page(models(1))), re.MULTILINE)
     assert found is not None
-    facts = json.loads(unpack(found[1]))
+    facts = json.loads(found[1])
     assert list(facts) == [row.metric for row in page_rows(models(1)[0], 0.7)]
     for name, given in facts.items():
         known = FACTS[name]
