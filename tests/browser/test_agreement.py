@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import undercount as uc
 from undercount.show.verdict_words import light_words
 
 pytestmark = pytest.mark.browser
@@ -184,3 +185,59 @@ def test_arrow_presses_never_turn_the_light_green(open_page: Any, cases: Any) ->
         page.click("#reset")
         opened.settle()
         assert page.text_content("#light") == before
+
+
+@pytest.mark.parametrize(
+    "claim", ["precision@0.75 >= 0.55", "f1@0.4 >= 0.45", "precision <= 0.5", "mcc@0.7 >= 0.4"]
+)
+def test_a_claim_keeps_its_own_threshold_and_sign(open_page: Any, cases: Any, claim: str) -> None:
+    """At every share the page judges it as the library does, wherever the threshold stands."""
+    _, label, score = cases.simulated()
+
+    def evaluated(share: Any) -> Any:
+        return uc.evaluate(
+            label, score, unlabeled=0, threshold=0.6, unlabeled_prevalence=share
+        ).claiming(claim)
+
+    opened = open_page([evaluated(uc.Estimate(0.06, 0.05, 0.075, 0.006))])
+    page = opened.page
+    name = claim.partition(" ")[0].lower()
+    assert name in page.text_content("#claim").lower()
+    lights = set()
+    for share in (0.005, 0.02, 0.04, 0.06, 0.08, 0.1):
+        wanted = evaluated(share).verdict.light
+        page.evaluate(MOVE, ["share", share])
+        light = page.text_content("#light")
+        assert light.startswith("not supported" if wanted == "unsupported" else "if"), share
+        assert name in page.text_content("#change").lower()
+        lights.add(wanted)
+        if "@" in claim:  # the threshold's slider is not the claim's
+            page.evaluate(MOVE, ["place", 0.3])
+            assert page.text_content("#light") == light
+            page.evaluate(MOVE, ["place", -1])
+    assert len(lights) > 1
+    opened.assert_quiet()
+
+
+def test_a_claim_of_the_highest_rows_is_not_judged_by_the_sliders(
+    open_page: Any, cases: Any
+) -> None:
+    evaluation = cases.evaluations()["prevalence"][0].claiming("precision@top 1% >= 0.6")
+    page = open_page([evaluation]).page
+    assert page.text_content("#light") == light_words(evaluation)
+    page.evaluate(MOVE, ["share", 0.05])
+    assert page.text_content("#light") == "if 5.0 % are hidden: not judged here"
+
+
+def test_field_takes_goals_at_most(open_page: Any, cases: Any) -> None:
+    opened = open_page(cases.evaluations()["prevalence"])
+    page = opened.page
+    page.select_option("#goal-sign", "1")
+    page.fill("#goal-value", "0.95")
+    opened.settle()
+    assert page.text_content("#claim") == "precision ≤ 95 % (set here)"
+    assert not page.text_content("#light").startswith("not supported")
+    page.fill("#goal-value", "0.1")
+    opened.settle()
+    assert page.text_content("#light").startswith("not supported")
+    assert "most=1" in page.evaluate("location.hash")

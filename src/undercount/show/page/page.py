@@ -24,6 +24,7 @@ from undercount.show.page.identity import Identity, report_date
 from undercount.show.page.live import (
     live_facts,
     page_cells,
+    page_cuts,
     page_rows,
     script_facts,
     start_threshold,
@@ -117,6 +118,11 @@ def as_page(
         ],
         audited=bool(audited),
         compared=_compare(evaluations, tables),
+        tops=[
+            (evaluation.name, _row(row))
+            for evaluation in evaluations
+            for row in evaluation.top_rows
+        ],
         titles={row.metric: metric_title(row.metric) for row in tables[0]},
         checks=[(evaluation.name, evaluation.checks) for evaluation in evaluations],
         estimates=[(name, percent(e.value)) for name, e in first.share_estimates.items()],
@@ -168,7 +174,7 @@ def _page_document(evaluations: Sequence[Evaluation], thresholds: list[float]) -
     document = as_document(evaluations)
     live = []
     for model, evaluation, cut in zip(document["models"], evaluations, thresholds, strict=True):
-        model["curve"] = page_cells(evaluation.counts, cut)
+        model["curve"] = page_cells(evaluation.counts, *page_cuts(evaluation, cut))
         live.append(live_facts(evaluation, cut))
     return {"document": document, "live": live}
 
@@ -202,6 +208,7 @@ def _facts(evaluation: Evaluation) -> dict[str, Any]:
         "hidden": hidden_words(evaluation),
         "error": exact,
         "random": evaluation.random_labels,
+        "given": evaluation.share_given and evaluation.reviewed is None,
         "seed": "" if evaluation.random_state is None else f", seed {evaluation.random_state}",
     }
 

@@ -4,7 +4,7 @@ const models = data.document.models.map((model, k) => prepare(model, data.live[k
 const title = (name) => FACTS[name].title;
 const brief = (name) => name.length > 40 ? name.slice(0, 39) + "…" : name;
 // -1: each model's own, until a slider moves all to the same.
-const first = { share: -1, purity: -1, gamma: 1, place: -1, model: 0, hide: 0, metric: 0, goal: -1 };
+const first = { share: -1, purity: -1, gamma: 1, place: -1, model: 0, hide: 0, metric: 0, goal: -1, most: 0 };
 // The one limit of the share, the same for every model on the rows: above it the scores rule it out.
 const limitOf = (model, purity) => clip(Math.min(purity - model.separation, purity === 1 ? model.hidden_share.upper_bound : 1), 0, purity - 1e-6);
 const top = Math.min(1, 1.25 * Math.max(...models.map((m) => Math.max(limitOf(m, 1), m.hidden_share.high)), 0.016));

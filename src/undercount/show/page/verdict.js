@@ -1,11 +1,23 @@
 // ---- the claim and its light: the rule of the library's verdict.py ----
 // A claim holds at a share if its interval there, the share taken as known, lies on the right side of the goal.
-const TRIED = 17, HALVINGS = 20, NAMES = Object.keys(FACTS), CLAIMED = ["precision", "recall", "f1", "roc_auc"];
+const TRIED = 17, HALVINGS = 20, NAMES = Object.keys(FACTS), CLAIMED = [...$("goal-metric").options].map((o) => o.value);
 const changed = () => moved() || state.gamma > 1;
 function claimOf(model) {
-  if (state.goal >= 0) return { metric: CLAIMED[state.metric] || CLAIMED[0], at_least: true, value: state.goal };
+  if (state.goal >= 0) return { metric: CLAIMED[state.metric] || CLAIMED[0], at_least: !state.most, value: state.goal };
   return model.verdict.claim;
 }
+// A required claim may name a threshold of its own, which stays; one of the highest rows, or of a metric that the page
+// does not follow, is judged only where nothing is moved.
+const claimAt = (model) => state.goal < 0 && model.claim_at >= 0 ? model.claim_at : indexOf(model);
+const followed = (model, claim) => !claim || claim.metric in FACTS && (state.goal >= 0 || model.claim_at !== null);
+function claimRow(model, claim, rows) {
+  const i = claimAt(model), row = claim && rows.find((r) => r.name === claim.metric);
+  if (!row || i === indexOf(model)) return row;
+  const own = { name: claim.metric, ...estimateWithShare(model, claim.metric, i, shareOf(model), purityOf(model)) };
+  const bias = state.gamma > 1 ? biasEnds(model, claim.metric, i, shareOf(model), purityOf(model))(state.gamma) : [NaN];
+  return { ...own, bias: bias.every(Number.isFinite) ? bias : undefined };
+}
+const claimName = (model, claim) => state.goal < 0 && model.verdict.required ? model.words.claim.replace(" (as required)", "") : claimWords(claim);
 const meets = (claim, low, high) => claim.at_least ? low >= claim.value : high <= claim.value;
 // Estimate at a share taken as known; one that nobody moved stays the kind of share that was given.
 function estimateKnown(model, name, i, share, purity) {
@@ -74,8 +86,9 @@ function ifWords(model) {
 const gammaWords = (before) => state.gamma > 1 ? `${before}Γ is at most ${state.gamma.toFixed(2)}` : "";
 const UNSUPPORTED = "not supported";
 function lightOf(model, rows, ruled) {
-  const claim = claimOf(model), i = indexOf(model), row = claim && rows.find((r) => r.name === claim.metric);
+  const claim = claimOf(model), i = claimAt(model), row = claimRow(model, claim, rows);
   if (!changed() && state.goal < 0) return model.words.light;
+  if (!followed(model, claim)) return `${ifWords(model)}: not judged here`;
   if (model.reviews && !changed()) return reviewLight(model, claim, row);
   const no = changed() ? `${UNSUPPORTED} ${ifWords(model)}` : UNSUPPORTED;
   if (model.verdict.reason || ruled || !row || !Number.isFinite(row.value)) return no;
@@ -97,7 +110,8 @@ function changeWords(model, rows, i) {
   const claim = claimOf(model), share = shareOf(model), purity = purityOf(model);
   if (!changed() && state.goal < 0) return model.words.change;
   if (!claim || model.reviews && !changed()) return model.words.change;
-  const name = claimWords(claim), found = judge(model, claim, i);
+  if (!followed(model, claim)) return `${claimName(model, claim)} is not followed by the sliders`;
+  const name = claimName(model, claim), found = judge(model, claim, i);
   if (model.verdict.reason) return `${name} cannot be claimed while ${model.verdict.reason} stands`;
   if (!found.region) return `${name} holds at no share of hidden positives that the scores allow`;
   const limits = shareWords(model, found.region, found.limit);
