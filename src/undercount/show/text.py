@@ -35,6 +35,8 @@ INTERVALS = {
 }
 # What a share of the flagged cases is said of: ten, unless that would round to none.
 TENTHS, HUNDREDTHS = 0.05, 0.005
+# An interval so wide is said before its middle.
+WIDE = 0.3
 # Checks of doubts that verdicts on some rows would settle.
 REVIEWABLE = ("UC001", "UC002", "UC003", "UC007", "UC008", "UC011", "UC012")
 
@@ -133,8 +135,15 @@ def _flagged_words(evaluation: Evaluation, precision: Estimate) -> str:
     """Say how many of the flagged cases are real, in numbers that do not round to all or none."""
     of = 10 if precision.value >= TENTHS else 100 if precision.value >= HUNDREDTHS else 1000
     few, found, most = (f"{of * v:.0f}" for v in (precision.low, precision.value, precision.high))
-    words = f"About {found} of {'' if found == str(of) else 'every '}{of} flagged cases are real"
-    words += f" ({few} to {most})" if few != most else ""
+    if int(most) - int(few) >= WIDE * of:  # a single number would be taken for known
+        words = (
+            f"Between {few} and {most} of every {of} flagged cases are real (best guess {found})"
+        )
+    else:
+        words = (
+            f"About {found} of {'' if found == str(of) else 'every '}{of} flagged cases are real"
+        )
+        words += f" ({few} to {most})" if few != most else ""
     if any(check.code == "UC010" and check.level == "warn" for check in evaluation.checks):
         return words + ", if the scores are those of rows the model was not trained on."
     return words + "."

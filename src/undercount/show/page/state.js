@@ -97,6 +97,7 @@ function sentence(lead, single) {
     const why = ` "Precision ${percent(lead.naive)}" is too low because many "false alarms" are positives nobody has labelled yet.`;
     const of = lead.value >= 0.05 ? 10 : lead.value >= 0.005 ? 100 : 1000;
     const [few, found, most] = [lead.low, lead.value, lead.high].map((v) => (of * v).toFixed(0)), range = few === most ? "" : ` (${few} to ${most})`;
+    if (most - few >= 0.3 * of) return `Between ${few} and ${most} of every ${of} flagged cases are real (best guess ${found}).` + (low && single ? why : "");
     return `About ${found} of ${found === String(of) ? "" : "every "}${of} flagged cases are real${range}.` + (low && single ? why : "");
   }
   const pairs = `${percent(lead.value)} of the cases (${span(lead.low, lead.high, percent)}).`;

@@ -74,6 +74,7 @@ function shareWords(model, region, limit) {
   if (region[1] < limit - 1e-9) ends.push([false, region[1]]);
   if (!ends.length) return "";
   const grows = kind !== "label_frequency", words = { prevalence: " are positive", label_frequency: " of the positives are labelled" }[kind];
+  if (!words && ends.length > 1 && bound(region[0], true) === bound(region[1])) return `while hidden positives are close to ${percent(region[0])}`;
   if (!words) return "while hidden positives " + ends.map(([least, s]) => `${least ? "≥" : "≤"} ${bound(s, least)}`).join(" and ");
   return "while " + ends.map(([least, s]) => `at ${least === grows ? "least" : "most"} ${bound(stated(model, s), least === grows)}`).join(" and ") + words;
 }
