@@ -287,7 +287,9 @@ def _reviewed(
         return {name: Reviewed(model.counts, model.reviews_of(reviews), labels, **about)}
     if labels == "random":
         raise InputError(
-            f"models are compared by {named('reviews')} alone; pass {named('labels', repr('any'))}",
+            f"models are compared by {named('reviews')} alone: labels tell how positives are "
+            "spread over the scores of each model, not which of them both models find; pass "
+            f"{named('labels', repr('any'))}",
             argument="labels",
         )
     rows = {name: cast("RecountableRows", model.recount) for name, model in models.items()}

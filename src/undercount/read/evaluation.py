@@ -33,6 +33,7 @@ from undercount.read.requirement import (
     parse_requirements,
 )
 from undercount.read.reviewed import Reviewed
+from undercount.read.reviewed_search import ReviewedSearch
 from undercount.read.sensitivity import (
     AREAS,
     CHANCE,
@@ -218,6 +219,7 @@ class Evaluation:
     @cached_property
     def bounds(self) -> CurveBounds:
         """The worst and best curve that data and prevalence allow."""
+        self._suppose_random("bounds of the curve", "the band and intervals have what is open")
         return bound_curve(self.counts, self.shares, confidence_level=self.confidence_level)
 
     @property
@@ -359,12 +361,7 @@ class Evaluation:
     ) -> Estimate:
         """Estimate one metric, the interval of an estimated share added as it was asked."""
         if self.reviewed is not None:
-            if place.get("top") is not None:
-                raise InputError(
-                    f"reviews are read at a threshold; leave {named('top')} out", argument="top"
-                )
-            beta = place.get("beta", 1.0)
-            return self.reviewed.estimate(metric, threshold, counts=counts, beta=beta)
+            return self.reviewed.estimate(metric, threshold, counts=counts, **place)
         options: dict[str, Any] = {
             "threshold": threshold,
             "target": self.target,
@@ -510,6 +507,7 @@ class Evaluation:
 
     def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
         """Find the least hidden share and the largest labelling bias at which metric >= value."""
+        self._suppose_random("a break-even share", "ask by require() whether the metric holds")
         threshold = self.threshold if threshold is None else threshold
         counts = self.counts_at(threshold)
         return break_even(
@@ -521,6 +519,14 @@ class Evaluation:
             target=self.target,
             confidence_level=self.confidence_level,
         )
+
+    def _suppose_random(self, what: str, instead: str) -> None:
+        """Refuse a question that random labels answer where reviews alone are believed."""
+        if self.reviewed is not None and self.reviewed.labels == "any":
+            raise InputError(
+                f"{what} would suppose that labels are random, and the reviews speak for "
+                f"themselves here: {instead}"
+            )
 
     def calibrated_threshold(self, chance: float = 0.5) -> float:
         """Return the score of rows with this chance of being positive, if scores are of labels.
@@ -561,15 +567,14 @@ class Evaluation:
         Notes
         -----
         Assumes: the prevalence. Choosing the best of many thresholds on these rows flatters it;
-        `gain` is corrected for that by drawing labels anew, the point's own metrics are not.
+        `gain` is corrected for that by drawing labels (with reviews alone: verdicts) anew, the
+        point's own metrics are not.
         Wrong when: few rows are labelled.
         """
+        about = self.counts, self.shares, self.target, self.confidence_level
+        search = ThresholdSearch(*about)
         if self.reviewed is not None and self.reviewed.labels == "any":
-            raise InputError(
-                "the best threshold is searched by random labels, which this evaluation does not "
-                f"suppose; pass {named('labels', repr('random'))}, or sweep over thresholds"
-            )
-        search = ThresholdSearch(self.counts, self.shares, self.target, self.confidence_level)
+            search = ReviewedSearch(*about, cells=self.reviewed.cells(self.counts))
         over = self.threshold if over is None else over
         return search.best(Goal.of(metric, at_least, cost), over)
 

@@ -27,7 +27,7 @@ SAMPLING = {
 }
 INTERVALS = {
     "calibrated": "calibrated on simulated problems",
-    # Coverage: the table in docs/evaluate.md.
+    # Coverage: the table in docs/evidence/estimated-share.md.
     "bootstrap": "by resampling the whole calculation, which holds chance only and not the "
     "estimator's bias: in simulations such 95 % intervals held the true share in 82 to 94 % of the "
     "cases, the true metrics in 53 to 86 %",
