@@ -9,6 +9,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 from undercount.count.kernel.table import Table, coarsen, concatenate
 from undercount.counts import CLASSES, ScoreCounts
 from undercount.errors import collect_warnings
+from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
 from undercount.read.sensitivity import AREAS
@@ -119,15 +120,18 @@ def review_curve(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
         "at": (ends + 1).tolist(),
         "tpr": [float(f"{value:.{REVIEW_DIGITS}g}") for value in curve.tpr[places + 1]],
         "prevalence": curve.prevalence,
-        "bands": {
-            name: {
-                "at": (ends[read] + 1).tolist(),
-                "low": [_shorten(each.low) for each in estimates],
-                "high": [_shorten(each.high) for each in estimates],
-            }
-            for name, estimates in found.items()
-        },
+        "bands": {name: _band(ends[read] + 1, each) for name, each in found.items()},
     }
+
+
+def _band(places: Any, estimates: list[Estimate]) -> dict[str, list[float | int]]:
+    """Return limits where they exist: no interval is made where nothing was reviewed."""
+    there = [
+        (int(place), _shorten(each.low), _shorten(each.high))
+        for place, each in zip(places, estimates, strict=True)
+        if np.isfinite(each.low) and np.isfinite(each.high)
+    ]
+    return {name: [row[k] for row in there] for k, name in enumerate(("at", "low", "high"))}
 
 
 def _student_quantiles(evaluation: Evaluation, size: float) -> list[list[float]]:
