@@ -63,7 +63,8 @@ def main() -> None:
             write_page(evaluations(number), report)
             page = browser.new_page()
             page.goto(report.as_uri())
-            page.wait_for_function("window.undercount")
+            while not page.evaluate("!!window.undercount"):
+                page.wait_for_timeout(10)
             times = page.evaluate(UPDATES)
             size = report.stat().st_size / 1000
             print(

@@ -23,6 +23,8 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# Looks, 10 ms apart, for the page's script to have started.
+WAITS = 3000
 # Runs before the page's own script, so that nothing can be missed.
 WATCH = """window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) => {
@@ -125,7 +127,11 @@ def open_page(contexts: Callable[..., Any], tmp_path: Path) -> Iterator[Callable
         )
         page.goto(address + after)
         if options.get("java_script_enabled", True):
-            page.wait_for_function("window.undercount")
+            # Not by wait_for_function: the page's policy forbids what that polls with.
+            for _ in range(WAITS):
+                if page.evaluate("!!window.undercount"):
+                    break
+                page.wait_for_timeout(10)
             watched.settle()
         return watched
 

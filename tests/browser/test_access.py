@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import undercount as uc
+from undercount.cli.main import main
 from undercount.read.estimator_table import EstimatorRow
 from undercount.show.estimators import estimators_page
 from undercount.show.page.identity import Identity
@@ -64,6 +65,32 @@ def test_axe_finds_no_violation_in_the_page_of_estimators(
     assert violations(opened) == []
     assert opened.evaluate("document.documentElement.scrollWidth") == 390
     opened.close()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_axe_finds_no_violation_in_the_other_pages(
+    contexts: Any, cases: Any, tmp_path: Path, scheme: str, width: int
+) -> None:
+    """After reviews, the comparison, and the page to answer in."""
+    truth, label, score = cases.simulated(2000)
+    paths = [tmp_path / name for name in ("reviewed.html", "comparison.html", "answers.html")]
+    cases.reviewed()["random labels"][0].to_html(paths[0])
+    scores = {"first": score, "second": score + 0.3 * truth}
+    uc.compare(label, scores, unlabeled=0, threshold=0.6, unlabeled_prevalence=0.06).to_html(
+        paths[1]
+    )
+    rows = tmp_path / "rows.csv"
+    lines = [f"{int(y)},{s:.5f}" for y, s in zip(label, score, strict=True)]
+    rows.write_text("\n".join(["label,score", *lines]))
+    about = ["--label", "label", "--score", "score", "--threshold", "0.6", "--budget", "20"]
+    assert main(["plan", str(rows), *about, "--html", str(paths[2]), "--quiet"]) == 0
+    for path in paths:
+        page = contexts(color_scheme=scheme, width=width, bypass_csp=True).new_page()
+        page.goto(path.as_uri())
+        page.wait_for_timeout(300)
+        assert violations(page) == [], path.name
+        assert page.evaluate("document.documentElement.scrollWidth") == width, path.name
+        page.close()
 
 
 def test_fingers_hit_and_digits_are_whole_on_a_phone(open_page: Any, cases: Any) -> None:

@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+import undercount as uc
+from undercount.show.verdict_words import light_words
+
 pytestmark = pytest.mark.browser
 # Everything that the page says of the claim, the share and its limit, read as a person would.
 READ = """() => {
@@ -37,6 +40,35 @@ def digit(said: str) -> float:
     return 10.0 ** -len(said.partition(".")[2].split(" ")[0]) if "." in said else 1.0
 
 
+def value_of(claim: str) -> float:
+    """Return the goal of a claim."""
+    goal = re.search(r"≥ ([\d.]+)( %)?", claim)
+    assert goal is not None, claim
+    return float(goal[1]) / (100 if goal[2] else 1)
+
+
+def assert_agrees_with_reviews(said: dict[str, Any], row: list[str], goal: float) -> None:
+    """The light of reviews is that of the interval shown, whatever the share."""
+    low, high = map(float, row[3].split(" – "))
+    wanted = "not supported" if high < goal else "reviews leave it open"
+    assert said["light"] == ("supported by reviews" if low >= goal - 6e-4 else wanted)
+    assert "hidden" not in said["change"]
+    assert "Γ" not in said["change"]
+
+
+def assert_tells_reviews_apart(page: Any, said: dict[str, Any], row: list[str]) -> bool:
+    """Moving a slider leaves reviews aside, and says so; say whether the page speaks of them."""
+    if not page.evaluate("!!undercount.models[0].reviews"):
+        return False
+    moved = page.evaluate("['share', 'place', 'purity'].some((k) => undercount.state[k] >= 0)")
+    aside: bool = moved or said["gamma"] > 1
+    assert ("without the reviews" in said["light"]) == aside
+    assert ("reviews" in row[6]) == (not aside)
+    if not aside:
+        assert_agrees_with_reviews(said, row, value_of(said["claim"]))
+    return not aside
+
+
 def assert_consistent(page: Any, at: Any) -> dict[str, Any]:
     """Compare each statement with the others."""
     said: dict[str, Any] = page.evaluate(READ)
@@ -58,9 +90,9 @@ def assert_consistent(page: Any, at: Any) -> dict[str, Any]:
     assert len(limits) <= 1, at
     # The light and the words on how far the share may move.
     held = light.startswith(("if", "robust", "depends"))
-    goal = re.search(r"≥ ([\d.]+)( %)?", said["claim"])
-    assert goal is not None, at
-    value = float(goal[1]) / (100 if goal[2] else 1)
+    value = value_of(said["claim"])
+    if assert_tells_reviews_apart(page, said, row):
+        return said
     if light.startswith("if"):
         assert f"{said['share']} are hidden" in light or not moved, at
         assert "holds" in change, at
@@ -90,8 +122,29 @@ def assert_consistent(page: Any, at: Any) -> dict[str, Any]:
 def test_no_two_statements_contradict_wherever_the_sliders_stand(
     open_page: Any, cases: Any, name: str
 ) -> None:
-    opened = open_page(cases.evaluations()[name][:1])
+    walk(open_page(cases.evaluations()[name][:1]))
+
+
+@pytest.mark.parametrize(
+    "name", ["random labels", "reviews alone", "chosen labels", "a claim left open"]
+)
+def test_no_two_statements_contradict_after_reviews(open_page: Any, cases: Any, name: str) -> None:
+    evaluation = cases.reviewed()[name]
+    opened = open_page(evaluation)
+    assert opened.page.text_content("#light") == light_words(evaluation[0])
+    for goal in ("0.2", "0.58", "0.95"):
+        opened.page.fill("#goal-value", goal)
+        opened.settle()
+        assert_consistent(opened.page, goal)
+    if name in ("random labels", "chosen labels"):
+        walk(opened)
+
+
+def walk(opened: Any) -> None:
+    """Move each slider along its way, then several at once."""
     page = opened.page
+    page.click("#reset")
+    opened.settle()
     assert_consistent(page, "start")
     end = page.evaluate("Number(document.getElementById('share').max)")
     walks: dict[str, list[float]] = {
@@ -132,3 +185,59 @@ def test_arrow_presses_never_turn_the_light_green(open_page: Any, cases: Any) ->
         page.click("#reset")
         opened.settle()
         assert page.text_content("#light") == before
+
+
+@pytest.mark.parametrize(
+    "claim", ["precision@0.75 >= 0.55", "f1@0.4 >= 0.45", "precision <= 0.5", "mcc@0.7 >= 0.4"]
+)
+def test_a_claim_keeps_its_own_threshold_and_sign(open_page: Any, cases: Any, claim: str) -> None:
+    """At every share the page judges it as the library does, wherever the threshold stands."""
+    _, label, score = cases.simulated()
+
+    def evaluated(share: Any) -> Any:
+        return uc.evaluate(
+            label, score, unlabeled=0, threshold=0.6, unlabeled_prevalence=share
+        ).claiming(claim)
+
+    opened = open_page([evaluated(uc.Estimate(0.06, 0.05, 0.075, 0.006))])
+    page = opened.page
+    name = claim.partition(" ")[0].lower()
+    assert name in page.text_content("#claim").lower()
+    lights = set()
+    for share in (0.005, 0.02, 0.04, 0.06, 0.08, 0.1):
+        wanted = evaluated(share).verdict.light
+        page.evaluate(MOVE, ["share", share])
+        light = page.text_content("#light")
+        assert light.startswith("not supported" if wanted == "unsupported" else "if"), share
+        assert name in page.text_content("#change").lower()
+        lights.add(wanted)
+        if "@" in claim:  # the threshold's slider is not the claim's
+            page.evaluate(MOVE, ["place", 0.3])
+            assert page.text_content("#light") == light
+            page.evaluate(MOVE, ["place", -1])
+    assert len(lights) > 1
+    opened.assert_quiet()
+
+
+def test_a_claim_of_the_highest_rows_is_not_judged_by_the_sliders(
+    open_page: Any, cases: Any
+) -> None:
+    evaluation = cases.evaluations()["prevalence"][0].claiming("precision@top 1% >= 0.6")
+    page = open_page([evaluation]).page
+    assert page.text_content("#light") == light_words(evaluation)
+    page.evaluate(MOVE, ["share", 0.05])
+    assert page.text_content("#light") == "if 5.0 % are hidden: not judged here"
+
+
+def test_field_takes_goals_at_most(open_page: Any, cases: Any) -> None:
+    opened = open_page(cases.evaluations()["prevalence"])
+    page = opened.page
+    page.select_option("#goal-sign", "1")
+    page.fill("#goal-value", "0.95")
+    opened.settle()
+    assert page.text_content("#claim") == "precision ≤ 95 % (set here)"
+    assert not page.text_content("#light").startswith("not supported")
+    page.fill("#goal-value", "0.1")
+    opened.settle()
+    assert page.text_content("#light").startswith("not supported")
+    assert "most=1" in page.evaluate("location.hash")

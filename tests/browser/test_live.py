@@ -185,12 +185,12 @@ def test_sums_of_weights_are_not_called_rows(open_page: Any, cases: Any) -> None
 
 def test_address_restores_the_state(open_page: Any, cases: Any) -> None:
     evaluations = cases.evaluations()["estimated"]
-    after = "#share=0.03&purity=0.97&gamma=1.5&place=0.4&model=1&hide=1&metric=2&goal=0.25"
+    after = "#share=0.03&purity=0.97&gamma=1.5&place=0.4&model=1&hide=1&metric=2&goal=0.25&most=1"
     opened = open_page(evaluations, after)
     state = opened.page.evaluate("({...undercount.state})")
     assert state == {
         "share": 0.03, "purity": 0.97, "gamma": 1.5, "place": 0.4, "model": 1, "hide": 1,
-        "metric": 2, "goal": 0.25,
+        "metric": 2, "goal": 0.25, "most": 1,
     }  # fmt: skip
     assert opened.page.is_checked("#pick-1")
     assert not opened.page.is_checked("#show-0")

@@ -20,6 +20,7 @@ from undercount.read.intervals.labelling_bias import bias_ends
 from undercount.read.metric_name import MetricName
 from undercount.read.requirement import Requirement
 from undercount.read.sensitivity import AREAS, break_even, metric_value
+from undercount.show.page.packing import unpack
 from undercount.show.page.page import as_page, write_page
 
 pytestmark = pytest.mark.browser
@@ -82,7 +83,8 @@ def calculator(contexts: Any, cases: Any, tmp_path_factory: Any) -> Iterator[Any
     write_page(cases.evaluations()["estimated"], path)
     page = contexts().new_page()
     page.goto(path.as_uri())
-    page.wait_for_function("window.undercount")
+    while not page.evaluate("!!window.undercount"):
+        page.wait_for_timeout(10)
     yield lambda evaluation: Calculator(embedded(as_page([evaluation])), page)
     page.close()
 
@@ -91,7 +93,7 @@ def embedded(text: str) -> dict[str, Any]:
     """Read the facts out of a page."""
     found = re.search(r'id="facts">(.*?)</script>', text, re.DOTALL)
     assert found is not None
-    facts: dict[str, Any] = json.loads(found[1])
+    facts: dict[str, Any] = json.loads(unpack(found[1]))
     return facts
 
 

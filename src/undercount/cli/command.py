@@ -93,8 +93,11 @@ def prints(options: dict[str, Any]) -> bool:
 
 def print_notes(notes: Iterable[str]) -> None:
     """Print what was read and inferred."""
+    from undercount.show.layout import WIDTH, terminal_width, wrap  # noqa: PLC0415 - only to print
+
+    width = terminal_width()
     for note in notes:
-        click.echo(f" {note}")
+        click.echo(wrap(note, width) if width < WIDTH else f" {note}")
 
 
 class Command(click.Command):

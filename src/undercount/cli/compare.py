@@ -1,7 +1,5 @@
 """Compare models on the same rows."""
 
-import shutil
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -106,7 +104,8 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
 def _write(comparison: "Comparison", rows: "ModelColumns", options: dict[str, Any]) -> None:
     """Write the files that the options name, and print; files first, as `evaluate` does."""
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
-    from undercount.show.comparison import WIDTH, as_text  # noqa: PLC0415
+    from undercount.show.comparison import as_text  # noqa: PLC0415
+    from undercount.show.layout import terminal_width  # noqa: PLC0415
 
     if options["json_file"]:
         write_text(options["json_file"], comparison.to_json())
@@ -119,9 +118,8 @@ def _write(comparison: "Comparison", rows: "ModelColumns", options: dict[str, An
         if options["html"] != "-":
             click.echo(f"wrote {options['html']}", err=True)
     if prints(options):
-        width = shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
         print_notes(rows.notes)
-        click.echo(f"\n{as_text(comparison, min(max(width - 1, 40), WIDTH))}")
+        click.echo(f"\n{as_text(comparison, terminal_width())}")
 
 
 def _thresholds(given: tuple[float, ...], scores: tuple[str, ...]) -> Any:

@@ -64,6 +64,7 @@ def plan(data: tuple[str, ...], **options: Any) -> int:
     """
     from undercount.cli.reviews import plan_files  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
+    from undercount.show.layout import terminal_width  # noqa: PLC0415
     from undercount.show.plan import as_json, as_text  # noqa: PLC0415
 
     options["goals"] = _goals(options["goals"], options["threshold"])
@@ -76,9 +77,8 @@ def plan(data: tuple[str, ...], **options: Any) -> int:
         write_text(options["json_file"], as_json(made, options["half_width"]))
     if prints({**options, "markdown": None}):
         print_notes(notes)
-        click.echo(f"\n{as_text(made, options['half_width'])}")
-        for line in written:
-            click.echo(line)
+        click.echo(f"\n{as_text(made, options['half_width'], terminal_width())}")
+        print_notes(written)
     return FINE
 
 
@@ -92,12 +92,12 @@ def _write(made: "RowPlan", options: dict[str, Any]) -> list[str]:
     lines = []
     if options["out"]:
         made.to_csv(options["out"])
-        lines.append(f" wrote {options['out']}: answer in the column verdict (1 or yes, 0 or no)")
+        lines.append(f"wrote {options['out']}: answer in the column verdict (1 or yes, 0 or no)")
     if options["html"]:
         from undercount.show.review_page.review_page import (  # noqa: PLC0415 - only when needed
             write_review_page,
         )
 
         write_review_page(made, options["html"])
-        lines.append(f" wrote {options['html']}: answer in a browser, and save the CSV there")
+        lines.append(f"wrote {options['html']}: answer in a browser, and save the CSV there")
     return lines

@@ -42,6 +42,7 @@ def prevalence(data: tuple[str, ...], **options: Any) -> int:
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
     from undercount.read.estimator_table import estimator_table, refuse_unanswered  # noqa: PLC0415
     from undercount.show.estimators import estimators_document, estimators_text  # noqa: PLC0415
+    from undercount.show.layout import terminal_width  # noqa: PLC0415
     from undercount.show.text import SAMPLING as SAMPLINGS  # noqa: PLC0415
 
     reading = read(data, options, [])
@@ -59,7 +60,7 @@ def prevalence(data: tuple[str, ...], **options: Any) -> int:
     if prints(options):
         print_notes([*reading.notes, SAMPLINGS[sampling]])
         for name, rows in tables.items():
-            click.echo(f"\n{estimators_text(name, rows)}")
+            click.echo(f"\n{estimators_text(name, rows, terminal_width())}")
     return FINE
 
 

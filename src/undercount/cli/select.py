@@ -83,6 +83,7 @@ def select(data: tuple[str, ...], **options: Any) -> int:
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
     from undercount.read.requirement import parse_requirement  # noqa: PLC0415
     from undercount.show.document import write_document  # noqa: PLC0415
+    from undercount.show.layout import terminal_width  # noqa: PLC0415
     from undercount.show.selection import (  # noqa: PLC0415
         selection_document,
         selection_page,
@@ -104,7 +105,7 @@ def select(data: tuple[str, ...], **options: Any) -> int:
     if prints(options):
         used = f"{rows.notes[0]} · method {model.method} · {report.scale_words}"
         print_notes([used, *rows.notes[1:]])
-        click.echo(selection_text(report))
+        click.echo(selection_text(report, terminal_width()))
     return _judge(model, report, requirements, options)
 
 

@@ -78,6 +78,21 @@ def with_warnings(checks: Sequence[Check], warned: Sequence[LibraryWarning]) -> 
     return (*checks, *warning_checks(new))
 
 
+def without_random_labels(checks: Sequence[Check]) -> list[Check]:
+    """Return checks of an answer that rests on reviews alone: what labels must be only informs.
+
+    Labels that are no random sample make the share misfit the scores, and naive values pass the
+    estimates; both say how labels were chosen, and nothing against the reviews.
+    """
+    needed = {CODES[name] for name in ("fit", "few-labels", "naive-above")}
+    return [
+        Check(check.code, "info", f"if labels were random: {check.message}")
+        if check.code in needed and check.level != "ok"
+        else check
+        for check in checks
+    ]
+
+
 def warning_checks(warned: Sequence[LibraryWarning]) -> tuple[Check, ...]:
     """UC012: what the estimators warned of; a warning that several metrics repeat becomes one."""
     same: dict[str, tuple[LibraryWarning, list[str]]] = {}

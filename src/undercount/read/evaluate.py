@@ -16,7 +16,7 @@ from undercount.count.kernel.array_library import is_tensor
 from undercount.count.tensors import device_rows
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import CODES, InputError, check_choice, collect_warnings, named
+from undercount.errors import InputError, check_choice, collect_warnings, named
 from undercount.estimate import check_confidence_level
 from undercount.read.checks import (
     checklist,
@@ -25,6 +25,7 @@ from undercount.read.checks import (
     negatives_check,
     spoken,
     with_warnings,
+    without_random_labels,
 )
 from undercount.read.evaluation import Evaluation, MetricRow, read_threshold
 from undercount.read.flagged_check import flagged_check
@@ -36,8 +37,6 @@ from undercount.read.review_differences import plan_model
 from undercount.read.reviewed import Labels, Reviewed
 from undercount.shares import SAMPLINGS, Sampling
 
-# Checks that suppose random labels.
-OF_RANDOM_LABELS = {CODES[name] for name in ("fit", "naive-above", "leak", "few-labels")}
 UNLABELED = -1  # as `read_labels` codes it
 PROBE_ROWS = 1000  # of a frame elsewhere, to tell what is wrong with it
 
@@ -356,8 +355,6 @@ def _evaluate(
         if wanted.top is not None:
             made = replace(made, top_rows=made.at(top=wanted.top))
     forget_cells()
-    # What the scores of labelled rows allow says nothing where reviews alone carry the answer.
-    alone = reviewed is not None and reviewed.labels == "any"
     checks = [
         *checklist(
             model.counts,
@@ -369,9 +366,8 @@ def _evaluate(
         ),
         naive_check(made.rows, hidden.shares),
     ]
-    if alone:
-        checks = [check for check in checks if check.code not in OF_RANDOM_LABELS]
     if reviewed is not None:
+        checks = checks if made.random_labels else without_random_labels(checks)
         checks.append(reviewed.check())
     if hidden.by_negatives:
         checks.append(negatives_check(model.counts))

@@ -228,10 +228,15 @@ class Evaluation:
         return self.interval == "" and not self.share_estimates
 
     @property
+    def random_labels(self) -> bool:
+        """Whether the numbers suppose that labels are random, which reviews alone do not."""
+        return self.reviewed is None or self.reviewed.labels == "random"
+
+    @property
     def share_limit(self) -> float:
         """The one limit of the hidden share: the scores rule out more, at the confidence level.
 
-        The smaller of `largest_share` and `upper_bound`.
+        The smaller of `largest_share` and `upper_bound`, which suppose random labels.
         """
         return float(self.shares.clip(min(self.largest_share, self.upper_bound)))
 
@@ -323,15 +328,13 @@ class Evaluation:
         reading: Any = naive if threshold is None else naive.at(threshold)
         pure = self.shares.label_purity == 1 and self.shares.label_purity_interval is None
         bounded = pure and counts.n_negative == 0 and naive.roc_auc >= CHANCE
-        # Where reviews alone lead, the labels are no fair sample: only counted rows bound anything.
-        alone = self.reviewed is not None and self.reviewed.labels == "any"
         rows = []
         for metric in metrics:
             value = float(getattr(reading, metric))
             estimate = self._estimate(counts, metric, threshold)
             bound = value if bounded and grows(metric, value, self.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
-            if alone and not certain:
+            if not (certain or self.random_labels):
                 bound = None
             if certain:
                 ends = {end: max(getattr(estimate, end), value) for end in ("value", "low", "high")}

@@ -47,7 +47,7 @@ Models: TypeAlias = Mapping[str, ScoreCounts]
 DEFAULT_INTERVAL: PrevalenceInterval = "calibrated"
 # Labels of either class from which known negatives tell the share better than the scores' shape.
 FEWEST_OF_BOTH = 30
-# Below this AUC of labelled against unlabeled rows many hidden positives and poor scores look alike.
+# Below this AUC of labelled against unlabeled rows, many hidden ones and poor scores look alike.
 LEAST_AREA = 0.6
 # Halvings of a share until it fits; the last one moves it by less than rounding.
 _HALVINGS = 40

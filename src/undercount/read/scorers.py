@@ -79,8 +79,8 @@ def make_scorer(
     response_method : str or tuple of str, optional
         What of the model is scored: "decision_function", "predict_proba" or "predict", or the
         first of several that it has. By default decision_function, or else predict_proba; the
-        other way round for a threshold between 0 and 1; for losses predict_proba. "predict" needs no threshold, and is what
-        `TunedThresholdClassifierCV` wants.
+        other way round for a threshold between 0 and 1; for losses predict_proba. "predict"
+        needs no threshold, and is what `TunedThresholdClassifierCV` wants.
     prevalence, unlabeled_prevalence, label_frequency, label_purity, sampling
         As in `evaluate`. A share among all rows holds in every stratified fold alike.
 

@@ -1,7 +1,6 @@
 """What the estimators say of the share of hidden positives, as text and as plain facts."""
 
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -10,11 +9,11 @@ from markupsafe import Markup
 
 from undercount import __version__
 from undercount.read.estimator_table import EstimatorRow, judge_agreement
+from undercount.show.layout import WIDTH, stack, too_wide, wrap
 from undercount.show.page.identity import Identity
 from undercount.show.page.packing import tighten_style
 from undercount.show.page.page import load_template, policy_hash, read_asset
 from undercount.show.spoken import percent
-from undercount.show.text import WIDTH
 
 VERDICTS = {
     "agree": ": the methods agree.",
@@ -29,17 +28,29 @@ def estimators_document(tables: Mapping[str, Sequence[EstimatorRow]]) -> dict[st
     return {name: [asdict(row) for row in rows] for name, rows in tables.items()}
 
 
-def estimators_text(name: str, rows: Sequence[EstimatorRow]) -> str:
+def estimators_text(name: str, rows: Sequence[EstimatorRow], width: int = WIDTH) -> str:
     """Write the table of one score, whether its methods agree, and their warnings."""
-    lines = [
-        f" {name}: share of positives among the unlabeled rows",
+    table = [
         f" {'method':<12}{'estimate':>9}   {'interval':<19}{'at most':>9}{'seconds':>9}",
         *map(_line, rows),
-        " Consensus, which evaluate uses, weighs the others. At most: an upper bound.",
-        _wrap(agreement_words(rows)),
+    ]
+    if too_wide(table, width):
+        table = [text for row in rows for text in stack(row.method, _stacked_cells(row), width)]
+    lines = [
+        wrap(f"{name}: share of positives among the unlabeled rows", width),
+        *table,
+        wrap("Consensus, which evaluate uses, weighs the others. At most: an upper bound.", width),
+        wrap(agreement_words(rows), width),
     ]
     warnings = dict.fromkeys(row.note for row in rows if row.value is not None and row.note)
-    return "\n".join([*lines, *(_wrap(f"Warning: {warning}.") for warning in warnings)])
+    return "\n".join([*lines, *(wrap(f"Warning: {warning}.", width) for warning in warnings)])
+
+
+def _stacked_cells(row: EstimatorRow) -> list[tuple[str, str]]:
+    cells = _cells(row)
+    named = {"value": "estimate", "range": "interval", "bound": "at most"}
+    note = cells["note"] if row.value is None else ""
+    return [*((words, cells[key]) for key, words in named.items()), ("note", note)]
 
 
 def estimators_page(
@@ -115,10 +126,6 @@ def agreement_words(rows: Sequence[EstimatorRow]) -> str:
         f"Answers run from {ends}{VERDICTS[found.verdict]} None of them sees labels that are not "
         "random, or negatives that look just like positives."
     )
-
-
-def _wrap(text: str) -> str:
-    return textwrap.fill(text, WIDTH, initial_indent=" ", subsequent_indent=" ")
 
 
 def _line(row: EstimatorRow) -> str:

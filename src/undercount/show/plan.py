@@ -9,8 +9,9 @@ from undercount.metric_facts import FACTS
 from undercount.read.plan_rows import RowPlan
 from undercount.read.rival import SUFFIX, metric_of
 from undercount.show.document import plain, write_document
+from undercount.show.layout import WIDTH, line, stack, too_wide, wrap
 from undercount.show.spoken import metric_title, percent
-from undercount.show.text import half_width, line
+from undercount.show.text import half_width
 
 SCHEMA = "undercount/plan/1"
 
@@ -29,7 +30,7 @@ def half_width_words(value: float) -> str:
     return f"± {half_width(value)}" if math.isfinite(value) else "–"
 
 
-def as_text(plan: RowPlan, wanted: float | None = None) -> str:
+def as_text(plan: RowPlan, wanted: float | None = None, width: int = WIDTH) -> str:
     """Write what was chosen, what it supposes, and what each budget buys."""
     design, budgets = plan.design, sorted(plan.expected)
     chosen = (
@@ -40,19 +41,26 @@ def as_text(plan: RowPlan, wanted: float | None = None) -> str:
         f"{percent(design.unlabeled_prevalence)} of them are positive; a wrong guess makes the "
         "plan less sharp, and nothing wrong"
     )
-    lines = [line("Reviews", chosen), line("Supposed", supposed), ""]
-    width = max(18, *(len(goal_title(plan, goal)) + 1 for goal in design.goal))
+    lines = [line("Reviews", chosen, width=width), line("Supposed", supposed, width=width), ""]
+    room = max(18, *(len(goal_title(plan, goal)) + 1 for goal in design.goal))
     head = "".join(f"{budget:>9,}" for budget in budgets)
-    lines.append(f" {'reviews buy':<{width}}{head}")
+    table = [f" {'reviews buy':<{room}}{head}"]
     for goal in design.goal:
         cells = "".join(f"{half_width_words(plan.expected[b][goal]):>9}" for b in budgets)
-        lines.append(f" {goal_title(plan, goal):<{width}}{cells}")
+        table.append(f" {goal_title(plan, goal):<{room}}{cells}")
+    if too_wide(table, width):
+        table = []
+        for goal in design.goal:
+            bought = [
+                (f"{b:,} reviews buy", half_width_words(plan.expected[b][goal])) for b in budgets
+            ]
+            table += stack(goal_title(plan, goal), bought, width)
+    lines += table
     if wanted is not None:
         for goal in design.goal:
             need = plan.prices.budget_for(goal, wanted)
-            lines.append(
-                f" {goal_title(plan, goal)} {half_width_words(wanted)} needs about {need:,} reviews"
-            )
+            goal_words = f"{goal_title(plan, goal)} {half_width_words(wanted)}"
+            lines.append(wrap(f"{goal_words} needs about {need:,} reviews", width))
     return "\n".join(lines)
 
 

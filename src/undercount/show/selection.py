@@ -1,6 +1,5 @@
 """What a selection model says, as text for the terminal, as JSON and as a page."""
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +12,10 @@ from undercount.curve import CurveBounds, FloatArray, OperatingCurve
 from undercount.errors import Check
 from undercount.read.evaluation import MetricRow
 from undercount.show.document import N_POINTS
+from undercount.show.layout import WIDTH, stack, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
 from undercount.show.spoken import number, percent
-from undercount.show.text import WIDTH, check_facts, check_words, needs_words, title, value_words
+from undercount.show.text import check_facts, check_words, needs_words, title, value_words
 
 SCHEMA = "undercount/selection/1"
 # Corners of the page's drawing of the unit square.
@@ -100,29 +100,29 @@ def selection_document(report: SelectionReport) -> dict[str, Any]:
     }
 
 
-def selection_text(report: SelectionReport) -> str:
+def selection_text(report: SelectionReport, width: int = WIDTH) -> str:
     """Write what failed, the table, and what else the checks found."""
     level = f"all rows ({100 * report.confidence_level:g} %)"
     lines = [""]
     if report.failed:
-        lines += [" DO NOT REPORT these numbers: a check failed.", *_check_lines(report.failed), ""]
-    lines.append(f" {'':<20}{'rows looked at':>16}   {level}")
-    for row in report.rows:
-        lines.append(f" {title(row):<20}{row.naive:>16.3f}   {value_words(row.estimate)}")
+        lines += [wrap("DO NOT REPORT these numbers: a check failed.", width)]
+        lines += [*_check_lines(report.failed, width), ""]
+    cells = [(title(row), f"{row.naive:.3f}", value_words(row.estimate)) for row in report.rows]
+    head = ("", "rows looked at", level)
+    table = [f" {name:<20}{naive:>16}   {value}" for name, naive, value in (head, *cells)]
+    if too_wide(table, width):
+        table = []
+        for name, naive, value in cells:
+            table += stack(name, [(head[1], naive), (level, value)], width)
     share = percent(report.prevalence)
-    lines += ["", f" About {share} of all rows are positive, looked at or not."]
-    lines += _check_lines([check for check in report.checks if check.level == "warn"])
+    lines += [*table, "", wrap(f"About {share} of all rows are positive, looked at or not.", width)]
+    lines += _check_lines([check for check in report.checks if check.level == "warn"], width)
     return "\n".join(lines)
 
 
-def _check_lines(checks: Sequence[Check]) -> list[str]:
+def _check_lines(checks: Sequence[Check], width: int) -> list[str]:
     return [
-        textwrap.fill(
-            f"{check.code} {check.level}: {check_words(check)}",
-            WIDTH,
-            initial_indent=" ",
-            subsequent_indent=" " * 3,
-        )
+        wrap(f"{check.code} {check.level}: {check_words(check)}", width, " " * 3, " ")
         for check in checks
     ]
 

@@ -2,7 +2,6 @@
 
 import math
 import sys
-import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -15,6 +14,7 @@ from undercount.estimate import Estimate
 from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.read.metric_name import place_words
 from undercount.read.review_price import price_reviews
+from undercount.show.layout import WIDTH, line, stack, terminal_width, too_wide, wrap
 from undercount.show.spoken import metric_title, number, percent
 from undercount.show.verdict_words import change_words, judged_words, light_words
 
@@ -35,6 +35,8 @@ INTERVALS = {
 }
 # What a share of the flagged cases is said of: ten, unless that would round to none.
 TENTHS, HUNDREDTHS = 0.05, 0.005
+# An interval so wide is said before its middle.
+WIDE = 0.3
 # Checks of doubts that verdicts on some rows would settle.
 REVIEWABLE = ("UC001", "UC002", "UC003", "UC007", "UC008", "UC011", "UC012")
 
@@ -78,10 +80,9 @@ def hidden_words(evaluation: Evaluation) -> str:
         how += f", interval {INTERVALS[evaluation.interval]}"
     if evaluation.share_model not in ("", evaluation.name):
         how += f", on the scores of {evaluation.share_model}"
-    said = [f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends}", how]
-    if evaluation.largest_share < 1 or evaluation.upper_bound < 1:  # else nothing is ruled out
-        said.append(limit_words(evaluation))
-    return " · ".join(said)
+    found = f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how}"
+    # What scores rule out supposes random labels, which reviews alone do not.
+    return f"{found} · {limit_words(evaluation)}" if evaluation.random_labels else found
 
 
 def limit_words(evaluation: Evaluation) -> str:
@@ -134,8 +135,15 @@ def _flagged_words(evaluation: Evaluation, precision: Estimate) -> str:
     """Say how many of the flagged cases are real, in numbers that do not round to all or none."""
     of = 10 if precision.value >= TENTHS else 100 if precision.value >= HUNDREDTHS else 1000
     few, found, most = (f"{of * v:.0f}" for v in (precision.low, precision.value, precision.high))
-    words = f"About {found} of {'' if found == str(of) else 'every '}{of} flagged cases are real"
-    words += f" ({few} to {most})" if few != most else ""
+    if int(most) - int(few) >= WIDE * of:  # a single number would be taken for known
+        words = (
+            f"Between {few} and {most} of every {of} flagged cases are real (best guess {found})"
+        )
+    else:
+        words = (
+            f"About {found} of {'' if found == str(of) else 'every '}{of} flagged cases are real"
+        )
+        words += f" ({few} to {most})" if few != most else ""
     if any(check.code == "UC010" and check.level == "warn" for check in evaluation.checks):
         return words + ", if the scores are those of rows the model was not trained on."
     return words + "."
@@ -250,7 +258,6 @@ def check_words(check: Check) -> str:
     return "".join(part.rstrip(".") + ". " for part in parts).rstrip()
 
 
-WIDTH = 100
 Style: TypeAlias = Literal["plain", "main", "warning"]
 COLOURS = {"plain": "", "main": "bold", "warning": "yellow"}
 
@@ -270,33 +277,19 @@ def print_evaluation(evaluation: Evaluation, *, heading: bool = False) -> None:
         console.print()
         if heading:
             console.print(Text(f" {evaluation.name}", style="bold underline"))
-        for text, style in styled_lines(evaluation):
+        for text, style in styled_lines(evaluation, terminal_width()):
             console.print(Text(text, style=COLOURS[style]))
     sys.stdout.write(captured.get())
 
 
-def styled_lines(evaluation: Evaluation) -> list[tuple[str, Style]]:
+def styled_lines(evaluation: Evaluation, width: int = WIDTH) -> list[tuple[str, Style]]:
     """Write the same line by line, with what each is."""
-    blocks = [_facts(evaluation), _table(evaluation), _reviews(evaluation)]
-    blocks += [_meaning(evaluation), _checks(evaluation)]
+    blocks = [part(evaluation, width) for part in (_facts, _table, _reviews, _meaning, _checks)]
     lines: list[tuple[str, Style]] = []
     for block in blocks:
         lines += [("", "plain")] if lines and block else []
         lines += block
     return lines
-
-
-def line(name: str, text: str, indent: int = 19) -> str:
-    """Write a name and a text, wrapped beside it."""
-    first = f" {name:<{indent - 2}} "
-    return textwrap.fill(
-        text,
-        WIDTH,
-        initial_indent=first,
-        subsequent_indent=" " * indent,
-        break_long_words=False,
-        break_on_hyphens=False,  # commands are copied
-    )
 
 
 def _style(text: str, style: Style = "plain") -> list[tuple[str, Style]]:
@@ -305,7 +298,7 @@ def _style(text: str, style: Style = "plain") -> list[tuple[str, Style]]:
     return [(first, style), *((text, "plain") for text in more)]
 
 
-def _facts(evaluation: Evaluation) -> list[tuple[str, Style]]:
+def _facts(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
     counts = evaluation.counts
     read = (
         f"{row_words(counts.n_rows, weighted=counts.weighted)} · labelled positive "
@@ -318,12 +311,12 @@ def _facts(evaluation: Evaluation) -> list[tuple[str, Style]]:
     if evaluation.shares.label_purity < 1:
         taken += f" · label purity {percent(evaluation.shares.label_purity)}"
     lines = [
-        *_style(line("Read", read)),
-        *_style(line("Taken", taken)),
-        *_style(line("Hidden positives", hidden_words(evaluation))),
+        *_style(line("Read", read, width=width)),
+        *_style(line("Taken", taken, width=width)),
+        *_style(line("Hidden positives", hidden_words(evaluation), width=width)),
     ]
     missing = missing_words(evaluation)
-    return lines + _style(line("Threshold", missing)) if missing else lines
+    return lines + _style(line("Threshold", missing, width=width)) if missing else lines
 
 
 def missing_words(evaluation: Evaluation) -> str:
@@ -340,55 +333,110 @@ def missing_words(evaluation: Evaluation) -> str:
     )
 
 
-def _table(evaluation: Evaluation) -> list[tuple[str, Style]]:
+def _table(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
+    """Write the table; without room for what each row needs that is said below, or rows stack."""
     rows = (*evaluation.rows, *evaluation.top_rows)
+    room = max(18, *(len(title(row)) for row in rows))
+    lines, more = _table_lines(evaluation, rows, room), []
+    if too_wide(lines, width):
+        lines, more = _table_lines(evaluation, rows, room, needs=False), _needs_lines(rows, width)
+    styles: list[Style] = [
+        "main" if row.metric in ("precision", "roc_auc") else "plain" for row in rows
+    ]
+    if too_wide(lines, width):
+        stacked = [_stacked_row(evaluation, row, width) for row in rows]
+        styled = [
+            each
+            for text, style in zip(stacked, styles, strict=True)
+            for each in _style(text, style)
+        ]
+        more = []
+    else:
+        styled = list(zip(lines, ["plain", *styles], strict=True))
+    for text in (*more, *_flagged_lines(evaluation, room, width), *_bound_note(evaluation, width)):
+        styled += _style(text)
+    return styled
+
+
+def _table_lines(
+    evaluation: Evaluation, rows: Sequence[MetricRow], room: int, *, needs: bool = True
+) -> list[str]:
+    """Write head and rows side by side; `room` is that of the names."""
     level = f"{100 * evaluation.confidence_level:g} %"
-    width = max(18, *(len(title(row)) for row in rows))
     # Negative values are longer; two spaces keep the columns apart.
     span = max(24, *(len(value_words(row.estimate)) + 2 for row in rows))
     bounded = any(row.lower_bound is not None for row in rows)
-    least = f"{'at least':<10}" if bounded else ""
-    lines = _style(
-        f" {'':<{width}}{'unlabeled = negative':>22}  {f'true value ({level})':<{span}}{least}needs"
-    )
-    for row in rows:
-        value, needs = value_words(row.estimate), needs_words(row)
-        least = f"{bound_words(row):<10}" if bounded else ""
-        naive = number(row.naive)
-        lines += _style(
-            f" {title(row):<{width}}{naive:>22}  {value:<{span}}{least}{needs}",
-            "main" if row.metric in ("precision", "roc_auc") else "plain",
+    cells = [("", "unlabeled = negative", f"true value ({level})", "at least", "needs")]
+    cells += [
+        (
+            title(row),
+            number(row.naive),
+            value_words(row.estimate),
+            bound_words(row),
+            needs_words(row),
         )
-    for text in (*_flagged_lines(evaluation, width), *_bound_note(evaluation)):
-        lines += _style(text)
-    return lines
+        for row in rows
+    ]
+    return [
+        f" {name:<{room}}{naive:>22}  {value:<{span}}"
+        + (f"{least:<10}" if bounded else "")
+        + (need if needs else "")
+        for name, naive, value, least, need in cells
+    ]
 
 
-def _reviews(evaluation: Evaluation) -> list[tuple[str, Style]]:
+def _stacked_row(evaluation: Evaluation, row: MetricRow, width: int) -> str:
+    cells = [
+        ("unlabeled = negative", number(row.naive)),
+        (f"true ({100 * evaluation.confidence_level:g} %)", value_words(row.estimate)),
+        ("at least", bound_words(row)),
+        ("needs", needs_words(row)),
+    ]
+    return "\n".join(stack(title(row), cells, width))
+
+
+def _needs_lines(rows: Sequence[MetricRow], width: int) -> list[str]:
+    """Say once for all rows that need the same what they need."""
+    needing: dict[str, list[str]] = {}
+    for row in rows:
+        needing.setdefault(needs_words(row), []).append(title(row))
+    return [
+        line("needs", f"{needs}: {', '.join(names)}", width=width)
+        for needs, names in needing.items()
+    ]
+
+
+def _reviews(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
     """List both answers, and the test that chooses between them."""
     answers = both_answers(evaluation)
     if not answers:
         return []
-    width = max(18, *(len(title(row)) for row, _ in answers))
+    room = max(18, *(len(title(row)) for row, _ in answers))
     kinds = list(answers[0][1])
-    lines = _style(f" {'':<{width}}" + "".join(f"{ANSWERS[kind]:<26}" for kind in kinds))
+    lines = [f" {'':<{room}}" + "".join(f"{ANSWERS[kind]:<26}" for kind in kinds).rstrip()]
     for row, found in answers:
         cells = "".join(f"{value_words(found[kind]):<26}" for kind in kinds)
-        lines += _style(f" {title(row):<{width}}{cells}".rstrip())
-    return [*lines, *_style(line("Labels", labels_words(evaluation)))]
+        lines.append(f" {title(row):<{room}}{cells}".rstrip())
+    if too_wide(lines, width):
+        lines = []
+        for row, found in answers:
+            said = [(ANSWERS[kind], value_words(found[kind])) for kind in kinds]
+            lines += stack(title(row), said, width)
+    lines.append(line("Labels", labels_words(evaluation), width=width))
+    return [styled for text in lines for styled in _style(text)]
 
 
-def _bound_note(evaluation: Evaluation) -> list[str]:
+def _bound_note(evaluation: Evaluation, width: int) -> list[str]:
     """Explain the column of bounds."""
     if all(row.lower_bound is None for row in evaluation.rows):
         return []
     text = "at least: the value if no positive were hidden; more hidden ones only raise it"
     if any(row.lower_bound is not None and not row.certain for row in evaluation.rows):
         text += " (~ apart from the chance of the labels)"
-    return [textwrap.fill(text, WIDTH, initial_indent=" ", subsequent_indent=" ")]
+    return [wrap(text, width)]
 
 
-def _flagged_lines(evaluation: Evaluation, width: int) -> list[str]:
+def _flagged_lines(evaluation: Evaluation, room: int, width: int) -> list[str]:
     precision = find(evaluation, "precision")
     if precision is None or precision.threshold is None:
         return []
@@ -397,7 +445,7 @@ def _flagged_lines(evaluation: Evaluation, width: int) -> list[str]:
     known = counts.positive[head].sum()
     flagged = known + counts.negative[head].sum() + counts.unlabeled[head].sum()
     if flagged == 0:
-        return [f" {'flagged':<{width}}  no rows: nothing scores that high"]
+        return [line("flagged", "no rows: nothing scores that high", room + 3, width)]
     found = precision.estimate
     real, low, high = (
         amount(part) if counts.weighted else f"{part:,.0f}"
@@ -408,27 +456,28 @@ def _flagged_lines(evaluation: Evaluation, width: int) -> list[str]:
         f"({percent(flagged / counts.n_rows)}) · about {real} real ({low} – {high}), "
         f"{amount(known)} of them already known"
     )
-    return (
-        [f" {'flagged':<{width}}  {text}"] if evaluation.shares.sampling == "single-sample" else []
-    )
+    if evaluation.shares.sampling != "single-sample":
+        return []
+    return [line("flagged", text, room + 3, width)]
 
 
-def _meaning(evaluation: Evaluation) -> list[tuple[str, Style]]:
+def _meaning(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
     judged = f"{light_words(evaluation)} · {judged_words(evaluation)}"
     plain, change = plain_words(evaluation), change_words(evaluation)
     return [
-        *_style(line("Verdict", judged), "main"),
-        *(_style(line("In plain words", plain), "main") if plain else []),
-        *(_style(line("What would change", change)) if change else []),
-        *_style(line("Weakest link", weakest_link(evaluation))),
+        *_style(line("Verdict", judged, width=width), "main"),
+        *(_style(line("In plain words", plain, width=width), "main") if plain else []),
+        *(_style(line("What would change", change, width=width)) if change else []),
+        *_style(line("Weakest link", weakest_link(evaluation), width=width)),
     ]
 
 
-def _checks(evaluation: Evaluation) -> list[tuple[str, Style]]:
+def _checks(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
     """List what was found, but for the first, which is the weakest link."""
     lines = []
     for check in findings(evaluation)[1:]:
-        lines += _style(line(f"{check.code} {check.level}", check_words(check)), "warning")
+        name = f"{check.code} {check.level}"
+        lines += _style(line(name, check_words(check), width=width), "warning")
     return lines
 
 

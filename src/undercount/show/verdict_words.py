@@ -139,6 +139,8 @@ def share_words(evaluation: Evaluation, holds: Interval) -> str:
             f"≥ {percent(share, 'least')}" if least else f"≤ {percent(share, 'most')}"
             for least, share in ends
         ]
+        if len({text.partition(" ")[2] for text in said}) < len(said):  # one number when rounded
+            return f"while hidden positives are close to {percent(holds.low)}"
         return "while hidden positives " + " and ".join(said)
     words, grows = GIVEN[given]
     said = []

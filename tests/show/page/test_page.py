@@ -43,9 +43,9 @@ def models(number: int) -> tuple[Evaluation, ...]:
 
 
 def embedded(page: str) -> dict[str, object]:
-    found = re.search(r'<script type="application/json" id="facts">(.*?)</script>', page, re.DOTALL)
+    found = re.search(r'id="facts">(.*?)</script>', page, re.DOTALL)
     assert found is not None
-    facts: dict[str, object] = json.loads(found[1])
+    facts: dict[str, object] = json.loads(unpack(found[1]))
     return facts
 
 
@@ -210,3 +210,30 @@ def test_sentence_on_the_order_of_models_is_the_table() -> None:
     facts = [FACTS[row.metric] for row in page_rows(models(1)[0], 0.7)]
     assert fixed == {known.title for known in facts if known.order_fixed != "no"}
     assert free == {known.title for known in facts if known.order_fixed == "no"}
+
+
+def test_highest_rows_have_a_table_if_they_were_asked_for() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.random(3000) < 0.1
+    label = (truth & (rng.random(3000) < 0.5)).astype(float)
+    score = rng.normal(2.0 * truth)
+    asked = {"unlabeled": 0, "unlabeled_prevalence": 0.05, "threshold": 1.0}
+    evaluation = uc.evaluate(label, score, top=100, **asked)
+    page = as_page([evaluation])
+    assert "The highest scores" in page
+    for row in evaluation.top_rows:
+        assert f">{row.estimate.value:.3f}<" in page
+        assert f"{row.estimate.low:.3f} – {row.estimate.high:.3f}" in page
+    assert len(page.encode()) <= ONE
+    assert "The highest scores" not in as_page([uc.evaluate(label, score, **asked)])
+
+
+def test_page_after_reviews_is_small() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.random(20_000) < 0.05
+    label = (truth & (rng.random(20_000) < 0.5)).astype(float)
+    score = 1 / (1 + np.exp(-rng.normal(2.0 * truth)))
+    plan = uc.plan_reviews(label, score, unlabeled=0, budget=100, threshold=0.7)
+    reviews = plan.answered(truth[plan.rows])
+    evaluation = uc.evaluate(label, score, unlabeled=0, threshold=0.7, reviews=reviews)
+    assert len(as_page([evaluation]).encode()) <= ONE

@@ -1,14 +1,26 @@
 // ---- the charts ----
 const seen = new Set(), kept = new Map();
 function curveOf(model) {
-  if (!kept.has(model)) kept.set(model, recover(model, shareOf(model), purityOf(model)));
+  if (!kept.has(model)) kept.set(model, model.found && !moved() ? foundCurve(model) : recover(model, shareOf(model), purityOf(model)));
   return kept.get(model);
+}
+// What reviews found, straight between the points that the page holds.
+function foundCurve(model) {
+  const { at, tpr: given, prevalence } = model.found, [p, u, n] = model.heads, m = model.m;
+  const flagged = p.map((v, i) => model.single ? (v + u[i] + n[i]) / model.total : u[i] / model.sizes[1]), tpr = new Float64Array(m + 1);
+  for (let i = 1, k = 0; i <= m; i++) {
+    while (at[k] < i) k++;
+    const from = k ? at[k - 1] : 0, low = k ? given[k - 1] : 0;
+    tpr[i] = low + (i - from) / (at[k] - from) * (given[k] - low);
+  }
+  return { tpr, fpr: tpr.map((t, i) => (flagged[i] - prevalence * t) / (1 - prevalence)), flagged, prevalence };
 }
 const each = (f, act) => { models.forEach((model, k) => { if (shown(k)) act(model, k); }); tidy(f); };
 const several = models.length > 1;
 // Limits of recall and precision at some of the thresholds, those of the table, widened to the labelling bias.
 // Along a false-positive rate the share moves the place as well: drawBand adds it, so that "roc" leaves it out.
 function bandOf(model) {
+  if (model.found && !moved()) return { ...model.found.bands, roc: model.found.bands.recall };
   if (!kept.has("band")) {
     const share = shareOf(model), purity = purityOf(model), h = model.hidden_share, m = model.m, out = {};
     const known = model.known || (model.known = { ...model, errors: [0, model.errors[1]], hidden_share: { ...h, low: h.value, high: h.value } });
@@ -42,7 +54,7 @@ function heightAt(xs, ys, x) {
 // The curves at the ends of the share's interval, unless somebody moved the share or it is known.
 function shareCurves(model) {
   const h = model.hidden_share, purity = purityOf(model);
-  if (Math.abs(shareOf(model) - h.value) > 1e-12 || !(h.low < h.high)) return [];
+  if (model.reviews || Math.abs(shareOf(model) - h.value) > 1e-12 || !(h.low < h.high)) return [];
   return [h.low, Math.min(h.high, purity - 1e-6)].map((share) => recover(model, share, purity));
 }
 // Limits of the labels and of an estimated share add in squares, side by side, at each place of the axis; the ends of
@@ -87,22 +99,24 @@ function calibrationEnds(model, x, [g, q, everyone]) {
   const value = read(x, g, q), h = model.hidden_share, pairs = [], purity = purityOf(model), rows = g * sizes[0] + q * sizes[1];
   if (!single) pairs.push(wilson(g, effective[0], z).map((end) => read(x, end, q)), wilson(q, effective[1], z).map((end) => read(x, g, end)));
   else if (rows > 0) pairs.push(wilson(g * sizes[0] / rows, rows / units[0], z).map((end) => read(x, end * rows / sizes[0], (1 - end) * rows / sizes[1])));
-  if (Math.abs(shareOf(model) - h.value) < 1e-12 && h.low < h.high) pairs.push([h.low, Math.min(h.high, purity - 1e-6)].map((share) => read(mix(sizes, "", share, purity, single), g, q)));
+  if (own(model) && Math.abs(shareOf(model) - h.value) < 1e-12 && h.low < h.high) pairs.push([h.low, Math.min(h.high, purity - 1e-6)].map((share) => read(mix(sizes, "", share, purity, single), g, q)));
   const reach = (side) => Math.hypot(...pairs.map((pair) => Math.max(...pair.map((end) => side * (end - value)), 0)));
   return [Math.min(clip(value - reach(-1)), value), Math.max(clip(value + reach(1)), value)];
 }
 // Groups of about equal numbers of rows, as in CalibrationDisplay: mean score, share of positives, and its interval.
 function calibrate(model, count = 10) {
-  const sums = Array.from({ length: count }, () => [0, 0, 0, 0]), c = model.curve, cells = [c.positive, c.unlabeled, c.negative];
+  const sums = Array.from({ length: count }, () => [0, 0, 0, 0, 0, 0]), c = model.curve, cells = [c.positive, c.unlabeled, c.negative], seen = model.found && !moved() && curveOf(model);
   let above = 0;
   c.threshold.forEach((t, i) => {
     const rows = cells[0][i] + cells[1][i] + cells[2][i], g = sums[Math.min(count - 1, Math.floor((above + rows / 2) / model.total * count))];
     above += rows;
     KINDS.forEach((k) => { g[k] += cells[k][i]; });
     g[3] += rows * (t || 0);
+    if (seen) g[4] += seen.prevalence * (seen.tpr[i + 1] - seen.tpr[i]), g[5] += seen.flagged[i + 1] - seen.flagged[i];
   });
   const x = mix(model.sizes, "", shareOf(model), purityOf(model), model.single);
-  return sums.filter((g) => g[0] + g[1] + g[2] > 0).map(([p, u, n, weighted]) => {
+  return sums.filter((g) => g[0] + g[1] + g[2] > 0).map(([p, u, n, weighted, positive, rows]) => {
+    if (seen) return { score: weighted / (p + u + n), share: positive / rows };
     const g = p / model.sizes[0], q = u / model.sizes[1], all = p + u + n, everyone = model.single ? all / model.total : q;
     const [low, high] = calibrationEnds(model, x, [g, q, everyone]);
     return { score: weighted / all, share: x.prevalence * (x.positive[0] * g + x.positive[1] * q) / everyone, low, high };
@@ -131,17 +145,18 @@ const DRAW = {
     const model = models[state.model], share = shareOf(model), purity = purityOf(model), bins = 40, c = model.curve;
     const root = (v) => v < -1e-12 ? NaN : Math.sqrt(Math.max(0, v)); // no negative shares: a gap
     const scores = c.threshold.filter((v) => v !== null), low = Math.min(...scores, Infinity), high = Math.max(...scores, -Infinity);
-    const width = (high - low) / bins || 1, sums = [new Float64Array(bins), new Float64Array(bins)];
+    const width = (high - low) / bins || 1, sums = [0, 1, 2].map(() => new Float64Array(bins)), seen = model.found && !moved() && curveOf(model);
     if (low > high) return;
     c.threshold.forEach((t, i) => {
       const b = t === null ? (i ? 0 : bins - 1) : clip(Math.floor((t - low) / width), 0, bins - 1);
       sums[0][b] += model.masses[0][i]; sums[1][b] += model.masses[1][i];
+      if (seen) sums[2][b] += seen.fpr[i + 1] - seen.fpr[i];
     });
     const peak = Math.max(...sums[0].map(root), ...sums[1].map(root)) * 1.05;
     const f = frame("histogram", "score", "share of rows", [low, high > low ? high : low + 1], [0, peak], plainTick, (v) => plainTick(+(100 * v * v).toPrecision(2)) + " %");
     const edges = [...sums[0].keys()].flatMap((b) => [low + b * width, low + (b + 1) * width]), steps = (v) => [...v].flatMap((u) => [root(u), root(u)]);
     band(f, "unlabeled", edges, edges.map(() => 0), steps(sums[1]), "fill-unlabeled");
-    line(f, "negative", edges, steps(sums[1].map((u, b) => (purity * u - share * sums[0][b]) / (purity - share))), "line-negative");
+    line(f, "negative", edges, steps(seen ? sums[2] : sums[1].map((u, b) => (purity * u - share * sums[0][b]) / (purity - share))), "line-negative");
     line(f, "labelled", edges, steps(sums[0]), "line-labelled");
     const t = c.threshold[indexOf(model) - 1];
     if (Number.isFinite(t)) rule(f, "cut", t, 0, t, peak, "cut");
@@ -167,10 +182,11 @@ const DRAW = {
     each(f, (m, k) => {
       const stop = Math.min(most(m), end), grid = Float64Array.from({ length: 41 }, (_, j) => j / 40 * stop);
       line(f, "line" + k, grid, grid.map((s) => value(m, s)), `line m${k}`);
-      if (shareOf(m) <= stop + 1e-12) marker(f, shareOf(m), value(m, shareOf(m)), k, several);
+      if (m.found && !moved()) put(f, "found" + k, "rect", { x: f.x(shareOf(m)) - 5, y: f.y(m.rows[NAMES.indexOf(name)][1]) - 5, width: 10, height: 10, class: "found" });
+      else if (shareOf(m) <= stop + 1e-12) marker(f, shareOf(m), value(m, shareOf(m)), k, several);
     });
     hover(f, (v) => v > limit ? [`${percent(v)} is ruled out`, v, least] : v > most(model) ? [`at ${percent(v)} ${passing(model, v)}`, v, 1] : [`${title(name)} ${number(value(model, v))} at ${percent(v)} hidden`, v, value(model, v)]);
-    text("sweep-note", limit < end ? `Above ${percent(limit)} ruled out.` : "");
+    text("sweep-note", limit < end && !(model.found && !moved() && model.reviews.labels === "any") ? `Above ${percent(limit)} ruled out.` : "");
   },
   calibration() {
     const model = models[state.model], c = model.curve, scores = c.threshold.filter((v) => v !== null);
@@ -182,12 +198,12 @@ const DRAW = {
     const xs = groups.map((g) => g.score), inside = (v) => clip(v);
     line(f, "line", xs, groups.map((g) => inside(g.share)), `line m${state.model}`);
     groups.forEach((g, j) => {
-      rule(f, "reach" + j, g.score, inside(g.low), g.score, inside(g.high), `whisker m${state.model}`);
+      if (g.low !== undefined) rule(f, "reach" + j, g.score, inside(g.low), g.score, inside(g.high), `whisker m${state.model}`);
       put(f, "dot" + j, "circle", { cx: f.x(g.score), cy: f.y(inside(g.share)), r: 4, class: `dot m${state.model}` });
     });
     hover(f, (v) => {
       const j = xs.reduce((b, u, k) => Math.abs(u - v) < Math.abs(xs[b] - v) ? k : b, 0), g = groups[j];
-      return [`score ${number(g.score)}: ${percent(inside(g.share))} positive (${span(inside(g.low), inside(g.high), percent)})`, g.score, inside(g.share)];
+      return [`score ${number(g.score)}: ${percent(inside(g.share))} positive${g.low === undefined ? "" : ` (${span(inside(g.low), inside(g.high), percent)})`}`, g.score, inside(g.share)];
     });
     tidy(f);
   },

@@ -1,5 +1,6 @@
 """What the page's script needs besides the facts: cells of counts, and how intervals are made."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 from undercount.count.kernel.table import Table, coarsen, concatenate
 from undercount.counts import CLASSES, ScoreCounts
 from undercount.errors import collect_warnings
+from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
 from undercount.read.sensitivity import AREAS
@@ -16,9 +18,12 @@ from undercount.show.verdict_words import condition_words
 
 # Digits of thresholds on the page, more only where two scores would become one; and of weights.
 SHORT_DIGITS, WEIGHT_DIGITS = 6, 6
+ROUNDING = 1e-12
 ALL_DIGITS = 17
 # Points at which Student's quantile is given where the script must find it at other levels.
 STUDENT_POINTS = 12
+# Of the curve that reviews found: its points, those with intervals, and their digits.
+REVIEW_POINTS, REVIEW_INTERVALS, REVIEW_DIGITS = 96, 20, 11
 # Rows of the page's table: metrics at a threshold, then areas.
 PAGE_METRICS = (*POINT_METRICS, *AREAS)
 
@@ -56,6 +61,7 @@ def script_facts() -> dict[str, dict[str, Any]]:
 def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
     """Return what the script needs to repeat the library's intervals."""
     counts, shares = evaluation.counts, evaluation.shares
+    cuts = page_cuts(evaluation, threshold)
     upper = (1 + evaluation.confidence_level) / 2
     size = counts.effective_size("positive")
     pairs = zip(
@@ -77,13 +83,55 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
         "z": float(ndtri(upper)),
         "t": float(stdtrit(max(size - 1, 1.0), upper)),
         "students": _student_quantiles(evaluation, size),
-        "start": _split_cells(counts, threshold)[0].score.size,
+        "start": _cells_above(counts, cuts, threshold),
+        "claim_at": _claim_place(evaluation, cuts),
         "cut": plain(threshold),
         "rows": [
             [plain(v) for v in (r.naive, r.estimate.value, r.estimate.low, r.estimate.high)]
             for r in rows
         ],
+        **({"found": review_curve(evaluation, threshold)} if evaluation.reviewed else {}),
     }
+
+
+def review_curve(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
+    """Return points of the curve that reviews found, at ends of cells, and intervals at some.
+
+    Between the points the script draws straight lines; the threshold is one of them.
+    """
+    reviewed, counts = evaluation.reviewed, evaluation.counts
+    assert reviewed is not None  # noqa: S101 - asked only then
+    cuts = page_cuts(evaluation, threshold)
+    rows = np.cumsum(np.add.reduce(concatenate(*_split_cells(counts, cuts)).classes))
+    start = _cells_above(counts, cuts, threshold)
+    own = np.cumsum(np.add.reduce(counts.table.classes))
+    even = np.linspace(0, rows.size - 1, min(REVIEW_POINTS, rows.size)).round().astype(int)
+    ends = np.union1d(even, max(start - 1, 0))
+    places = np.searchsorted(own, rows[ends] * (1 - ROUNDING))
+    curve = evaluation.curve
+    read = [k for k, place in enumerate(places) if not (counts.compact and counts.merged[place])]
+    read = [read[k] for k in np.unique(np.linspace(0, len(read) - 1, REVIEW_INTERVALS).astype(int))]
+    with collect_warnings():
+        found = {
+            name: [reviewed.estimate(name, float(counts.score[places[k]])) for k in read]
+            for name in ("recall", "precision")
+        }
+    return {
+        "at": (ends + 1).tolist(),
+        "tpr": [float(f"{value:.{REVIEW_DIGITS}g}") for value in curve.tpr[places + 1]],
+        "prevalence": curve.prevalence,
+        "bands": {name: _band(ends[read] + 1, each) for name, each in found.items()},
+    }
+
+
+def _band(places: Any, estimates: list[Estimate]) -> dict[str, list[float | int]]:
+    """Return limits where they exist: no interval is made where nothing was reviewed."""
+    there = [
+        (int(place), _shorten(each.low), _shorten(each.high))
+        for place, each in zip(places, estimates, strict=True)
+        if np.isfinite(each.low) and np.isfinite(each.high)
+    ]
+    return {name: [row[k] for row in there] for k, name in enumerate(("at", "low", "high"))}
 
 
 def _student_quantiles(evaluation: Evaluation, size: float) -> list[list[float]]:
@@ -100,9 +148,38 @@ def _student_quantiles(evaluation: Evaluation, size: float) -> list[list[float]]
     return [at.tolist(), stdtrit(max(size - 1, 1.0), ndtr(at)).tolist()]
 
 
-def page_cells(counts: ScoreCounts, threshold: float) -> dict[str, list[float | None]]:
-    """Return scores and rows of at most `N_POINTS` cells, one of which ends at the threshold."""
-    cells = concatenate(*_split_cells(counts, threshold))
+def page_cuts(evaluation: Evaluation, threshold: float) -> list[float]:
+    """Return the thresholds at which cells must end: the page's, and that of the claim."""
+    claim = evaluation.verdict.claim
+    own = None if claim is None else claim.threshold
+    return sorted({threshold} if own is None else {threshold, own}, reverse=True)
+
+
+def _claim_place(evaluation: Evaluation, cuts: list[float]) -> int | None:
+    """Return the cells above the claim's own threshold, -1 if it has none; None if it has a top."""
+    claim = evaluation.verdict.claim
+    if claim is None or claim.metric in AREAS:
+        return -1
+    if claim.name.top is not None:
+        return None
+    if claim.threshold in (None, evaluation.threshold):
+        return -1
+    return _cells_above(evaluation.counts, cuts, claim.threshold)
+
+
+def _cells_above(counts: ScoreCounts, cuts: list[float], threshold: float | None) -> int:
+    """Return how many cells lie at or above one of the cuts."""
+    parts = _split_cells(counts, cuts)
+    return sum(
+        part.score.size
+        for part, cut in zip(parts[:-1], cuts, strict=True)
+        if threshold is not None and cut >= threshold
+    )
+
+
+def page_cells(counts: ScoreCounts, *cuts: float) -> dict[str, list[float | None]]:
+    """Return scores and rows of at most `N_POINTS` cells, some of which end at the cuts."""
+    cells = concatenate(*_split_cells(counts, sorted(cuts, reverse=True)))
     short: dict[str, list[float | None]] = {
         name: [_shorten(value) for value in column]
         for name, column in zip(CLASSES, cells.classes, strict=True)
@@ -112,19 +189,26 @@ def page_cells(counts: ScoreCounts, threshold: float) -> dict[str, list[float | 
     return {"threshold": _shorten_scores(cells.score), **short}
 
 
-def _split_cells(counts: ScoreCounts, threshold: float) -> tuple[Table, Table]:
-    """Return cells at or above the threshold and cells below it."""
-    split = int(np.searchsorted(-counts.score, -threshold, side="right"))
-    # About as many cells each as the sides have rows of the labelled and the unlabeled.
-    shares = (
-        counts.positive[:split].sum() / counts.n_positive,
-        counts.unlabeled[:split].sum() / counts.n_unlabeled,
-    )
-    room = min(max(round(N_POINTS * sum(shares) / 2), N_POINTS // 8), N_POINTS - N_POINTS // 8)
-    above = _coarsen(counts.table.part(slice(split)), room)
-    if above.score.size:  # no row lies between the threshold and the lowest score above
-        above = above._replace(score=np.append(above.score[:-1], threshold))
-    return above, _coarsen(counts.table.part(slice(split, None)), N_POINTS - room)
+def _split_cells(counts: ScoreCounts, cuts: list[float]) -> list[Table]:
+    """Return cells at or above the highest threshold, between the others, and below all."""
+    places = [int(np.searchsorted(-counts.score, -cut, side="right")) for cut in cuts]
+    edges = [0, *places, len(counts.score)]
+    parts, left, least = [], N_POINTS, N_POINTS // 8
+    for k, (start, end) in enumerate(pairwise(edges)):
+        # About as many cells each as the parts have rows of the labelled and the unlabeled.
+        shares = (
+            counts.positive[start:end].sum() / counts.n_positive,
+            counts.unlabeled[start:end].sum() / counts.n_unlabeled,
+        )
+        rest = len(cuts) - k
+        room = min(max(round(N_POINTS * sum(shares) / 2), least), left - least * rest)
+        room = room if rest else left
+        left -= room
+        part = _coarsen(counts.table.part(slice(start, end)), room)
+        if rest and part.score.size:  # no row lies between the threshold and the lowest score above
+            part = part._replace(score=np.append(part.score[:-1], cuts[k]))
+        parts.append(part)
+    return parts
 
 
 def _coarsen(table: Table, n_bins: int) -> Table:

@@ -17,12 +17,14 @@ from undercount import __version__
 from undercount.count.arrays import amount, row_words
 from undercount.count.atomic_file import write_text
 from undercount.errors import InputError
+from undercount.estimate import Estimate
 from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.show.document import as_document
 from undercount.show.page.identity import Identity, report_date
 from undercount.show.page.live import (
     live_facts,
     page_cells,
+    page_cuts,
     page_rows,
     script_facts,
     start_threshold,
@@ -101,9 +103,7 @@ def as_page(
     thresholds = [start_threshold(evaluation) for evaluation in evaluations]
     tables = [page_rows(*pair) for pair in zip(evaluations, thresholds, strict=True)]
     # What reviews alone say, beside what they say together with the labels.
-    audited = {
-        row.metric: found["any"].value for row, found in both_answers(first) if "any" in found
-    }
+    audited = {row.metric: found["any"] for row, found in both_answers(first) if "any" in found}
     return load_template("page.html.jinja").render(
         names=[evaluation.name for evaluation in evaluations],
         identity=identity,
@@ -118,13 +118,18 @@ def as_page(
         ],
         audited=bool(audited),
         compared=_compare(evaluations, tables),
+        tops=[
+            (evaluation.name, _row(row))
+            for evaluation in evaluations
+            for row in evaluation.top_rows
+        ],
         titles={row.metric: metric_title(row.metric) for row in tables[0]},
         checks=[(evaluation.name, evaluation.checks) for evaluation in evaluations],
         estimates=[(name, percent(e.value)) for name, e in first.share_estimates.items()],
         story=story,
         reviewed=_reviewed(first),
         version=__version__,
-        # Ours, not a user's: style and scripts are constants of the package.
+        # Style and scripts are ours, not a user's; what is packed has no letter that HTML knows.
         style=Markup(style),  # noqa: S704
         loader=Markup(loader),  # noqa: S704
         packed=Markup(pack(script)),  # noqa: S704
@@ -133,7 +138,7 @@ def as_page(
             "loader": policy_hash(loader),
             "script": policy_hash(script),
         },
-        embedded=embed_json(_page_document(evaluations, thresholds)),
+        embedded=Markup(pack(write_json(_page_document(evaluations, thresholds)))),  # noqa: S704
     )
 
 
@@ -169,20 +174,25 @@ def _page_document(evaluations: Sequence[Evaluation], thresholds: list[float]) -
     document = as_document(evaluations)
     live = []
     for model, evaluation, cut in zip(document["models"], evaluations, thresholds, strict=True):
-        model["curve"] = page_cells(evaluation.counts, cut)
+        model["curve"] = page_cells(evaluation.counts, *page_cuts(evaluation, cut))
         live.append(live_facts(evaluation, cut))
     return {"document": document, "live": live}
 
 
+def write_json(document: dict[str, Any]) -> str:
+    """Write JSON without spaces; the same facts give the same text."""
+    return json.dumps(document, separators=(",", ":"), sort_keys=True, allow_nan=False)
+
+
 def embed_json(document: dict[str, Any]) -> Markup:
     """Write JSON that cannot end its script element or start another."""
-    text = json.dumps(document, separators=(",", ":"), sort_keys=True, allow_nan=False)
+    text = write_json(document)
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)  # noqa: S704 - escaped in the lines above
 
 
-def _facts(evaluation: Evaluation) -> dict[str, str]:
+def _facts(evaluation: Evaluation) -> dict[str, Any]:
     counts = evaluation.counts
     read = f"{row_words(counts.n_rows, weighted=counts.weighted)}, "
     read += f"{amount(counts.n_positive)} labelled positive, "
@@ -197,6 +207,8 @@ def _facts(evaluation: Evaluation) -> dict[str, str]:
         "target": "this data set" if evaluation.target == "dataset" else "the population",
         "hidden": hidden_words(evaluation),
         "error": exact,
+        "random": evaluation.random_labels,
+        "given": evaluation.share_given and evaluation.reviewed is None,
         "seed": "" if evaluation.random_state is None else f", seed {evaluation.random_state}",
     }
 
@@ -239,10 +251,10 @@ def _row(row: MetricRow) -> dict[str, str]:
     }
 
 
-def _bar(row: MetricRow, audited: float | None) -> dict[str, Any]:
+def _bar(row: MetricRow, audited: Estimate | None) -> dict[str, Any]:
     """Return the places of the marks of a bar from 0 to 1, in percent; and what stands beside it.
 
-    `audited` is the value that reviews found, if there were any.
+    `audited` is what reviews alone found, if there were any.
     """
     found = row.estimate
     exists, bounded = not math.isnan(found.value), row.lower_bound is not None
@@ -254,7 +266,8 @@ def _bar(row: MetricRow, audited: float | None) -> dict[str, Any]:
         "low": _place(found.low),
         "high": _place(found.high),
         "least": _place(row.lower_bound),
-        "audited": None if audited is None else _place(audited),
+        "audited": audited
+        and {end: _place(getattr(audited, end)) for end in ("value", "low", "high")},
         "no_value": "" if exists else Markup(" hidden"),
         "no_least": "" if bounded else Markup(" hidden"),
         "text": number(found.value),

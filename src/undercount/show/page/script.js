@@ -23,11 +23,12 @@ function update(everything = false) {
   text("lead", `${title(lead.name)} ${number(lead.value)}`);
   text("lead-range", span(lead.low, lead.high) + (lead.bias ? ` · labelling bias up to Γ: ${span(...lead.bias)}` : ""));
   text("headline", `${$("lead").textContent} (${$("lead-range").textContent}) · ${light}`);
-  text("claim", state.goal < 0 ? (changed() && claim ? claimWords(claim) : model.words.claim) : claimWords(claim) + " (set here)");
+  text("claim", state.goal < 0 ? (changed() && claim && !model.verdict.required ? claimWords(claim) : model.words.claim) : claimWords(claim) + " (set here)");
   if (document.activeElement !== $("goal-value")) $("goal-value").value = claim ? +claim.value.toPrecision(6) : "";
   $("goal-metric").value = claim && CLAIMED.includes(claim.metric) ? claim.metric : CLAIMED[0];
+  $("goal-sign").value = claim && !claim.at_least ? 1 : 0;
   text("plain", still ? model.words.plain : sentence(lead, model.single));
-  text("change", changeWords(model, rows, i));
+  text("change", changeWords(model, rows, claimAt(model)));
   text("weakest", model.words.weakest);
   bars(rows);
   if (models.length > 1) compare(all);
@@ -38,7 +39,7 @@ function update(everything = false) {
 // One bar a metric: the naive value, the estimate with its interval, the bound that is certain.
 function bars(rows) {
   for (const svg of document.querySelectorAll("#bars svg")) {
-    const row = rows.find((r) => r.name === svg.dataset.metric), [reach, least, naive, dot] = svg.querySelectorAll("line, circle"), at = (v) => 100 * clip(v) + "%";
+    const row = rows.find((r) => r.name === svg.dataset.metric), [reach, least, naive, dot] = svg.querySelectorAll("line:not(.audited), circle"), at = (v) => 100 * clip(v) + "%";
     const place = (node, there, places) => { node.toggleAttribute("hidden", !there); if (there) for (const k in places) node.setAttribute(k, places[k]); };
     place(reach, Number.isFinite(row.low), { x1: at(row.low), x2: at(row.high) });
     place(least, row.least !== undefined, { x1: at(row.least), x2: at(row.least) });
@@ -104,7 +105,8 @@ bind("purity", (v) => { state.purity = Math.max(v, ...models.map((m) => shareOf(
 bind("gamma", (v) => { state.gamma = v < 1e-9 ? 1 : Math.exp(v); });
 bind("threshold", (v) => { const m = models[state.model].m; state.place = (m - v) / m; });
 bind("sweep-metric", () => {});
-bind("goal-value", (v, box) => { state.metric = CLAIMED.indexOf($("goal-metric").value); state.goal = box.value !== "" && v >= 0 && v <= 1 ? v : -1; });
+bind("goal-value", (v, box) => { state.most = Number($("goal-sign").value); state.metric = CLAIMED.indexOf($("goal-metric").value); state.goal = box.value !== "" && v >= 0 && v <= 1 ? v : -1; });
+bind("goal-sign", (v) => { state.most = v; state.metric = CLAIMED.indexOf($("goal-metric").value); state.goal = clip(Number($("goal-value").value) || 0.5); });
 bind("goal-metric", (_v, box) => { state.metric = CLAIMED.indexOf(box.value); state.goal = clip(Number($("goal-value").value) || 0.5); });
 models.forEach((_, k) => {
   if (!several) return;
@@ -133,6 +135,6 @@ readHash(); controls();
 for (const id in DRAW) watch.observe($(id));
 window.undercount = { // for the tests and the curious
   data, models, state, update, settle, markdown, prepare, recover, naiveCurve, area, estimate, valueAt,
-  biasEnds, largestAt, largestBias, limitOf, judge, claimOf, calibrate, bandOf, calibrationEnds, mix,
+  biasEnds, largestAt, largestBias, limitOf, judge, claimOf, calibrate, curveOf, rowsOf, shareOf, bandOf, calibrationEnds, mix,
 };
 update(); settle();

@@ -4,7 +4,7 @@ const models = data.document.models.map((model, k) => prepare(model, data.live[k
 const title = (name) => FACTS[name].title;
 const brief = (name) => name.length > 40 ? name.slice(0, 39) + "…" : name;
 // -1: each model's own, until a slider moves all to the same.
-const first = { share: -1, purity: -1, gamma: 1, place: -1, model: 0, hide: 0, metric: 0, goal: -1 };
+const first = { share: -1, purity: -1, gamma: 1, place: -1, model: 0, hide: 0, metric: 0, goal: -1, most: 0 };
 // The one limit of the share, the same for every model on the rows: above it the scores rule it out.
 const limitOf = (model, purity) => clip(Math.min(purity - model.separation, purity === 1 ? model.hidden_share.upper_bound : 1), 0, purity - 1e-6);
 const top = Math.min(1, 1.25 * Math.max(...models.map((m) => Math.max(limitOf(m, 1), m.hidden_share.high)), 0.016));
@@ -18,7 +18,10 @@ const purityOf = (model) => state.purity < 0 ? model.label_purity.value : state.
 // The threshold's slider moves all models to the same place in their order of rows.
 const indexOf = (model) => state.place < 0 ? model.start : clip(Math.round(state.place * model.m), 1, model.m);
 const shown = (k) => !(state.hide >> k & 1);
-const moved = () => ["share", "purity", "place"].some((name) => state[name] >= 0);
+// A bias says nothing of what reviews found: with it they are left aside, as with any other slider.
+const moved = () => ["share", "purity", "place"].some((name) => state[name] >= 0) || state.gamma > 1 && models.some((m) => m.reviews);
+// Whether the share is the model's own, with its interval; once reviews are left aside it is one that was set.
+const aside = (model) => !!model.reviews && moved(), own = (model) => state.share < 0 && !aside(model);
 function cutOf(model) {
   const i = indexOf(model), t = i === model.start ? model.cut : model.curve.threshold[i - 1];
   return t === null ? (i < model.m ? "∞" : "−∞") : String(+t.toPrecision(4));
@@ -47,7 +50,7 @@ function hash() {
 // metric's own interval add in squares, side by side.
 function estimateWithShare(model, name, i, share, purity) {
   const h = model.hidden_share, impure = purity < 1 || model.label_purity.low < model.label_purity.high;
-  if (!["calibrated", "own"].includes(h.interval) || state.share >= 0 || share !== h.value) return estimate(model, name, i, share, purity);
+  if (!["calibrated", "own"].includes(h.interval) || !own(model) || share !== h.value) return estimate(model, name, i, share, purity);
   const known = model.known || (model.known = { ...model, errors: [0, model.errors[1]], hidden_share: { ...h, low: h.value, high: h.value } });
   const { least, prevalence } = FACTS[name], found = estimate(impure || prevalence ? known : model, name, i, share, purity), v = found.value;
   if (!impure && !prevalence || Number.isNaN(v)) return found;
@@ -78,9 +81,10 @@ function rowsOf(model) {
       if (bias.every(Number.isFinite)) row.bias = bias;
     }
     const impure = purity < 1 || model.label_purity.low < model.label_purity.high;
-    row.needs = still && model.reviews ? "reviews" + (model.reviews.labels === "any" ? "" : ", random labels") : "random labels" + (impure ? ", prevalence, purity" : prevalence ? ", prevalence" : "");
+    const found = still && model.reviews;
+    row.needs = found ? "reviews" + (found.labels === "any" ? "" : ", random labels") : "random labels" + (impure ? ", prevalence, purity" : prevalence ? ", prevalence" : "");
     // Without hidden positives a case-control target has none: only the area has the naive value for a bound.
-    if (grows && rises.includes(model.sampling) && (name !== "mcc" || row.naive >= 0)) row.least = row.naive, row.certain = certain;
+    if (grows && (certain || !found || found.labels !== "any") && rises.includes(model.sampling) && (name !== "mcc" || row.naive >= 0)) row.least = row.naive, row.certain = certain;
     row.bound = row.least === undefined ? "" : (certain ? "" : "~") + number(row.least);
     return row;
   });
@@ -93,6 +97,7 @@ function sentence(lead, single) {
     const why = ` "Precision ${percent(lead.naive)}" is too low because many "false alarms" are positives nobody has labelled yet.`;
     const of = lead.value >= 0.05 ? 10 : lead.value >= 0.005 ? 100 : 1000;
     const [few, found, most] = [lead.low, lead.value, lead.high].map((v) => (of * v).toFixed(0)), range = few === most ? "" : ` (${few} to ${most})`;
+    if (most - few >= 0.3 * of) return `Between ${few} and ${most} of every ${of} flagged cases are real (best guess ${found}).` + (low && single ? why : "");
     return `About ${found} of ${found === String(of) ? "" : "every "}${of} flagged cases are real${range}.` + (low && single ? why : "");
   }
   const pairs = `${percent(lead.value)} of the cases (${span(lead.low, lead.high, percent)}).`;

@@ -1,21 +1,33 @@
 // ---- the claim and its light: the rule of the library's verdict.py ----
 // A claim holds at a share if its interval there, the share taken as known, lies on the right side of the goal.
-const TRIED = 17, HALVINGS = 20, NAMES = Object.keys(FACTS), CLAIMED = ["precision", "recall", "f1", "roc_auc"];
+const TRIED = 17, HALVINGS = 20, NAMES = Object.keys(FACTS), CLAIMED = [...$("goal-metric").options].map((o) => o.value);
 const changed = () => moved() || state.gamma > 1;
 function claimOf(model) {
-  if (state.goal >= 0) return { metric: CLAIMED[state.metric] || CLAIMED[0], at_least: true, value: state.goal };
+  if (state.goal >= 0) return { metric: CLAIMED[state.metric] || CLAIMED[0], at_least: !state.most, value: state.goal };
   return model.verdict.claim;
 }
+// A required claim may name a threshold of its own, which stays; one of the highest rows, or of a metric that the page
+// does not follow, is judged only where nothing is moved.
+const claimAt = (model) => state.goal < 0 && model.claim_at >= 0 ? model.claim_at : indexOf(model);
+const followed = (model, claim) => !claim || claim.metric in FACTS && (state.goal >= 0 || model.claim_at !== null);
+function claimRow(model, claim, rows) {
+  const i = claimAt(model), row = claim && rows.find((r) => r.name === claim.metric);
+  if (!row || i === indexOf(model)) return row;
+  const own = { name: claim.metric, ...estimateWithShare(model, claim.metric, i, shareOf(model), purityOf(model)) };
+  const bias = state.gamma > 1 ? biasEnds(model, claim.metric, i, shareOf(model), purityOf(model))(state.gamma) : [NaN];
+  return { ...own, bias: bias.every(Number.isFinite) ? bias : undefined };
+}
+const claimName = (model, claim) => state.goal < 0 && model.verdict.required ? model.words.claim.replace(" (as required)", "") : claimWords(claim);
 const meets = (claim, low, high) => claim.at_least ? low >= claim.value : high <= claim.value;
 // Estimate at a share taken as known; one that nobody moved stays the kind of share that was given.
 function estimateKnown(model, name, i, share, purity) {
-  const own = state.share < 0 ? { ...model, errors: [0, model.errors[1]], hidden_share: { ...model.hidden_share, value: share, low: share, high: share } } : model;
-  const found = estimate(own, name, i, share, purity);
+  const known = own(model) ? { ...model, errors: [0, model.errors[1]], hidden_share: { ...model.hidden_share, value: share, low: share, high: share } } : model;
+  const found = estimate(known, name, i, share, purity);
   return name === "precision" ? { ...found, low: Math.max(found.low, certainPrecision(model, i, purity)) } : found;
 }
 // 1 it holds, 0 it does not, NaN the share does not fit at the threshold; remembered while only the share moves.
 function holdsAt(model, claim, i, share, purity) {
-  const tries = model.tries || (model.tries = new Map()), key = [claim.metric, claim.value, claim.at_least, FACTS[claim.metric].area || i, purity, state.share < 0, share].join();
+  const tries = model.tries || (model.tries = new Map()), key = [claim.metric, claim.value, claim.at_least, FACTS[claim.metric].area || i, purity, own(model), share].join();
   if (tries.size > 4000) tries.clear();
   if (!tries.has(key)) {
     const found = estimateKnown(model, claim.metric, i, Math.min(share, purity - 1e-6), purity);
@@ -25,7 +37,7 @@ function holdsAt(model, claim, i, share, purity) {
 }
 function judge(model, claim, i) {
   const purity = purityOf(model), limit = limitOf(model, purity), taken = shareOf(model), h = model.hidden_share;
-  const span = state.share < 0 ? [Math.min(h.low, taken), Math.max(h.high, taken)] : [taken, taken], holds = (s) => holdsAt(model, claim, i, s, purity);
+  const span = own(model) ? [Math.min(h.low, taken), Math.max(h.high, taken)] : [taken, taken], holds = (s) => holdsAt(model, claim, i, s, purity);
   const shares = [...new Set([...Array.from({ length: TRIED }, (_, k) => k / (TRIED - 1) * limit), taken, ...span.map((s) => Math.min(s, limit))])].sort((a, b) => a - b);
   const found = shares.map(holds), inside = found.filter((_, k) => shares[k] >= span[0] && shares[k] <= span[1]), at = shares.indexOf(taken);
   const edge = (fails, good) => {
@@ -44,7 +56,7 @@ function judge(model, claim, i) {
 }
 // What was given, at a share, as the user would say it; a share that was moved is one of hidden positives.
 function stated(model, share) {
-  if (state.share >= 0 || !model.share_given || !model.single) return share;
+  if (!own(model) || !model.share_given || !model.single) return share;
   const x = mix(model.sizes, "", share, purityOf(model), true);
   return model.given === "prevalence" ? x.prevalence : model.given === "label_frequency" ? purityOf(model) * model.sizes[0] / x.n : share;
 }
@@ -57,40 +69,50 @@ function claimWords(claim) {
   return `${FACTS[claim.metric] ? title(claim.metric) : claim.metric} ${claim.at_least ? "≥" : "≤"} ${rate ? percent(claim.value) : +claim.value.toPrecision(6)}`;
 }
 function shareWords(model, region, limit) {
-  const own = state.share < 0 && model.share_given && model.single, kind = own ? model.given : "", ends = [];
+  const kind = own(model) && model.share_given && model.single ? model.given : "", ends = [];
   if (region[0] > 1e-9) ends.push([true, region[0]]);
   if (region[1] < limit - 1e-9) ends.push([false, region[1]]);
   if (!ends.length) return "";
   const grows = kind !== "label_frequency", words = { prevalence: " are positive", label_frequency: " of the positives are labelled" }[kind];
+  if (!words && ends.length > 1 && bound(region[0], true) === bound(region[1])) return `while hidden positives are close to ${percent(region[0])}`;
   if (!words) return "while hidden positives " + ends.map(([least, s]) => `${least ? "≥" : "≤"} ${bound(s, least)}`).join(" and ");
   return "while " + ends.map(([least, s]) => `at ${least === grows ? "least" : "most"} ${bound(stated(model, s), least === grows)}`).join(" and ") + words;
 }
 // The condition that sliders set: moving one never makes a light green.
 function ifWords(model) {
-  if (state.share < 0 && state.purity < 0 && model.share_given) return model.condition + gammaWords(" and ");
+  if (own(model) && state.purity < 0 && model.share_given) return model.condition + gammaWords(" and ");
   const pure = purityOf(model) === 1 ? "" : ` and ${percent(purityOf(model))} of the labels are right`;
-  return `if ${percent(shareOf(model))} are hidden${pure}${gammaWords(" and ")}`;
+  return `if ${percent(shareOf(model))} are hidden${pure}${gammaWords(" and ")}${model.reviews ? ", without the reviews" : ""}`;
 }
 const gammaWords = (before) => state.gamma > 1 ? `${before}Γ is at most ${state.gamma.toFixed(2)}` : "";
 const UNSUPPORTED = "not supported";
 function lightOf(model, rows, ruled) {
-  const claim = claimOf(model), i = indexOf(model), row = claim && rows.find((r) => r.name === claim.metric);
+  const claim = claimOf(model), i = claimAt(model), row = claimRow(model, claim, rows);
   if (!changed() && state.goal < 0) return model.words.light;
+  if (!followed(model, claim)) return `${ifWords(model)}: not judged here`;
+  if (model.reviews && !changed()) return reviewLight(model, claim, row);
   const no = changed() ? `${UNSUPPORTED} ${ifWords(model)}` : UNSUPPORTED;
   if (model.verdict.reason || ruled || !row || !Number.isFinite(row.value)) return no;
   // A bias is set: the claim must survive it, and metrics for which it is not followed support none.
   if (state.gamma > 1 && !(row.bias && meets(claim, ...row.bias))) return no;
-  if (state.share >= 0) return holdsAt(model, claim, i, state.share, purityOf(model)) ? ifWords(model) : no;
+  if (!own(model)) return holdsAt(model, claim, i, shareOf(model), purityOf(model)) ? ifWords(model) : no;
   const found = judge(model, claim, i), pure = purityOf(model) === 1 && model.label_purity.low === 1;
   if (found.all && pure && found.possible) return changed() ? ifWords(model) : "robust";
   if (!found.inside.some(Boolean) || (model.share_given && !found.possible)) return no;
   return model.share_given && found.inside.every(Boolean) ? ifWords(model) : "depends on the prevalence" + gammaWords(" if ");
 }
+// What reviews say of another claim, whatever the share.
+function reviewLight(model, claim, row) {
+  if (model.verdict.reason || !row || !Number.isFinite(row.value)) return UNSUPPORTED;
+  if (meets(claim, row.low, row.high)) return "supported by reviews";
+  return (claim.at_least ? row.high < claim.value : row.low > claim.value) ? UNSUPPORTED : "reviews leave it open";
+}
 function changeWords(model, rows, i) {
   const claim = claimOf(model), share = shareOf(model), purity = purityOf(model);
   if (!changed() && state.goal < 0) return model.words.change;
-  if (!claim) return model.words.change;
-  const name = claimWords(claim), found = judge(model, claim, i);
+  if (!claim || model.reviews && !changed()) return model.words.change;
+  if (!followed(model, claim)) return `${claimName(model, claim)} is not followed by the sliders`;
+  const name = claimName(model, claim), found = judge(model, claim, i);
   if (model.verdict.reason) return `${name} cannot be claimed while ${model.verdict.reason} stands`;
   if (!found.region) return `${name} holds at no share of hidden positives that the scores allow`;
   const limits = shareWords(model, found.region, found.limit);

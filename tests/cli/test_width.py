@@ -1,0 +1,80 @@
+"""Whatever is printed fits the terminal."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from undercount.cli.main import main
+from undercount.show.layout import line, stack, terminal_width
+
+N = 1500
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = np.random.default_rng(0)
+    truth = rng.random(N) < 0.15
+    label = truth & (rng.random(N) < 0.5)
+    score = rng.normal(2.0 * truth)
+    looked = rng.random(N) < 1 / (1 + np.exp(-score))
+    path = tmp_path_factory.mktemp("width") / "rows.csv"
+    lines = ["label,looked,score"]
+    for known, true, seen, value in zip(label, truth, looked, score, strict=True):
+        lines.append(f"{int(known)},{int(true) if seen else ''},{value:.5f}")
+    path.write_text("\n".join(lines))
+    return path
+
+
+COMMANDS = {
+    "evaluate": ["--label", "label", "--score", "score", "--threshold", "1", "--top", "5%"],
+    "prevalence": ["--label", "label", "--score", "score"],
+    "select": ["--label", "looked", "--score", "score"],
+    "plan": ["--label", "label", "--score", "score", "--threshold", "1", "--budget", "40"],
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "width"),
+    [*((command, 40) for command in COMMANDS), ("evaluate", 80), ("plan", 80)],
+)
+def test_lines_fit(
+    rows: Path,
+    command: str,
+    width: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(rows.parent)  # paths are copied, and never broken
+    monkeypatch.setenv("COLUMNS", str(width))
+    options = [*COMMANDS[command]]
+    if command == "plan":
+        options += ["--out", "sheet.csv"]
+    assert main([command, "rows.csv", *options]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= width
+
+
+def test_every_number_is_kept_when_the_table_stacks(
+    rows: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(rows.parent)
+    said = {}
+    for width in (40, 100):
+        monkeypatch.setenv("COLUMNS", str(width))
+        assert main(["evaluate", "rows.csv", *COMMANDS["evaluate"]]) == 0
+        said[width] = set(capsys.readouterr().out.split())
+    numbers = {word for word in said[100] if word.strip("~()").replace(".", "", 1).isdigit()}
+    assert len(numbers) > 20
+    assert numbers <= said[40]
+
+
+def test_width_follows_the_terminal_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    for columns, wanted in (("10", 40), ("72", 72), ("300", 100)):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert terminal_width() == wanted
+
+
+def test_text_stands_below_its_name_where_there_is_no_room_beside() -> None:
+    assert line("Read", "some words", width=40) == " Read\n   some words"
+    assert line("Read", "some words", width=100) == " Read              some words"
+    assert stack("recall", [("naive", "0.1"), ("at least", "")], 40) == [" recall", "   naive  0.1"]
