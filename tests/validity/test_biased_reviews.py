@@ -1,4 +1,4 @@
-"""Reviews of rows whose labels prefer the easy positives: `docs/evidence/reviews.md`, last table."""
+"""Reviews of rows whose labels prefer easy positives: last table of docs/evidence/reviews.md."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ N_DRAWS, CUT = 60, 2.0
 
 
 def measure(labels):
-    """Return error, whether the interval holds the truth, and its width, of precision and recall."""
+    """Return bias, coverage and width of the intervals of precision and recall."""
     found = []
     for seed in range(N_DRAWS):
         rng = np.random.default_rng(seed)
