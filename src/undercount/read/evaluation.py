@@ -323,12 +323,16 @@ class Evaluation:
         reading: Any = naive if threshold is None else naive.at(threshold)
         pure = self.shares.label_purity == 1 and self.shares.label_purity_interval is None
         bounded = pure and counts.n_negative == 0 and naive.roc_auc >= CHANCE
+        # Where reviews alone lead, the labels are no fair sample: only counted rows bound anything.
+        alone = self.reviewed is not None and self.reviewed.labels == "any"
         rows = []
         for metric in metrics:
             value = float(getattr(reading, metric))
             estimate = self._estimate(counts, metric, threshold)
             bound = value if bounded and grows(metric, value, self.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
+            if alone and not certain:
+                bound = None
             if certain:
                 ends = {end: max(getattr(estimate, end), value) for end in ("value", "low", "high")}
                 estimate = replace(estimate, **ends)
@@ -427,6 +431,8 @@ class Evaluation:
         if requirement.threshold is not None:
             checks.append(flagged_check(self.counts, requirement.threshold))
         outcome, why = judge_requirement(requirement, estimate, checks, warned)
+        if outcome == "met" and replace(self, claim=requirement).verdict.light == "unsupported":
+            outcome, why = "inconclusive", "no share of hidden positives that the scores allow fits"
         return Judgement(self.name, requirement, outcome, estimate, why, tuple(warned))
 
     def estimates(self) -> dict[str, Estimate]:

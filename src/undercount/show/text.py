@@ -78,8 +78,10 @@ def hidden_words(evaluation: Evaluation) -> str:
         how += f", interval {INTERVALS[evaluation.interval]}"
     if evaluation.share_model not in ("", evaluation.name):
         how += f", on the scores of {evaluation.share_model}"
-    top = limit_words(evaluation)
-    return f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how} · {top}"
+    said = [f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends}", how]
+    if evaluation.largest_share < 1 or evaluation.upper_bound < 1:  # else nothing is ruled out
+        said.append(limit_words(evaluation))
+    return " · ".join(said)
 
 
 def limit_words(evaluation: Evaluation) -> str:
