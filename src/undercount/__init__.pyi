@@ -40,6 +40,7 @@ from .read.intervals.labelling_bias import biased_auc as biased_auc
 from .read.intervals.labelling_bias import biased_recall as biased_recall
 from .read.requirement import Verdict as Verdict
 from .read.scorers import make_scorer as make_scorer
+from .read.segments import Evaluations as Evaluations
 from .read.sensitivity import BreakEven as BreakEven
 from .read.sensitivity import break_even as break_even
 from .shares import Shares as Shares

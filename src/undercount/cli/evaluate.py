@@ -22,6 +22,7 @@ from undercount.cli.options import (
     share_arguments,
     share_options,
 )
+from undercount.cli.segments import evaluate_by
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
     multiple=True,
     help="Metric of the table, 'precision' or 'fpr@0.9'; repeat. The usual ones if none is named.",
 )
+@click.option(
+    "--by", multiple=True, help="Column of segments (country, month): a row for each; repeat."
+)
 @gate_options
 @output_options
 def evaluate(data: tuple[str, ...], **options: Any) -> int:
@@ -67,6 +71,8 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     knots += [threshold for threshold in chosen if threshold is not None]
     # With impure labels average precision and intervals need every score.
     reading = read(data, options, knots, compact=options["label_purity"] == 1)
+    if options["by"]:
+        return evaluate_by(reading, requirements, options)
     evaluations = _evaluate(reading, options)
     write_evaluations(evaluations, reading.notes, options)
     return report_verdict(_judge(evaluations, requirements), options)

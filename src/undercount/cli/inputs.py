@@ -4,7 +4,7 @@ This imports DuckDB, so that commands import it only when they run.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,7 @@ class Reading:
     counts: dict[str, ScoreCounts]
     sampling: str
     notes: list[str] = field(default_factory=list)
+    segments: dict[str, dict[Hashable, ScoreCounts]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -79,12 +80,14 @@ def read(
     compact: bool | None = True,
 ) -> Reading:
     """Count what the options name, with a bar if it takes long."""
-    label, scores = options["label"], options["scores"]
+    label, scores, by = options["label"], options["scores"], list(options.get("by") or ())
     with progress("reading", options) as tell:
+        if by and (options["positives"] or not label or not scores):
+            raise InputError("--by COLUMN goes with --label COLUMN and --score COLUMN of rows")
         if options["positives"]:
             return _count_two_samples(_read_two_samples(data, options), knots, bool(compact))
         if _names_database(data, options):
-            return _count_database(options, knots=knots, compact=compact)
+            return _count_database(options, by, knots=knots, compact=compact)
         refuse_no_data(data)
         if label is None and not scores and all(map(is_counts_file, data)):
             return _read_counts_files(data, options)
@@ -102,6 +105,7 @@ def read(
             unlabeled=_unlabeled_value(options),
             negative=options["negative"],
             weight=options["weight"],
+            by=by,
             knots=knots,
             progress=tell,
             compact=compact,
@@ -116,13 +120,14 @@ def count_rows(
     unlabeled: float | None = None,
     negative: float | None = None,
     weight: str | None = None,
+    by: Sequence[str] = (),
     **options: Any,
 ) -> Reading:
     """Count the rows of files where they lie; rows without a score are dropped and said."""
     numbers = list(dict.fromkeys([label, *scores, *([weight] if weight else [])]))
-    with open_source(paths, numbers) as source:
+    with open_source(paths, [*numbers, *by]) as source:
         try:
-            relation = relation_of(source, numbers, [])
+            relation = relation_of(source, numbers, list(by))
             total = relation.count("*").fetchall()[0][0]
             if total == 0:
                 raise InputError(f"{source.place} has no rows")
@@ -136,9 +141,22 @@ def count_rows(
             columns = {"label": label, "weight": weight, "unlabeled": coding}
             options = {"compact": True, **columns, **options}
             counted = count_scores(kept, score=list(scores), **options)
+            segments = _count_segments(kept, scores, by, options)
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error, {label: RECODE})
-    return Reading(dict(counted), "single-sample", [read_words(total, dropped), note])
+    notes = [read_words(total, dropped), note]
+    return Reading(dict(counted), "single-sample", notes, segments)
+
+
+def _count_segments(
+    rows: Any, scores: Sequence[str], by: Sequence[str], options: dict[str, Any]
+) -> dict[str, dict[Hashable, ScoreCounts]]:
+    """Count the rows of each segment, if there are any, once more."""
+    if not by:
+        return {}
+    columns = by[0] if len(by) == 1 else list(by)
+    found: Any = count_scores(rows, score=list(scores), by=columns, **options)
+    return {name: dict(parts) for name, parts in found.items()}
 
 
 def _names_database(data: tuple[str, ...], options: dict[str, Any]) -> bool:
@@ -151,7 +169,7 @@ def _names_database(data: tuple[str, ...], options: dict[str, Any]) -> bool:
     return bool(database) and not data
 
 
-def _count_database(options: dict[str, Any], **how: Any) -> Reading:
+def _count_database(options: dict[str, Any], by: Sequence[str], **how: Any) -> Reading:
     """Count the rows of a database where they are; rows without a score are dropped and said."""
     label, scores, weight = options["label"], list(options["scores"]), options["weight"]
     if label is None or not scores:
@@ -159,7 +177,7 @@ def _count_database(options: dict[str, Any], **how: Any) -> Reading:
     with open_table(options["database"], options["table"], options["query"]) as table:
         frame: Any = open_frame(table)
         names = frame.collect_schema().names()
-        wanted = [label, *scores, *([weight] if weight else [])]
+        wanted = [label, *scores, *([weight] if weight else []), *by]
         check_columns(wanted, names, options["table"] or "the query")
         complete = [~(nw.col(name).is_null() | is_nan(nw.col(name))) for name in scores]
         total = int(collect(frame.select(nw.len().alias(ROWS)))[ROWS][0])
@@ -171,8 +189,9 @@ def _count_database(options: dict[str, Any], **how: Any) -> Reading:
         coding, note = infer_coding(values, _unlabeled_value(options), options["negative"])
         columns = {"label": label, "weight": weight, "unlabeled": coding}
         counted = count_scores(kept.to_native(), score=scores, **columns, **how)
+        segments = _count_segments(kept.to_native(), scores, by, {**columns, **how})
     notes = [read_words(total, total - sum(values.values())), note]
-    return Reading(dict(counted), "single-sample", notes)
+    return Reading(dict(counted), "single-sample", notes, segments)
 
 
 def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:

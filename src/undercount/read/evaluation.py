@@ -58,6 +58,10 @@ FORMS = {
     "html": "undercount.show.page.page:write_page",
     "comparison json": "undercount.show.comparison:as_json",
     "comparison text": "undercount.show.comparison:as_text",
+    "segments json": "undercount.show.segments:as_json",
+    "segments markdown": "undercount.show.segments:as_markdown",
+    "segments text": "undercount.show.segments:as_text",
+    "segments html": "undercount.show.segments:write_page",
 }
 
 

@@ -108,7 +108,7 @@ def difference_words(found: Difference) -> str:
     span, better = f"{gap.value:+.3f} (no interval)", "–"
     if not math.isnan(gap.standard_error):  # with few rows flagged some resamples have none
         span = f"{gap.value:+.3f} ({gap.low:+.3f} – {gap.high:+.3f})"
-        better = f"{_chance(found.better_probability)}, p {_p_value(found.adjusted_p_value)}"
+        better = f"{_chance(found.better_probability)}, p {p_words(found.adjusted_p_value)}"
     return f"{metric_title(found.metric):<{TITLE}}{span:<{SPAN}}{better:<{CHANCE}} {_order(found)}"
 
 
@@ -128,7 +128,8 @@ def _chance(probability: float) -> str:
     return f"{100 * probability:.0f} %"
 
 
-def _p_value(value: float) -> str:
+def p_words(value: float) -> str:
+    """Write a p-value."""
     # No more digits than the tail deserves.
     return f"< {SMALLEST_P:g}" if value < SMALLEST_P else f"{value:.2g}"
 
