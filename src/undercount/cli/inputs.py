@@ -37,6 +37,9 @@ RECODE_LOOKED = (
     "Recode positives as 1 and negatives as 0 and leave the label empty where nobody looked, or "
     "name another column of labels with --label"
 )
+# Column of rows that any source of labels found positive.
+EITHER = "found by either"
+ONE_MEANS = "1 means found by that source, and every row counts once"
 # Label values that a message lists at most.
 SHOWN = 5
 
@@ -49,6 +52,7 @@ class Reading:
     sampling: str
     notes: list[str] = field(default_factory=list)
     segments: dict[str, dict[Hashable, ScoreCounts]] = field(default_factory=dict)
+    sources: tuple[int, int, int, int] | None = None  # found by first, second, both, of rows
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,8 @@ def read(
     with progress("reading", options) as tell:
         if by and (options["positives"] or not label or not scores):
             raise InputError("--by COLUMN goes with --label COLUMN and --score COLUMN of rows")
+        if options.get("second_label"):
+            _refuse(options, ("negative", "unlabeled", "positives", "weight"), "two --label", ONE_MEANS)
         if options["positives"]:
             return _count_two_samples(_read_two_samples(data, options), knots, bool(compact))
         if _names_database(data, options):
@@ -106,6 +112,7 @@ def read(
             negative=options["negative"],
             weight=options["weight"],
             by=by,
+            second_label=options.get("second_label"),
             knots=knots,
             progress=tell,
             compact=compact,
@@ -121,10 +128,12 @@ def count_rows(
     negative: float | None = None,
     weight: str | None = None,
     by: Sequence[str] = (),
+    second_label: str | None = None,
     **options: Any,
 ) -> Reading:
     """Count the rows of files where they lie; rows without a score are dropped and said."""
-    numbers = list(dict.fromkeys([label, *scores, *([weight] if weight else [])]))
+    named = [label, *scores, *([weight] if weight else [])]
+    numbers = list(dict.fromkeys([*named, *([second_label] if second_label else [])]))
     with open_source(paths, [*numbers, *by]) as source:
         try:
             relation = relation_of(source, numbers, list(by))
@@ -134,9 +143,13 @@ def count_rows(
             missing = " OR ".join(
                 f"{quote_name(s)} IS NULL OR isnan({quote_name(s)}::DOUBLE)" for s in scores
             )
-            kept = relation.filter(f"NOT ({missing})")
+            kept, sources = relation.filter(f"NOT ({missing})"), None
+            if second_label:
+                kept, sources = _join_sources(kept, label, second_label)
+                label = EITHER
             found = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
             coding, note = infer_coding(dict(found), unlabeled, negative)
+            note = note if sources is None else _source_words(sources)
             dropped = total - sum(number for _, number in found)
             columns = {"label": label, "weight": weight, "unlabeled": coding}
             options = {"compact": True, **columns, **options}
@@ -145,7 +158,27 @@ def count_rows(
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error, {label: RECODE})
     notes = [read_words(total, dropped), note]
-    return Reading(dict(counted), "single-sample", notes, segments)
+    return Reading(dict(counted), "single-sample", notes, segments, sources)
+
+
+def _join_sources(
+    rows: Any, first: str, second: str
+) -> tuple[Any, tuple[int, int, int, int]]:
+    """Label the rows that either source found positive, and count what each found."""
+    hits = [f"coalesce({quote_name(name)} = 1, FALSE)" for name in (first, second)]
+    both, either = " AND ".join(hits), " OR ".join(hits)
+    counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in (*hits, both))
+    found = rows.aggregate(f"{counts}, count(*)").fetchall()[0]
+    joined = rows.project(f"*, CASE WHEN {either} THEN 1 END AS {quote_name(EITHER)}")
+    return joined, (found[0], found[1], found[2], found[3])
+
+
+def _source_words(sources: tuple[int, int, int, int]) -> str:
+    first, second, both, _ = sources
+    return (
+        f"1 = found by a source, anything else = not found; {first:,} by the first, {second:,} by "
+        f"the second, {both:,} by both"
+    )
 
 
 def _count_segments(
