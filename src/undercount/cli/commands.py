@@ -14,6 +14,7 @@ from undercount.cli.demo import demo
 from undercount.cli.evaluate import evaluate
 from undercount.cli.explain import explain
 from undercount.cli.interrupt import INTERRUPTED, STOPPED
+from undercount.cli.monitor import monitor
 from undercount.cli.options import DEBUG
 from undercount.cli.prevalence import prevalence
 from undercount.cli.select import select
@@ -90,5 +91,8 @@ def reproduce(**_options: Any) -> int:
     )
 
 
-for command in (evaluate, demo, prevalence, compare, count, merge, select, reproduce, explain):
+COMMANDS = (
+    evaluate, demo, prevalence, compare, count, merge, select, monitor, reproduce, explain,
+)  # fmt: skip
+for command in COMMANDS:
     commands.add_command(command)

@@ -62,6 +62,7 @@ FORMS = {
     "segments markdown": "undercount.show.segments:as_markdown",
     "segments text": "undercount.show.segments:as_text",
     "segments html": "undercount.show.segments:write_page",
+    "monitoring json": "undercount.show.monitoring:as_json",
     "monitoring text": "undercount.show.monitoring:as_text",
 }
 

@@ -116,6 +116,10 @@ class Monitoring:
             "note": [row.note for row in self.rows],
         }
 
+    def to_json(self) -> str:
+        """Write every fact as JSON."""
+        return str(render("monitoring json", self))
+
     def __str__(self) -> str:
         return str(render("monitoring text", self))
 

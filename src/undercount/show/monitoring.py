@@ -1,8 +1,12 @@
-"""A monitoring table as plain text."""
+"""A monitoring table as plain text, and as JSON."""
 
 import textwrap
+from dataclasses import asdict
+from typing import Any
 
+from undercount import __version__
 from undercount.read.monitoring import Monitoring, PeriodRow
+from undercount.show.document import plain, write_document
 from undercount.show.text import WIDTH, line, metric_title, number, percent, value_words
 
 
@@ -60,3 +64,26 @@ def _alarm(found: Monitoring) -> list[str]:
         f"{alarm.looks[-1][2]:.2g} to 1, alarm at {alarm.limit:.0f}"
     )
     return [textwrap.fill(text, WIDTH, initial_indent=" Alarm             ", subsequent_indent=" " * 19)]
+
+
+def as_json(found: Monitoring) -> str:
+    """Write metrics, periods and the alarm; the same input gives the same bytes."""
+    columns = found.table()
+    document: dict[str, Any] = {
+        "schema": "undercount/monitoring/1",
+        "version": __version__,
+        "threshold": found.threshold,
+        "delays": dict(found.late.diagnostics_),
+        "metrics": {name: _facts(asdict(each)) for name, each in found.metrics.items()},
+        "periods": [
+            _facts(dict(zip(columns, row, strict=True)))
+            for row in zip(*columns.values(), strict=True)
+        ],
+        "alarm": None if found.alarm is None else _facts(asdict(found.alarm)),
+    }
+    return write_document(document)
+
+
+def _facts(held: dict[str, Any]) -> dict[str, Any]:
+    """Return values that JSON can hold."""
+    return {name: plain(each) if isinstance(each, float) else each for name, each in held.items()}
