@@ -38,9 +38,9 @@ from .read.evaluate import evaluate as evaluate
 from .read.evaluation import Evaluation as Evaluation
 from .read.intervals.labelling_bias import biased_auc as biased_auc
 from .read.intervals.labelling_bias import biased_recall as biased_recall
-from .read.requirement import Verdict as Verdict
 from .read.monitoring import Monitoring as Monitoring
 from .read.monitoring import monitor as monitor
+from .read.requirement import Verdict as Verdict
 from .read.scorers import make_scorer as make_scorer
 from .read.segments import Evaluations as Evaluations
 from .read.sensitivity import BreakEven as BreakEven

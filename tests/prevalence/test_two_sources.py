@@ -130,7 +130,13 @@ def test_errs_at_most_half_as_much_as_the_scores_alone():
 
 
 if __name__ == "__main__":
-    for size, chance in [(500, (0.3, 0.2)), (200, (0.3, 0.3)), (1000, (0.1, 0.4)), (300, (0.6, 0.5))]:
+    for size, chance in [
+        (500, (0.3, 0.2)),
+        (200, (0.3, 0.3)),
+        (1000, (0.1, 0.4)),
+        (300, (0.6, 0.5)),
+    ]:
         print(size, chance, [tally(size, chance, at) for at in (0.8, 0.9, 0.95)])  # noqa: T201
     for theta in (0.5, 1.0, 2.0, 3.0):
-        print(theta, tally(500, (0.3, 0.2), 0.95, 1.0, theta), tally(500, (0.3, 0.2), 0.95, (0.5, 3.0), theta))  # noqa: T201,E501
+        found = [tally(500, (0.3, 0.2), 0.95, at, theta) for at in (1.0, (0.5, 3.0))]
+        print(theta, found)  # noqa: T201

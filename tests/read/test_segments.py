@@ -12,7 +12,12 @@ from scipy import stats
 import undercount as uc
 from undercount.prevalence.pooled import pool_shares, spread_between
 from undercount.read.evaluate import EvaluateOptions
-from undercount.read.segment_tests import find_deviations, find_heterogeneity, find_trend, read_points
+from undercount.read.segment_tests import (
+    find_deviations,
+    find_heterogeneity,
+    find_trend,
+    read_points,
+)
 from undercount.read.segments import split_rows
 
 
@@ -122,15 +127,22 @@ def test_paule_mandel_solves_its_equation():
 
 
 def test_alike_segments_are_pooled_fully_and_unlike_ones_hardly():
-    whole = uc.Estimate(0.1, 0.099, 0.101)
+    whole, few = uc.Estimate(0.1, 0.099, 0.101), dict.fromkeys(range(3), 25)
     alike = {i: uc.Estimate(s, s / 2, 2 * s) for i, s in enumerate([0.1, 0.11, 0.09])}
-    found = pool_shares(alike, whole, ("new",))
+    found = pool_shares(alike, few, whole, ("new",))
     assert found.spread == 0
     assert found.pooled[1].value == pytest.approx(found.pooled["new"].value)
+    assert found.pooled[1].interval == alike[1].interval
     unlike = {i: uc.Estimate(s, 0.98 * s, 1.02 * s) for i, s in enumerate([0.05, 0.1, 0.3])}
-    found = pool_shares(unlike, whole, ("new",))
+    found = pool_shares(unlike, dict.fromkeys(range(3), 1e6), whole, ("new",))
     assert [found.pooled[i].value for i in range(3)] == pytest.approx([0.05, 0.1, 0.3], rel=0.01)
-    assert found.pooled["new"].low < 0.05 < 0.3 < found.pooled["new"].high
+    assert found.pooled["new"].low < 0.05
+    assert found.pooled["new"].high > 0.3
+
+
+def test_no_segment_with_labels_takes_the_whole():
+    whole = uc.Estimate(0.1, 0.05, 0.2)
+    assert pool_shares({}, {}, whole, ("a",)).pooled["a"] == whole
 
 
 def points(values, error, segments=None):

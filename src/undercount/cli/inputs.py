@@ -89,7 +89,9 @@ def read(
         if by and (options["positives"] or not label or not scores):
             raise InputError("--by COLUMN goes with --label COLUMN and --score COLUMN of rows")
         if options.get("second_label"):
-            _refuse(options, ("negative", "unlabeled", "positives", "weight"), "two --label", ONE_MEANS)
+            _refuse(
+                options, ("negative", "unlabeled", "positives", "weight"), "two --label", ONE_MEANS
+            )
         if options["positives"]:
             return _count_two_samples(_read_two_samples(data, options), knots, bool(compact))
         if _names_database(data, options):
@@ -161,9 +163,7 @@ def count_rows(
     return Reading(dict(counted), "single-sample", notes, segments, sources)
 
 
-def _join_sources(
-    rows: Any, first: str, second: str
-) -> tuple[Any, tuple[int, int, int, int]]:
+def _join_sources(rows: Any, first: str, second: str) -> tuple[Any, tuple[int, int, int, int]]:
     """Label the rows that either source found positive, and count what each found."""
     hits = [f"coalesce({quote_name(name)} = 1, FALSE)" for name in (first, second)]
     both, either = " AND ".join(hits), " OR ".join(hits)

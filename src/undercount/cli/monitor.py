@@ -65,7 +65,9 @@ def _monitor(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":
         rows = read_dated(list(data), [options["score"]], columns)
     kept = ~np.isnan(rows[options["score"]])
     if not kept.all():
-        click.echo(f"undercount: {np.count_nonzero(~kept):,} rows without a score left out", err=True)
+        click.echo(
+            f"undercount: {np.count_nonzero(~kept):,} rows without a score left out", err=True
+        )
     if options["observed"] == options["found"]:
         raise InputError("--observed and --found must be two columns")
     named = ("until", "threshold", "period", "baseline", "found_eventually", "risk")

@@ -107,6 +107,7 @@ QUIET = click.option(
 )
 DEBUG = click.option("--debug", is_flag=True, help="Show tracebacks.")
 
+
 def _split_labels(ctx: click.Context, _option: Any, given: tuple[str, ...]) -> str | None:
     """Return the first column of labels, and keep a second one, a source of its own, beside it."""
     if len(given) > 1 and ctx.command.name != "evaluate":

@@ -1,8 +1,8 @@
 """Shares of many segments at once: what each says by itself, drawn towards what all say."""
 
 import math
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,8 +15,8 @@ from undercount.estimate import Estimate
 
 # Shares nearer to 0 or 1 have no log odds that an error could be told on.
 SMALLEST = 1e-4
-# Part of a segment's squared error that is its own at least, however unsure the whole is.
-OWN_PART = 0.25
+# Labels times the variance of the log odds by chance, as simulated segments have it.
+CHANCE = 4.0
 WIDEST_SPREAD = 100.0
 NEEDS = ("random labels", "scores that only positives reach", "segments alike in part")
 
@@ -70,25 +70,28 @@ class SegmentShare:
 
 def pool_shares(
     own: Mapping[Hashable, Estimate],
+    labels: Mapping[Hashable, float],
     overall: Estimate,
     others: tuple[Hashable, ...] = (),
     *,
     confidence_level: float = 0.95,
 ) -> PooledShares:
-    """Draw the shares of segments towards each other, as far as their errors say.
+    """Draw the shares of segments towards each other, as far as the chance of their labels says.
 
-    On the log odds, estimate = truth + an error that all segments share + an error of its own;
-    truths are normal with standard deviation τ. τ² is that of Paule and Mandel (1982), and the
-    interval holds the errors of centre and shrinkage (Morris 1983). The error in common is that of
-    `overall`: an estimator that takes the shape of scores wrongly does so in every segment, and no
-    number of segments averages it away.
+    On the log odds a segment's estimate has a variance of about 4 / labels by chance, and truths
+    are normal with standard deviation τ; τ² is that of Paule and Mandel (1982), the shrinkage that
+    of Morris (1983). Most of the error of a share is none of chance: an estimator that takes the
+    shape of scores wrongly does so in every segment, and no number of segments averages it away.
+    So the value is drawn, and the interval stays the segment's own, made to hold the value.
 
     Parameters
     ----------
     own : mapping
         Segment → its own estimate, with an interval.
+    labels : mapping
+        Segment → its (effective) number of labels.
     overall : Estimate
-        Of all rows together.
+        Of all rows together; the answer where no segment has one.
     others : tuple
         Segments without an estimate of their own; they get the distribution of the others.
     confidence_level : float
@@ -103,33 +106,33 @@ def pool_shares(
     --------
     >>> from undercount import Estimate
     >>> from undercount.prevalence.pooled import pool_shares
-    >>> own = {name: Estimate(s, s / 2, 1.6 * s) for name, s in [("a", 0.1), ("b", 0.2)]}
-    >>> found = pool_shares(own, Estimate(0.15, 0.12, 0.18), others=("c",))
+    >>> own = {name: Estimate(s, s / 2, 1.6 * s) for name, s in [("a", 0.1), ("b", 0.14)]}
+    >>> found = pool_shares(own, {"a": 25, "b": 25}, Estimate(0.12, 0.1, 0.14), others=("c",))
     >>> [round(found.pooled[name].value, 2) for name in "abc"]
-    [0.14, 0.14, 0.14]
+    [0.12, 0.12, 0.12]
     """
     if not own:
-        made = dict.fromkeys(others, overall)
-        return PooledShares({}, made, overall, 0.0)
+        return PooledShares({}, dict.fromkeys(others, overall), overall, 0.0)
     z = float(ndtri((1 + confidence_level) / 2))
-    places = np.array([_on_log_odds(each, z) for each in own.values()])
-    value, error = places.T
-    common = _on_log_odds(overall, z)[1]
-    noise = np.maximum(error**2 - common**2, OWN_PART * error**2)
+    value, down, up = np.array([_on_log_odds(each, z) for each in own.values()]).T
+    noise = np.array([CHANCE / labels[name] for name in own])
     between = spread_between(value, noise)
     weight = 1 / (noise + between)
-    centre = float(weight @ value / weight.sum())
+    centre, of_centre = float(weight @ value / weight.sum()), 1 / float(weight.sum())
     drawn = noise / (noise + between)
-    places = centre + (1 - drawn) * (value - centre)
-    errors = np.sqrt((1 - drawn) * noise + drawn**2 / weight.sum() + common**2)
+    places = expit(centre + (1 - drawn) * (value - centre)).tolist()
     made = {
-        name: _estimate(place, spread, z, confidence_level)
-        for name, place, spread in zip(own, places, errors, strict=True)
-    }
-    of_centre = math.sqrt(1 / weight.sum() + common**2)
-    unseen = _estimate(centre, math.hypot(of_centre, math.sqrt(between)), z, confidence_level)
-    made |= dict.fromkeys(others, unseen)
-    middle = _estimate(centre, of_centre, z, confidence_level)
+        name: replace(
+            found, value=place, low=min(found.low, place), high=max(found.high, place),
+            needs=NEEDS, method="pooled",
+        )
+        for (name, found), place in zip(own.items(), places, strict=True)
+    }  # fmt: skip
+    # The centre is no better known than a segment of the middle; one without labels spreads too.
+    sides = [math.sqrt(float(weight @ side**2) * of_centre) for side in (down, up)]
+    unseen = [math.sqrt(side**2 + between) for side in sides]
+    made |= dict.fromkeys(others, _estimate(centre, unseen, z, confidence_level))
+    middle = _estimate(centre, sides, z, confidence_level)
     return PooledShares(dict(own), made, middle, math.sqrt(between))
 
 
@@ -160,19 +163,16 @@ def spread_between(value: FloatArray, noise: FloatArray) -> float:
     )
 
 
-def _on_log_odds(found: Estimate, z: float) -> tuple[float, float]:
-    """Return the log odds of a share and their error; an end at 0 or 1 tells nothing of it."""
+def _on_log_odds(found: Estimate, z: float) -> tuple[float, float, float]:
+    """Return the log odds of a share and their error to either side."""
     value = float(np.clip(found.value, SMALLEST, 1 - SMALLEST))
     low, high = max(min(found.low, value), SMALLEST), min(max(found.high, value), 1 - SMALLEST)
-    down, up = logit(value) - logit(low), logit(high) - logit(value)
-    if found.low <= SMALLEST and up > 0:
-        down = up
-    elif found.high >= 1 - SMALLEST and down > 0:
-        up = down
-    return float(logit(value)), float(max(down + up, SMALLEST) / (2 * z))
+    down, up = (float(each) / z for each in (logit(value) - logit(low), logit(high) - logit(value)))
+    return float(logit(value)), max(down, SMALLEST), max(up, SMALLEST)
 
 
-def _estimate(place: float, error: float, z: float, confidence_level: float) -> Estimate:
-    low, value, high = expit([place - z * error, place, place + z * error]).tolist()
-    slope = value * (1 - value)
-    return Estimate(value, low, high, slope * error, confidence_level, NEEDS, "pooled")
+def _estimate(place: float, sides: Sequence[float], z: float, confidence_level: float) -> Estimate:
+    low, value, high = expit([place - z * sides[0], place, place + z * sides[1]]).tolist()
+    low = 0.0 if low <= SMALLEST * (1 + SMALLEST) else low
+    error = value * (1 - value) * (sides[0] + sides[1]) / 2
+    return Estimate(value, low, high, error, confidence_level, NEEDS, "pooled")

@@ -2,16 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from undercount.count.arrays import read_labels
 from undercount.errors import InputError, MisfitWarning, SmallSampleWarning, warn
 from undercount.estimate import Estimate, Interval
 from undercount.prevalence.base import Fitted, PrevalenceEstimator
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Positives found by both from which Chapman's estimate is nearly unbiased (Robson and Regier 1964).
 FEWEST_BOTH = 7
@@ -117,7 +119,7 @@ class TwoSources(PrevalenceEstimator):
                 )
             )
         self._sizes = (float(n_first), float(n_second), float(n_both), float(n_rows))
-        self.labels_: NDArray[np.float64] | None = None
+        self.labels_: "NDArray[np.float64] | None" = None
         middle = self._at(math.sqrt(low * high))
         ends = self._at(low).low, self._at(high).high
         fitted = Fitted(
@@ -165,9 +167,13 @@ class TwoSources(PrevalenceEstimator):
                 )
             )
         z = float(ndtri((1 + self.confidence_level) / 2))
-        low, high = 0.0, odds_ratio * -math.log((1 - self.confidence_level) / 2) * max(
-            alone, apart, 1.0
-        ) / (both + 1)
+        low, high = (
+            0.0,
+            odds_ratio
+            * -math.log((1 - self.confidence_level) / 2)
+            * max(alone, apart, 1.0)
+            / (both + 1),
+        )
         if hidden > 0:
             factor = math.exp(z * math.sqrt(math.log1p((error / value) ** 2)))
             low, high = value / factor, value * factor

@@ -305,9 +305,7 @@ def _last_of_baseline(rows: tuple[PeriodRow, ...], asked: str | None) -> str | N
     return mature[(len(mature) - 1) // 2]
 
 
-def _find_alarm(
-    late: LateLabels, flagged: BoolArray, base: BoolArray, risk: float
-) -> Alarm | None:
+def _find_alarm(late: LateLabels, flagged: BoolArray, base: BoolArray, risk: float) -> Alarm | None:
     """Compare what arrives after the baseline with what its precision lets expect."""
     some, later = flagged & base & late.usable_, flagged & ~base
     if not some.any() or not later.any():

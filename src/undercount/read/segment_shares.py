@@ -42,14 +42,16 @@ class SegmentShares:
         for segment in _largest(parts):
             try:
                 with collect_warnings():  # the segment's evaluation tells them
-                    found = shared_share({"": parts[segment]}, **options)[""]
+                    hidden = shared_share({"": parts[segment]}, **options)[""]
             except InputError:  # its row will say so
                 continue
-            own[segment] = as_estimate(found.shares, options["confidence_level"])
+            own[segment] = as_estimate(hidden.shares, options["confidence_level"])
         others = tuple(segment for segment in parts if segment not in own)
         level = options["confidence_level"]
         whole = as_estimate(overall, level)
-        return cls(options, parts, pool_shares(own, whole, others, confidence_level=level))
+        labels = {segment: parts[segment].effective_size("positive") for segment in own}
+        found = pool_shares(own, labels, whole, others, confidence_level=level)
+        return cls(options, parts, found)
 
     def own(self, segment: Hashable) -> Estimate | None:
         """Return what a segment says of its share by itself."""

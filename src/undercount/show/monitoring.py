@@ -63,7 +63,9 @@ def _alarm(found: Monitoring) -> list[str]:
         f"baseline; evidence of a fall {alarm.looks[-1][1]:.2g}, of a rise "
         f"{alarm.looks[-1][2]:.2g} to 1, alarm at {alarm.limit:.0f}"
     )
-    return [textwrap.fill(text, WIDTH, initial_indent=" Alarm             ", subsequent_indent=" " * 19)]
+    return [
+        textwrap.fill(text, WIDTH, initial_indent=" Alarm             ", subsequent_indent=" " * 19)
+    ]
 
 
 def as_json(found: Monitoring) -> str:
