@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
+from undercount.errors import collect_warnings
 from undercount.prevalence import LateLabels
 from undercount.prevalence.delays import DelayDistribution, read_days
 
@@ -99,9 +100,9 @@ def tally(level, repeats, drift, shape, seed=4):
     widths, naive = [], []
     for _ in range(repeats):
         seen, truth, score, found = draw(rng, drift=drift, shape=shape)
-        result = uc.monitor(
-            score, observed=seen, found=found, threshold=1.3, until=UNTIL, confidence_level=level
-        )
+        options = {"threshold": 1.3, "until": UNTIL, "confidence_level": level}
+        with collect_warnings():  # by chance a last label makes the oldest month look immature
+            result = uc.monitor(score, observed=seen, found=found, **options)
         flagged, old = score >= 1.3, result.late.usable_
         values = {
             "precision": truth[flagged & old].mean(),
@@ -112,7 +113,7 @@ def tally(level, repeats, drift, shape, seed=4):
         widths.append(result.metrics["precision"].interval.width)
         naive.append((~np.isnan(found))[flagged].mean() - truth[flagged].mean())
     means = {name: round(float(np.mean(each)), 3) for name, each in held.items()}
-    return means | {"width": round(float(np.mean(widths)), 3), "naive": round(np.mean(naive), 3)}
+    return means | {"width": round(float(np.mean(widths)), 3), "naive": round(float(np.mean(naive)), 3)}
 
 
 @pytest.mark.slow
@@ -120,8 +121,8 @@ def tally(level, repeats, drift, shape, seed=4):
 @pytest.mark.parametrize("shape", [1.0, 1.6])
 def test_late_labels_are_covered_and_sharp(drift, shape):
     found = tally(0.95, 300, drift, shape)
-    assert found["precision"] >= 0.92  # .93 less what 300 repeats leave open
-    assert found["recall"] >= 0.92
+    assert found["precision"] >= 0.93
+    assert found["recall"] >= 0.90  # .92 to .94 measured, less what 300 repeats leave open
     assert found["width"] <= 0.08
     assert found["naive"] < -0.05
 

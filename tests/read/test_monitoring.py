@@ -8,6 +8,7 @@ from scipy.stats import norm
 
 import undercount as uc
 from undercount.cli.main import main
+from undercount.errors import collect_warnings
 
 SPAN, CUT = 460, 1.3
 
@@ -24,9 +25,10 @@ def draw(rng, change=1.0, n=16_000):
 
 def run(rng, change=1.0):
     score, seen, found, share = draw(rng, change)
-    result = uc.monitor(
-        score, observed=seen, found=found, threshold=CUT, until=SPAN, baseline="1970-03"
-    )
+    with collect_warnings():  # by chance a last label makes the oldest month look immature
+        result = uc.monitor(
+            score, observed=seen, found=found, threshold=CUT, until=SPAN, baseline="1970-03"
+        )
     return result, seen, share
 
 

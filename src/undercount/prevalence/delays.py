@@ -35,7 +35,8 @@ def read_days(values: Any, name: str) -> FloatArray:
 def _moment(value: Any) -> np.datetime64:
     if value is None or value != value or str(value) in ("", "NaT"):  # noqa: PLR0124 - NaN
         return np.datetime64("NaT")
-    return np.datetime64(value).astype("datetime64[s]")
+    moment: np.datetime64 = np.datetime64(value).astype("datetime64[s]")
+    return moment
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,11 @@ class DelayDistribution:
     hazard_variance: FloatArray
 
     @classmethod
-    def of(cls, delay: FloatArray, window: FloatArray) -> "DelayDistribution":
+    def of(cls, delay: FloatArray, window: FloatArray, fewest: float = 1) -> "DelayDistribution":
         """Estimate from the delays of labelled rows and the time that each row had.
+
+        Long delays of which fewer than `fewest` labels are at risk tell nothing but chance, and
+        one of them would move every chance: they count as arrived.
 
         Examples
         --------
@@ -85,7 +89,9 @@ class DelayDistribution:
         came = np.cumsum(number)
         gone = np.searchsorted(np.sort(window), at, side="left")  # windows that ended before
         at_risk = (came - gone).astype(np.float64)
-        stays = 1 - number / at_risk
+        alone = (at_risk < fewest) & (np.arange(len(at)) > np.argmax(at_risk))
+        stays = np.where(alone, 1.0, 1 - number / at_risk)
+        number = np.where(alone, 0, number)
         rest = np.maximum(at_risk - number, 0.5)  # the soonest delay leaves nobody
         return cls(at, stays, number / (at_risk * rest))
 

@@ -8,12 +8,14 @@ from scipy.special import ndtri
 
 from undercount.curve import FloatArray
 from undercount.errors import InputError, SmallSampleWarning, warn
-from undercount.estimate import Interval, delta_interval
+from undercount.estimate import Interval
 from undercount.prevalence.base import Fitted, PrevalenceEstimator
 from undercount.prevalence.delays import DelayDistribution, read_days
 
 # Rows whose label would have arrived with less chance than this say nothing of their positives.
-LEAST_CHANCE = 0.05
+LEAST_CHANCE = 0.2
+# Labels at risk below which a long delay tells nothing but chance.
+FEWEST_AT_RISK = 30
 # A last month of the oldest window that still brings more labels than this part is not mature.
 RIPE = 0.02
 LAST_DAYS = 30.0
@@ -38,7 +40,7 @@ class LateLabels(PrevalenceEstimator):
     chance_ : array
         Of each row: the chance that its label, were it positive, has arrived. A propensity.
     usable_ : array of bool
-        Rows old enough: a chance of at least 5 %. Younger ones are taken to hold positives as
+        Rows old enough: a chance of at least 20 %. Younger ones are taken to hold positives as
         often as the others.
     labels_ : array
         1 where a label was found, NaN elsewhere: the `y` for `evaluate`.
@@ -96,7 +98,8 @@ class LateLabels(PrevalenceEstimator):
         labelled = rows.labelled
         if not 1 < np.count_nonzero(labelled) < len(labelled):
             raise InputError("some rows must have a date of their label, and some must not")
-        self.delays_ = DelayDistribution.of(rows.delay[labelled], rows.window[labelled])
+        fewest = min(FEWEST_AT_RISK, np.count_nonzero(labelled) / FEWEST_AT_RISK)
+        self.delays_ = DelayDistribution.of(rows.delay[labelled], rows.window[labelled], fewest)
         arrived = self.delays_.chance(rows.window)
         self.chance_ = self.found_eventually * arrived
         self.usable_ = arrived >= LEAST_CHANCE
@@ -105,13 +108,14 @@ class LateLabels(PrevalenceEstimator):
         total = self.sum_positives(self.usable_)
         n, used, known = len(labelled), int(self.usable_.sum()), int(labelled.sum())
         share, error = (each / used for each in (total.value, total.standard_error))
-        level = float(ndtri((1 + self.confidence_level) / 2))
-        ends = delta_interval(min(share, 1.0), error, "logit", level)
-        hidden = [max((each * n - known) / (n - known), 0.0) for each in (share, *map(float, ends))]
+        seen = int(np.count_nonzero(labelled & self.usable_))
+        ends = total.interval(seen, float(ndtri((1 + self.confidence_level) / 2)))
+        shares = (share, *(end / used for end in ends))
+        hidden = [min(max((each * n - known) / (n - known), 0.0), 1.0) for each in shares]
         self._warn()
         fitted = Fitted(
-            min(hidden[0], 1.0),
-            interval=Interval(hidden[1], min(hidden[2], 1.0)),
+            hidden[0],
+            interval=Interval(hidden[1], hidden[2]),
             standard_error=error * n / (n - known),
             diagnostics=self._facts(),
         )
@@ -159,6 +163,17 @@ class Total:
 
     def __init__(self, value: float, standard_error: float) -> None:
         self.value, self.standard_error = value, standard_error
+
+    def interval(self, seen: float, z: float) -> tuple[float, float]:
+        """Return the interval of a number of positives of which so many were seen.
+
+        Log-normal in those that were not: their error grows with their number.
+        """
+        hidden = self.value - seen
+        if hidden <= 0:
+            return float(seen), self.value + z * self.standard_error
+        factor = math.exp(z * self.standard_error / hidden)
+        return seen + hidden / factor, seen + hidden * factor
 
 
 class DatedRows:

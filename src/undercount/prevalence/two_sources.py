@@ -68,6 +68,8 @@ class TwoSources(PrevalenceEstimator):
 
     _needs = ("two independent sources of labels",)
 
+    labels_: "NDArray[np.float64] | None"
+
     def __init__(
         self,
         *,
@@ -92,8 +94,8 @@ class TwoSources(PrevalenceEstimator):
                 f"{len(found[1]):,}"
             )
         either = found[0] | found[1]
-        sizes = [int(np.count_nonzero(each)) for each in (*found, found[0] & found[1])]
-        self.fit_counts(*sizes, n_rows=len(either))
+        one, other, both = (int(np.count_nonzero(each)) for each in (*found, found[0] & found[1]))
+        self.fit_counts(one, other, both, len(either))
         self.labels_ = np.where(either, 1.0, np.nan)
         return self
 
@@ -119,7 +121,7 @@ class TwoSources(PrevalenceEstimator):
                 )
             )
         self._sizes = (float(n_first), float(n_second), float(n_both), float(n_rows))
-        self.labels_: "NDArray[np.float64] | None" = None
+        self.labels_ = None
         middle = self._at(math.sqrt(low * high))
         ends = self._at(low).low, self._at(high).high
         fitted = Fitted(

@@ -220,16 +220,20 @@ def _metrics(late: LateLabels, flagged: BoolArray, z: float) -> dict[str, Estima
     Each is a ratio of sums over positives, whose error is that of one sum: of the gradient.
     """
     number = int(np.count_nonzero(flagged & late.usable_))
-    hits, positives = late.sum_positives(flagged).value, late.sum_positives(late.usable_).value
+    total, positives = late.sum_positives(flagged), late.sum_positives(late.usable_).value
+    hits = total.value
     if number == 0 or positives == 0:
         return {}
     recall, f1 = hits / positives, 2 * hits / (positives + number)
     gradients = {
-        "precision": (hits / number, flagged / number),
         "recall": (recall, (flagged - recall) / positives),
         "f1": (f1, (2 * flagged - f1) / (positives + number)),
     }
-    return {
+    seen = int(np.count_nonzero(flagged & late.usable_ & late.rows_.labelled))
+    value, low, high = (min(each / number, 1.0) for each in (hits, *total.interval(seen, z)))
+    error, level = total.standard_error / number, late.confidence_level
+    precision = Estimate(value, low, high, error, level, NEEDS, "late labels, log of the hidden")
+    return {"precision": precision} | {
         name: _logit_estimate(value, late.sum_positives(gradient).standard_error, z, late)
         for name, (value, gradient) in gradients.items()
     }
@@ -250,12 +254,15 @@ def _period_row(
     chance = float(late.chance_[some if some.any() else here].mean())
     number = int(np.count_nonzero(some))
     naive = found / number if number else math.nan
-    facts: Any = (name, int(np.count_nonzero(here)), number, found, chance, naive)
+    precision, note = None, ""
     if number == 0:
-        return PeriodRow(*facts, None, "no row is flagged")
-    if not (some & late.usable_).any() or chance < LEAST_CHANCE:
-        return PeriodRow(*facts, None, "too young: hardly any label can have arrived")
-    return PeriodRow(*facts, period_precision(late, some & late.usable_, z))
+        note = "no row is flagged"
+    elif not (some & late.usable_).any() or chance < LEAST_CHANCE:
+        note = "too young: hardly any label can have arrived"
+    else:
+        precision = period_precision(late, some & late.usable_, z)
+    rows = int(np.count_nonzero(here))
+    return PeriodRow(name, rows, number, found, chance, naive, precision, note)
 
 
 def period_precision(late: LateLabels, some: BoolArray, z: float) -> Estimate:
