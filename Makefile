@@ -19,11 +19,14 @@ BIN := .venv/bin
 	$(BIN)/python -m pip install --quiet --editable '.[test,lint]' --editable ./reproductions
 	touch $@
 
-# The browser tests need Chromium; without it they are skipped, and say so.
+# The browser tests need Chromium, those of accessibility axe-core besides; without them they are
+# skipped, and say so.
 .venv/browser: .venv/pip
 	command -v chromium >/dev/null || command -v google-chrome >/dev/null \
 	  || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1 \
 	  || echo "*** Chromium could not be installed: the browser tests will be skipped ***"
+	npm install --silent --no-save --no-package-lock --prefix .venv axe-core@4.10.3 \
+	  || echo "*** axe-core could not be installed: accessibility will not be tested ***"
 	touch $@
 
 # Counts inside a database are tested on a real PostgreSQL, likewise.
@@ -57,7 +60,7 @@ lint: .venv/test
 test validity test-oldest: export OMP_NUM_THREADS = 1
 test validity test-oldest: export OPENBLAS_NUM_THREADS = 1
 
-test: lint .venv/browser .venv/database
+test: lint docs .venv/browser .venv/database
 	$(BIN)/python -m pytest -n auto -m 'not slow' --cov --cov-report=term:skip-covered
 
 # The oldest versions that pyproject.toml allows, in an environment of their own.
@@ -83,7 +86,7 @@ reproduce: .venv/reproduce
 	$(BIN)/undercount reproduce $(ARGS)
 
 docs: .venv/docs
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: .venv/bench
 	for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

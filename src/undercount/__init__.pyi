@@ -10,6 +10,10 @@ from .assume.labelled import labelled_curve as labelled_curve
 from .assume.labelled import naive_curve as naive_curve
 from .assume.mixture import mixture_curve as mixture_curve
 from .assume.propensity import propensity_curve as propensity_curve
+from .assume.review_sheet import read_reviews as read_reviews
+from .assume.reviews import ReviewDesign as ReviewDesign
+from .assume.reviews import Reviews as Reviews
+from .assume.reviews import review_curve as review_curve
 from .assume.selection.model import SelectionModel as SelectionModel
 from .count.counts_file import align_counts as align_counts
 from .count.counts_file import load_counts as load_counts
@@ -40,6 +44,10 @@ from .read.intervals.labelling_bias import biased_auc as biased_auc
 from .read.intervals.labelling_bias import biased_recall as biased_recall
 from .read.monitoring import Monitoring as Monitoring
 from .read.monitoring import monitor as monitor
+from .read.plan import ReviewPlan as ReviewPlan
+from .read.plan import design_reviews as design_reviews
+from .read.plan import plan_reviews as plan_reviews
+from .read.plan_rows import plan_rows as plan_rows
 from .read.requirement import Verdict as Verdict
 from .read.scorers import make_scorer as make_scorer
 from .read.segments import Evaluations as Evaluations

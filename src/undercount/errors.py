@@ -285,6 +285,10 @@ CHECKS = {
     "warned": ("UC012", "what the estimators warned of while the table was made"),
     "flagged": ("UC013", "does the threshold flag some rows, and not all?"),
     "scale": ("UC014", "is a threshold of 0.5 meant for a chance of being labelled?"),
+    "labels-and-reviews": (
+        "UC015",
+        "do the labelled positives score like the positives that reviews found?",
+    ),
 }
 CODES = {name: code for name, (code, _) in CHECKS.items()}
 

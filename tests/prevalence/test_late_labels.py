@@ -113,7 +113,10 @@ def tally(level, repeats, drift, shape, seed=4):
         widths.append(result.metrics["precision"].interval.width)
         naive.append((~np.isnan(found))[flagged].mean() - truth[flagged].mean())
     means = {name: round(float(np.mean(each)), 3) for name, each in held.items()}
-    return means | {"width": round(float(np.mean(widths)), 3), "naive": round(float(np.mean(naive)), 3)}
+    return means | {
+        "width": round(float(np.mean(widths)), 3),
+        "naive": round(float(np.mean(naive)), 3),
+    }
 
 
 @pytest.mark.slow

@@ -246,12 +246,6 @@ def test_a_short_truth_is_called_truth(rows):
         )
 
 
-def test_shares_are_needed(rows):
-    _, probability, y, _ = rows
-    with pytest.raises(uc.InputError, match="give prevalence"):
-        uc.displays.RocDisplay.from_predictions(y, probability, unlabeled=-1)
-
-
 def test_without_matplotlib_the_message_says_what_to_install():
     code = (
         "import sys; sys.modules['matplotlib'] = None; sys.modules['matplotlib.pyplot'] = None\n"
@@ -275,6 +269,32 @@ def test_calibration_takes_the_column_of_class_one():
         y, model.predict_proba(X)[:, 2], unlabeled=-1, unlabeled_prevalence=0.01
     )
     assert made.frame()["score"].tolist() == asked.frame()["score"].tolist()
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_every_display_is_made_of_an_evaluation_and_takes_a_style(display, rows):
+    _, probability, y, _ = rows
+    evaluation = uc.evaluate(y, probability, unlabeled=-1, name="mine")
+    made = display.from_evaluation(evaluation)
+    alike = display.from_predictions(y, probability, unlabeled=-1)  # estimated there as well
+    for name, column in made.frame().items():
+        np.testing.assert_allclose(column, alike.frame()[name], atol=1e-9)
+    axes = made.plot(color="#123456", linewidth=3)
+    assert any(line.get_color() == "#123456" for line in axes.get_lines())
+    assert "mine" in (made.name, *(text.get_text() for text in axes.get_legend().get_texts()))
+    plt.close(axes.figure)
+
+
+def test_the_band_of_an_evaluation_carries_the_interval_of_its_share(rows):
+    _, probability, y, _ = rows
+    estimated = uc.evaluate(y, probability, unlabeled=-1)
+    share = estimated.shares.unlabeled_prevalence
+    known = uc.evaluate(y, probability, unlabeled=-1, unlabeled_prevalence=share)
+    wide, narrow = (
+        uc.displays.PrecisionRecallDisplay.from_evaluation(each).band()
+        for each in (estimated, known)
+    )
+    assert np.mean(wide["high"] - wide["low"]) > 1.2 * np.mean(narrow["high"] - narrow["low"])
 
 
 def test_costs_and_net_benefit_are_those_of_the_evaluation():

@@ -13,9 +13,11 @@ from undercount.cli.count import count, merge
 from undercount.cli.demo import demo
 from undercount.cli.evaluate import evaluate
 from undercount.cli.explain import explain
+from undercount.cli.guide import guide
 from undercount.cli.interrupt import INTERRUPTED, STOPPED
 from undercount.cli.monitor import monitor
 from undercount.cli.options import DEBUG
+from undercount.cli.plan import plan
 from undercount.cli.prevalence import prevalence
 from undercount.cli.select import select
 from undercount.cli.streams import neutralise
@@ -91,8 +93,8 @@ def reproduce(**_options: Any) -> int:
     )
 
 
-COMMANDS = (
-    evaluate, demo, prevalence, compare, count, merge, select, monitor, reproduce, explain,
-)  # fmt: skip
-for command in COMMANDS:
+for command in (
+    evaluate, plan, demo, prevalence, compare, count, merge, select, monitor,
+    reproduce, explain, guide,
+):  # fmt: skip
     commands.add_command(command)

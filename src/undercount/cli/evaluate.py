@@ -1,5 +1,7 @@
 """Evaluate files of scores and labels, and judge what is required of them."""
 
+import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,11 +17,14 @@ from undercount.cli.options import (
     DATA,
     OddsType,
     TopType,
+    data_name,
     database_options,
     gate_options,
     interval_options,
     output_options,
     reading_options,
+    review_arguments,
+    review_options,
     share_arguments,
     share_options,
 )
@@ -38,6 +43,7 @@ if TYPE_CHECKING:
 @database_options
 @share_options
 @interval_options
+@review_options
 @click.option(
     "--threshold",
     "thresholds",
@@ -67,12 +73,16 @@ if TYPE_CHECKING:
 def evaluate(data: tuple[str, ...], **options: Any) -> int:
     """Evaluate the scores of DATA (CSV, TSV, Parquet, JSON lines, globs, - or a counts file)."""
     from undercount.cli.inputs import read  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.read.metric_name import parse_metric  # noqa: PLC0415
 
     options["threshold"] = _one_threshold(options.pop("thresholds"))
     requirements = read_requirements(options, options["threshold"])
     knots = [r.threshold for r in requirements if r.threshold is not None]
     knots += [options["threshold"]] if options["threshold"] is not None else []
+    verdicts = read_verdicts(options["reviews"])
+    if verdicts is not None:
+        knots += verdicts.knots
     chosen = [parse_metric(text).threshold for text in options["metrics"]]
     knots += [threshold for threshold in chosen if threshold is not None]
     # With impure labels average precision and intervals need every score.
@@ -81,7 +91,19 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
         options |= share_of_sources(reading.sources, options)
     if options["by"]:
         return evaluate_by(reading, requirements, options)
-    evaluations = _evaluate(reading, options)
+    if verdicts is not None:
+        verdicts.check(reading.counts)
+        before = _evaluate_alone(reading, options) if prints(options) else []
+        options["verdicts"] = verdicts.reviews
+    evaluations = [
+        replace(each, origin=_origin(data, each.name, options))
+        for each in _evaluate(reading, options)
+    ]
+    if verdicts is not None:
+        reading.notes.extend(verdicts.notes(before, evaluations))
+    if requirements:
+        evaluations = [replace(each, claim=requirements[0]) for each in evaluations]
+    options["data_name"] = data_name(data or (options["positives"], options["unlabeled"]))
     write_evaluations(evaluations, reading.notes, options)
     return report_verdict(_judge(evaluations, requirements), options)
 
@@ -100,6 +122,20 @@ def share_of_sources(sources: tuple[int, int, int, int], options: dict[str, Any]
     for warning in found:
         click.echo(f"undercount: {warning}", err=True)
     return {"unlabeled_prevalence": share}
+
+
+def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
+    """Write the data and columns of a model as the command line names them."""
+    if (
+        options["label"] is None or not data
+    ):  # counts, two files, a database: nothing to choose from
+        return ""
+    words = [*data, "--label", options["label"], "--score", name]
+    if options["unlabeled"] is not None:
+        words += ["--unlabeled", options["unlabeled"]]
+    if options["negative"] is not None:
+        words += ["--negative", f"{options['negative']:g}"]
+    return shlex.join(words)
 
 
 def _one_threshold(given: tuple[float, ...]) -> float | None:
@@ -124,11 +160,20 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
             prevalence_interval=options["prevalence_interval"],
             n_resamples=options["n_resamples"],
             progress=tell if resampling else None,
+            **review_arguments(options),
             top=options.get("top"),
             metrics=list(options.get("metrics") or ()) or None,
             **share_arguments(options, reading.sampling),
         )
     return list(made.values())
+
+
+def _evaluate_alone(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
+    """Evaluate without the reviews, to show what they changed; nothing if that cannot be done."""
+    try:
+        return _evaluate(reading, {**options, "labels": None, "sequential": False})
+    except InputError:  # too few labels, say
+        return []
 
 
 def write_evaluations(
@@ -152,7 +197,8 @@ def write_evaluations(
     if options["html"]:
         from undercount.show.page.page import write_page  # noqa: PLC0415
 
-        write_page(evaluations, options["html"])
+        about = {"title": options.get("title") or "", "data": options.get("data_name", "")}
+        write_page(evaluations, options["html"], story=options.get("story", ()), **about)
         if options["html"] != "-" and not options["quiet"]:
             click.echo(f"wrote {options['html']}", err=True)
     if prints(options):

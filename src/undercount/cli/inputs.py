@@ -23,7 +23,7 @@ from undercount.count.frames import check_columns, count_scores, open_frame
 from undercount.count.groups import is_nan
 from undercount.count.paths import expand_paths
 from undercount.count.queries import ROWS, collect
-from undercount.count.sources import open_source
+from undercount.count.sources import Source, open_source
 from undercount.count.sql import quote_name
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
@@ -57,12 +57,17 @@ class Reading:
 
 @dataclass(frozen=True)
 class ModelColumns:
-    """Hold rows: labels (1, 0, NaN), the scores of each column, and how they were sampled."""
+    """Hold rows: labels (1, 0, NaN), the scores of each column, and how they were sampled.
+
+    `place` is where each row stood in its file before rows without a score were dropped.
+    """
 
     labels: FloatArray
     scores: dict[str, FloatArray]
     sampling: str
     notes: list[str]
+    weights: FloatArray | None = None
+    place: NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,7 @@ def read(
             data,
             label,
             scores,
-            unlabeled=_unlabeled_value(options),
+            unlabeled=unlabeled_value(options),
             negative=options["negative"],
             weight=options["weight"],
             by=by,
@@ -139,36 +144,31 @@ def count_rows(
     with open_source(paths, [*numbers, *by]) as source:
         try:
             relation = relation_of(source, numbers, list(by))
-            total = relation.count("*").fetchall()[0][0]
-            if total == 0:
-                raise InputError(f"{source.place} has no rows")
-            missing = " OR ".join(
-                f"{quote_name(s)} IS NULL OR isnan({quote_name(s)}::DOUBLE)" for s in scores
-            )
-            kept, sources = relation.filter(f"NOT ({missing})"), None
+            sources = None
             if second_label:
-                kept, sources = _join_sources(kept, label, second_label)
+                relation, sources = _join_sources(relation, scores, label, second_label)
                 label = EITHER
-            found = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
-            coding, note = infer_coding(dict(found), unlabeled, negative)
+            rows = find_rows(source, relation, label, scores)
+            coding, note = infer_coding(rows.labels, unlabeled, negative)
             note = note if sources is None else _source_words(sources)
-            dropped = total - sum(number for _, number in found)
             columns = {"label": label, "weight": weight, "unlabeled": coding}
             options = {"compact": True, **columns, **options}
-            counted = count_scores(kept, score=list(scores), **options)
-            segments = _count_segments(kept, scores, by, options)
+            counted = count_scores(rows.scored, score=list(scores), **options)
+            segments = _count_segments(rows.scored, scores, by, options)
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error, {label: RECODE})
-    notes = [read_words(total, dropped), note]
-    return Reading(dict(counted), "single-sample", notes, segments, sources)
+    return Reading(dict(counted), "single-sample", [rows.words, note], segments, sources)
 
 
-def _join_sources(rows: Any, first: str, second: str) -> tuple[Any, tuple[int, int, int, int]]:
-    """Label the rows that either source found positive, and count what each found."""
+def _join_sources(
+    rows: Any, scores: Sequence[str], first: str, second: str
+) -> tuple[Any, tuple[int, int, int, int]]:
+    """Label the rows that either source found positive; count what each found, of scored rows."""
     hits = [f"coalesce({quote_name(name)} = 1, FALSE)" for name in (first, second)]
     both, either = " AND ".join(hits), " OR ".join(hits)
     counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in (*hits, both))
-    found = rows.aggregate(f"{counts}, count(*)").fetchall()[0]
+    scored = " AND ".join(f"NOT coalesce(isnan({quote_name(s)}::DOUBLE), TRUE)" for s in scores)
+    found = rows.filter(scored).aggregate(f"{counts}, count(*)").fetchall()[0]
     joined = rows.project(f"*, CASE WHEN {either} THEN 1 END AS {quote_name(EITHER)}")
     return joined, (found[0], found[1], found[2], found[3])
 
@@ -190,6 +190,31 @@ def _count_segments(
     columns = by[0] if len(by) == 1 else list(by)
     found: Any = count_scores(rows, score=list(scores), by=columns, **options)
     return {name: dict(parts) for name, parts in found.items()}
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """Hold the rows of files that have a score, what labels they carry, and what was read."""
+
+    scored: duckdb.DuckDBPyRelation
+    labels: dict[Any, int]
+    words: str
+
+
+def find_rows(
+    source: Source, relation: duckdb.DuckDBPyRelation, label: str, scores: Sequence[str]
+) -> ScoredRows:
+    """Leave out the rows without a score, and look which labels the others have."""
+    total = relation.count("*").fetchall()[0][0]
+    if total == 0:
+        raise InputError(f"{source.place} has no rows")
+    missing = " OR ".join(
+        f"{quote_name(s)} IS NULL OR isnan({quote_name(s)}::DOUBLE)" for s in scores
+    )
+    kept = relation.filter(f"NOT ({missing})")
+    found = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
+    dropped = total - sum(number for _, number in found)
+    return ScoredRows(kept, dict(found), read_words(total, dropped))
 
 
 def _names_database(data: tuple[str, ...], options: dict[str, Any]) -> bool:
@@ -219,7 +244,7 @@ def _count_database(options: dict[str, Any], by: Sequence[str], **how: Any) -> R
         values = dict(zip(found[label].tolist(), found[ROWS].tolist(), strict=True))
         if total == 0:
             raise InputError(f"{options['table'] or 'the query'} has no rows")
-        coding, note = infer_coding(values, _unlabeled_value(options), options["negative"])
+        coding, note = infer_coding(values, unlabeled_value(options), options["negative"])
         columns = {"label": label, "weight": weight, "unlabeled": coding}
         counted = count_scores(kept.to_native(), score=scores, **columns, **how)
         segments = _count_segments(kept.to_native(), scores, by, {**columns, **how})
@@ -240,21 +265,23 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     _refuse_counts(data)
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN --score COLUMN")
-    found = read_numbers(data, [label, *scores], {label: RECODE})
+    weight = options["weight"]
+    numbers = list(dict.fromkeys([label, *scores, *([weight] if weight else [])]))
+    found = read_numbers(data, numbers, {label: RECODE})
     kept = _complete(found, scores)
     labels = found[label][kept]
-    values, numbers = np.unique(labels, return_counts=True)
+    values, times = np.unique(labels, return_counts=True)
     coding, note = infer_coding(
-        dict(zip(values.tolist(), numbers.tolist(), strict=True)),
-        _unlabeled_value(options),
+        dict(zip(values.tolist(), times.tolist(), strict=True)),
+        unlabeled_value(options),
         options["negative"],
     )
     if coding is not None:
         labels = np.where(labels == coding, np.nan, labels)
     notes = [read_words(len(kept), len(kept) - len(labels)), note]
-    return ModelColumns(
-        labels, {name: found[name][kept] for name in scores}, "single-sample", notes
-    )
+    chosen = {name: found[name][kept] for name in scores}
+    weights = found[weight][kept] if weight else None
+    return ModelColumns(labels, chosen, "single-sample", notes, weights, np.flatnonzero(kept))
 
 
 def _complete(columns: dict[str, FloatArray], names: Sequence[str]) -> NDArray[np.bool_]:
@@ -385,7 +412,7 @@ def _list_labels(values: dict[float, int], missing: int) -> str:
     return f"the label column holds {{{shown}}}"
 
 
-def _unlabeled_value(options: dict[str, Any]) -> float | None:
+def unlabeled_value(options: dict[str, Any]) -> float | None:
     """Read the label value that means unlabeled."""
     text = options["unlabeled"]
     try:

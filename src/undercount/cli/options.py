@@ -1,7 +1,8 @@
 """Options that several commands share."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -90,6 +91,7 @@ SEED = click.option(
     help="Seed of resampling.",
 )
 HTML = click.option("--html", type=click.Path(dir_okay=False), help="Write the live report.")
+TITLE = click.option("--title", help="What the report is called.")
 JSON = click.option(
     "--json",
     "json_file",
@@ -149,8 +151,6 @@ database_options = _options(
     click.option("--table", help="Table of the database."),
     click.option("--query", help="SELECT of the database, instead of a table."),
 )
-# Hidden because it does not work there: whoever tries it is told why.
-unweighted_options = _options(*_columns, click.option("--weight", hidden=True), *_codings)
 share_options = _options(
     click.option(
         "--prevalence",
@@ -193,6 +193,7 @@ interval_options = _options(
 )
 output_options = _options(
     HTML,
+    TITLE,
     JSON,
     click.option(
         "--markdown",
@@ -202,6 +203,37 @@ output_options = _options(
     CSV,
     QUIET,
 )
+
+
+review_options = _options(
+    click.option(
+        "--reviews",
+        multiple=True,
+        metavar="FILE",
+        help="Answered review file of undercount plan; repeat for parts of one plan.",
+    ),
+    click.option(
+        "--labels",
+        type=click.Choice(["any", "random"]),
+        help="Whether reviews alone carry the answer (any), or with labels taken for random.",
+    ),
+    click.option(
+        "--sequential",
+        is_flag=True,
+        help="Intervals that hold at every look while verdicts come in; wider.",
+    ),
+    click.option(
+        "--audited",
+        is_flag=True,
+        help="The rows labelled 1 or 0 are a random sample of all rows that somebody verified.",
+    ),
+)
+
+
+def data_name(data: Sequence[str | None]) -> str:
+    """Name what was read by its files, without their folders; nothing if there are none."""
+    files = ["standard input" if path == "-" else Path(path).name for path in data if path]
+    return ", ".join(dict.fromkeys(files))
 
 
 gate_options = _options(
@@ -243,3 +275,9 @@ def share_arguments(options: dict[str, Any], sampling: str) -> dict[str, Any]:
         "sampling": options["sampling"] or sampling,
         "random_state": options["seed"],
     }
+
+
+def review_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments of `evaluate` that review options and verdicts give."""
+    given = {name: options[name] for name in ("labels", "sequential", "audited") if options[name]}
+    return {"reviews": options["verdicts"], **given} if "verdicts" in options else given

@@ -22,6 +22,7 @@ HEAVY_TIES = 0.2
 SATURATED = 0.05
 # Recovered rates may leave [0, 1] by this many standard errors of chance.
 EXPLAINED = 4.0
+REVIEW = "review the unlabeled rows that say most, or verify a random sample and pass its share"
 
 
 def checklist(
@@ -52,7 +53,7 @@ def checklist(
                 CODES["identified"],
                 "warn",
                 "the scores separate the classes too little to say how many positives are hidden",
-                "verify a random sample of unlabeled rows and pass the share found",
+                REVIEW,
             )
         )
     return tuple(checks)
@@ -176,7 +177,7 @@ def _agreement(estimates: Mapping[str, Estimate], share: float) -> Check:
         "warn",
         message + ". They disagree, so trust the interval more than the estimate, and neither if "
         "these scores are unlike the simulated ones",
-        "verify a random sample of unlabeled rows and pass the share found",
+        REVIEW,
     )
 
 

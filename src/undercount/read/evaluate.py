@@ -1,6 +1,6 @@
 """One call for "how good is my model really?", for one model or for several on the same rows."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, TypedDict, Unpack, cast, overload
@@ -9,6 +9,7 @@ import numpy as np
 
 from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import TARGETS, Target
+from undercount.assume.reviews import CrossedCells, Reviews, audit_reviews, check_scores
 from undercount.count.arrays import read_pair, read_weights
 from undercount.count.columns import backend_of, is_eager, is_frame, take_columns
 from undercount.count.frames import count_scores
@@ -16,7 +17,7 @@ from undercount.count.kernel.array_library import is_tensor
 from undercount.count.tensors import device_rows
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, check_choice, collect_warnings, named
+from undercount.errors import CODES, InputError, check_choice, collect_warnings, named
 from undercount.estimate import check_confidence_level
 from undercount.read.checks import (
     checklist,
@@ -28,9 +29,11 @@ from undercount.read.checks import (
 )
 from undercount.read.evaluation import Evaluation, MetricRow, read_threshold
 from undercount.read.flagged_check import flagged_check
-from undercount.read.hidden_share import HiddenShare, shared_share
+from undercount.read.hidden_share import HiddenShare, refuse_shares, reviewed_share, shared_share
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
 from undercount.read.labelled_chance import EVEN, scale_check
+from undercount.read.review_differences import plan_model
+from undercount.read.reviewed import Labels, Reviewed
 from undercount.read.segment_shares import SegmentShares, overall_options
 from undercount.read.segments import (
     Evaluations,
@@ -41,6 +44,8 @@ from undercount.read.segments import (
 )
 from undercount.shares import SAMPLINGS, Sampling
 
+# Checks that suppose random labels.
+OF_RANDOM_LABELS = {CODES[name] for name in ("fit", "naive-above", "leak", "few-labels")}
 UNLABELED = -1  # as `read_labels` codes it
 PROBE_ROWS = 1000  # of a frame elsewhere, to tell what is wrong with it
 
@@ -66,6 +71,10 @@ class EvaluateOptions(TypedDict, total=False):
     prevalence_interval: PrevalenceInterval | None
     n_resamples: int
     progress: Progress | None
+    reviews: Reviews | None
+    labels: Labels | None
+    sequential: bool
+    audited: bool
 
 
 @overload
@@ -103,6 +112,10 @@ def evaluate(
     prevalence_interval: PrevalenceInterval | None = None,
     n_resamples: int = 200,
     progress: Progress | None = None,
+    reviews: Reviews | None = None,
+    labels: Labels | None = None,
+    sequential: bool = False,
+    audited: bool = False,
 ) -> Evaluation | Evaluations:
     """Evaluate a classifier from its scores and incomplete labels.
 
@@ -163,10 +176,24 @@ def evaluate(
         Resamples for the last two; each estimates the share anew, some 25 ms.
     progress : callable, optional
         Told the share of the resamples that is done.
+    reviews : Reviews, optional
+        Verdicts on rows that `plan_reviews` chose. They tell the share of hidden positives and
+        every metric, so that no prevalence is given; `y` is that of the plan.
+    labels : {"any", "random"}, optional
+        With reviews, what to suppose of the labels: "any" nothing, "random" that they are a random
+        sample of the positives, which is sharper. By default random unless the reviews reject it;
+        `Evaluation.reviewed` has both answers.
+    sequential : bool
+        With reviews, whether intervals shall hold at every look at once while verdicts come in, so
+        that one may stop when they are narrow enough; they are about 1.5 times as wide.
+    audited : bool
+        Whether the rows known in `y`, of both classes, are a random sample of all rows that
+        somebody verified. They then tell every metric; no prevalence is given.
 
     Notes
     -----
-    Assumes: labelled positives are a random sample of all positives.
+    Assumes: labelled positives are a random sample of all positives (with reviews and
+    ``labels="any"``: nothing of the labels).
     Wrong when: some positives are more likely to be labelled than others; `break_even` says how
     large such a bias a conclusion survives.
 
@@ -202,16 +229,22 @@ def evaluate(
         "n_resamples": n_resamples,
         "progress": progress,
     }
+    verdicts = {"reviews": reviews, "labels": labels, "sequential": sequential, "audited": audited}
+    edges = () if reviews is None else reviews.design.edges
     columns = label is not None or (isinstance(score, str) and is_frame(y))
     name = name or (str(score) if columns else "score")
     if by is not None or isinstance(y, Mapping):
+        if any(verdicts.values()):
+            raise InputError(f"{named('by')} does not go with reviews yet", argument="by")
         rows = SegmentedRows(y, score, label if columns else None, unlabeled, sample_weight)
         return evaluate_segments(name, rows.count(by, threshold, compact=pure), **options)
     if columns:
-        model = count_column(y, label, score, unlabeled, sample_weight, threshold, compact=pure)
+        model = count_column(
+            y, label, score, unlabeled, sample_weight, threshold, edges, compact=pure
+        )
     else:
-        model = count_model(y, score, unlabeled, sample_weight, threshold, compact=pure)
-    return evaluate_models({name: model}, **options)[name]
+        model = count_model(y, score, unlabeled, sample_weight, threshold, edges, compact=pure)
+    return evaluate_models({name: model}, **options, **verdicts)[name]
 
 
 def check_name(name: object) -> None:
@@ -229,6 +262,12 @@ class CountedModel:
     recount: "RecountableRows | RecountableFrame | None" = None
     backend: str = ""
 
+    def reviews_of(self, reviews: Reviews) -> Reviews:
+        """Return the reviews, whose scores must be those of these rows."""
+        if not isinstance(self.recount, RecountableRows):
+            return reviews
+        return check_scores(reviews, self.recount.scores)
+
 
 def evaluate_models(
     models: Mapping[str, CountedModel],
@@ -236,8 +275,13 @@ def evaluate_models(
     sampling: Sampling = "single-sample",
     target: Target | None = None,
     confidence_level: float = 0.95,
+    random_state: int | None = 0,
     top: float | None = None,
     metrics: Sequence[str] | None = None,
+    reviews: Reviews | None = None,
+    labels: Labels | None = None,
+    sequential: bool = False,
+    audited: bool = False,
     **options: Any,
 ) -> dict[str, Evaluation]:
     """Evaluate models on the same rows, which have one share of hidden positives.
@@ -246,8 +290,8 @@ def evaluate_models(
     ----------
     models : mapping
         Name of each model → its counts.
-    sampling, target, confidence_level, top, metrics, **options
-        As in `evaluate`.
+    sampling, target, confidence_level, random_state, top, metrics, reviews, labels, **options
+        As in `evaluate`. Reviews have the scores of the first model.
     """
     check_confidence_level(confidence_level)
     check_choice("sampling", sampling, SAMPLINGS)
@@ -256,15 +300,70 @@ def evaluate_models(
     for model in models.values():
         model.counts.require("positive", "unlabeled")
     target = target or ("dataset" if sampling == "single-sample" else "population")
-    hidden = shared_share(
-        {name: model.counts for name, model in models.items()},
-        sampling=sampling,
-        target=target,
-        confidence_level=confidence_level,
-        **options,
-    )
-    wanted = Wanted(target, confidence_level, top, metrics)
-    return {name: _evaluate(name, model, hidden[name], wanted) for name, model in models.items()}
+    counts = {name: model.counts for name, model in models.items()}
+    about: dict[str, Any] = {"sampling": sampling, "target": target}
+    about["confidence_level"] = confidence_level
+    wanted = Wanted(target, confidence_level, top, metrics, random_state)
+    if audited:
+        if reviews is not None or sampling == "case-control":
+            raise InputError(
+                f"{named('audited')} rows are a random sample of all rows: pass neither "
+                f"{named('reviews')} nor {named('sampling', repr('case-control'))}",
+                argument="audited",
+            )
+        found_rows = {
+            name: Reviewed(each, audit_reviews(each), "any", **about, audited=True)
+            for name, each in counts.items()
+        }
+    elif reviews is None:
+        if labels is not None or sequential:
+            raise InputError(
+                f"{named('labels')} and {named('sequential')} go with {named('reviews')}"
+            )
+        hidden = shared_share(counts, **about, random_state=random_state, **options)
+        return {
+            name: _evaluate(name, model, hidden[name], wanted) for name, model in models.items()
+        }
+    else:
+        found_rows = _reviewed(models, reviews, labels, **about)
+    refuse_shares(options)
+    found = {}
+    for name, each in found_rows.items():
+        reviewed = replace(each, sequential=sequential)
+        share = reviewed_share(counts, reviewed)
+        found[name] = _evaluate(name, models[name], share, wanted, reviewed)
+    return found
+
+
+def _reviewed(
+    models: Mapping[str, CountedModel], reviews: Reviews, labels: Labels | None, **about: Any
+) -> dict[str, Reviewed]:
+    """Read the reviews by each model; those of several models rest on reviews alone."""
+    if len(models) == 1:
+        ((name, model),) = models.items()
+        return {name: Reviewed(model.counts, model.reviews_of(reviews), labels, **about)}
+    if labels == "random":
+        raise InputError(
+            f"models are compared by {named('reviews')} alone: labels tell how positives are "
+            "spread over the scores of each model, not which of them both models find; pass "
+            f"{named('labels', repr('any'))}",
+            argument="labels",
+        )
+    rows = {name: cast("RecountableRows", model.recount) for name, model in models.items()}
+    planned = plan_model(reviews, {name: each.scores for name, each in rows.items()})
+    plan = Reviewed(models[planned].counts, reviews, "any", **about)
+    pool = np.flatnonzero(rows[planned].labels == UNLABELED)
+
+    def crossed(name: str) -> Callable[[ScoreCounts], CrossedCells]:
+        cells, plan_scores = plan.cells(plan.counts), rows[planned].scores
+        return lambda counts: CrossedCells.of(counts, rows[name].scores, cells, plan_scores, pool)
+
+    return {
+        name: plan
+        if name == planned
+        else Reviewed(model.counts, reviews, "any", **about, crossed=crossed(name))
+        for name, model in models.items()
+    }
 
 
 def evaluate_segments(
@@ -291,7 +390,8 @@ def evaluate_segments(
     whole = {name: segments.overall}
     overall = evaluate_models(whole, target=target, top=top, metrics=metrics, **asked)[name]
     shares = SegmentShares.of(parts, overall.shares, {**options, "target": overall.target})
-    wanted = Wanted(overall.target, overall.confidence_level, top, metrics)
+    seed = options.get("random_state")
+    wanted = Wanted(overall.target, overall.confidence_level, top, metrics, seed)
     shown = segment_metrics(metrics, segments.overall.threshold)
 
     def make(segment: Hashable, *, whole: bool = True) -> Evaluation:
@@ -315,9 +415,16 @@ class Wanted(NamedTuple):
     confidence_level: float
     top: float | None
     metrics: Sequence[str] | None
+    random_state: int | None
 
 
-def _bare(name: str, model: CountedModel, hidden: HiddenShare, wanted: Wanted) -> Evaluation:
+def _bare(
+    name: str,
+    model: CountedModel,
+    hidden: HiddenShare,
+    wanted: Wanted,
+    reviewed: Reviewed | None = None,
+) -> Evaluation:
     """Put together what is known, without table and checks."""
     return Evaluation(
         model.counts,
@@ -336,18 +443,28 @@ def _bare(name: str, model: CountedModel, hidden: HiddenShare, wanted: Wanted) -
         model.recount,
         hidden.resamples,
         hidden.model,
+        random_state=wanted.random_state,
         naive_curve=naive_curve(model.counts),
+        reviewed=reviewed,
         backend=model.backend,
     )
 
 
-def _evaluate(name: str, model: CountedModel, hidden: HiddenShare, wanted: Wanted) -> Evaluation:
+def _evaluate(
+    name: str,
+    model: CountedModel,
+    hidden: HiddenShare,
+    wanted: Wanted,
+    reviewed: Reviewed | None = None,
+) -> Evaluation:
     """Make the table of one model, then its checks."""
-    made = _bare(name, model, hidden, wanted)
+    made = _bare(name, model, hidden, wanted, reviewed)
     with collect_warnings() as warned:  # they become checks
         made = replace(made, rows=_rows(made, wanted.metrics))
         if wanted.top is not None:
             made = replace(made, top_rows=made.at(top=wanted.top))
+    # What the scores of labelled rows allow says nothing where reviews alone carry the answer.
+    alone = reviewed is not None and reviewed.labels == "any"
     checks = [
         *checklist(
             model.counts,
@@ -359,6 +476,10 @@ def _evaluate(name: str, model: CountedModel, hidden: HiddenShare, wanted: Wante
         ),
         naive_check(made.rows, hidden.shares),
     ]
+    if alone:
+        checks = [check for check in checks if check.code not in OF_RANDOM_LABELS]
+    if reviewed is not None:
+        checks.append(reviewed.check())
     if hidden.by_negatives:
         checks.append(negatives_check(model.counts))
     if model.threshold is not None:
@@ -415,6 +536,7 @@ def count_model(
     unlabeled: float | None,
     sample_weight: Any,
     threshold: float | None,
+    edges: Sequence[float] | FloatArray = (),
     *,
     compact: bool,
 ) -> CountedModel:
@@ -423,7 +545,7 @@ def count_model(
         threshold = read_threshold(threshold)
     if isinstance(y, ScoreCounts):
         return CountedModel(y, threshold)
-    knots = () if threshold is None else (float(threshold),)
+    knots = (*map(float, edges), *(() if threshold is None else (float(threshold),)))
     away = device_rows(y, score, sample_weight) if is_tensor(score) or is_tensor(y) else None
     if away is not None:
         held = away.copy()
@@ -457,6 +579,7 @@ def count_column(
     unlabeled: float | None,
     weight: Any,
     threshold: float | None,
+    edges: Sequence[float] | FloatArray = (),
     *,
     compact: bool,
 ) -> CountedModel:
@@ -466,11 +589,11 @@ def count_column(
         found = take_columns(frame, names)
         weights = None if weight is None else found[weight]
         model = count_model(
-            found[names[0]], found[score], unlabeled, weights, threshold, compact=compact
+            found[names[0]], found[score], unlabeled, weights, threshold, edges, compact=compact
         )
         return replace(model, backend=backend_of(frame))
     columns = {"label": label, "score": score, "weight": weight, "unlabeled": unlabeled}
-    knots = () if threshold is None else (float(threshold),)
+    knots = (*map(float, edges), *(() if threshold is None else (float(threshold),)))
     # Every score is kept only where it must be: None lets the engine decide.
     rows = RecountableFrame(frame, {**columns, "compact": True if compact else None}, knots)
     try:

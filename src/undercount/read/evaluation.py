@@ -29,8 +29,11 @@ from undercount.read.requirement import (
     Requirement,
     Verdict,
     judge_requirement,
+    parse_requirement,
     parse_requirements,
 )
+from undercount.read.reviewed import Reviewed
+from undercount.read.reviewed_search import ReviewedSearch
 from undercount.read.sensitivity import (
     AREAS,
     CHANCE,
@@ -40,6 +43,7 @@ from undercount.read.sensitivity import (
     metric_value,
     sweep,
 )
+from undercount.read.verdict import ClaimVerdict, judge_claim
 from undercount.shares import Shares
 
 if TYPE_CHECKING:
@@ -53,7 +57,7 @@ FORMS = {
     "document": "undercount.show.document:as_document",
     "markdown": "undercount.show.tables:as_markdown",
     "latex": "undercount.show.tables:as_latex",
-    "snippet": "undercount.show.tables:as_snippet",
+    "frame": "undercount.show.page.page:as_frame",
     "text": "undercount.show.text:as_text",
     "html": "undercount.show.page.page:write_page",
     "comparison json": "undercount.show.comparison:as_json",
@@ -64,6 +68,11 @@ FORMS = {
     "segments html": "undercount.show.segments:write_page",
     "monitoring json": "undercount.show.monitoring:as_json",
     "monitoring text": "undercount.show.monitoring:as_text",
+    "comparison markdown": "undercount.show.comparison_tables:as_markdown",
+    "comparison latex": "undercount.show.comparison_tables:as_latex",
+    "comparison csv": "undercount.show.comparison_tables:as_csv",
+    "comparison snippet": "undercount.show.comparison_tables:as_snippet",
+    "comparison page": "undercount.show.page.comparison:write_comparison",
 }
 
 
@@ -75,9 +84,9 @@ def read_threshold(threshold: object) -> float:
     return found
 
 
-def render(form: str, *subject: Any) -> Any:
+def render(form: str, *subject: Any, **options: Any) -> Any:
     """Draw a result in a form of the table above."""
-    return pkgutil.resolve_name(FORMS[form])(*subject)
+    return pkgutil.resolve_name(FORMS[form])(*subject, **options)
 
 
 TOP_METRICS = ("precision", "recall", "lift")
@@ -148,12 +157,20 @@ class Evaluation:
         The whole calculation resampled, if it was asked for.
     share_model : str
         The model from whose scores the share was estimated: the sharpest on these rows.
+    claim : Requirement, optional
+        What `verdict` judges; None for a round number below the leading one. See `claiming`.
+    random_state : int, optional
+        The seed of estimators and resampling.
     naive_curve : OperatingCurve
         The curve that calls every unlabeled row negative.
+    reviewed : Reviewed, optional
+        What reviewed rows say, with and without random labels; the table is that of its headline.
     top_rows : tuple of MetricRow
         Precision, recall and lift of so many rows of the highest scores, if they were asked for.
     backend : str
         The library of the frame that was read, in which `to_frame` answers; empty for arrays.
+    origin : str
+        Data and columns as a command line names them; empty if there was none.
 
     Examples
     --------
@@ -183,24 +200,55 @@ class Evaluation:
     recount: Callable[[list[float]], ScoreCounts] | None = field(default=None, repr=False)
     resamples: Resamples | None = field(default=None, repr=False)
     share_model: str = ""
+    claim: Requirement | None = None
+    random_state: int | None = None
     naive_curve: OperatingCurve = field(kw_only=True, repr=False)
+    reviewed: Reviewed | None = field(default=None, kw_only=True, repr=False)
     backend: str = field(default="", kw_only=True, repr=False)
     top_rows: tuple[MetricRow, ...] = field(default=(), kw_only=True)
+    origin: str = field(default="", kw_only=True)
 
     @cached_property
     def curve(self) -> OperatingCurve:
         """The recovered curve."""
+        if self.reviewed is not None:
+            return self.reviewed.curve()
         return mixture_curve(self.counts, self.shares)
 
     @cached_property
     def _every_point(self) -> OperatingCurve:
         """The recovered points at every threshold, also those outside the unit square."""
+        if self.reviewed is not None:
+            return self.curve
         return mixture_curve(self.counts, self.shares, clean=False)
 
     @cached_property
     def bounds(self) -> CurveBounds:
         """The worst and best curve that data and prevalence allow."""
+        self._suppose_random("bounds of the curve", "the band and intervals have what is open")
         return bound_curve(self.counts, self.shares, confidence_level=self.confidence_level)
+
+    @property
+    def share_given(self) -> bool:
+        """Whether the user gave the share, so that nothing here says it is right."""
+        return self.interval == "" and not self.share_estimates
+
+    @property
+    def share_limit(self) -> float:
+        """The one limit of the hidden share: the scores rule out more, at the confidence level.
+
+        The smaller of `largest_share` and `upper_bound`.
+        """
+        return float(self.shares.clip(min(self.largest_share, self.upper_bound)))
+
+    @cached_property
+    def verdict(self) -> ClaimVerdict:
+        """What may be said of the claim."""
+        return judge_claim(self)
+
+    def claiming(self, text: str) -> "Evaluation":
+        """Return the same with a claim to judge, such as "precision >= 0.6"."""
+        return replace(self, claim=parse_requirement(text, self.threshold))
 
     def at(
         self, threshold: float | None = None, *, top: float | None = None
@@ -214,7 +262,7 @@ class Evaluation:
             return self._top_rows(top)
         if top is not None or threshold is None:
             raise InputError(f"give either a {named('threshold')} or {named('top')}")
-        return self.metric_rows(POINT_METRICS, threshold, self._answering(threshold))
+        return self.metric_rows(POINT_METRICS, threshold, self.counts_at(threshold))
 
     def _top_rows(self, top: float) -> tuple[MetricRow, ...]:
         """Estimate the metrics of the highest rows beside the values that count labels alone."""
@@ -269,7 +317,7 @@ class Evaluation:
                     f"{name.metric}@0.5 say",
                     argument="metrics",
                 )
-            counts = self.counts if threshold is None else self._answering(threshold)
+            counts = self.counts_at(threshold)
             rows += self.metric_rows((name.metric,), threshold, counts)
         return tuple(rows)
 
@@ -281,14 +329,19 @@ class Evaluation:
         reading: Any = naive if threshold is None else naive.at(threshold)
         pure = self.shares.label_purity == 1 and self.shares.label_purity_interval is None
         bounded = pure and counts.n_negative == 0 and naive.roc_auc >= CHANCE
+        # Where reviews alone lead, the labels are no fair sample: only counted rows bound anything.
+        alone = self.reviewed is not None and self.reviewed.labels == "any"
         rows = []
         for metric in metrics:
             value = float(getattr(reading, metric))
             estimate = self._estimate(counts, metric, threshold)
             bound = value if bounded and grows(metric, value, self.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
+            if alone and not certain:
+                bound = None
             if certain:
-                estimate = replace(estimate, low=max(estimate.low, value))
+                ends = {end: max(getattr(estimate, end), value) for end in ("value", "low", "high")}
+                estimate = replace(estimate, **ends)
             rows.append(MetricRow(metric, threshold, value, estimate, bound, certain))
         return tuple(rows)
 
@@ -301,7 +354,7 @@ class Evaluation:
         beta: float = 1.0,
     ) -> Estimate:
         """Estimate one metric with its interval; `beta` is the number that some metrics take."""
-        counts = self.counts if threshold is None else self._answering(threshold)
+        counts = self.counts_at(threshold)
         known = threshold in (None, self.threshold)  # what it would warn of is among the checks
         with collect_warnings() if known else nullcontext():
             return self._estimate(counts, metric, threshold, top=top, beta=beta)
@@ -310,6 +363,8 @@ class Evaluation:
         self, counts: ScoreCounts, metric: str, threshold: float | None, **place: Any
     ) -> Estimate:
         """Estimate one metric, the interval of an estimated share added as it was asked."""
+        if self.reviewed is not None:
+            return self.reviewed.estimate(metric, threshold, counts=counts, **place)
         options: dict[str, Any] = {
             "threshold": threshold,
             "target": self.target,
@@ -382,6 +437,8 @@ class Evaluation:
         if requirement.threshold is not None:
             checks.append(flagged_check(self.counts, requirement.threshold))
         outcome, why = judge_requirement(requirement, estimate, checks, warned)
+        if outcome == "met" and replace(self, claim=requirement).verdict.light == "unsupported":
+            outcome, why = "inconclusive", "no share of hidden positives that the scores allow fits"
         return Judgement(self.name, requirement, outcome, estimate, why, tuple(warned))
 
     def estimates(self) -> dict[str, Estimate]:
@@ -422,10 +479,14 @@ class Evaluation:
 
     def point(self, threshold: float) -> OperatingPoint:
         """Return the recovered point at a threshold, without intervals."""
-        return mixture_curve(self._answering(threshold), self.shares, clean=False).at(threshold)
+        if self.reviewed is not None:
+            return self.reviewed.curve(counts=self.counts_at(threshold)).at(threshold)
+        return mixture_curve(self.counts_at(threshold), self.shares, clean=False).at(threshold)
 
-    def _answering(self, threshold: float) -> ScoreCounts:
-        """Return counts that can be split at the threshold, counting once more if they must."""
+    def counts_at(self, threshold: float | None) -> ScoreCounts:
+        """Return counts that can be split at a threshold, counting once more if they must."""
+        if threshold is None:
+            return self.counts
         threshold = read_threshold(threshold)
         try:
             self._every_point.at(threshold)
@@ -439,8 +500,10 @@ class Evaluation:
         self, metric: str, over: Over = "prevalence", threshold: float | None = None
     ) -> dict[str, FloatArray]:
         """Follow a metric along the prevalence, threshold, purity or labelling bias (gamma)."""
+        if over == "threshold" and self.reviewed is not None:
+            return self.reviewed.sweep(metric)
         threshold = self.threshold if threshold is None else threshold
-        counts = self.counts if threshold is None else self._answering(threshold)
+        counts = self.counts_at(threshold)
         options: dict[str, Any] = {
             "target": self.target,
             "confidence_level": self.confidence_level,
@@ -449,8 +512,9 @@ class Evaluation:
 
     def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
         """Find the least hidden share and the largest labelling bias at which metric >= value."""
+        self._suppose_random("a break-even share", "ask by require() whether the metric holds")
         threshold = self.threshold if threshold is None else threshold
-        counts = self.counts if threshold is None else self._answering(threshold)
+        counts = self.counts_at(threshold)
         return break_even(
             counts,
             self.shares,
@@ -460,6 +524,14 @@ class Evaluation:
             target=self.target,
             confidence_level=self.confidence_level,
         )
+
+    def _suppose_random(self, what: str, instead: str) -> None:
+        """Refuse a question that random labels answer where reviews alone are believed."""
+        if self.reviewed is not None and self.reviewed.labels == "any":
+            raise InputError(
+                f"{what} would suppose that labels are random, and the reviews speak for "
+                f"themselves here: {instead}"
+            )
 
     def calibrated_threshold(self, chance: float = 0.5) -> float:
         """Return the score of rows with this chance of being positive, if scores are of labels.
@@ -500,10 +572,14 @@ class Evaluation:
         Notes
         -----
         Assumes: the prevalence. Choosing the best of many thresholds on these rows flatters it;
-        `gain` is corrected for that by drawing labels anew, the point's own metrics are not.
+        `gain` is corrected for that by drawing labels (with reviews alone: verdicts) anew, the
+        point's own metrics are not.
         Wrong when: few rows are labelled.
         """
-        search = ThresholdSearch(self.counts, self.shares, self.target, self.confidence_level)
+        about = self.counts, self.shares, self.target, self.confidence_level
+        search = ThresholdSearch(*about)
+        if self.reviewed is not None and self.reviewed.labels == "any":
+            search = ReviewedSearch(*about, cells=self.reviewed.cells(self.counts))
         over = self.threshold if over is None else over
         return search.best(Goal.of(metric, at_least, cost), over)
 
@@ -599,9 +675,22 @@ class Evaluation:
         """Write the table as LaTeX."""
         return str(render("latex", self))
 
-    def to_html(self, path: "str | Path") -> None:
-        """Write the live report, whole or not at all; it has its own choice of metrics."""
-        render("html", [self], path)
+    def to_html(
+        self, path: "str | Path", *, title: str = "", data: str = "", date: str | None = None
+    ) -> None:
+        """Write the live report, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        title, data : str
+            What the report is called, and the rows; by default the name of the score, and nothing.
+        date : str, optional
+            The date on top, such as "2026-01-31"; by default that of SOURCE_DATE_EPOCH, which
+            makes the same bytes on any day, or else today's.
+        """
+        render("html", [self], path, title=title, data=data, date=date)
 
     def __str__(self) -> str:
         return str(render("text", self))
@@ -610,7 +699,7 @@ class Evaluation:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return str(render("snippet", self))
+        return str(render("frame", [self]))
 
 
 def grows(metric: str, naive: float, shares: Shares) -> bool:

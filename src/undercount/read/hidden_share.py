@@ -37,6 +37,7 @@ from undercount.read.intervals.resampled import (
     resample_calculation,
     share_interval,
 )
+from undercount.read.reviewed import Reviewed
 from undercount.read.sensitivity import AREAS
 from undercount.shares import Sampling, Shares, read_shares, refuse_other_purity
 
@@ -46,6 +47,8 @@ Models: TypeAlias = Mapping[str, ScoreCounts]
 DEFAULT_INTERVAL: PrevalenceInterval = "calibrated"
 # Labels of either class from which known negatives tell the share better than the scores' shape.
 FEWEST_OF_BOTH = 30
+# Below this AUC of labelled against unlabeled rows many hidden positives and poor scores look alike.
+LEAST_AREA = 0.6
 # Halvings of a share until it fits; the last one moves it by less than rounding.
 _HALVINGS = 40
 # AUC of labelled against unlabeled rows above which the score may contain the label itself.
@@ -153,6 +156,33 @@ confidence_level, random_state, prevalence_interval, n_resamples, progress
         asked = named_values[0], target, confidence_level
         found[name] = _as_given(models, shares, *asked, limits, warned)
     return found
+
+
+def refuse_shares(given: Mapping[str, Any]) -> None:
+    """Refuse shares beside reviews, which tell them, and impure labels, which they do not."""
+    for name in ("prevalence", "unlabeled_prevalence", "label_frequency", "prevalence_interval"):
+        if given.get(name) is not None:
+            raise InputError(
+                f"{named('reviews')} tell how many positives are hidden; leave {named(name)} out",
+                argument=name,
+            )
+    if given.get("label_purity", 1.0) != 1:
+        raise InputError(
+            f"{named('reviews')} of unlabeled rows cannot tell which labels are wrong; leave "
+            f"{named('label_purity')} out",
+            argument="label_purity",
+        )
+
+
+def reviewed_share(models: Models, reviewed: Reviewed) -> HiddenShare:
+    """Take the share of hidden positives from reviewed rows; limits rest on random labels."""
+    source = f"{reviewed.n_answered:,} {'audited' if reviewed.audited else 'reviewed'} rows"
+    if reviewed.labels == "any":
+        return HiddenShare(reviewed.shares(), source, 1.0, 1.0)
+    limits, shares = ShareLimits.of(models, reviewed.confidence_level), reviewed.shares()
+    largest, bound = limits.shown(1.0)
+    share = shares.unlabeled_prevalence
+    return HiddenShare(shares, source, max(largest, share), max(bound, share))
 
 
 def _check_request(kind: str | None, estimator: Any) -> None:
@@ -289,6 +319,8 @@ def _estimate(
     if len(fit.models) > 1 and counts.auc("positive", "unlabeled") >= LEAKED:
         warned.append(_leaked(name))
     shares = _fit_in(fit, fitted.estimate(), warned)
+    if estimator is None and counts.auc("positive", "unlabeled") < LEAST_AREA:
+        shares = _open_low_end(shares)
     resamples = None
     if kind != "calibrated":
         resamples = resample_calculation(
@@ -320,6 +352,15 @@ def _estimate(
     return {
         each: replace(found, resamples=resamples if each == name else None) for each in fit.models
     }
+
+
+def _open_low_end(shares: Shares) -> Shares:
+    """Let the interval begin at 0 where the scores hardly tell labelled from unlabeled rows.
+
+    Either nearly all unlabeled rows are positive, or the scores are poor: nothing tells which.
+    """
+    span = shares.unlabeled_prevalence_interval
+    return shares if span is None else shares.with_interval(0.0, span.high)
 
 
 def _fitted(fit: _Fit, counts: ScoreCounts, estimator: Any) -> Any:
@@ -490,7 +531,10 @@ def _cut(shares: Shares, limits: ShareLimits) -> Shares:
         return shares
     purity = shares.label_purity_interval
     purest = purity.high if purity else shares.label_purity
-    most = max(value, purest * limits.bound)
+    most = purest * limits.bound
+    if purity is None and purest == 1:  # the one limit that is shown
+        most = min(most, limits.largest_share(purest))
+    most = max(value, most)
     return shares if span.high <= most else shares.with_interval(span.low, most)
 
 

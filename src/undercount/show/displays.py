@@ -1,6 +1,7 @@
 """Curves, sensitivity, scores and calibration as displays: columns, and a drawing of them.
 
-A display is made from counts and shares, from labels and scores, or from a fitted classifier.
+A display is made from an evaluation, from counts and shares, from labels and scores, or from a
+fitted classifier.
 """
 
 import inspect
@@ -17,6 +18,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
 from undercount.errors import InputError, collect_warnings
 from undercount.read.decisions import cost_weight
+from undercount.read.evaluate import RecountableRows, evaluate
 from undercount.read.evaluation import Evaluation
 from undercount.read.intervals.heads import HeadCounts, two_sided_z, wilson_share
 from undercount.read.intervals.threshold_intervals import threshold_interval
@@ -32,7 +34,7 @@ N_GROUPS = 10
 
 
 class Display:
-    """Base of the displays: three ways to make one, and where it is drawn."""
+    """Base of the displays: four ways to make one, and where it is drawn."""
 
     @classmethod
     def from_counts(
@@ -40,6 +42,14 @@ class Display:
     ) -> Self:
         """Make the display from counts and shares."""
         raise NotImplementedError
+
+    @classmethod
+    def from_evaluation(cls, evaluation: Evaluation, *, truth: Any = None) -> Self:
+        """Make the display of an evaluation, its share and the share's interval included."""
+        counts, again = evaluation.counts, evaluation.recount
+        if counts.compact and isinstance(again, RecountableRows):
+            counts = replace(again, compact=False)([])
+        return cls.from_counts(counts, evaluation.shares, name=evaluation.name, truth=truth)
 
     @classmethod
     def from_predictions(
@@ -52,7 +62,10 @@ class Display:
         truth: Any = None,
         **shares: Any,
     ) -> Self:
-        """Make the display from labels and scores; shares as in `evaluate`, truth if known."""
+        """Make the display from labels and scores; shares as in `evaluate`, truth if known.
+
+        Without a share it is estimated, as `evaluate` does, and its interval is drawn.
+        """
         _refuse_unknown(f"{cls.__name__}.from_predictions", shares)
         if truth is not None and len(truth) != len(score):
             raise InputError(
@@ -60,8 +73,8 @@ class Display:
             )
         counts = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
         given = read_shares(counts, **shares)
-        if given is None:
-            raise InputError("give prevalence, unlabeled_prevalence or label_frequency")
+        if given is None:  # estimated, with its interval
+            given = evaluate(counts, **shares).shares
         if truth is not None:
             truth = labelled_curve(ScoreCounts.from_rows(truth, score))
         return cls.from_counts(counts, given, name=name, truth=truth)
@@ -81,8 +94,11 @@ class Display:
             return estimator.decision_function(X)
         return _positive_chance(estimator, X)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw on the axes given, or on new ones; matplotlib is imported only now."""
+    def plot(self, ax: Any = None, **style: Any) -> Any:
+        """Draw on the axes given, or on new ones; matplotlib is imported only now.
+
+        `style` is matplotlib's for the main line: color, linewidth, label, linestyle …
+        """
         if ax is None:
             try:
                 import matplotlib.pyplot as plt  # noqa: PLC0415 - optional
@@ -91,11 +107,11 @@ class Display:
                     "plots need matplotlib, which is not installed; pip install 'undercount[plot]'"
                 ) from None
             ax = plt.subplots()[1]
-        self._draw(ax)
+        self._draw(ax, style)
         ax.legend()
         return ax
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         raise NotImplementedError
 
 
@@ -185,16 +201,17 @@ class CurveDisplay(Display):
     def _height(self, grid: FloatArray, curve: OperatingCurve) -> FloatArray:
         return _along(grid, getattr(curve, self.x), getattr(curve, self.y))
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         if band := self.band():
-            axes.fill_between(*band.values(), alpha=0.2, label="95 % bounds")
-        axes.plot(*self.frame().values(), "-", label=self.name)
-        for other, style, label in (
+            colour = {"color": style["color"]} if "color" in style else {}
+            axes.fill_between(*band.values(), alpha=0.2, label="95 % bounds", **colour)
+        axes.plot(*self.frame().values(), **{"linestyle": "-", "label": self.name, **style})
+        for other, kind, label in (
             (self.naive, "--", "unlabeled = negative"),
             (self.truth, ":", "truth"),
         ):
             if other is not None:
-                axes.plot(getattr(other, self.x), getattr(other, self.y), style, label=label)
+                axes.plot(getattr(other, self.x), getattr(other, self.y), kind, label=label)
         axes.set(xlabel=self.labels[0], ylabel=self.labels[1], xlim=(0, 1), ylim=(0, 1.02))
 
 
@@ -340,10 +357,10 @@ class SensitivityDisplay(ColumnsDisplay):
         marks = {"taken": shares.unlabeled_prevalence, "largest": largest}
         return cls(sweep(counts, shares, metric, threshold=threshold), marks, name)
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         """Draw the metric, the share taken, and the largest share that the data allow."""
         share, metric = self.columns
-        axes.plot(self.columns[share], self.columns[metric], label=self.name)
+        axes.plot(self.columns[share], self.columns[metric], **{"label": self.name, **style})
         axes.axvline(self.marks["taken"], linestyle="--", label="taken")
         axes.axvspan(self.marks["largest"], 1, alpha=0.15, label="ruled out")
         axes.set(xlabel="share of positives among the unlabeled", ylabel=metric, ylim=(0, 1.02))
@@ -392,8 +409,8 @@ class DecisionDisplay(ColumnsDisplay):
         up = np.maximum(0.0, np.max(moved, axis=0)) if moved else 0.0
         return value, value - np.hypot(value - low, down), value + np.hypot(high - value, up)
 
-    def _draw_band(self, axes: Any, x: str, y: str) -> None:
-        axes.plot(self.columns[x], self.columns[y], label=self.name)
+    def _draw_band(self, axes: Any, x: str, y: str, style: dict[str, Any]) -> None:
+        axes.plot(self.columns[x], self.columns[y], **{"label": self.name, **style})
         axes.fill_between(self.columns[x], self.columns["low"], self.columns["high"], alpha=0.2)
 
 
@@ -440,9 +457,9 @@ class CostDisplay(DecisionDisplay):
         columns = {"threshold": counts.score[places - 1], "cost": value, "low": low, "high": high}
         return cls(columns, marks, name)
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         """Draw the cost with its band, and those of flagging none and all."""
-        self._draw_band(axes, "threshold", "cost")
+        self._draw_band(axes, "threshold", "cost", style)
         for flagged, cost in self.marks.items():
             axes.axhline(cost, linestyle="--", linewidth=1, label=f"flag {flagged}")
         axes.set(xlabel="threshold", ylabel="cost of errors a row")
@@ -497,9 +514,9 @@ class NetBenefitDisplay(DecisionDisplay):
         columns["all"] = prevalence - (1 - prevalence) * exchange
         return cls(columns, {}, name)
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         """Draw the curve with its band, flagging all, and none."""
-        self._draw_band(axes, "chance", "net_benefit")
+        self._draw_band(axes, "chance", "net_benefit", style)
         axes.plot(self.columns["chance"], self.columns["all"], linestyle="--", label="flag all")
         axes.axhline(0.0, color="black", linewidth=1, label="flag none")
         top = float(np.nanmax(self.columns["high"]))
@@ -535,15 +552,16 @@ class HistogramDisplay(ColumnsDisplay):
         _, columns["negative"] = recovered_rates(labelled, unlabeled, shares)
         return columns, {"width": float(edges[1] - edges[0])}
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         """Draw the three shares of rows in each bin; negative bars show misfit."""
         left, width = self.columns["left"], self.marks["width"]
         axes.bar(
             left, self.columns["unlabeled"], width, align="edge", alpha=0.35, label="unlabeled"
         )
-        for column, style in (("labelled", "-"), ("negative", "--")):
+        lines = {"labelled": {"linestyle": "-", **style}, "negative": {"linestyle": "--"}}
+        for column, look in lines.items():
             label = "implied negatives" if column == "negative" else column
-            axes.step(left, self.columns[column], style, where="post", label=label)
+            axes.step(left, self.columns[column], **{"where": "post", "label": label, **look})
         axes.set(xlabel=self.name, ylabel="share of rows")
 
 
@@ -609,12 +627,13 @@ class CalibrationDisplay(ColumnsDisplay):
             )
         return _positive_chance(estimator, X)
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         """Draw the groups beside the diagonal of perfect calibration."""
         axes.plot([0, 1], [0, 1], ":", color="gray", label="perfect")
         score, share = self.columns["score"], self.columns["positive_share"]
         reach = share - self.columns["low"], self.columns["high"] - share
-        axes.errorbar(score, share, reach, fmt="o-", capsize=3, label=self.name)
+        look = {"fmt": "o-", "capsize": 3, "label": self.name, **style}
+        axes.errorbar(score, share, reach, **look)
         axes.set(xlabel="score", ylabel="share of positives")
 
 

@@ -14,14 +14,13 @@ from undercount.count.arrays import amount
 from undercount.count.atomic_file import write_text
 from undercount.estimate import Estimate
 from undercount.read.segments import Evaluations, SegmentRow, hidden_share
-from undercount.show.comparison import p_words
 from undercount.show.document import as_document, plain, write_document
 from undercount.show.page.page import load_template, policy_hash, read_asset
 from undercount.show.tables import MARKDOWN_SPECIAL, escape
 from undercount.show.text import WIDTH, line, metric_title, percent, value_words
 
 SCHEMA = "undercount/segments/1"
-SIGNIFICANT = 0.05
+SIGNIFICANT, SMALLEST_P = 0.05, 0.0001
 NAME, NUMBER, CELL = 14, 9, 25
 ALL = "all rows"
 # Where the middle two thirds of segments lie: one standard deviation to either side.
@@ -99,6 +98,11 @@ def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
 
 def _differ(p_value: float) -> str:
     return "segments differ" if p_value < SIGNIFICANT else "no sign that segments differ"
+
+
+def p_words(value: float) -> str:
+    """Write a p-value, with no more digits than the tail deserves."""
+    return "< 0.0001" if value < SMALLEST_P else f"{value:.2g}"
 
 
 def _signed(found: Estimate) -> str:

@@ -12,6 +12,7 @@ TABATABAEI = (
     "Tabatabaei et al. 2020, Estimating the F1 score for learning from positive and unlabeled"
 )
 AUL = "AUL is a better optimization metric in PU learning, 2021"
+KERNEL = "Ramaswamy, Scott and Tewari 2016, Mixture proportion estimation"
 COOK = "Cook 2016, ROC curves and nonrandom data"
 
 # metric → (what it is, formula, reference); what it needs is a fact of the metric
@@ -207,6 +208,102 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "how rows were chosen for a look",
         f"{COOK}; Begg and Greenes 1983",
     ),
+    "claim": (
+        "What the verdict judges: one metric and a goal, such as precision ≥ 60 %.",
+        "the first --require, the field on the page, or a round number below the estimate",
+        "a threshold, for metrics that have one",
+        "documentation, The live report",
+    ),
+    "robust": (
+        "A verdict: the claim holds for every share of hidden positives that the scores allow.",
+        "the interval at each share from 0 to the ruled-out limit lies on the right side",
+        "random labels",
+        "documentation, The live report",
+    ),
+    "supported by reviews": (
+        "A verdict: reviewed rows say that the claim holds, whatever the share of hidden ones.",
+        "the interval that reviews give lies on the right side",
+        "right verdicts on rows that a plan drew",
+        "documentation, The live report",
+    ),
+    "reviews leave it open": (
+        "A verdict: the interval that reviews give holds values on both sides of the goal.",
+        "low < goal < high",
+        "more reviews: undercount plan --reviews FILE --budget N",
+        "documentation, The live report",
+    ),
+    "if": (
+        "A verdict: a share was given, and the claim holds there; nothing says it is right.",
+        "the interval at the share given lies on the right side; beside it how far it may move",
+        "random labels, the share given",
+        "documentation, The live report",
+    ),
+    "depends on the prevalence": (
+        "A verdict: the claim holds in part of the share's interval, or not at every share below.",
+        "the interval at some share of the interval lies on the right side",
+        "a better known share: verify unlabeled rows",
+        "documentation, The live report",
+    ),
+    "not supported": (
+        "A verdict: the claim holds nowhere in the share's interval, or a check forbids any.",
+        "no interval lies on the right side; or a check fails, or the score knows the label",
+        "another claim or threshold, or what the check asks for",
+        "documentation, The live report",
+    ),
+    "ruled out": (
+        "The one limit of the share of hidden positives: the scores allow no more.",
+        "the smaller of an upper confidence bound and the share at which the ROC AUC is 1",
+        "random labels",
+        f"{JAIN}; the bound of prevalence's ROC slope",
+    ),
+    "threshold": (
+        "Rows with at least this score are flagged.",
+        "score ≥ threshold",
+        "a choice; best_threshold finds one",
+        "documentation, Evaluate",
+    ),
+    "calibration": (
+        "The share of positives among rows of about the same score.",
+        "labelled share of the group / label frequency (single-sample)",
+        "random labels, prevalence",
+        JAIN,
+    ),
+    "reviews": (
+        "Unlabeled rows that somebody looked at because a plan drew them, with the verdicts.",
+        "hidden positives = Σ m + Σ over reviewed rows (verdict - m) / chance, m a guess",
+        "right verdicts; nothing of the labels",
+        "model-assisted survey estimation: Särndal, Swensson and Wretman 1992",
+    ),
+    "plan": (
+        "Which unlabeled rows to look at, best first; any beginning of it is a valid sample.",
+        "strata of the score; reviews in each as spread of a verdict × what it moves the goal",
+        "scores; a guess of the hidden share, which only makes it sharper",
+        "Neyman 1934 (optimum allocation)",
+    ),
+    "stratum": (
+        "A range of scores from which rows to review are drawn at random.",
+        "strata are narrow where a verdict says much, and cut at the threshold",
+        "scores",
+        "Neyman 1934",
+    ),
+    "chance": (
+        "How likely a row was to be chosen for review; a verdict stands for 1/chance rows.",
+        "reviews in the stratum / unlabeled rows in the stratum",
+        "the plan",
+        "Horvitz and Thompson 1952",
+    ),
+    "half-width": (
+        "Half the width of an interval: the ± behind a value.",
+        "(high - low) / 2",
+        "nothing",
+        "this project's documentation",
+    ),
+    "any labels": (
+        "Reviews alone carry the answer: a labelled row is positive, whoever labelled it and why.",
+        "no chance of being labelled enters",
+        "reviews drawn by a plan, right verdicts",
+        "this project's documentation",
+    ),
     "naive": (
         "The value if every unlabeled row is called negative, as most tools do.",
         "labelled rows against all others",
@@ -318,30 +415,6 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "nothing",
         JAIN,
     ),
-    "ruled out": (
-        "Shares of hidden positives that would need more positives than there are rows somewhere.",
-        "a <= min over thresholds of unlabeled rate / labelled rate, with its chance",
-        "random labels",
-        CLAESEN,
-    ),
-    "robust": (
-        "The verdict's light: the claim holds however the assumptions move within what was found.",
-        "no check fails or warns of the share, and the interval is narrow beside the value",
-        "random labels",
-        "this project's documentation, Report",
-    ),
-    "depends on the prevalence": (
-        "The verdict's light: the claim holds in part of the interval of the share.",
-        "the interval is wide beside the value, or the share is in doubt",
-        "verify a random sample of unlabeled rows",
-        "this project's documentation, Report",
-    ),
-    "not supported": (
-        "The verdict's light: a check fails, so that the numbers should not be reported.",
-        "see the checks, UC001 to UC014",
-        "do what the check advises",
-        "this project's documentation, Report",
-    ),
     "weakest link": (
         "The assumption or check to worry about first.",
         "the worst finding; else how the share is known and whether labels are random",
@@ -392,7 +465,7 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     "uc002": (
         "The estimators of the prevalence should agree.",
         "they lie within .05, or half their median, of each other",
-        "verify a random sample of unlabeled rows",
+        "review the rows that say most: undercount plan",
     ),
     "uc003": ("There should be enough labels.", "at least 30 labelled rows", "label more"),
     "uc004": ("Few rows should share a score.", "at most 20 % do", "use the raw score"),
@@ -421,7 +494,7 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     "uc011": (
         "The scores should identify the prevalence.",
         "the Consensus estimator's interval is narrow enough",
-        "verify a random sample of unlabeled rows",
+        "review the rows that say most: undercount plan",
     ),
     "uc013": (
         "A threshold should flag some rows, and not all.",
@@ -433,21 +506,97 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "at .5, scores average nearer to the labelled share than to the prevalence",
         "one half of being positive is the label frequency times one half",
     ),
+    "uc015": (
+        "Labelled positives should score like the positives that reviews found.",
+        "a trend over the strata of the plan; warns below p = .05",
+        "if they do not, the labels are no random sample and reviews alone lead",
+    ),
     "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
 }
+# method → (how it answers, reference)
+METHODS: dict[str, tuple[str, str]] = {
+    "consensus": ("The default: small networks weigh the answers of the others.", "documentation"),
+    "dedpul": ("The ratio of two densities of the ranks of the scores.", "Ivanov 2020, DEDPUL"),
+    "bbe": ("The top of the scores with the least share of unlabeled rows.", "Garg et al. 2021"),
+    "km1": ("The kernel mean of the unlabeled rows, less that of the labelled.", KERNEL),
+    "km2": ("As KM1, with another rule for the gradient.", KERNEL),
+    "roc slope": ("The slope at the right end of the ROC, an upper bound.", "Scott 2015"),
+    "patra-sen": ("The distance of distribution functions, its bend.", "Patra and Sen 2016"),
+    "alphamax": ("The bend of a likelihood along the share.", "Jain, White, Radivojac 2016"),
+    "distcurve": ("A network on the curve of distances.", "Zeiberg, Jain, Radivojac 2020"),
+    "two labels": ("The quotient of two areas, by known negatives.", CLAESEN),
+}
+for _method, (_how, _source) in METHODS.items():
+    TERMS[_method] = (
+        f"An estimator of the share of hidden positives. {_how}",
+        "see the page Prevalence of the documentation",
+        "random labels; scores that only positives reach, or known negatives",
+        _source,
+    )
 for _metric, (_what, _formula, _source) in METRICS.items():
     _needs = FACTS[_metric.replace(" ", "_")].needs
     TERMS[_metric] = (_what, _formula, ", ".join(_needs), _source)
 TERMS |= {code: (*rule, "the checks of an evaluation") for code, rule in CHECKS.items()}
+TERMS |= {
+    "rank": (
+        (
+            "Place of a model among those compared, 1 for the largest value. In brackets: those "
+            "that chance leaves open; the true ranks of all models lie between with the "
+            "confidence of the comparison."
+        ),
+        "1 + models above beyond doubt … models - models below beyond doubt",
+        "what the metric needs",
+        "Mogstad, Romano, Shaikh and Wilhelm 2024, decided by Holm's adjusted p-values",
+    ),
+    "same work": (
+        (
+            "Each model flags as many rows, those with its highest scores, so that no model is "
+            "better for flagging fewer. Of rows tied at the last place a share is taken. Who finds "
+            "more there is better in every metric, whatever the prevalence."
+        ),
+        "recall of the k highest; precision = prevalence · recall / (k/n)",
+        "random labels; precision the prevalence too",
+        "docs/how-to/compare.md",
+    ),
+    "p": (
+        (
+            "How often a difference at least as large would be seen if the models were equal. Of "
+            "several pairs it is adjusted, so that with a chance of 1 less the level any pair at "
+            "all is called different wrongly."
+        ),
+        "Holm: p-values in rising order times the pairs that are left",
+        "what the metric needs",
+        "Holm 1979",
+    ),
+}
 ALIASES = {
+    "Γ": "gamma",
+    "p value": "p",
+    "p-value": "p",
+    "holm": "p",
+    "ranks": "rank",
+    "top": "same work",
+    "workload": "same work",
     "auc": "roc auc",
     "ap": "average precision",
     "aul": "lift auc",
     "scar": "random labels",
     "purity": "label purity",
     "ll": "lee liu",
-    "Γ": "gamma",
     "hidden positives": "unlabeled prevalence",
+    "verdict": "claim",
+    "positives": "prevalence",
+    "supported": "supported by reviews",
+    "audited": "reviews",
+    "sequential": "reviews",
+    "what would change": "claim",
+    "in plain words": "claim",
+    "chance of being better": "p",
+    "less than the best": "rank",
+    "bestbin": "bbe",
+    "rocslope": "roc slope",
+    "patrasen": "patra-sen",
+    "twolabels": "two labels",
     "false negative rate": "fnr",
     "false positive rate": "fpr",
     "true positive rate": "tpr",
@@ -467,6 +616,12 @@ ALIASES = {
     "random sample": "random labels",
     "negative predictive value": "npv",
     "youden": "informedness",
+    "review": "reviews",
+    "strata": "stratum",
+    "budget": "plan",
+    "goal": "plan",
+    "reviews alone": "any labels",
+    "with random labels": "random labels",
 }
 
 
