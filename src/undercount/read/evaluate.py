@@ -229,7 +229,12 @@ def evaluate(
         "n_resamples": n_resamples,
         "progress": progress,
     }
-    verdicts = {"reviews": reviews, "labels": labels, "sequential": sequential, "audited": audited}
+    verdicts: dict[str, Any] = {
+        "reviews": reviews,
+        "labels": labels,
+        "sequential": sequential,
+        "audited": audited,
+    }
     edges = () if reviews is None else reviews.design.edges
     columns = label is not None or (isinstance(score, str) and is_frame(y))
     name = name or (str(score) if columns else "score")
