@@ -42,12 +42,15 @@ from .read.evaluate import evaluate as evaluate
 from .read.evaluation import Evaluation as Evaluation
 from .read.intervals.labelling_bias import biased_auc as biased_auc
 from .read.intervals.labelling_bias import biased_recall as biased_recall
+from .read.monitoring import Monitoring as Monitoring
+from .read.monitoring import monitor as monitor
 from .read.plan import ReviewPlan as ReviewPlan
 from .read.plan import design_reviews as design_reviews
 from .read.plan import plan_reviews as plan_reviews
 from .read.plan_rows import plan_rows as plan_rows
 from .read.requirement import Verdict as Verdict
 from .read.scorers import make_scorer as make_scorer
+from .read.segments import Evaluations as Evaluations
 from .read.sensitivity import BreakEven as BreakEven
 from .read.sensitivity import break_even as break_even
 from .shares import Shares as Shares

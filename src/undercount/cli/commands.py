@@ -15,6 +15,7 @@ from undercount.cli.evaluate import evaluate
 from undercount.cli.explain import explain
 from undercount.cli.guide import guide
 from undercount.cli.interrupt import INTERRUPTED, STOPPED
+from undercount.cli.monitor import monitor
 from undercount.cli.options import DEBUG
 from undercount.cli.plan import plan
 from undercount.cli.prevalence import prevalence
@@ -93,6 +94,7 @@ def reproduce(**_options: Any) -> int:
 
 
 for command in (
-    evaluate, plan, demo, prevalence, compare, count, merge, select, reproduce, explain, guide,
+    evaluate, plan, demo, prevalence, compare, count, merge, select, monitor,
+    reproduce, explain, guide,
 ):  # fmt: skip
     commands.add_command(command)

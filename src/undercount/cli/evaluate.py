@@ -15,6 +15,7 @@ from undercount.cli.command import (
 from undercount.cli.gate import read_requirements, report_verdict
 from undercount.cli.options import (
     DATA,
+    OddsType,
     TopType,
     data_name,
     database_options,
@@ -27,7 +28,8 @@ from undercount.cli.options import (
     share_arguments,
     share_options,
 )
-from undercount.errors import InputError
+from undercount.cli.segments import evaluate_by
+from undercount.errors import InputError, collect_warnings
 
 if TYPE_CHECKING:
     from undercount.cli.inputs import Reading
@@ -58,6 +60,14 @@ if TYPE_CHECKING:
     multiple=True,
     help="Metric of the table, 'precision' or 'fpr@0.9'; repeat. The usual ones if none is named.",
 )
+@click.option(
+    "--dependence",
+    type=OddsType(),
+    help="Odds ratio of two --label sources, or a range: 0.5-2; above 1 they find the same rows.",
+)
+@click.option(
+    "--by", multiple=True, help="Column of segments (country, month): a row for each; repeat."
+)
 @gate_options
 @output_options
 def evaluate(data: tuple[str, ...], **options: Any) -> int:
@@ -77,6 +87,10 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     knots += [threshold for threshold in chosen if threshold is not None]
     # With impure labels average precision and intervals need every score.
     reading = read(data, options, knots, compact=options["label_purity"] == 1)
+    if reading.sources is not None:
+        options |= share_of_sources(reading.sources, options)
+    if options["by"]:
+        return evaluate_by(reading, requirements, options)
     if verdicts is not None:
         verdicts.check(reading.counts)
         before = _evaluate_alone(reading, options) if prints(options) else []
@@ -92,6 +106,22 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     options["data_name"] = data_name(data or (options["positives"], options["unlabeled"]))
     write_evaluations(evaluations, reading.notes, options)
     return report_verdict(_judge(evaluations, requirements), options)
+
+
+def share_of_sources(sources: tuple[int, int, int, int], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the option of the share that two sources of labels tell, unless one was given."""
+    from undercount.prevalence import TwoSources  # noqa: PLC0415 - scikit-learn
+
+    given = ("prevalence", "unlabeled_prevalence", "label_frequency")
+    if any(options[name] is not None for name in given):
+        return {}
+    ratio = options["dependence"] or 1.0
+    estimator = TwoSources(odds_ratio=ratio, confidence_level=options["confidence_level"])
+    with collect_warnings() as found:
+        share = estimator.fit_counts(*sources)
+    for warning in found:
+        click.echo(f"undercount: {warning}", err=True)
+    return {"unlabeled_prevalence": share}
 
 
 def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:

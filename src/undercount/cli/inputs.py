@@ -4,7 +4,7 @@ This imports DuckDB, so that commands import it only when they run.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,9 @@ RECODE_LOOKED = (
     "Recode positives as 1 and negatives as 0 and leave the label empty where nobody looked, or "
     "name another column of labels with --label"
 )
+# Column of rows that any source of labels found positive.
+EITHER = "found by either"
+ONE_MEANS = "1 means found by that source, and every row counts once"
 # Label values that a message lists at most.
 SHOWN = 5
 
@@ -48,6 +51,8 @@ class Reading:
     counts: dict[str, ScoreCounts]
     sampling: str
     notes: list[str] = field(default_factory=list)
+    segments: dict[str, dict[Hashable, ScoreCounts]] = field(default_factory=dict)
+    sources: tuple[int, int, int, int] | None = None  # found by first, second, both, of rows
 
 
 @dataclass(frozen=True)
@@ -84,12 +89,18 @@ def read(
     compact: bool | None = True,
 ) -> Reading:
     """Count what the options name, with a bar if it takes long."""
-    label, scores = options["label"], options["scores"]
+    label, scores, by = options["label"], options["scores"], list(options.get("by") or ())
     with progress("reading", options) as tell:
+        if by and (options["positives"] or not label or not scores):
+            raise InputError("--by COLUMN goes with --label COLUMN and --score COLUMN of rows")
+        if options.get("second_label"):
+            _refuse(
+                options, ("negative", "unlabeled", "positives", "weight"), "two --label", ONE_MEANS
+            )
         if options["positives"]:
             return _count_two_samples(_read_two_samples(data, options), knots, bool(compact))
         if _names_database(data, options):
-            return _count_database(options, knots=knots, compact=compact)
+            return _count_database(options, by, knots=knots, compact=compact)
         refuse_no_data(data)
         if label is None and not scores and all(map(is_counts_file, data)):
             return _read_counts_files(data, options)
@@ -107,6 +118,8 @@ def read(
             unlabeled=unlabeled_value(options),
             negative=options["negative"],
             weight=options["weight"],
+            by=by,
+            second_label=options.get("second_label"),
             knots=knots,
             progress=tell,
             compact=compact,
@@ -121,20 +134,62 @@ def count_rows(
     unlabeled: float | None = None,
     negative: float | None = None,
     weight: str | None = None,
+    by: Sequence[str] = (),
+    second_label: str | None = None,
     **options: Any,
 ) -> Reading:
     """Count the rows of files where they lie; rows without a score are dropped and said."""
-    numbers = list(dict.fromkeys([label, *scores, *([weight] if weight else [])]))
-    with open_source(paths, numbers) as source:
+    named = [label, *scores, *([weight] if weight else [])]
+    numbers = list(dict.fromkeys([*named, *([second_label] if second_label else [])]))
+    with open_source(paths, [*numbers, *by]) as source:
         try:
-            rows = find_rows(source, relation_of(source, numbers, []), label, scores)
+            relation = relation_of(source, numbers, list(by))
+            sources = None
+            if second_label:
+                relation, sources = _join_sources(relation, scores, label, second_label)
+                label = EITHER
+            rows = find_rows(source, relation, label, scores)
             coding, note = infer_coding(rows.labels, unlabeled, negative)
+            note = note if sources is None else _source_words(sources)
             columns = {"label": label, "weight": weight, "unlabeled": coding}
             options = {"compact": True, **columns, **options}
             counted = count_scores(rows.scored, score=list(scores), **options)
+            segments = _count_segments(rows.scored, scores, by, options)
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error, {label: RECODE})
-    return Reading(dict(counted), "single-sample", [rows.words, note])
+    return Reading(dict(counted), "single-sample", [rows.words, note], segments, sources)
+
+
+def _join_sources(
+    rows: Any, scores: Sequence[str], first: str, second: str
+) -> tuple[Any, tuple[int, int, int, int]]:
+    """Label the rows that either source found positive; count what each found, of scored rows."""
+    hits = [f"coalesce({quote_name(name)} = 1, FALSE)" for name in (first, second)]
+    both, either = " AND ".join(hits), " OR ".join(hits)
+    counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in (*hits, both))
+    scored = " AND ".join(f"NOT coalesce(isnan({quote_name(s)}::DOUBLE), TRUE)" for s in scores)
+    found = rows.filter(scored).aggregate(f"{counts}, count(*)").fetchall()[0]
+    joined = rows.project(f"*, CASE WHEN {either} THEN 1 END AS {quote_name(EITHER)}")
+    return joined, (found[0], found[1], found[2], found[3])
+
+
+def _source_words(sources: tuple[int, int, int, int]) -> str:
+    first, second, both, _ = sources
+    return (
+        f"1 = found by a source, anything else = not found; {first:,} by the first, {second:,} by "
+        f"the second, {both:,} by both"
+    )
+
+
+def _count_segments(
+    rows: Any, scores: Sequence[str], by: Sequence[str], options: dict[str, Any]
+) -> dict[str, dict[Hashable, ScoreCounts]]:
+    """Count the rows of each segment, if there are any, once more."""
+    if not by:
+        return {}
+    columns = by[0] if len(by) == 1 else list(by)
+    found: Any = count_scores(rows, score=list(scores), by=columns, **options)
+    return {name: dict(parts) for name, parts in found.items()}
 
 
 @dataclass(frozen=True)
@@ -172,7 +227,7 @@ def _names_database(data: tuple[str, ...], options: dict[str, Any]) -> bool:
     return bool(database) and not data
 
 
-def _count_database(options: dict[str, Any], **how: Any) -> Reading:
+def _count_database(options: dict[str, Any], by: Sequence[str], **how: Any) -> Reading:
     """Count the rows of a database where they are; rows without a score are dropped and said."""
     label, scores, weight = options["label"], list(options["scores"]), options["weight"]
     if label is None or not scores:
@@ -180,7 +235,7 @@ def _count_database(options: dict[str, Any], **how: Any) -> Reading:
     with open_table(options["database"], options["table"], options["query"]) as table:
         frame: Any = open_frame(table)
         names = frame.collect_schema().names()
-        wanted = [label, *scores, *([weight] if weight else [])]
+        wanted = [label, *scores, *([weight] if weight else []), *by]
         check_columns(wanted, names, options["table"] or "the query")
         complete = [~(nw.col(name).is_null() | is_nan(nw.col(name))) for name in scores]
         total = int(collect(frame.select(nw.len().alias(ROWS)))[ROWS][0])
@@ -192,8 +247,9 @@ def _count_database(options: dict[str, Any], **how: Any) -> Reading:
         coding, note = infer_coding(values, unlabeled_value(options), options["negative"])
         columns = {"label": label, "weight": weight, "unlabeled": coding}
         counted = count_scores(kept.to_native(), score=scores, **columns, **how)
+        segments = _count_segments(kept.to_native(), scores, by, {**columns, **how})
     notes = [read_words(total, total - sum(values.values())), note]
-    return Reading(dict(counted), "single-sample", notes)
+    return Reading(dict(counted), "single-sample", notes, segments)
 
 
 def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:

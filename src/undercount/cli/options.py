@@ -43,6 +43,24 @@ class ShareType(click.ParamType):  # type: ignore[type-arg]  # generic in newer 
         return found
 
 
+class OddsType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
+    """An odds ratio above 0, or a range of it: 2, 0.5-2."""
+
+    name = "odds"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return a number, or the two ends of a range."""
+        if not isinstance(value, str):
+            return value
+        try:
+            ends = [float(part) for part in re.split(r"[-:–]", value)]
+        except ValueError:
+            ends = []
+        if not 1 <= len(ends) <= 2 or not 0 < ends[0] <= ends[-1]:  # noqa: PLR2004 - two ends
+            self.fail(f"{value!r} is no odds ratio like 2 and no range like 0.5-2", param, ctx)
+        return ends[0] if len(ends) == 1 else (ends[0], ends[1])
+
+
 def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def decorate(function: Any) -> Any:
         for option in reversed(options):
@@ -91,9 +109,26 @@ QUIET = click.option(
 )
 DEBUG = click.option("--debug", is_flag=True, help="Show tracebacks.")
 
+
+def _split_labels(ctx: click.Context, _option: Any, given: tuple[str, ...]) -> str | None:
+    """Return the first column of labels, and keep a second one, a source of its own, beside it."""
+    if len(given) > 1 and ctx.command.name != "evaluate":
+        raise click.BadParameter(f"{ctx.command.name} takes one --label; evaluate takes two")
+    if len(given) > 2:  # noqa: PLR2004 - of two sources
+        raise click.BadParameter(f"give one --label, or two sources of labels; got {len(given)}")
+    if ctx.command.name == "evaluate":
+        ctx.params["second_label"] = given[1] if len(given) > 1 else None
+    return given[0] if given else None
+
+
 _share = ShareType()
 _columns = (
-    click.option("--label", help="Column of labels: 1 positive, 0 negative or unlabeled."),
+    click.option(
+        "--label",
+        multiple=True,
+        callback=_split_labels,
+        help="Column of labels: 1 positive, 0 negative or unlabeled; evaluate takes two sources.",
+    ),
     click.option("--score", "scores", multiple=True, help="Column of scores; repeat for models."),
 )
 _codings = (

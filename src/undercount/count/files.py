@@ -109,6 +109,52 @@ def read_numbers(
         return {name: fill_masked(found[name].astype(np.float64)) for name in wanted}
 
 
+def read_dated(
+    paths: Paths, numbers: Sequence[str], dates: Sequence[str]
+) -> dict[str, NDArray[np.float64]]:
+    r"""Read columns of numbers, and columns of dates as days since 1970; NaN where missing.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from undercount.count.files import read_dated
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory, "scored.csv")
+    ...     _ = path.write_text("risk,seen\n0.5,1970-01-03\n0.2,\n")
+    ...     read_dated(path, ["risk"], ["seen"])["seen"]
+    array([ 2., nan])
+    """
+    wanted = list(dict.fromkeys(numbers))
+    with open_source(paths, [*wanted, *dates]) as source:
+        picked = [f"{_number(source, name)} AS {quote_name(name)}" for name in wanted]
+        picked += [f"{_days(source, name)} AS {quote_name(name)}" for name in dates]
+        query = f"SELECT {', '.join(picked)} FROM {source.table}"  # noqa: S608 - quoted names
+        try:
+            found = source.query(query).fetchnumpy()
+        except duckdb.ConversionException as error:
+            refuse_text(source, wanted, error)
+        return {name: fill_masked(found[name].astype(np.float64)) for name in [*wanted, *dates]}
+
+
+def _days(source: Source, name: str) -> str:
+    """Write a date as days since 1970; numbers are days already."""
+    kind, column = source.types[name], quote_name(name)
+    if kind.removeprefix("U") in NUMBERS or kind.startswith("DECIMAL"):
+        return f"CAST({column} AS DOUBLE)"
+    if kind != "VARCHAR":
+        return f"epoch(CAST({column} AS TIMESTAMP)) / 86400.0"
+    text = f"NULLIF(trim({column}), '')"
+    days = f"epoch(TRY_CAST({text} AS TIMESTAMP)) / 86400.0"
+    either = f"COALESCE(TRY_CAST({text} AS DOUBLE), {days})"
+    found = _first(source, f"{text} IS NOT NULL AND {either} IS NULL", column)
+    if found is not None:
+        raise InputError(
+            f"column {name!r} of {found[0]} must hold dates, 2024-03-09 say; got "
+            f"{str(found[2])!r} in row {found[1]}"
+        )
+    return either
+
+
 def relation_of(
     source: Source, numbers: Sequence[str], groups: Sequence[str]
 ) -> duckdb.DuckDBPyRelation:

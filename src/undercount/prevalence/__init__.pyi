@@ -11,6 +11,7 @@ from .distance_curve import DistCurve as DistCurve
 from .elkan_noto import ElkanNoto as ElkanNoto
 from .elkan_noto import leave_one_out_positives as leave_one_out_positives
 from .kernel_mean.kernel_mean import KernelMean as KernelMean
+from .late_labels import LateLabels as LateLabels
 from .noisy_composition import AlphaMaxN as AlphaMaxN
 from .noisy_composition import NoisyComposition as NoisyComposition
 from .out_of_fold import out_of_fold_scores as out_of_fold_scores
@@ -20,4 +21,5 @@ from .roc_slope import RocSlope as RocSlope
 from .sharpest import SharpestScorer as SharpestScorer
 from .tice import TIcE as TIcE
 from .two_labels import TwoLabels as TwoLabels
+from .two_sources import TwoSources as TwoSources
 from .verified import VerifiedSample as VerifiedSample

@@ -296,10 +296,24 @@ def _fixed_orders(shares: Shares, *, n_negative: float) -> frozenset[str]:
 
 def holm_adjusted(differences: Sequence[Difference]) -> list[Difference]:
     """Adjust p-values for several pairs (Holm 1979); pairs without one are not tested."""
-    tested = [i for i, d in enumerate(differences) if not math.isnan(d.p_value)]
-    order = sorted(tested, key=lambda i: differences[i].p_value)
-    adjusted, largest = [math.nan] * len(differences), 0.0
-    for rank, i in enumerate(order):
-        largest = max(largest, min(1.0, (len(order) - rank) * differences[i].p_value))
-        adjusted[i] = largest
-    return [replace(d, adjusted_p_value=p) for d, p in zip(differences, adjusted, strict=True)]
+    adjusted = adjust_holm(np.array([d.p_value for d in differences]))
+    return [
+        replace(d, adjusted_p_value=float(p)) for d, p in zip(differences, adjusted, strict=True)
+    ]
+
+
+def adjust_holm(p_values: FloatArray) -> FloatArray:
+    """Adjust p-values for their number (Holm 1979); those that are NaN stay and do not count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.read.differences import adjust_holm
+    >>> adjust_holm(np.array([0.01, 0.04, np.nan, 0.03])).tolist()
+    [0.03, 0.06, nan, 0.06]
+    """
+    order = np.argsort(p_values)[: np.count_nonzero(~np.isnan(p_values))]  # NaN sorts last
+    raised = p_values[order] * np.arange(len(order), 0, -1)
+    adjusted = np.full(len(p_values), np.nan)
+    adjusted[order] = np.minimum(np.maximum.accumulate(raised), 1.0)
+    return adjusted

@@ -1,8 +1,9 @@
 """One call for "how good is my model really?", for one model or for several on the same rows."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from functools import partial
+from typing import Any, NamedTuple, TypedDict, Unpack, cast, overload
 
 import numpy as np
 
@@ -35,16 +36,64 @@ from undercount.read.intervals.resampled import PrevalenceInterval, Progress
 from undercount.read.labelled_chance import EVEN, scale_check
 from undercount.read.review_differences import plan_model
 from undercount.read.reviewed import Labels, Reviewed
+from undercount.read.segment_shares import SegmentShares, overall_options
+from undercount.read.segments import (
+    Evaluations,
+    make_row,
+    segment_metrics,
+    sort_segments,
+    split_rows,
+)
 from undercount.shares import SAMPLINGS, Sampling
 
 UNLABELED = -1  # as `read_labels` codes it
 PROBE_ROWS = 1000  # of a frame elsewhere, to tell what is wrong with it
 
 
+class EvaluateOptions(TypedDict, total=False):
+    """What `evaluate` takes, whether of all rows or of segments."""
+
+    label: str | None
+    prevalence: Any
+    unlabeled_prevalence: Any
+    label_frequency: Any
+    label_purity: Any
+    sampling: Sampling
+    unlabeled: float | None
+    sample_weight: Any
+    threshold: float | None
+    top: float | None
+    metrics: Sequence[str] | None
+    target: Target | None
+    confidence_level: float
+    random_state: int | None
+    name: str | None
+    prevalence_interval: PrevalenceInterval | None
+    n_resamples: int
+    progress: Progress | None
+    reviews: Reviews | None
+    labels: Labels | None
+    sequential: bool
+    audited: bool
+
+
+@overload
+def evaluate(
+    y: Mapping[Any, ScoreCounts], *, by: str | None = None, **options: Unpack[EvaluateOptions]
+) -> Evaluations: ...
+@overload
+def evaluate(
+    y: Any, score: Any = None, *, by: None = None, **options: Unpack[EvaluateOptions]
+) -> Evaluation: ...
+@overload
+def evaluate(
+    y: Any, score: Any = None, *, by: Any, **options: Unpack[EvaluateOptions]
+) -> Evaluations: ...
 def evaluate(
     y: Any,
     score: Any = None,
     *,
+    by: Any = None,
     label: str | None = None,
     prevalence: Any = None,
     unlabeled_prevalence: Any = None,
@@ -67,16 +116,21 @@ def evaluate(
     labels: Labels | None = None,
     sequential: bool = False,
     audited: bool = False,
-) -> Evaluation:
+) -> Evaluation | Evaluations:
     """Evaluate a classifier from its scores and incomplete labels.
 
     Parameters
     ----------
-    y : array-like, frame or ScoreCounts
+    y : array-like, frame, ScoreCounts or mapping
         1 positive, 0 negative, missing unlabeled; or a frame of pandas, polars, pyarrow, DuckDB
-        or another engine that `count_scores` knows; or counts, and then no `score`.
+        or another engine that `count_scores` knows; or counts, and then no `score`; or a mapping
+        of segment → counts, as `count_scores` and `read_counts` make with `by`.
     score : array-like or str
         Higher means more positive; of a frame the column's name.
+    by : array-like, str or list of str, optional
+        The segment of each row (country, month); of a frame the column's name, or several. The
+        result then is one evaluation a segment, `Evaluations`, and a share may be a mapping of
+        segment → share.
     label : str, optional
         Of a frame the column of labels. `sample_weight` then is a column's name too.
     prevalence, unlabeled_prevalence, label_frequency : number, (low, high) or Estimate
@@ -160,35 +214,42 @@ def evaluate(
     if name is not None:
         check_name(name)
     pure = isinstance(label_purity, int | float) and label_purity == 1
+    options: dict[str, Any] = {
+        "prevalence": prevalence,
+        "unlabeled_prevalence": unlabeled_prevalence,
+        "label_frequency": label_frequency,
+        "label_purity": label_purity,
+        "sampling": sampling,
+        "target": target,
+        "confidence_level": confidence_level,
+        "top": top,
+        "metrics": metrics,
+        "random_state": random_state,
+        "prevalence_interval": prevalence_interval,
+        "n_resamples": n_resamples,
+        "progress": progress,
+    }
+    verdicts: dict[str, Any] = {
+        "reviews": reviews,
+        "labels": labels,
+        "sequential": sequential,
+        "audited": audited,
+    }
     edges = () if reviews is None else reviews.design.edges
-    if label is not None or (isinstance(score, str) and is_frame(y)):
-        name = name or str(score)
+    columns = label is not None or (isinstance(score, str) and is_frame(y))
+    name = name or (str(score) if columns else "score")
+    if by is not None or isinstance(y, Mapping):
+        if any(verdicts.values()):
+            raise InputError(f"{named('by')} does not go with reviews yet", argument="by")
+        rows = SegmentedRows(y, score, label if columns else None, unlabeled, sample_weight)
+        return evaluate_segments(name, rows.count(by, threshold, compact=pure), **options)
+    if columns:
         model = count_column(
             y, label, score, unlabeled, sample_weight, threshold, edges, compact=pure
         )
     else:
-        name = name or "score"
         model = count_model(y, score, unlabeled, sample_weight, threshold, edges, compact=pure)
-    return evaluate_models(
-        {name: model},
-        prevalence=prevalence,
-        unlabeled_prevalence=unlabeled_prevalence,
-        label_frequency=label_frequency,
-        label_purity=label_purity,
-        sampling=sampling,
-        target=target,
-        confidence_level=confidence_level,
-        top=top,
-        metrics=metrics,
-        random_state=random_state,
-        prevalence_interval=prevalence_interval,
-        n_resamples=n_resamples,
-        progress=progress,
-        reviews=reviews,
-        labels=labels,
-        sequential=sequential,
-        audited=audited,
-    )[name]
+    return evaluate_models({name: model}, **options, **verdicts)[name]
 
 
 def check_name(name: object) -> None:
@@ -310,6 +371,48 @@ def _reviewed(
     }
 
 
+def evaluate_segments(
+    name: str,
+    segments: "SegmentModels",
+    *,
+    target: Target | None = None,
+    top: float | None = None,
+    metrics: Sequence[str] | None = None,
+    **options: Any,
+) -> Evaluations:
+    """Evaluate each segment, their hidden shares pooled; whole evaluations are made when asked for.
+
+    Parameters
+    ----------
+    name : str
+        Of the score.
+    segments : SegmentModels
+    target, top, metrics, **options
+        As in `evaluate`.
+    """
+    parts = {key: model.counts for key, model in segments.parts.items()}
+    asked = overall_options(options, parts)
+    whole = {name: segments.overall}
+    overall = evaluate_models(whole, target=target, top=top, metrics=metrics, **asked)[name]
+    shares = SegmentShares.of(parts, overall.shares, {**options, "target": overall.target})
+    seed = options.get("random_state")
+    wanted = Wanted(overall.target, overall.confidence_level, top, metrics, seed)
+    shown = segment_metrics(metrics, segments.overall.threshold)
+
+    def make(segment: Hashable, *, whole: bool = True) -> Evaluation:
+        hidden, words = shares.find(segment, name), f"{name}, {segments.column} {segment}"
+        if shares.pooled:
+            hidden = replace(hidden, source="pooled over segments", estimated=True)
+        put_together = _evaluate if whole else _bare
+        return put_together(words, segments.parts[segment], hidden, wanted)
+
+    rows = tuple(
+        make_row(key, parts[key], shares.own(key), partial(make, key, whole=False), shown)
+        for key in parts
+    )
+    return Evaluations(overall, rows, shares.pooled, segments.column, make)
+
+
 class Wanted(NamedTuple):
     """What is asked of every model alike."""
 
@@ -320,15 +423,15 @@ class Wanted(NamedTuple):
     random_state: int | None
 
 
-def _evaluate(
+def _bare(
     name: str,
     model: CountedModel,
     hidden: HiddenShare,
     wanted: Wanted,
     reviewed: Reviewed | None = None,
 ) -> Evaluation:
-    """Make the table of one model, then its checks."""
-    made = Evaluation(
+    """Put together what is known, without table and checks."""
+    return Evaluation(
         model.counts,
         hidden.shares,
         wanted.target,
@@ -350,6 +453,17 @@ def _evaluate(
         reviewed=reviewed,
         backend=model.backend,
     )
+
+
+def _evaluate(
+    name: str,
+    model: CountedModel,
+    hidden: HiddenShare,
+    wanted: Wanted,
+    reviewed: Reviewed | None = None,
+) -> Evaluation:
+    """Make the table of one model, then its checks."""
+    made = _bare(name, model, hidden, wanted, reviewed)
     with collect_warnings() as warned:  # they become checks
         made = replace(made, rows=_rows(made, wanted.metrics))
         if wanted.top is not None:
@@ -512,3 +626,95 @@ def name_columns(frame: Any, label: Any, scores: Sequence[Any], weight: Any = No
                 argument=argument,
             )
     return names
+
+
+@dataclass(frozen=True)
+class SegmentModels:
+    """Hold the counts of all rows, of each segment, and what the segments are called."""
+
+    overall: CountedModel
+    parts: dict[Hashable, CountedModel]
+    column: str
+
+
+@dataclass(frozen=True)
+class SegmentedRows:
+    """Hold rows that are to be counted segment by segment, or counts of segments."""
+
+    y: Any
+    score: Any
+    label: str | None
+    unlabeled: float | None
+    weight: Any
+
+    def count(self, by: Any, threshold: float | None, *, compact: bool) -> SegmentModels:
+        """Count all rows and those of each segment."""
+        if isinstance(self.y, Mapping):
+            return self._take_counts(by, threshold)
+        if self.label is None:
+            model = count_model(
+                self.y, self.score, self.unlabeled, self.weight, threshold, compact=compact
+            )
+            return _split_model(model, by, "segment")
+        columns = [by] if isinstance(by, str) else by
+        model = count_column(
+            self.y, self.label, self.score, self.unlabeled, self.weight, threshold, compact=compact
+        )
+        if not is_eager(self.y):
+            return self._count_where_they_are(model, columns, compact=compact)
+        found = [np.asarray(values) for values in take_columns(self.y, columns).values()]
+        return _split_model(model, found[0] if len(found) == 1 else found, ", ".join(columns))
+
+    def _count_where_they_are(
+        self, overall: CountedModel, columns: list[str], *, compact: bool
+    ) -> SegmentModels:
+        """Count the rows of a frame elsewhere, which only small tables leave."""
+        counted: Any = count_scores(
+            self.y,
+            label=str(self.label),
+            score=self.score,
+            weight=self.weight,
+            unlabeled=self.unlabeled,
+            by=columns,
+            compact=True if compact else None,
+            knots=() if overall.threshold is None else (overall.threshold,),
+        )
+        keys = {key[0] if isinstance(key, tuple) and len(key) == 1 else key: key for key in counted}
+        parts = {
+            key: CountedModel(counted[keys[key]], overall.threshold)
+            for key in sort_segments([*keys])
+        }
+        return SegmentModels(overall, parts, ", ".join(columns))
+
+    def _take_counts(self, by: Any, threshold: float | None) -> SegmentModels:
+        """Take a mapping of segment → counts."""
+        found = dict(self.y)
+        if not found or not all(isinstance(each, ScoreCounts) for each in found.values()):
+            raise InputError(
+                "a mapping must hold counts of one score by segment, as count_scores(…, by=…) "
+                f"makes them; got {_describe_values(found)}",
+                hint="of several scores evaluate each by itself: evaluate(counted['score'])",
+            )
+        cut = None if threshold is None else read_threshold(threshold)
+        whole = sum(list(found.values())[1:], next(iter(found.values())))
+        parts = {key: CountedModel(found[key], cut) for key in sort_segments(list(found))}
+        column = by if isinstance(by, str) else "segment"
+        return SegmentModels(CountedModel(whole, cut), parts, column)
+
+
+def _describe_values(found: Mapping[Any, Any]) -> str:
+    kinds = sorted({type(each).__name__ for each in found.values()})
+    return f"values of {', '.join(kinds)}" if kinds else "none"
+
+
+def _split_model(model: CountedModel, by: Any, column: str) -> SegmentModels:
+    """Count the rows of each segment, which the model holds."""
+    rows = model.recount
+    if not isinstance(rows, RecountableRows) or is_tensor(rows.scores):
+        raise InputError(f"{named('by')} needs the rows themselves, in memory", argument="by")
+    parts = {}
+    for key, place in split_rows(by, len(rows.scores)).items():
+        weights = None if rows.weights is None else rows.weights[place]
+        some = replace(rows, labels=rows.labels[place], scores=rows.scores[place], weights=weights)
+        parts[key] = CountedModel(some([]), model.threshold, some, model.backend)
+    return SegmentModels(model, parts, column)

@@ -5,7 +5,8 @@ Everything a user named is escaped.
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from undercount.errors import Check
 from undercount.read.evaluation import Evaluation, MetricRow
@@ -38,7 +39,7 @@ def as_markdown(evaluation: Evaluation) -> str:
     name = "".join(letter if letter.isprintable() else " " for letter in evaluation.name)
     level = f"true value ({_level(evaluation)} %)"
     lines = [
-        f"**{_escape(name, MARKDOWN_SPECIAL)}**: hidden positives {hidden_words(evaluation)}",
+        f"**{escape(name, MARKDOWN_SPECIAL)}**: hidden positives {hidden_words(evaluation)}",
         "",
         f"| metric | unlabeled = negative | {level} | at least | needs |",
         "|---|---:|---:|---:|---|",
@@ -71,13 +72,22 @@ def _reviews(evaluation: Evaluation) -> list[str]:
 
 def as_csv(evaluations: Sequence[Evaluation]) -> str:
     """Write the tables of models below each other, one row a metric."""
+    columns: dict[str, list[Any]] = {"model": []}
+    for evaluation in evaluations:
+        table = evaluation.table()
+        columns["model"] += [evaluation.name] * len(table["metric"])
+        for name, cells in table.items():
+            columns.setdefault(name, []).extend(cells)
+    return write_csv(columns)
+
+
+def write_csv(columns: Mapping[str, Sequence[Any]]) -> str:
+    """Write columns; None is an empty cell."""
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
-    head = ["model", *evaluations[0].table()]
-    writer.writerow(head)
-    for evaluation in evaluations:
-        for cells in zip(*evaluation.table().values(), strict=True):
-            writer.writerow([evaluation.name, *("" if cell is None else cell for cell in cells)])
+    writer.writerow(columns)
+    for cells in zip(*columns.values(), strict=True):
+        writer.writerow(["" if cell is None else cell for cell in cells])
     return lines.getvalue()
 
 
@@ -91,7 +101,7 @@ def as_latex(evaluation: Evaluation) -> str:
         r"\hline",
     ]
     for row in (*evaluation.rows, *evaluation.top_rows):
-        cells = (_escape(cell, LATEX_SPECIAL) for cell in _cells(row))
+        cells = (escape(cell, LATEX_SPECIAL) for cell in _cells(row))
         title, naive, value, low, high, least, needs = cells
         lines.append(rf"{title} & {naive} & {value} ({low}--{high}) & {least} & {needs} \\")
     return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
@@ -112,5 +122,6 @@ def _bad(evaluation: Evaluation) -> list[Check]:
     return [check for check in evaluation.checks if check.level in ("warn", "fail")]
 
 
-def _escape(text: str, special: dict[str, str]) -> str:
+def escape(text: str, special: dict[str, str]) -> str:
+    """Write a text so that no character of it is markup."""
     return "".join(special.get(character, character) for character in text)

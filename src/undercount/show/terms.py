@@ -331,6 +331,51 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "random labels, pure; for the precision of these rows pure labels alone",
         "Claesen et al. 2015; this project's documentation, Evaluate",
     ),
+    "segments": (
+        "Rows of one country, month or customer group, each evaluated by itself.",
+        "one evaluation a value of the column; a row that cannot be evaluated says why",
+        "random labels within each segment",
+        "this project's documentation, Segments",
+    ),
+    "pooled": (
+        (
+            "A segment's hidden share, drawn towards the others as far as the chance of its "
+            "labels says; the interval stays its own."
+        ),
+        "log odds: centre + τ²/(τ² + 4/labels) · (own - centre)",
+        "segments that differ as draws from one distribution do",
+        "Paule and Mandel 1982; Morris 1983",
+    ),
+    "heterogeneity": (
+        "Whether segments differ more than their errors let them.",
+        "Cochran's Q = Σ (value - mean)² / error², on the metric's scale",
+        "errors that are independent; those in common make it cautious",
+        "Cochran 1954",
+    ),
+    "two sources": (
+        "Positives found by two sources of labels tell how many neither found.",
+        "all = (n1 + 1)(n2 + 1)/(both + 1) - 1; dependent sources: hidden times their odds ratio",
+        "two independent sources of labels",
+        "Chapman 1951; Chao 1987",
+    ),
+    "late labels": (
+        "Labels that arrive after the row; recent rows lack them without being negative.",
+        "chance = Π over longer delays of (1 - n/R), R with delay ≤ u ≤ window",
+        "delays alike, a mature oldest cohort",
+        "Lagakos, Barraj and De Gruttola 1988",
+    ),
+    "mature": (
+        "A cohort nearly all of whose labels have arrived.",
+        "the last 30 days of its window bring hardly any labels",
+        "know how long labels may take",
+        "Kalbfleisch and Lawless 1989",
+    ),
+    "alarm": (
+        "Evidence that the precision changed, which may be looked at every week.",
+        "mean over θ of Π θ^found · exp(-(θ - 1) · expected); on at 2/(.8 · risk)",
+        "delays alike, a baseline",
+        "Ville 1939; Robbins 1970",
+    ),
     "calibrated": (
         (
             "How the interval of an estimated share is made: quantiles of the truth among "

@@ -1,0 +1,207 @@
+"""The share of positives whose labels have not arrived yet, from the dates of rows and labels."""
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import ndtri
+
+from undercount.curve import FloatArray
+from undercount.errors import InputError, SmallSampleWarning, warn
+from undercount.estimate import Interval
+from undercount.prevalence.base import Fitted, PrevalenceEstimator
+from undercount.prevalence.delays import DelayDistribution, read_days
+
+# Rows whose label would have arrived with less chance than this say nothing of their positives.
+LEAST_CHANCE = 0.2
+# Labels at risk below which a long delay tells nothing but chance.
+FEWEST_AT_RISK = 30
+# A last month of the oldest window that still brings more labels than this part is not mature.
+RIPE = 0.02
+LAST_DAYS = 30.0
+
+
+class LateLabels(PrevalenceEstimator):
+    """Estimate how many positives are hidden only because their labels come late.
+
+    The delays of the labels that arrived tell, by the reverse-time product limit, with which
+    chance a label has arrived after so many days. Each labelled row stands for one over its chance.
+
+    Parameters
+    ----------
+    found_eventually : float
+        Share of the positives that are ever labelled: 1 if a mature month has all of its labels.
+    confidence_level : float
+
+    Attributes
+    ----------
+    unlabeled_prevalence_, interval_
+        Share of positives among the unlabeled rows; the error of the chances is inside.
+    chance_ : array
+        Of each row: the chance that its label, were it positive, has arrived. A propensity.
+    usable_ : array of bool
+        Rows old enough: a chance of at least 20 %. Younger ones are taken to hold positives as
+        often as the others.
+    labels_ : array
+        1 where a label was found, NaN elsewhere: the `y` for `evaluate`.
+    delays_ : DelayDistribution
+    diagnostics_ : dict
+        ``median_delay``; ``longest_window``: days since the oldest row; ``last_part``: part of
+        the labels that came in the last 30 days of it, which should be nearly none; ``young``:
+        rows too young.
+
+    Notes
+    -----
+    Assumes: nearly all labels of the oldest rows have arrived (the oldest cohort is mature); the
+    delay has one distribution, whatever the score and whenever the row was.
+    Wrong when: labelling became faster or slower; sure cases are labelled sooner than others.
+
+    References
+    ----------
+    Lagakos, Barraj and De Gruttola 1988, Biometrika 75; Kalbfleisch and Lawless 1989, JASA 84.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.prevalence import LateLabels
+    >>> rng = np.random.default_rng(0)
+    >>> observed = rng.integers(0, 365, 20_000)
+    >>> found = observed + rng.exponential(60, 20_000)
+    >>> found[(rng.random(20_000) > 0.1) | (found > 365)] = np.nan
+    >>> late = LateLabels().fit(observed, found, until=365)
+    >>> abs(late.prevalence_ - 0.1) < 0.01
+    True
+    """
+
+    _needs = ("delays alike", "a mature oldest cohort")
+
+    def __init__(self, *, found_eventually: float = 1.0, confidence_level: float = 0.95) -> None:
+        super().__init__(confidence_level=confidence_level, n_resamples=0)
+        self.found_eventually = found_eventually
+
+    def fit(self, observed: Any, found: Any, *, until: Any = None) -> Self:
+        """Read when rows were seen and when their labels were found.
+
+        Parameters
+        ----------
+        observed : array-like
+            Date of each row; or a number of days.
+        found : array-like
+            Date of its label; missing where none has arrived.
+        until : date, optional
+            The day to which labels are complete; by default the last date there is.
+        """
+        self._check_parameters()
+        if not 0 < self.found_eventually <= 1:
+            raise InputError(f"found_eventually must be in (0, 1]; got {self.found_eventually!r}")
+        rows = DatedRows.of(observed, found, until)
+        labelled = rows.labelled
+        if not 1 < np.count_nonzero(labelled) < len(labelled):
+            raise InputError("some rows must have a date of their label, and some must not")
+        fewest = min(FEWEST_AT_RISK, np.count_nonzero(labelled) / FEWEST_AT_RISK)
+        self.delays_ = DelayDistribution.of(rows.delay[labelled], rows.window[labelled], fewest)
+        arrived = self.delays_.chance(rows.window)
+        self.chance_ = self.found_eventually * arrived
+        self.usable_ = arrived >= LEAST_CHANCE
+        self.labels_ = np.where(labelled, 1.0, np.nan)
+        self.rows_ = rows
+        total = self.sum_positives(self.usable_)
+        n, used, known = len(labelled), int(self.usable_.sum()), int(labelled.sum())
+        share, error = (each / used for each in (total.value, total.standard_error))
+        seen = int(np.count_nonzero(labelled & self.usable_))
+        ends = total.interval(seen, float(ndtri((1 + self.confidence_level) / 2)))
+        shares = (share, *(end / used for end in ends))
+        hidden = [min(max((each * n - known) / (n - known), 0.0), 1.0) for each in shares]
+        self._warn()
+        fitted = Fitted(
+            hidden[0],
+            interval=Interval(hidden[1], hidden[2]),
+            standard_error=error * n / (n - known),
+            diagnostics=self._facts(),
+        )
+        return self._store(fitted, np.empty(0), known, n - known)
+
+    def sum_positives(self, amounts: Any) -> "Total":
+        """Return the sum of an amount over all positives, labelled or not, with its error.
+
+        Rows that are too young count nothing. Two errors add up: which labels have arrived, and
+        how well the chances are known.
+        """
+        rows, use = self.rows_, self.rows_.labelled & self.usable_
+        amount = np.asarray(amounts, np.float64)[use]
+        chance = self.chance_[use]
+        value = float(np.sum(amount / chance))
+        drawn = float(np.sum(amount**2 * (1 - chance) / chance**2))
+        known = self.delays_.total_variance(amount, rows.window[use]) / self.found_eventually**2
+        return Total(value, math.sqrt(drawn + known))
+
+    def _facts(self) -> dict[str, float]:
+        longest = float(self.rows_.window.max())
+        before = self.delays_.chance(np.array([longest - LAST_DAYS]))
+        return {
+            "median_delay": self.delays_.quantile(0.5),
+            "longest_window": longest,
+            "last_part": float(1 - before[0]),
+            "young": int(np.count_nonzero(~self.usable_)),
+        }
+
+    def _warn(self) -> None:
+        facts = self._facts()
+        if facts["last_part"] > RIPE:
+            warn(
+                SmallSampleWarning(
+                    f"the oldest rows are {facts['longest_window']:.0f} days old, and "
+                    f"{100 * facts['last_part']:.0f} % of the labels take longer than "
+                    f"{facts['longest_window'] - LAST_DAYS:.0f}: the oldest cohort is not mature, "
+                    "and positives whose labels come later still are missed"
+                )
+            )
+
+
+class Total:
+    """Hold a sum over positives and its standard error."""
+
+    def __init__(self, value: float, standard_error: float) -> None:
+        self.value, self.standard_error = value, standard_error
+
+    def interval(self, seen: float, z: float) -> tuple[float, float]:
+        """Return the interval of a number of positives of which so many were seen.
+
+        Log-normal in those that were not: their error grows with their number.
+        """
+        hidden = self.value - seen
+        if hidden <= 0:
+            return float(seen), self.value + z * self.standard_error
+        factor = math.exp(z * self.standard_error / hidden)
+        return seen + hidden / factor, seen + hidden * factor
+
+
+class DatedRows:
+    """Hold delay and window of each row, in days."""
+
+    def __init__(self, observed: FloatArray, found: FloatArray, until: float) -> None:
+        self.observed, self.until = observed, until
+        self.labelled = ~np.isnan(found) & (found <= until)
+        self.delay = np.where(self.labelled, found - observed, np.nan)
+        self.window = until - observed
+
+    @classmethod
+    def of(cls, observed: Any, found: Any, until: Any = None) -> "DatedRows":
+        """Read dates; labels after the last day have not arrived."""
+        rows, labels = read_days(observed, "observed"), read_days(found, "found")
+        if len(rows) != len(labels):
+            raise InputError(
+                f"observed and found must be of the same rows; got {len(rows)} and {len(labels)}"
+            )
+        if np.isnan(rows).any():
+            raise InputError(f"observed must not be missing; got {np.isnan(rows).sum()} rows")
+        last = np.nanmax([rows.max(), np.nanmax(labels, initial=-np.inf)])
+        end = float(last) if until is None else float(read_days([until], "until")[0])
+        if (rows > end).any():
+            raise InputError(f"until must not be before a row; {(rows > end).sum()} rows are later")
+        if (labels < rows).any():
+            raise InputError(
+                f"a label cannot be found before its row; {(labels < rows).sum()} are. Swap "
+                "observed and found, or correct these dates"
+            )
+        return cls(rows, labels, end)

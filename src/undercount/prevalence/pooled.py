@@ -1,0 +1,178 @@
+"""Shares of many segments at once: what each says by itself, drawn towards what all say."""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit, logit, ndtri
+
+from undercount.curve import FloatArray
+from undercount.errors import InputError
+from undercount.estimate import Estimate
+
+# Shares nearer to 0 or 1 have no log odds that an error could be told on.
+SMALLEST = 1e-4
+# Labels times the variance of the log odds by chance, as simulated segments have it.
+CHANCE = 4.0
+WIDEST_SPREAD = 100.0
+NEEDS = ("random labels", "scores that only positives reach", "segments alike in part")
+
+
+@dataclass(frozen=True)
+class PooledShares:
+    """Hold the share of each segment, and the distribution that the segments seem to come from.
+
+    Attributes
+    ----------
+    own : mapping
+        What each segment says by itself, for those that were asked.
+    pooled : mapping
+        The same drawn towards the centre, for every segment.
+    centre : Estimate
+        The middle segment: the share at the mean of the log odds.
+    spread : float
+        Standard deviation of the true log odds between segments (τ).
+    """
+
+    own: Mapping[Hashable, Estimate] = field(repr=False)
+    pooled: Mapping[Hashable, Estimate] = field(repr=False)
+    centre: Estimate
+    spread: float
+
+
+@dataclass(frozen=True)
+class SegmentShare:
+    """Hold one segment's share as a fitted estimator, which no evaluation refuses."""
+
+    found: Estimate
+
+    @property
+    def unlabeled_prevalence_(self) -> float:
+        """Share of positives among the unlabeled rows of the segment."""
+        return self.found.value
+
+    @property
+    def confidence_level(self) -> float:
+        """Of the interval."""
+        return self.found.confidence_level
+
+    def fit(self, *_rows: Any) -> Self:
+        """Do nothing: it was fitted with all segments."""
+        return self
+
+    def estimate(self) -> Estimate:
+        """Return the share with its interval."""
+        return self.found
+
+
+def pool_shares(
+    own: Mapping[Hashable, Estimate],
+    labels: Mapping[Hashable, float],
+    overall: Estimate,
+    others: tuple[Hashable, ...] = (),
+    *,
+    confidence_level: float = 0.95,
+) -> PooledShares:
+    """Draw the shares of segments towards each other, as far as the chance of their labels says.
+
+    On the log odds a segment's estimate has a variance of about 4 / labels by chance, and truths
+    are normal with standard deviation τ; τ² is that of Paule and Mandel (1982), the shrinkage that
+    of Morris (1983). Most of the error of a share is none of chance: an estimator that takes the
+    shape of scores wrongly does so in every segment, and no number of segments averages it away.
+    So the value is drawn, and the interval stays the segment's own, made to hold the value.
+
+    Parameters
+    ----------
+    own : mapping
+        Segment → its own estimate, with an interval.
+    labels : mapping
+        Segment → its (effective) number of labels.
+    overall : Estimate
+        Of all rows together; the answer where no segment has one.
+    others : tuple
+        Segments without an estimate of their own; they get the distribution of the others.
+    confidence_level : float
+        Of the intervals that come in and go out.
+
+    Notes
+    -----
+    Assumes: segments differ from each other as draws from one distribution do.
+    Wrong when: one segment is of another kind, and has few labels: it is drawn to the others.
+
+    Examples
+    --------
+    >>> from undercount import Estimate
+    >>> from undercount.prevalence.pooled import pool_shares
+    >>> own = {name: Estimate(s, s / 2, 1.6 * s) for name, s in [("a", 0.1), ("b", 0.14)]}
+    >>> found = pool_shares(own, {"a": 25, "b": 25}, Estimate(0.12, 0.1, 0.14), others=("c",))
+    >>> [round(found.pooled[name].value, 2) for name in "abc"]
+    [0.12, 0.12, 0.12]
+    """
+    if not own:
+        return PooledShares({}, dict.fromkeys(others, overall), overall, 0.0)
+    z = float(ndtri((1 + confidence_level) / 2))
+    value, down, up = np.array([_on_log_odds(each, z) for each in own.values()]).T
+    noise = np.array([CHANCE / labels[name] for name in own])
+    between = spread_between(value, noise)
+    weight = 1 / (noise + between)
+    centre, of_centre = float(weight @ value / weight.sum()), 1 / float(weight.sum())
+    drawn = noise / (noise + between)
+    places = expit(centre + (1 - drawn) * (value - centre)).tolist()
+    made = {
+        name: replace(
+            found, value=place, low=min(found.low, place), high=max(found.high, place),
+            needs=NEEDS, method="pooled",
+        )
+        for (name, found), place in zip(own.items(), places, strict=True)
+    }  # fmt: skip
+    # The centre is no better known than a segment of the middle; one without labels spreads too.
+    sides = [math.sqrt(float(weight @ side**2) * of_centre) for side in (down, up)]
+    unseen = [math.sqrt(side**2 + between) for side in sides]
+    made |= dict.fromkeys(others, _estimate(centre, unseen, z, confidence_level))
+    middle = _estimate(centre, sides, z, confidence_level)
+    return PooledShares(dict(own), made, middle, math.sqrt(between))
+
+
+def spread_between(value: FloatArray, noise: FloatArray) -> float:
+    """Return the variance of the truths behind values of known noise (Paule and Mandel 1982).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.prevalence.pooled import spread_between
+    >>> spread_between(np.array([-1.0, 1.0]), np.array([0.5, 0.5]))  # their variance less the noise
+    1.5
+    """
+    if len(value) != len(noise):
+        raise InputError(f"one noise a value; got {len(noise)} for {len(value)}")
+
+    def excess(between: float) -> float:
+        weight = 1 / (noise + between)
+        centre = weight @ value / weight.sum()
+        return float(weight @ (value - centre) ** 2) - (len(value) - 1)
+
+    if len(value) == 1 or excess(0.0) <= 0:
+        return 0.0
+    return (
+        float(brentq(excess, 0.0, WIDEST_SPREAD, xtol=1e-12))
+        if excess(WIDEST_SPREAD) < 0
+        else (WIDEST_SPREAD)
+    )
+
+
+def _on_log_odds(found: Estimate, z: float) -> tuple[float, float, float]:
+    """Return the log odds of a share and their error to either side."""
+    value = float(np.clip(found.value, SMALLEST, 1 - SMALLEST))
+    low, high = max(min(found.low, value), SMALLEST), min(max(found.high, value), 1 - SMALLEST)
+    down, up = (float(each) / z for each in (logit(value) - logit(low), logit(high) - logit(value)))
+    return float(logit(value)), max(down, SMALLEST), max(up, SMALLEST)
+
+
+def _estimate(place: float, sides: Sequence[float], z: float, confidence_level: float) -> Estimate:
+    low, value, high = expit([place - z * sides[0], place, place + z * sides[1]]).tolist()
+    low = 0.0 if low <= SMALLEST * (1 + SMALLEST) else low
+    error = value * (1 - value) * (sides[0] + sides[1]) / 2
+    return Estimate(value, low, high, error, confidence_level, NEEDS, "pooled")

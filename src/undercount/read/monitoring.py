@@ -1,0 +1,366 @@
+"""Metrics month by month while labels are still arriving, and alarms that hold over many looks."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from undercount.count.arrays import read_scores
+from undercount.curve import FloatArray
+from undercount.errors import InputError, check_choice
+from undercount.estimate import Estimate, delta_interval
+from undercount.prevalence.late_labels import LEAST_CHANCE, LateLabels
+from undercount.read.evaluation import read_threshold, render
+
+Period: TypeAlias = Literal["month", "week"]
+PERIODS = {"month": "M", "week": "W"}
+LOOK_DAYS = 7.0
+# A period is mature, and may serve as the baseline, from this chance of a label on.
+MATURE = 0.8
+# Changes of the rate of positives that an alarm bets on.
+FALLS, RISES = (0.5, 0.7, 0.85), (1.2, 1.5, 2.0)
+# Parts of the risk of a false alarm: the baseline's error, and the looks.
+BASELINE_RISK, LOOKS_RISK = 0.2, 0.8
+NEEDS = ("delays alike", "a mature oldest cohort")
+BoolArray: TypeAlias = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class PeriodRow:
+    """Hold one period: what was flagged, found so far, and the precision that this amounts to.
+
+    Attributes
+    ----------
+    chance : float
+        Mean chance that a positive's label has arrived by now.
+    naive : float
+        Precision if every row without a label were negative.
+    precision : Estimate, optional
+        Of the population behind the period; None if the period is too young.
+    """
+
+    period: str
+    n_rows: int
+    n_flagged: int
+    n_found: int
+    chance: float
+    naive: float
+    precision: Estimate | None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """Hold what weekly looks at the flagged rows found since the baseline.
+
+    Attributes
+    ----------
+    baseline : Estimate
+        Precision of the first periods, with which later ones are compared; its interval is the
+        one that the alarm allows for.
+    looks : tuple
+        Date of each look, and the evidence that the precision fell and rose, as odds against
+        "unchanged" (test martingales).
+    limit : float
+        Evidence at which the alarm goes off: over any number of looks it is reached without a
+        change at most as often as the risk says (Ville 1939).
+    fell, rose : str
+        Date of the first look at which the alarm went off; empty if it did not.
+    """
+
+    baseline: Estimate
+    looks: tuple[tuple[str, float, float], ...] = field(repr=False)
+    limit: float
+    fell: str
+    rose: str
+
+
+@dataclass(frozen=True)
+class Monitoring:
+    """Hold a classifier's metrics while labels are late; made by `monitor`.
+
+    Attributes
+    ----------
+    metrics : mapping
+        Precision, recall and F1 of the rows that are old enough, as estimates.
+    rows : tuple of PeriodRow
+    alarm : Alarm, optional
+        None where no period is mature, or none comes after the baseline.
+    late : LateLabels
+        Delays and chances.
+    """
+
+    metrics: dict[str, Estimate]
+    rows: tuple[PeriodRow, ...]
+    alarm: Alarm | None
+    late: LateLabels = field(repr=False)
+    threshold: float
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return a line a period as columns, ready for any data frame."""
+        nan = math.nan
+        found = [row.precision for row in self.rows]
+        return {
+            "period": [row.period for row in self.rows],
+            "rows": [row.n_rows for row in self.rows],
+            "flagged": [row.n_flagged for row in self.rows],
+            "found": [row.n_found for row in self.rows],
+            "chance": [row.chance for row in self.rows],
+            "naive": [row.naive for row in self.rows],
+            "precision": [each.value if each else nan for each in found],
+            "low": [each.low if each else nan for each in found],
+            "high": [each.high if each else nan for each in found],
+            "note": [row.note for row in self.rows],
+        }
+
+    def to_json(self) -> str:
+        """Write every fact as JSON."""
+        return str(render("monitoring json", self))
+
+    def __str__(self) -> str:
+        return str(render("monitoring text", self))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def monitor(
+    score: Any,
+    *,
+    observed: Any,
+    found: Any,
+    threshold: float,
+    until: Any = None,
+    period: Period = "month",
+    baseline: str | None = None,
+    found_eventually: float = 1.0,
+    confidence_level: float = 0.95,
+    risk: float = 0.05,
+) -> Monitoring:
+    """Follow a classifier over time while the labels of recent rows have not arrived yet.
+
+    Parameters
+    ----------
+    score : array-like
+        Higher means more positive.
+    observed, found : array-like
+        Date of each row, and of its label (missing where none has arrived).
+    threshold : float
+        Rows with score >= threshold are flagged.
+    until : date, optional
+        The day to which labels are complete; by default the last date there is.
+    period : {"month", "week"}
+    baseline : str, optional
+        Last period of the baseline, with which the alarm compares later ones; by default the
+        first half of the mature periods.
+    found_eventually : float
+        Share of the positives that are ever labelled.
+    confidence_level : float
+        Of the intervals.
+    risk : float
+        Of any false alarm over all weekly looks together.
+
+    Notes
+    -----
+    Assumes: the oldest cohort is mature, nearly all of its labels have arrived; the delay of labels
+    has one distribution, whatever the score and whenever the row was.
+    Wrong when: labelling became slower or faster: that looks like a change of the precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> observed = np.datetime64("2024-01-01") + rng.integers(0, 360, 12_000)
+    >>> truth = rng.random(12_000) < 0.1
+    >>> found = observed + rng.exponential(60, 12_000).astype(int)
+    >>> found[~truth | (found > np.datetime64("2024-12-26"))] = np.datetime64("NaT")
+    >>> result = uc.monitor(
+    ...     rng.normal(2.0 * truth), observed=observed, found=found, threshold=1.5
+    ... )
+    >>> len(result.rows), result.alarm.fell
+    (12, '')
+    """
+    check_choice("period", period, tuple(PERIODS))
+    if not 0 < risk < 1:
+        raise InputError(f"risk must be in (0, 1); got {risk!r}")
+    cut, scores = read_threshold(threshold), read_scores(score)
+    late = LateLabels(found_eventually=found_eventually, confidence_level=confidence_level)
+    late.fit(observed, found, until=until)
+    if len(scores) != len(late.chance_):
+        raise InputError(
+            f"score and observed must be of the same rows; got {len(scores)} and "
+            f"{len(late.chance_)}"
+        )
+    flagged = np.asarray(scores >= cut)
+    names = _name_periods(late.rows_.observed, period)
+    z = float(ndtri((1 + confidence_level) / 2))
+    rows = tuple(
+        _period_row(name, names == name, flagged, late, z) for name in np.unique(names).tolist()
+    )
+    last = _last_of_baseline(rows, baseline)
+    alarm = None if last is None else _find_alarm(late, flagged, np.asarray(names <= last), risk)
+    return Monitoring(_metrics(late, flagged, z), rows, alarm, late, cut)
+
+
+def _name_periods(days: FloatArray, period: Period) -> NDArray[np.str_]:
+    dates = np.floor(days).astype("datetime64[D]")
+    if period == "week":  # named by its Monday; day 4 of 1970 was one
+        dates = dates - (dates.astype(np.int64) - 4) % 7
+        return np.asarray(dates.astype(str))
+    return np.asarray(dates.astype("datetime64[M]").astype(str))
+
+
+def _metrics(late: LateLabels, flagged: BoolArray, z: float) -> dict[str, Estimate]:
+    """Return precision, recall and F1 of the rows that are old enough.
+
+    Each is a ratio of sums over positives, whose error is that of one sum: of the gradient.
+    """
+    number = int(np.count_nonzero(flagged & late.usable_))
+    total, positives = late.sum_positives(flagged), late.sum_positives(late.usable_).value
+    hits = total.value
+    if number == 0 or positives == 0:
+        return {}
+    recall, f1 = hits / positives, 2 * hits / (positives + number)
+    gradients = {
+        "recall": (recall, (flagged - recall) / positives),
+        "f1": (f1, (2 * flagged - f1) / (positives + number)),
+    }
+    seen = int(np.count_nonzero(flagged & late.usable_ & late.rows_.labelled))
+    value, low, high = (min(each / number, 1.0) for each in (hits, *total.interval(seen, z)))
+    error, level = total.standard_error / number, late.confidence_level
+    precision = Estimate(value, low, high, error, level, NEEDS, "late labels, log of the hidden")
+    return {"precision": precision} | {
+        name: _logit_estimate(value, late.sum_positives(gradient).standard_error, z, late)
+        for name, (value, gradient) in gradients.items()
+    }
+
+
+def _logit_estimate(value: float, error: float, z: float, late: LateLabels) -> Estimate:
+    value = min(value, 1.0)
+    low, high = (float(end) for end in delta_interval(value, error, "logit", z))
+    level = late.confidence_level
+    return Estimate(value, low, high, error, level, NEEDS, "late labels, delta on the logit")
+
+
+def _period_row(
+    name: str, here: BoolArray, flagged: BoolArray, late: LateLabels, z: float
+) -> PeriodRow:
+    some = here & flagged
+    found = int(np.count_nonzero(some & late.rows_.labelled))
+    chance = float(late.chance_[some if some.any() else here].mean())
+    number = int(np.count_nonzero(some))
+    naive = found / number if number else math.nan
+    precision, note = None, ""
+    if number == 0:
+        note = "no row is flagged"
+    elif not (some & late.usable_).any() or chance < LEAST_CHANCE:
+        note = "too young: hardly any label can have arrived"
+    else:
+        precision = period_precision(late, some & late.usable_, z)
+    rows = int(np.count_nonzero(here))
+    return PeriodRow(name, rows, number, found, chance, naive, precision, note)
+
+
+def period_precision(late: LateLabels, some: BoolArray, z: float) -> Estimate:
+    """Estimate the precision of the population behind some flagged rows.
+
+    Of M rows each is found with chance p · c, so Wilson's interval over the chance is that of p;
+    the error of the chances is added in squares, each side by itself.
+    """
+    found = some & late.rows_.labelled
+    number, labels = int(np.count_nonzero(some)), int(np.count_nonzero(found))
+    total = late.sum_positives(some)
+    chance = labels / total.value if labels else float(late.chance_[some].mean())
+    value = min(labels / (number * chance), 1.0)
+    centre, reach = _wilson(labels, number, z)
+    low, high = ((centre + side * reach) / chance for side in (-1, 1))
+    window = late.rows_.window[some]
+    known = math.sqrt(late.delays_.total_variance(late.chance_[some], window)) / number
+    ends = (
+        value - math.hypot(value - low, z * value * known),
+        value + math.hypot(high - value, z * value * known),
+    )
+    low, high = max(min(ends[0], value), 0.0), min(max(ends[1], value), 1.0)
+    level = late.confidence_level
+    return Estimate(value, low, high, (high - low) / (2 * z), level, NEEDS, "late labels, Wilson")
+
+
+def _wilson(hits: int, number: int, z: float) -> tuple[float, float]:
+    """Return the middle of Wilson's interval and its reach."""
+    rate, total = hits / number, number + z**2
+    spread = math.sqrt(rate * (1 - rate) * number + z**2 / 4)
+    return (hits + z**2 / 2) / total, z * spread / total
+
+
+def _last_of_baseline(rows: tuple[PeriodRow, ...], asked: str | None) -> str | None:
+    """Return the last period of the baseline; None if nothing comes after it."""
+    mature = [row.period for row in rows if row.chance >= MATURE and row.n_flagged]
+    names = [row.period for row in rows]
+    if asked is not None:
+        if asked not in names[:-1]:
+            raise InputError(
+                f"baseline must be one of the periods before the last, {names[0]} to "
+                f"{names[max(len(names) - 2, 0)]}; got {asked!r}"
+            )
+        return asked
+    if not mature or names[-1] == mature[0]:
+        return None
+    return mature[(len(mature) - 1) // 2]
+
+
+def _find_alarm(late: LateLabels, flagged: BoolArray, base: BoolArray, risk: float) -> Alarm | None:
+    """Compare what arrives after the baseline with what its precision lets expect."""
+    some, later = flagged & base & late.usable_, flagged & ~base
+    if not some.any() or not later.any():
+        return None
+    z = float(ndtri(1 - risk * BASELINE_RISK / 2))
+    baseline = period_precision(late, some, z)
+    if baseline.value == 0:
+        return None
+    start = float(late.rows_.observed[~base].min())
+    looks = np.arange(start + LOOK_DAYS, late.rows_.until + 1e-9, LOOK_DAYS)
+    # How well the chances of new rows are known: as those of a window of the median delay.
+    middle = np.array([late.diagnostics_["median_delay"]])
+    slack = math.exp(z * math.sqrt(float(late.delays_.log_variance(middle)[0])))
+    fall = _evidence(late, later, looks, baseline.low / slack, FALLS)
+    rise = _evidence(late, later, looks, min(baseline.high * slack, 1.0), RISES)
+    limit = 2 / (risk * LOOKS_RISK)
+    dates = np.floor(looks).astype("datetime64[D]").astype(str).tolist()
+    found = tuple(zip(dates, fall.tolist(), rise.tolist(), strict=True))
+    fell, rose = (
+        next((date for date, each in zip(dates, odds, strict=True) if each >= limit), "")
+        for odds in (fall, rise)
+    )
+    return Alarm(baseline, found, limit, fell, rose)
+
+
+def _evidence(
+    late: LateLabels, later: BoolArray, looks: FloatArray, rate: float, bets: tuple[float, ...]
+) -> FloatArray:
+    """Return the evidence of each look that the rate of positives is another than this.
+
+    Of the rows not found yet each is found until the next look with chance
+    q = p ΔF/(1 - p F). θ^found · exp(-(θ - 1) Σ q) has a mean of at most 1 for every θ, whatever
+    came before; its product over looks, averaged over some θ, is a test martingale.
+    """
+    seen, delay = late.rows_.observed[later], late.rows_.delay[later]
+    arrives = np.where(np.isnan(delay), np.inf, seen + delay)
+    whole = late.found_eventually * rate
+    log_odds = np.zeros(len(bets))
+    made = []
+    for end in looks:
+        start = end - LOOK_DAYS
+        waiting = (seen <= end) & (arrives > start)
+        then = late.delays_.chance(np.maximum(end - seen[waiting], -1.0))
+        before = np.where(
+            seen[waiting] <= start, late.delays_.chance(np.maximum(start - seen[waiting], -1.0)), 0
+        )
+        expected = float(np.sum(whole * (then - before) / (1 - whole * before)))
+        came = int(np.count_nonzero(waiting & (arrives <= end)))
+        log_odds = log_odds + came * np.log(bets) - expected * (np.array(bets) - 1)
+        made.append(float(np.mean(np.exp(np.minimum(log_odds, 700.0)))))
+    return np.asarray(made)

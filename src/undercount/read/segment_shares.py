@@ -1,0 +1,119 @@
+"""The hidden share of each segment: given for each, or estimated and pooled over all."""
+
+import heapq
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError, collect_warnings, named
+from undercount.estimate import Estimate
+from undercount.prevalence.pooled import PooledShares, SegmentShare, pool_shares
+from undercount.read.hidden_share import HiddenShare, shared_share
+from undercount.read.segments import FEWEST_LABELS, MOST_ESTIMATED, why_not
+from undercount.shares import Shares
+
+GIVEN = ("prevalence", "unlabeled_prevalence", "label_frequency")
+# The rows that a share is a share of: what weighs a segment's share in that of all.
+PARTS: dict[str, Callable[[ScoreCounts], float]] = {
+    "prevalence": lambda counts: counts.n_rows,
+    "unlabeled_prevalence": lambda counts: counts.n_unlabeled,
+}
+
+
+@dataclass(frozen=True)
+class SegmentShares:
+    """Hold how to find the share of any segment, and what was pooled."""
+
+    options: Mapping[str, Any]
+    parts: Mapping[Hashable, ScoreCounts]
+    pooled: PooledShares | None
+
+    @classmethod
+    def of(
+        cls, parts: Mapping[Hashable, ScoreCounts], overall: Shares, options: Mapping[str, Any]
+    ) -> "SegmentShares":
+        """Pool the shares of all segments, unless they were given."""
+        estimator = options["unlabeled_prevalence"]
+        unfitted = hasattr(estimator, "fit") and not hasattr(estimator, "unlabeled_prevalence_")
+        if not unfitted and any(options[name] is not None for name in GIVEN):
+            return cls(options, parts, None)
+        own = {}
+        for segment in _largest(parts):
+            try:
+                with collect_warnings():  # the segment's evaluation tells them
+                    hidden = shared_share({"": parts[segment]}, **options)[""]
+            except InputError:  # its row will say so
+                continue
+            own[segment] = as_estimate(hidden.shares, options["confidence_level"])
+        others = tuple(segment for segment in parts if segment not in own)
+        level = options["confidence_level"]
+        whole = as_estimate(overall, level)
+        labels = {segment: parts[segment].effective_size("positive") for segment in own}
+        found = pool_shares(own, labels, whole, others, confidence_level=level)
+        return cls(options, parts, found)
+
+    def own(self, segment: Hashable) -> Estimate | None:
+        """Return what a segment says of its share by itself."""
+        return self.pooled.own.get(segment) if self.pooled else None
+
+    def find(self, segment: Hashable, name: str) -> HiddenShare:
+        """Return the share of one segment."""
+        options = {**self.options, **{each: self._given(each, segment) for each in GIVEN}}
+        if self.pooled is None:
+            return shared_share({name: self.parts[segment]}, **options)[name]
+        options["unlabeled_prevalence"] = SegmentShare(self.pooled.pooled[segment])
+        options["prevalence_interval"] = None  # the pooled one is used
+        return shared_share({name: self.parts[segment]}, **options)[name]
+
+    def _given(self, name: str, segment: Hashable) -> Any:
+        value = self.options[name]
+        if not isinstance(value, Mapping):
+            return value
+        if segment not in value:
+            raise InputError(f"{named(name)} has no value for this segment, {segment!r}")
+        return value[segment]
+
+
+def overall_options(
+    options: Mapping[str, Any], parts: Mapping[Hashable, ScoreCounts]
+) -> dict[str, Any]:
+    """Return the options for all rows: shares of segments become the share of all."""
+    found = dict(options)
+    for name in GIVEN:
+        value = options[name]
+        if not isinstance(value, Mapping):
+            continue
+        known = {key: parts[key] for key in parts if key in value and not why_not(parts[key])}
+        if not known or not all(isinstance(value[key], int | float) for key in known):
+            raise InputError(
+                f"a mapping for {named(name)} must hold a number for each segment; got {value!r}",
+                argument=name,
+            )
+        if name == "label_frequency":
+            labelled = {key: counts.n_positive for key, counts in known.items()}
+            positives = sum(labelled[key] / value[key] for key in known)
+            found[name] = sum(labelled.values()) / positives
+            continue
+        sizes = {key: PARTS[name](counts) for key, counts in known.items()}
+        found[name] = sum(sizes[key] * value[key] for key in known) / sum(sizes.values())
+    return found
+
+
+def _largest(parts: Mapping[Hashable, ScoreCounts]) -> list[Hashable]:
+    """Return the segments whose own share is estimated: those of most labels."""
+    labels = {
+        segment: counts.effective_size("positive")
+        for segment, counts in parts.items()
+        if not why_not(counts)
+    }
+    enough = [segment for segment, number in labels.items() if number >= FEWEST_LABELS]
+    chosen = set(heapq.nlargest(MOST_ESTIMATED, enough, key=labels.__getitem__))
+    return [segment for segment in enough if segment in chosen]
+
+
+def as_estimate(shares: Shares, confidence_level: float) -> Estimate:
+    """Return the share of hidden positives with its interval."""
+    value, span = shares.unlabeled_prevalence, shares.unlabeled_prevalence_interval
+    low, high = (span.low, span.high) if span else (value, value)
+    return Estimate(value, low, high, confidence_level=confidence_level)

@@ -1,0 +1,365 @@
+"""One evaluation a segment (country, month), their shares pooled, and whether they differ."""
+
+import datetime as dt
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from undercount.count.arrays import is_missing
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError, collect_warnings, named
+from undercount.estimate import Estimate
+from undercount.metric_facts import FACTS
+from undercount.prevalence.pooled import PooledShares
+from undercount.read.evaluation import Evaluation, MetricRow, render
+from undercount.read.metric_name import parse_metric
+from undercount.read.segment_tests import (
+    Deviation,
+    Heterogeneity,
+    Trend,
+    find_deviations,
+    find_heterogeneity,
+    find_trend,
+    is_ordered,
+    read_points,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+POINT_COLUMNS = ("recall", "precision")
+AREA_COLUMNS = ("roc_auc", "average_precision")
+# Labels from which a segment's own share is estimated, and its interval is known to hold.
+FEWEST_LABELS = 20
+# Segments whose own share is estimated, those of most labels; the others get the distribution of
+# these. With so many its centre and spread are known better than any one share.
+MOST_ESTIMATED = 50
+
+
+@dataclass(frozen=True)
+class SegmentRow:
+    """Hold what the table says of one segment.
+
+    Attributes
+    ----------
+    counts : ScoreCounts
+    own_share : Estimate, optional
+        The share of hidden positives that the segment's own scores tell.
+    share : Estimate, optional
+        The share that is used: pooled over segments, or given.
+    rows : tuple of MetricRow
+        The metrics; empty if nothing can be said.
+    note : str
+        What cannot be said, and why; empty if everything can.
+    """
+
+    segment: Hashable
+    counts: ScoreCounts = field(repr=False)
+    own_share: Estimate | None = None
+    share: Estimate | None = None
+    rows: tuple[MetricRow, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Evaluations(Mapping[Hashable, Evaluation]):
+    """Hold one evaluation a segment; made by `evaluate` with `by`, or of a mapping of counts.
+
+    Attributes
+    ----------
+    overall : Evaluation
+        Of all rows together.
+    rows : tuple of SegmentRow
+        The table: every segment has a row, also those of which little can be said.
+    shares : PooledShares, optional
+        The segments' own and pooled shares of hidden positives, if they were estimated.
+    column : str
+        What the segments are called together.
+
+    Notes
+    -----
+    Assumes: within each segment labelled positives are a random sample of its positives.
+    Wrong when: labels within a segment prefer some positives. That one segment is labelled more
+    than another does no harm.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(5000) < 0.2
+    >>> y = truth & (rng.random(5000) < 0.5)
+    >>> found = uc.evaluate(
+    ...     y, rng.normal(2.0 * truth), by=np.arange(5000) % 3, unlabeled=0, threshold=1.0
+    ... )
+    >>> list(found), found[2].rows[0].label
+    ([0, 1, 2], 'recall@1')
+    """
+
+    overall: Evaluation
+    rows: tuple[SegmentRow, ...]
+    shares: PooledShares | None
+    column: str
+    make: Callable[[Hashable], Evaluation] = field(repr=False)
+    made: dict[Hashable, Evaluation] = field(default_factory=dict, repr=False)
+
+    def __getitem__(self, segment: Hashable) -> Evaluation:
+        """Return the whole evaluation of a segment, with its checks."""
+        row = self.row(segment)
+        if not row.rows:
+            raise InputError(f"segment {segment!r} cannot be evaluated: {row.note}")
+        if segment not in self.made:
+            self.made[segment] = self.make(segment)
+        return self.made[segment]
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return (row.segment for row in self.rows if row.rows)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def row(self, segment: Hashable) -> SegmentRow:
+        """Return the row of a segment, also of one that cannot be evaluated."""
+        found = next((row for row in self.rows if row.segment == segment), None)
+        if found is None:
+            shown = ", ".join(repr(row.segment) for row in self.rows[:10])
+            more = ", …" if len(self.rows) > 10 else ""  # noqa: PLR2004 - a line
+            raise KeyError(f"no segment {segment!r}; there are {shown}{more}")
+        return found
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the segments stand in an order: numbers, dates, text like 2024-03."""
+        return is_ordered([row.segment for row in self.rows])
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Labels of the metrics in the table."""
+        return next((tuple(row.label for row in each.rows) for each in self.rows if each.rows), ())
+
+    def estimates(self, metric: str) -> dict[Hashable, Estimate]:
+        """Return the estimate of each segment for a metric of the table."""
+        wanted = _find_label(metric, self.metrics)
+        return {
+            each.segment: row.estimate
+            for each in self.rows
+            for row in each.rows
+            if row.label == wanted
+        }
+
+    def heterogeneity(self, metric: str) -> Heterogeneity:
+        """Tell whether segments differ in a metric more than chance explains."""
+        return find_heterogeneity(self._points(metric))
+
+    def differences(self, metric: str) -> tuple[Deviation, ...]:
+        """Compare each segment with the mean of the others, adjusted for their number."""
+        return find_deviations(self._points(metric))
+
+    def trend(self, metric: str) -> Trend | None:
+        """Lay a line through ordered segments; None where they have no order or are too few."""
+        return find_trend(self._points(metric)) if self.ordered else None
+
+    def _points(self, metric: str) -> Any:
+        found = self.estimates(metric).items()
+        usable = [(key, value) for key, value in found if not (self.ordered and key is None)]
+        return read_points(_find_label(metric, self.metrics).split("@")[0], usable)
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return one line a segment and metric as columns, ready for any data frame.
+
+        A segment of which nothing can be said has one line without a metric, and its note.
+        """
+        lines = [(each, metric) for each in self.rows for metric in (each.rows or (None,))]
+        nan = math.nan
+        return {
+            self.column: [each.segment for each, _ in lines],
+            "rows": [each.counts.n_rows for each, _ in lines],
+            "labelled": [each.counts.n_positive for each, _ in lines],
+            "own_share": [each.own_share.value if each.own_share else nan for each, _ in lines],
+            "share": [each.share.value if each.share else nan for each, _ in lines],
+            "share_low": [each.share.low if each.share else nan for each, _ in lines],
+            "share_high": [each.share.high if each.share else nan for each, _ in lines],
+            "metric": [metric.label if metric else None for _, metric in lines],
+            "naive": [metric.naive if metric else nan for _, metric in lines],
+            "estimate": [metric.estimate.value if metric else nan for _, metric in lines],
+            "low": [metric.estimate.low if metric else nan for _, metric in lines],
+            "high": [metric.estimate.high if metric else nan for _, metric in lines],
+            "note": [each.note for each, _ in lines],
+        }
+
+    def to_json(self) -> str:
+        """Write every segment's facts and the tests as JSON."""
+        return str(render("segments json", self))
+
+    def to_markdown(self) -> str:
+        """Write the table as Markdown."""
+        return str(render("segments markdown", self))
+
+    def to_html(self, path: "str | Path") -> None:
+        """Write a page with a row a segment, whole or not at all."""
+        render("segments html", self, path)
+
+    def __str__(self) -> str:
+        return str(render("segments text", self))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+def _find_label(metric: str, labels: Sequence[str]) -> str:
+    """Return the label of the table that a metric's name means."""
+    name = metric if metric in labels else parse_metric(metric).metric
+    found = [label for label in labels if name in (label, label.split("@")[0])]
+    if not found:
+        raise InputError(f"metric must be one of the table, {', '.join(labels)}; got {metric!r}")
+    return found[0]
+
+
+def segment_metrics(metrics: Sequence[str] | None, threshold: float | None) -> Sequence[str]:
+    """Return the metrics of the table: those asked for, or the few that a line has room for."""
+    if metrics is not None:
+        return metrics
+    return AREA_COLUMNS if threshold is None else POINT_COLUMNS
+
+
+def split_rows(by: Any, n_rows: int) -> "dict[Hashable, NDArray[np.intp]]":
+    """Return the rows of each segment, in the order of the segments.
+
+    `by` is one value a row; every kind of missing is one segment, None.
+
+    Examples
+    --------
+    >>> from undercount.read.segments import split_rows
+    >>> {key: rows.tolist() for key, rows in split_rows(["b", "a", None, "b"], 4).items()}
+    {'a': [1], 'b': [0, 3], None: [2]}
+    """
+    columns = by if isinstance(by, list) and by and isinstance(by[0], np.ndarray) else [by]
+    coded = [_code_values(np.asarray(each)) for each in columns]
+    for codes, _ in coded:
+        if len(codes) != n_rows:
+            raise InputError(
+                f"{named('by')} must hold one value a row; got {len(codes):,} for {n_rows:,} rows",
+                argument="by",
+            )
+    codes, names = coded[0]
+    for more, others in coded[1:]:  # several columns: a segment is a tuple of values
+        pairs, codes = np.unique(codes * len(others) + more, return_inverse=True)
+        firsts = [names[pair // len(others)] for pair in pairs]
+        names = [
+            (*(first if isinstance(first, tuple) else (first,)), others[pair % len(others)])
+            for first, pair in zip(firsts, pairs, strict=True)
+        ]
+    order = np.argsort(codes, kind="stable")
+    ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
+    parts = dict(zip(names, np.split(order, ends), strict=True))
+    return {key: parts[key] for key in sort_segments(list(parts))}
+
+
+def _code_values(values: "NDArray[Any]") -> "tuple[NDArray[np.intp], list[Hashable]]":
+    """Return a number a row and the value that each stands for; all that is missing is None."""
+    if values.ndim != 1:
+        raise InputError(
+            f"{named('by')} must hold one value a row; got shape {values.shape}", argument="by"
+        )
+    if values.dtype.kind in "biuf":
+        found, codes = np.unique(values, return_inverse=True)
+        held = found.tolist()
+    else:
+        seen: dict[Any, int] = {}
+        if values.dtype.kind == "M":
+            values = values.astype("datetime64[us]")
+        codes = np.array([seen.setdefault(each, len(seen)) for each in values.tolist()], np.intp)
+        held = list(seen)
+    plain = _without_midnight([_plain(each) for each in held])
+    names = list(dict.fromkeys(plain))
+    place = {name: i for i, name in enumerate(names)}
+    return np.array([place[each] for each in plain], np.intp)[codes], names
+
+
+def _plain(value: Any) -> Hashable:
+    """Return a value as Python has it, and None for what is missing."""
+    if is_missing(value):
+        return None
+    kept = isinstance(value, str | int | float | dt.date | tuple)
+    found: Hashable = value if kept else str(value)
+    return found
+
+
+def _without_midnight(values: list[Hashable]) -> list[Hashable]:
+    """Turn times into dates if all of them are at midnight."""
+    times = [each for each in values if isinstance(each, dt.datetime)]
+    if any(each.time() != dt.time() for each in times):
+        return values
+    return [each.date() if isinstance(each, dt.datetime) else each for each in values]
+
+
+def sort_segments(segments: Sequence[Hashable]) -> list[Hashable]:
+    """Sort segments as their values do, text that cannot be compared by its words, None last."""
+    held: list[Any] = [each for each in segments if each is not None]
+    try:
+        held = sorted(held)
+    except TypeError:
+        held = sorted(held, key=str)
+    return held + [None] * (len(segments) - len(held))
+
+
+def why_not(counts: ScoreCounts) -> str:
+    """Say why a segment cannot be evaluated at all; empty if it can."""
+    if counts.n_positive == 0:
+        return "no row is labelled positive: neither recall nor what follows from it is known"
+    if counts.n_unlabeled == 0:
+        return "no row is unlabeled: nothing is hidden, and its labels speak for themselves"
+    return ""
+
+
+def small_words(counts: ScoreCounts) -> str:
+    """Say that a segment has few labels."""
+    labels = counts.effective_size("positive")
+    if labels >= FEWEST_LABELS:
+        return ""
+    only = f"only {labels:.0f} labelled row{'' if round(labels) == 1 else 's'}"
+    return f"{only}: its hidden share is that of the other segments, its interval a rough one"
+
+
+def unsure_words(rows: Sequence[MetricRow]) -> str:
+    """Name the metrics that do not exist in a segment."""
+    gone = [FACTS[row.metric].title for row in rows if math.isnan(row.estimate.value)]
+    return f"{', '.join(gone)} does not exist: no row is flagged" if gone else ""
+
+
+def hidden_share(evaluation: Evaluation) -> Estimate:
+    """Return the share of hidden positives that an evaluation uses, with its interval."""
+    shares, level = evaluation.shares, evaluation.confidence_level
+    value, span = shares.unlabeled_prevalence, shares.unlabeled_prevalence_interval
+    low, high = (span.low, span.high) if span else (value, value)
+    return Estimate(value, low, high, confidence_level=level)
+
+
+def make_row(
+    segment: Hashable,
+    counts: ScoreCounts,
+    own: Estimate | None,
+    evaluate: Callable[[], Evaluation],
+    metrics: Sequence[str],
+) -> SegmentRow:
+    """Make the line of one segment; what is wrong with it becomes its note."""
+    note = why_not(counts)
+    if note:
+        return SegmentRow(segment, counts, own, None, (), note)
+    try:
+        with collect_warnings():  # the segment's evaluation has them as checks
+            made = evaluate()
+            rows = made.chosen_rows(metrics)
+    except InputError as error:
+        return SegmentRow(segment, counts, own, None, (), error.message)
+    used = hidden_share(made)
+    words = [each for each in (small_words(counts), unsure_words(rows)) if each]
+    return SegmentRow(segment, counts, own, used, rows, "; ".join(words))

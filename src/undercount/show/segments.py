@@ -1,0 +1,311 @@
+"""Segments as text, Markdown, JSON and a page: a row a segment, and what cannot be said."""
+
+import math
+import textwrap
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+from scipy.special import expit, logit
+
+from undercount import __version__
+from undercount.count.arrays import amount
+from undercount.count.atomic_file import write_text
+from undercount.estimate import Estimate
+from undercount.read.segments import Evaluations, SegmentRow, hidden_share
+from undercount.show.document import as_document, plain, write_document
+from undercount.show.page.page import load_template, policy_hash, read_asset
+from undercount.show.spoken import metric_title, percent
+from undercount.show.tables import MARKDOWN_SPECIAL, escape
+from undercount.show.text import WIDTH, line, value_words
+
+SCHEMA = "undercount/segments/1"
+SIGNIFICANT, SMALLEST_P = 0.05, 0.0001
+NAME, NUMBER, CELL = 14, 9, 25
+ALL = "all rows"
+# Where the middle two thirds of segments lie: one standard deviation to either side.
+REACH = 1.0
+
+
+def segment_name(segment: Hashable) -> str:
+    """Write the value of a segment."""
+    if segment is None:
+        return "(missing)"
+    if isinstance(segment, tuple):
+        return " / ".join(map(segment_name, segment))
+    text = str(segment)
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def heading(label: str) -> str:
+    """Write a metric's label as people say it."""
+    metric, *at = label.split("@")
+    return "@".join([metric_title(metric), *at])
+
+
+def share_words(row: SegmentRow) -> str:
+    """Write a segment's own share, where it has one, and the one that is used."""
+    if row.share is None:
+        return "–"
+    used = f"{percent(row.share.value)}"
+    if row.share.high > row.share.low:
+        used += f" ({percent(row.share.low)} – {percent(row.share.high)})"
+    return f"{percent(row.own_share.value)} → {used}" if row.own_share else used
+
+
+def pooled_words(found: Evaluations) -> str:
+    """Say which share the segments have in common, and how they spread around it."""
+    if found.shares is None:
+        return f"{found.overall.source.replace('_', ' ')}, taken for each segment as it is"
+    centre, spread = found.shares.centre, found.shares.spread
+    words = (
+        f"{percent(centre.value)} of the unlabeled rows in the middle segment "
+        f"({percent(centre.low)} – {percent(centre.high)}), estimated from "
+        f"{len(found.shares.own)} segments"
+    )
+    if spread == 0:
+        return f"{words}; no sign that they differ"
+    low, high = (expit(logit(centre.value) + side * spread) for side in (-REACH, REACH))
+    return f"{words}; two thirds of segments between {percent(low)} and {percent(high)}"
+
+
+def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
+    """Say whether segments differ, which stand out, and whether there is a trend."""
+    lines = []
+    for label in found.metrics:
+        whole = found.heterogeneity(label)
+        name = heading(label)
+        if math.isnan(whole.p_value):
+            lines.append((name, "too few segments with an interval to compare"))
+            continue
+        words = (
+            f"{_differ(whole.p_value)} (p {p_words(whole.p_value)}, {whole.n_segments} segments)"
+        )
+        out = [d for d in found.differences(label) if d.adjusted_p_value < SIGNIFICANT]
+        if out:
+            shown = [f"{segment_name(d.segment)} {_signed(d.difference)}" for d in out[:5]]
+            more = f" and {len(out) - 5} more" if len(out) > 5 else ""  # noqa: PLR2004 - a line
+            words += f" · stand out: {'; '.join(shown)}{more}"
+        trend = found.trend(label)
+        if trend is not None:
+            words += (
+                f" · trend {trend.first:.3f} → {trend.last:.3f}, change {_signed(trend.change)}, "
+                f"p {p_words(trend.p_value)}"
+            )
+        lines.append((name, words))
+    return lines
+
+
+def _differ(p_value: float) -> str:
+    return "segments differ" if p_value < SIGNIFICANT else "no sign that segments differ"
+
+
+def p_words(value: float) -> str:
+    """Write a p-value, with no more digits than the tail deserves."""
+    return "< 0.0001" if value < SMALLEST_P else f"{value:.2g}"
+
+
+def _signed(found: Estimate) -> str:
+    return f"{found.value:+.3f} ({found.low:+.3f} – {found.high:+.3f})"
+
+
+TESTS = (
+    "Differences: each segment less the mean of the others; intervals and p-values allow for the "
+    "number of segments (Šidák, Holm)."
+)
+
+
+def notes(found: Evaluations) -> list[tuple[str, str]]:
+    """Return what cannot be said, segment by segment; the same of several in one line."""
+    held: dict[str, list[str]] = {}
+    for row in found.rows:
+        if row.note:
+            held.setdefault(row.note, []).append(segment_name(row.segment))
+    return [(_listed(names), note) for note, names in held.items()]
+
+
+def _listed(names: list[str]) -> str:
+    most = 12
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def as_text(found: Evaluations) -> str:
+    """Write a row a segment, what was pooled, whether they differ, and what cannot be said."""
+    level = f"{100 * found.overall.confidence_level:g} %"
+    width = max(NAME, *(len(segment_name(row.segment)) + 2 for row in found.rows[:1000]))
+    width = min(width, 2 * NAME)
+    shares = max(len(share_words(row)) for row in found.rows) + 2
+    shares = max(shares, len("hidden positives") + 2)
+    head = f" {found.column:<{width}}{'rows':>{NUMBER}}{'labels':>{NUMBER}}  "
+    head += f"{'hidden positives':<{shares}}"
+    head += "".join(f"{heading(label):<{CELL}}" for label in found.metrics)
+    lines = [
+        line("Segments", f"{len(found.rows)} of {found.column} · true values ({level})"),
+        line("Hidden positives", pooled_words(found)),
+        "",
+        head.rstrip(),
+    ]
+    for name, row in [*_named(found), (ALL, _overall(found))]:
+        cells = "".join(f"{value_words(each.estimate):<{CELL}}" for each in row.rows)
+        lines.append(
+            f" {_cut(name, width - 1):<{width}}{amount(row.counts.n_rows):>{NUMBER}}"
+            f"{amount(row.counts.n_positive):>{NUMBER}}  {share_words(row):<{shares}}"
+            f"{cells or 'cannot be said, see below'}".rstrip()
+        )
+    lines += ["", *(line(name, words) for name, words in difference_lines(found))]
+    lines += ["", *(f" {each}" for each in textwrap.wrap(_share_note(found) + TESTS, WIDTH - 1))]
+    said = notes(found)
+    lines += [""] if said else []
+    return "\n".join([*lines, *(line(_cut(name, 40), note) for name, note in said)])
+
+
+def _share_note(found: Evaluations) -> str:
+    if found.shares is None:
+        return ""
+    return "Hidden positives: the segment's own estimate → pooled with the others, which is used. "
+
+
+def _named(found: Evaluations) -> list[tuple[str, SegmentRow]]:
+    return [(segment_name(row.segment), row) for row in found.rows]
+
+
+def _overall(found: Evaluations) -> SegmentRow:
+    """Return all rows together as a row of the table."""
+    overall = found.overall
+    rows = {row.label: row for row in overall.rows}
+    kept = tuple(rows[label] for label in found.metrics if label in rows)
+    return SegmentRow(ALL, overall.counts, None, hidden_share(overall), kept)
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def as_markdown(found: Evaluations) -> str:
+    """Write the table and the notes."""
+    heads = [found.column, "rows", "labels", "hidden positives", *map(heading, found.metrics)]
+    lines = [
+        "| " + " | ".join(_mark(head) for head in heads) + " |",
+        "|---|" + "---:|" * (len(heads) - 1),
+    ]
+    for name, row in [*_named(found), (ALL, _overall(found))]:
+        cells = [value_words(each.estimate) for each in row.rows]
+        cells = cells or ["cannot be said"] * len(found.metrics)
+        numbers = [amount(row.counts.n_rows), amount(row.counts.n_positive), share_words(row)]
+        lines.append("| " + " | ".join([_mark(name), *numbers, *cells]) + " |")
+    lines += ["", f"Hidden positives: {pooled_words(found)}.", ""]
+    lines += [f"- {name}: {words}" for name, words in difference_lines(found)]
+    lines += [f"- {_mark(name)}: {_mark(note)}" for name, note in notes(found)]
+    return "\n".join(lines) + "\n"
+
+
+def _mark(text: str) -> str:
+    return escape(text, MARKDOWN_SPECIAL)
+
+
+def as_json(found: Evaluations) -> str:
+    """Write the table, the shares and the tests; the same input gives the same bytes."""
+    columns = found.table()
+    lines = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "column": found.column,
+        "overall": as_document([found.overall])["models"][0],
+        "segments": [{name: _value(value) for name, value in row.items()} for row in lines],
+        "tests": {label: _tests(found, label) for label in found.metrics},
+    }
+    if found.shares is not None:
+        centre = found.shares.centre
+        document["pooled_share"] = {
+            "centre": centre.value,
+            "low": centre.low,
+            "high": centre.high,
+            "spread_log_odds": found.shares.spread,
+        }
+    return write_document(document)
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, float):
+        return plain(value)
+    return value if value is None or isinstance(value, int | str) else segment_name(value)
+
+
+def _tests(found: Evaluations, label: str) -> dict[str, Any]:
+    whole, trend = found.heterogeneity(label), found.trend(label)
+    facts: dict[str, Any] = {
+        "heterogeneity": {"p_value": plain(whole.p_value), "spread": plain(whole.spread)},
+        "differences": [
+            {
+                "segment": _value(each.segment),
+                "difference": plain(each.difference.value),
+                "low": plain(each.difference.low),
+                "high": plain(each.difference.high),
+                "adjusted_p_value": plain(each.adjusted_p_value),
+            }
+            for each in found.differences(label)
+        ],
+    }
+    if trend is not None:
+        facts["trend"] = {
+            "first": trend.first,
+            "last": trend.last,
+            "low": trend.change.low,
+            "high": trend.change.high,
+            "p_value": trend.p_value,
+        }
+    return facts
+
+
+def write_page(found: Evaluations, path: str | Path) -> None:
+    """Write the page, whole or not at all."""
+    write_text(path, as_page(found))
+
+
+def as_page(found: Evaluations) -> str:
+    """Return one self-contained page without scripts; everything a user named is escaped."""
+    style = read_asset("style.css")
+    table = [
+        {
+            "name": name,
+            "rows": amount(row.counts.n_rows),
+            "labels": amount(row.counts.n_positive),
+            "share": share_words(row),
+            "cells": [_cell(each.estimate) for each in row.rows],
+            "note": row.note,
+        }
+        for name, row in [(ALL, _overall(found)), *_named(found)]
+    ]
+    return load_template("segments.html.jinja").render(
+        name=found.overall.name,
+        column=found.column,
+        count=len(found.rows),
+        heads=[heading(label) for label in found.metrics],
+        table=table,
+        pooled=pooled_words(found),
+        own=found.shares is not None,
+        tests=difference_lines(found),
+        how=TESTS,
+        notes=notes(found),
+        level=f"{100 * found.overall.confidence_level:g}",
+        version=__version__,
+        style=Markup(style),  # noqa: S704 - ours, not a user's
+        hash=policy_hash(style),
+    )
+
+
+def _cell(found: Estimate) -> dict[str, str]:
+    """Return a metric in words, and its interval as a bar of 100 units."""
+    if math.isnan(found.value):
+        return {"words": value_words(found), "low": "", "width": "", "value": ""}
+    low, value, high = (
+        100 * min(max(each, 0.0), 1.0) for each in (found.low, found.value, found.high)
+    )
+    return {
+        "words": value_words(found),
+        "low": f"{low:.1f}",
+        "width": f"{max(high - low, 0.5):.1f}",
+        "value": f"{value:.1f}",
+    }

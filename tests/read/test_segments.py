@@ -1,0 +1,218 @@
+"""Segments: one row each, shares pooled, differences adjusted, nothing left out silently."""
+
+import datetime as dt
+import inspect
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import undercount as uc
+from undercount.prevalence.pooled import pool_shares, spread_between
+from undercount.read.evaluate import EvaluateOptions
+from undercount.read.segment_tests import (
+    find_deviations,
+    find_heterogeneity,
+    find_trend,
+    read_points,
+)
+from undercount.read.segments import split_rows
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    truth = rng.random(6000) < 0.15
+    y = np.where(truth & (rng.random(6000) < 0.4), 1.0, np.nan)
+    score = rng.normal(2.5 * truth)
+    by = np.array(["DE", "FR", "US"])[rng.integers(3, size=6000)]
+    by[:40] = "MT"
+    y[:40] = np.nan
+    return y, score, by
+
+
+def test_each_segment_is_the_evaluation_of_its_rows(rows):
+    y, score, by = rows
+    found = uc.evaluate(y, score, by=by, threshold=1.0, label_frequency=0.4)
+    alone = uc.evaluate(y[by == "FR"], score[by == "FR"], threshold=1.0, label_frequency=0.4)
+    for metric in ("recall", "precision"):
+        expected = next(row.estimate for row in alone.rows if row.metric == metric)
+        assert found.estimates(metric)["FR"] == expected
+    assert [row.estimate for row in found["FR"].rows] == [row.estimate for row in alone.rows]
+
+
+def test_a_segment_without_labels_has_a_row_and_a_reason(rows):
+    y, score, by = rows
+    found = uc.evaluate(y, score, by=by, threshold=1.0)
+    assert [row.segment for row in found.rows] == ["DE", "FR", "MT", "US"]
+    assert list(found) == ["DE", "FR", "US"]
+    assert "no row is labelled positive" in found.row("MT").note
+    with pytest.raises(uc.InputError, match="no row is labelled positive"):
+        found["MT"]
+    for form in (str(found), found.to_markdown(), found.to_json()):
+        assert "MT" in form
+        assert "no row is labelled positive" in form
+
+
+def test_shares_lie_between_their_own_and_the_centre(rows):
+    y, score, by = rows
+    found = uc.evaluate(y, score, by=by)
+    centre = found.shares.centre.value
+    for row in found.rows:
+        if row.own_share is not None:
+            low, high = sorted([row.own_share.value, centre])
+            assert low - 1e-9 <= found.shares.pooled[row.segment].value <= high + 1e-9
+
+
+@pytest.mark.parametrize("kind", ["mapping", "pandas", "polars", "duckdb", "arrow"])
+def test_every_source_of_segments_gives_the_same(rows, kind):
+    y, score, by = rows
+    frame = pd.DataFrame({"y": y, "s": score, "land": by})
+    expected = uc.evaluate(y, score, by=by, threshold=1.0, label_frequency=0.4).table()
+    options = {"threshold": 1.0, "label_frequency": 0.4}
+    columns = {"label": "y", "score": "s", "by": "land"}
+    if kind == "mapping":
+        found = uc.evaluate(uc.count_scores(frame, **columns), by="land", **options)
+    else:
+        if kind == "polars":
+            frame = pytest.importorskip("polars").from_pandas(frame)
+        elif kind == "arrow":
+            frame = pytest.importorskip("pyarrow").Table.from_pandas(frame)
+        elif kind == "duckdb":
+            frame = pytest.importorskip("duckdb").from_df(frame)
+        found = uc.evaluate(frame, **columns, **options)
+    table = found.table()
+    assert table.pop("land") == expected.pop("segment")
+    for name, values in expected.items():
+        if name in ("metric", "note"):
+            assert table[name] == values
+        else:
+            np.testing.assert_allclose(table[name], values, rtol=1e-9)
+
+
+def test_shares_may_be_given_for_each_segment(rows):
+    y, score, by = rows
+    given = {"DE": 0.1, "FR": 0.2, "US": 0.15}
+    found = uc.evaluate(y, score, by=by, unlabeled_prevalence=given, threshold=1.0)
+    assert {row.segment: row.share.value for row in found.rows if row.share} == given
+    assert "no value for this segment" not in str(found)  # MT has no labels, which comes first
+    del given["US"]
+    assert "no value" in uc.evaluate(y, score, by=by, unlabeled_prevalence=given).row("US").note
+
+
+def test_dates_periods_and_missing_values_are_segments():
+    days = pd.to_datetime(["2024-02-01", "2024-01-01", None, "2024-01-01"])
+    assert list(split_rows(days, 4)) == [dt.date(2024, 1, 1), dt.date(2024, 2, 1), None]
+    months = pd.Series(days).dt.to_period("M")
+    assert list(split_rows(months, 4)) == ["2024-01", "2024-02", None]
+    pairs = split_rows([np.array(["a", "b", "a", "a"]), np.array([1, 2, 1, 3])], 4)
+    assert {key: rows.tolist() for key, rows in pairs.items()} == {
+        ("a", 1): [0, 2], ("a", 3): [3], ("b", 2): [1],
+    }  # fmt: skip
+    with pytest.raises(uc.InputError, match="one value a row"):
+        split_rows(["a"], 4)
+
+
+def test_paule_mandel_solves_its_equation():
+    rng = np.random.default_rng(1)
+    noise = rng.uniform(0.1, 0.5, 30)
+    value = rng.normal(0, 1, 30) + rng.normal(0, np.sqrt(noise))
+    between = spread_between(value, noise)
+    weight = 1 / (noise + between)
+    centre = weight @ value / weight.sum()
+    assert weight @ (value - centre) ** 2 == pytest.approx(29)
+    assert spread_between(np.zeros(5), np.ones(5)) == 0
+
+
+def test_alike_segments_are_pooled_fully_and_unlike_ones_hardly():
+    whole, few = uc.Estimate(0.1, 0.099, 0.101), dict.fromkeys(range(3), 25)
+    alike = {i: uc.Estimate(s, s / 2, 2 * s) for i, s in enumerate([0.1, 0.11, 0.09])}
+    found = pool_shares(alike, few, whole, ("new",))
+    assert found.spread == 0
+    assert found.pooled[1].value == pytest.approx(found.pooled["new"].value)
+    assert found.pooled[1].interval == alike[1].interval
+    unlike = {i: uc.Estimate(s, 0.98 * s, 1.02 * s) for i, s in enumerate([0.05, 0.1, 0.3])}
+    found = pool_shares(unlike, dict.fromkeys(range(3), 1e6), whole, ("new",))
+    assert [found.pooled[i].value for i in range(3)] == pytest.approx([0.05, 0.1, 0.3], rel=0.01)
+    assert found.pooled["new"].low < 0.05
+    assert found.pooled["new"].high > 0.3
+
+
+def test_no_segment_with_labels_takes_the_whole():
+    whole = uc.Estimate(0.1, 0.05, 0.2)
+    assert pool_shares({}, {}, whole, ("a",)).pooled["a"] == whole
+
+
+def points(values, error, segments=None):
+    """Precisions with symmetric intervals on the log odds."""
+    z = stats.norm.ppf(0.975)
+    place = np.log(values / (1 - values))
+    low, high = (1 / (1 + np.exp(-(place + side * z * error))) for side in (-1, 1))
+    segments = list(range(len(values))) if segments is None else segments
+    found = [uc.Estimate(*each) for each in zip(values, low, high, strict=True)]
+    return read_points("precision", list(zip(segments, found, strict=True)))
+
+
+def test_heterogeneity_is_cochrans_q():
+    values, error = np.array([0.5, 0.6, 0.7]), 0.2
+    place = np.log(values / (1 - values))
+    q = np.sum((place - place.mean()) ** 2) / error**2
+    found = find_heterogeneity(points(values, error))
+    assert found.statistic == pytest.approx(q, rel=1e-6)
+    assert found.p_value == pytest.approx(stats.chi2.sf(q, 2), rel=1e-6)
+
+
+def test_the_odd_segment_stands_out_and_the_others_do_not():
+    found = find_deviations(points(np.array([0.5, 0.5, 0.5, 0.5, 0.9]), 0.2))
+    assert [each.adjusted_p_value < 0.05 for each in found] == [False] * 4 + [True]
+    assert found[-1].difference.low > 0
+
+
+def test_the_trend_is_the_line():
+    place = np.linspace(-1, 1, 6)
+    values = 1 / (1 + np.exp(-place))
+    found = find_trend(points(values, 0.1, [f"2024-{i:02d}" for i in range(1, 7)]))
+    assert (found.first, found.last) == pytest.approx((values[0], values[-1]))
+    assert found.p_value < 1e-6
+    assert find_trend(points(values[:2], 0.1)) is None
+
+
+def test_false_alarms_keep_their_level():
+    rng = np.random.default_rng(2)
+    out = trends = 0
+    for _ in range(400):
+        values = 1 / (1 + np.exp(-rng.normal(0.3, 0.25, 12)))
+        some = points(values, 0.25)
+        out += any(each.adjusted_p_value < 0.05 for each in find_deviations(some))
+        trends += find_trend(some).p_value < 0.05
+    assert out / 400 < 0.08
+    assert trends / 400 < 0.08
+
+
+def test_the_page_has_a_row_a_segment_and_no_script(rows, tmp_path):
+    y, score, by = rows
+    by = np.where(by == "US", "<script>", by)
+    found = uc.evaluate(y, score, by=by, threshold=1.0)
+    found.to_html(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<script" not in text
+    assert text.count("<tr>") == 1 + 1 + 4  # head, all rows, segments
+    assert "Content-Security-Policy" in text
+    facts = json.loads(found.to_json())
+    assert facts["schema"] == "undercount/segments/1"
+    assert len({row["segment"] for row in facts["segments"]}) == 4
+
+
+def test_wrong_mappings_are_refused():
+    with pytest.raises(uc.InputError, match="counts of one score by segment"):
+        uc.evaluate({"a": {"b": 1}})
+    with pytest.raises(uc.InputError, match="counts of one score by segment"):
+        uc.evaluate({})
+
+
+def test_the_typed_options_are_those_of_evaluate():
+    # Resolved at run time: overloads name the same options as the function itself.
+    taken = set(inspect.signature(uc.evaluate).parameters) - {"y", "score", "by"}
+    assert set(EvaluateOptions.__annotations__) == taken
