@@ -6,6 +6,7 @@ import click
 
 from undercount.cli.command import FINE, Command, print_notes, prints, progress
 from undercount.cli.options import (
+    CLUSTER,
     DATA,
     HTML,
     JSON,
@@ -20,6 +21,7 @@ from undercount.errors import InputError
 @click.command(cls=Command, short_help="Compare models on the same rows.")
 @DATA
 @unweighted_options
+@CLUSTER
 @share_options
 @click.option(
     "--threshold",
@@ -57,6 +59,7 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
             rows.scores,
             threshold=thresholds,
             question=options["question"],
+            cluster=rows.cluster,
             **share_arguments(options, rows.sampling),
         )
     if options["html"]:

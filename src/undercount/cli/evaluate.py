@@ -15,6 +15,7 @@ from undercount.cli.command import (
     progress,
 )
 from undercount.cli.options import (
+    CLUSTER,
     DATA,
     database_options,
     interval_options,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command, short_help="Judge one or more score columns.")
 @DATA
 @reading_options
+@CLUSTER
 @database_options
 @share_options
 @interval_options
@@ -55,7 +57,7 @@ if TYPE_CHECKING:
 @output_options
 def evaluate(data: tuple[str, ...], **options: Any) -> int:
     """Evaluate the scores of DATA (CSV, TSV, Parquet, JSON lines, globs, - or a counts file)."""
-    from undercount.cli.inputs import read  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.cli.inputs import read, read_clustered  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.read.requirement import parse_requirement  # noqa: PLC0415
 
     options["threshold"] = _one_threshold(options.pop("thresholds"))
@@ -63,7 +65,11 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     knots = [r.threshold for r in requirements if r.threshold is not None]
     knots += [options["threshold"]] if options["threshold"] is not None else []
     # With impure labels average precision and intervals need every score.
-    reading = read(data, options, knots, compact=options["label_purity"] == 1)
+    pure = options["label_purity"] == 1
+    if options["cluster"]:
+        reading = read_clustered(data, options, compact=pure)
+    else:
+        reading = read(data, options, knots, compact=pure)
     evaluations = _evaluate(reading, options)
     write_evaluations(evaluations, reading.notes, options)
     return _judge(evaluations, requirements, options)
@@ -84,7 +90,9 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
 
     resampling = options["prevalence_interval"] not in (None, "calibrated")
     threshold = options.get("threshold")
-    models = {name: CountedModel(counts, threshold) for name, counts in reading.counts.items()}
+    models = reading.models or {
+        name: CountedModel(counts, threshold) for name, counts in reading.counts.items()
+    }
     with progress(f"estimating {', '.join(models)}", options) as tell:
         made = evaluate_models(
             models,

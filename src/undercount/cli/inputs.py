@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import narwhals as nw
@@ -29,6 +29,9 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
 
+if TYPE_CHECKING:
+    from undercount.read.evaluate import CountedModel
+
 RECODE = (
     "Recode positives as 1 and unlabeled rows as 0 or empty, or name another column of labels "
     "with --label"
@@ -43,11 +46,15 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Reading:
-    """Hold the counts of each score column and what was inferred on the way."""
+    """Hold the counts of each score column and what was inferred on the way.
+
+    `models` are there if rows had to be kept, because they come in clusters.
+    """
 
     counts: dict[str, ScoreCounts]
     sampling: str
     notes: list[str] = field(default_factory=list)
+    models: "dict[str, CountedModel]" = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,8 @@ class ModelColumns:
     scores: dict[str, FloatArray]
     sampling: str
     notes: list[str]
+    cluster: NDArray[Any] | None = None
+    weights: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -106,6 +115,33 @@ def read(
             progress=tell,
             compact=compact,
         )
+
+
+def read_clustered(data: tuple[str, ...], options: dict[str, Any], *, compact: bool) -> Reading:
+    """Read the rows that have every score, with the cluster of each, and count them."""
+    if _names_database(data, options):
+        raise InputError(
+            "--cluster needs rows, and a database hands over counts; write the rows to a file "
+            "(label, scores, cluster) and name that"
+        )
+    from undercount.read.evaluate import count_model  # noqa: PLC0415 - only when needed
+
+    refuse_no_data(data)
+    rows = read_models(data, options)
+    models = {
+        name: count_model(
+            rows.labels,
+            score,
+            None,
+            rows.weights,
+            options["threshold"],
+            cluster=rows.cluster,
+            compact=compact,
+        )
+        for name, score in rows.scores.items()
+    }
+    counts = {name: model.counts for name, model in models.items()}
+    return Reading(counts, rows.sampling, rows.notes, models)
 
 
 def count_rows(
@@ -177,8 +213,10 @@ def _count_database(options: dict[str, Any], **how: Any) -> Reading:
 
 def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     """Read the rows that have a score of every model."""
-    label, scores = options["label"], options["scores"]
+    label, scores, cluster = options["label"], options["scores"], options.get("cluster")
     if options["positives"]:
+        if cluster:
+            raise InputError("--cluster does not go with --positives; put all rows into one file")
         rows = _read_two_samples(data, options)
         kept = _complete(rows.scores, scores)
         dropped = int(np.count_nonzero(~kept))
@@ -188,12 +226,14 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     _refuse_counts(data)
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN --score COLUMN")
-    found = read_numbers(data, [label, *scores], {label: RECODE})
+    weight = options["weight"]
+    numbers = [label, *scores, *([weight] if weight else [])]
+    found = read_numbers(data, numbers, {label: RECODE}, [cluster] if cluster else ())
     kept = _complete(found, scores)
     labels = found[label][kept]
-    values, numbers = np.unique(labels, return_counts=True)
+    values, times = np.unique(labels, return_counts=True)
     coding, note = infer_coding(
-        dict(zip(values.tolist(), numbers.tolist(), strict=True)),
+        dict(zip(values.tolist(), times.tolist(), strict=True)),
         _unlabeled_value(options),
         options["negative"],
     )
@@ -201,7 +241,12 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
         labels = np.where(labels == coding, np.nan, labels)
     notes = [read_words(len(kept), len(kept) - len(labels)), note]
     return ModelColumns(
-        labels, {name: found[name][kept] for name in scores}, "single-sample", notes
+        labels,
+        {name: found[name][kept] for name in scores},
+        "single-sample",
+        notes,
+        found[cluster][kept] if cluster else None,
+        found[weight][kept] if weight else None,
     )
 
 
@@ -377,7 +422,8 @@ def _refuse_counts(paths: Sequence[str]) -> None:
     counted = [path for path in paths if is_counts_file(path)]
     if counted:
         raise InputError(
-            f"{counted[0]} is a counts file, and models are compared row by row: counts of two "
-            "scores do not say which rows they share. Pass the file of rows with --label and a "
-            "--score for each model; or judge each counts file by itself with undercount evaluate"
+            f"{counted[0]} is a counts file, and rows are needed here: counts say neither which "
+            "rows two scores share nor which belong to one cluster. Pass the file of rows with "
+            "--label and a --score for each model; or judge each counts file by itself with "
+            "undercount evaluate"
         )

@@ -90,6 +90,9 @@ _codings = (
     click.option("--positives", help="File of positive rows, for case-control samples."),
     DEBUG,
 )
+CLUSTER = click.option(
+    "--cluster", help="Column that says whose each row is, if labels were given by customer."
+)
 reading_options = _options(
     *_columns, click.option("--weight", help="Column of row weights."), *_codings
 )

@@ -20,13 +20,14 @@ from undercount.read.differences import (
 )
 from undercount.read.evaluate import RecountableRows, count_model, evaluate, evaluate_models
 from undercount.read.evaluation import Evaluation, render
+from undercount.read.intervals.clusters import KIND_LABELS
 from undercount.read.intervals.paired import ModelRows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-# How labels say labelled positive, unlabeled and labelled negative, in the order of a design.
-KIND_LABELS = (1, -1, 0)
+# Arguments that say something of each row, and are used up when rows are counted.
+_OF_ROWS = ("sample_weight", "cluster")
 
 
 @dataclass(frozen=True)
@@ -163,16 +164,18 @@ def compare(
     unknown = sorted(set(options) - set(signature(evaluate).parameters))
     if unknown:
         raise TypeError(f"compare() got an unexpected keyword argument {unknown[0]!r}")
-    thresholds = _thresholds(threshold, scores)
+    thresholds, cluster = _thresholds(threshold, scores), options.get("cluster")
     # With impure labels average precision and the areas' intervals need every score.
     purity = options.get("label_purity", 1.0)
     pure = isinstance(purity, int | float) and purity == 1
     evaluations = evaluate_models(
         {
-            name: count_model(y, score, unlabeled, None, thresholds.get(name), compact=pure)
+            name: count_model(
+                y, score, unlabeled, None, thresholds.get(name), cluster=cluster, compact=pure
+            )
             for name, score in scores.items()
         },
-        **{name: value for name, value in options.items() if name != "sample_weight"},
+        **{name: value for name, value in options.items() if name not in _OF_ROWS},
     )
     paired = Paired(_models(evaluations, thresholds, question), question)
     metrics = (*AREAS, *POINTS) if thresholds else AREAS
@@ -198,6 +201,7 @@ def _models(
                 [rows[name].scores[kind] for kind in kinds],
                 design,
                 thresholds.get(name, math.inf),
+                evaluation.clusters,
             ),
         )
         for name, evaluation in evaluations.items()

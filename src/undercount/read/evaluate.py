@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from undercount.assume.labelled import naive_curve
-from undercount.assume.mixture import TARGETS, Target
+from undercount.assume.mixture import TARGETS, Target, design_of
 from undercount.count.arrays import read_labels, read_scores, read_weights
 from undercount.count.kernel.array_library import is_tensor
 from undercount.count.tensors import device_rows
@@ -17,6 +17,7 @@ from undercount.errors import InputError, check_choice, collect_warnings, named
 from undercount.estimate import check_confidence_level
 from undercount.read.checks import (
     checklist,
+    clusters_check,
     flagged_check,
     looks_leaked,
     naive_check,
@@ -26,10 +27,13 @@ from undercount.read.checks import (
 )
 from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow, read_threshold
 from undercount.read.hidden_share import HiddenShare, shared_share
+from undercount.read.intervals.clusters import ClusterRows, read_clusters
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
 from undercount.read.sensitivity import AREAS
 from undercount.shares import SAMPLINGS, Sampling
 
+# Intervals of an estimated share that resample rows, as if they were independent.
+RESAMPLED = ("bootstrap", "combined")
 UNLABELED = -1  # as `read_labels` codes it
 
 
@@ -44,6 +48,7 @@ def evaluate(
     sampling: Sampling = "single-sample",
     unlabeled: float | None = None,
     sample_weight: Any = None,
+    cluster: Any = None,
     threshold: float | None = None,
     target: Target | None = None,
     confidence_level: float = 0.95,
@@ -76,6 +81,9 @@ def evaluate(
         Value in `y` that means unlabeled.
     sample_weight : array-like, optional
         Importance of each row.
+    cluster : array-like, optional
+        Whose each row is (a customer, a patient, a document), if rows are alike within and labels
+        were given to all positives of one at once. Intervals then rest on clusters, not on rows.
     threshold : float, optional
         Rows with score >= threshold are predicted positive.
     target : {"dataset", "population"}, optional
@@ -101,7 +109,8 @@ def evaluate(
 
     Notes
     -----
-    Assumes: labelled positives are a random sample of all positives.
+    Assumes: labelled positives are a random sample of all positives; rows are independent, or
+    with `cluster` come in independent clusters that were labelled as a whole.
     Wrong when: some positives are more likely to be labelled than others; `break_even` says how
     large such a bias a conclusion survives.
 
@@ -121,7 +130,9 @@ def evaluate(
     # With impure labels average precision and the areas' intervals need every score.
     check_name(name)
     pure = isinstance(label_purity, int | float) and label_purity == 1
-    model = count_model(y, score, unlabeled, sample_weight, threshold, compact=pure)
+    model = count_model(
+        y, score, unlabeled, sample_weight, threshold, cluster=cluster, compact=pure
+    )
     return evaluate_models(
         {name: model},
         prevalence=prevalence,
@@ -151,6 +162,14 @@ class CountedModel:
     counts: ScoreCounts
     threshold: float | None = None
     recount: "RecountableRows | None" = None
+    clusters: ClusterRows | None = None
+
+    def counts_for_share(self, sampling: Sampling) -> ScoreCounts:
+        """Return counts with effective sizes of independent rows, by their ROC AUC."""
+        if self.clusters is None:
+            return self.counts
+        design = design_of(self.counts, None, sampling, "population")
+        return self.clusters.discounted(self.counts, design, "roc_auc")
 
 
 def evaluate_models(
@@ -176,9 +195,15 @@ def evaluate_models(
         check_choice("target", target, TARGETS)
     for model in models.values():
         model.counts.require("positive", "unlabeled")
+        if model.clusters is not None and options.get("prevalence_interval") in RESAMPLED:
+            raise InputError(
+                f"{named('cluster')} does not go with {named('prevalence_interval')} "
+                f"{options['prevalence_interval']!r}, which resamples rows; leave it out",
+                argument="prevalence_interval",
+            )
     target = target or ("dataset" if sampling == "single-sample" else "population")
     hidden = shared_share(
-        {name: model.counts for name, model in models.items()},
+        {name: model.counts_for_share(sampling) for name, model in models.items()},
         sampling=sampling,
         target=target,
         confidence_level=confidence_level,
@@ -212,12 +237,13 @@ def _evaluate(
         hidden.resamples,
         hidden.model,
         naive_curve=naive_curve(model.counts),
+        clusters=model.clusters,
     )
     with collect_warnings() as warned:  # they become checks
         made = replace(made, rows=_rows(made))
     checks = [
         *checklist(
-            model.counts,
+            model.counts_for_share(hidden.shares.sampling),
             hidden.shares,
             naive=made.naive_curve,
             estimates=hidden.estimates,
@@ -226,6 +252,8 @@ def _evaluate(
         ),
         naive_check(made.rows, hidden.shares),
     ]
+    if model.clusters is not None:
+        checks.append(clusters_check(made.clustered_design("roc_auc"), model.clusters))
     if hidden.by_negatives:
         checks.append(negatives_check(model.counts))
     if model.threshold is not None:
@@ -284,20 +312,35 @@ def count_model(
     sample_weight: Any,
     threshold: float | None,
     *,
+    cluster: Any = None,
     compact: bool,
 ) -> CountedModel:
     """Count rows, and keep a way to count once more with other thresholds; or take counts."""
     if threshold is not None:
         threshold = read_threshold(threshold)
     if isinstance(y, ScoreCounts):
+        if cluster is not None:
+            raise InputError(
+                f"counts do not say which rows belong together; pass rows with {named('cluster')}",
+                argument="cluster",
+            )
         return CountedModel(y, threshold)
     knots = () if threshold is None else (float(threshold),)
     away = device_rows(y, score, sample_weight) if is_tensor(score) or is_tensor(y) else None
     if away is not None:
+        if cluster is not None:
+            raise InputError(
+                f"{named('cluster')} needs rows in memory; move the tensors there first",
+                argument="cluster",
+            )
         held = away.copy()
         rows = RecountableRows(held.y, held.score, None, knots, compact, unlabeled)
         return CountedModel(rows([]), threshold, rows)
     scores, labels = np.array(read_scores(score)), read_labels(y, unlabeled)
     weights = None if sample_weight is None else np.array(read_weights(sample_weight, len(scores)))
     rows = RecountableRows(labels, scores, weights, knots, compact)
-    return CountedModel(rows([]), threshold, rows)
+    counts = rows([])
+    clusters = None
+    if cluster is not None:
+        clusters = ClusterRows.of(labels, scores, read_clusters(cluster, len(labels)), weights)
+    return CountedModel(counts, threshold, rows, clusters)

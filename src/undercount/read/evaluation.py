@@ -12,12 +12,13 @@ import numpy as np
 
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.labelled import naive_curve
-from undercount.assume.mixture import Target, mixture_curve
+from undercount.assume.mixture import MixtureDesign, Target, design_of, mixture_curve
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingPoint, metric_names
 from undercount.errors import Check, InputError, collect_warnings, named, real_number
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
+from undercount.read.intervals.clusters import ClusterRows
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.resampled import Resamples
@@ -127,6 +128,8 @@ class Evaluation:
         The model from whose scores the share was estimated: the sharpest on these rows.
     naive_curve : OperatingCurve
         The curve that calls every unlabeled row negative.
+    clusters : ClusterRows, optional
+        The rows by cluster, if they come in clusters.
 
     Examples
     --------
@@ -157,6 +160,7 @@ class Evaluation:
     resamples: Resamples | None = field(default=None, repr=False)
     share_model: str = ""
     naive_curve: OperatingCurve = field(kw_only=True, repr=False)
+    clusters: ClusterRows | None = field(default=None, kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -209,6 +213,7 @@ class Evaluation:
             "threshold": threshold,
             "target": self.target,
             "confidence_level": self.confidence_level,
+            "clusters": self.clusters,
         }
         if self.interval and self.resamples is None:
             return estimate_end_by_end(counts, self.shares, metric, **options)
@@ -216,6 +221,21 @@ class Evaluation:
         if self.resamples is None:
             return found
         return self.resamples.estimate(counts, found, metric, threshold)
+
+    def clustered_design(self, metric: str, threshold: float | None = None) -> MixtureDesign:
+        """Return what was drawn at random, with the effect that clusters have on a metric."""
+        design = design_of(self.counts, self.shares, self.shares.sampling, self.target)
+        if self.clusters is None:
+            return design
+        return self.clusters.design(self.counts, design, metric, threshold=threshold)
+
+    def _discounted(self, metric: str, threshold: float | None) -> ScoreCounts:
+        """Return counts that answer at a threshold, their effective sizes those of clusters."""
+        counts = self.counts if threshold is None else self._answering(threshold)
+        if self.clusters is None:
+            return counts
+        design = design_of(counts, self.shares, self.shares.sampling, self.target)
+        return self.clusters.discounted(counts, design, metric, threshold=threshold)
 
     def point(self, threshold: float) -> OperatingPoint:
         """Return the recovered point at a threshold, without intervals."""
@@ -237,7 +257,7 @@ class Evaluation:
     ) -> dict[str, FloatArray]:
         """Follow a metric along the prevalence, threshold, purity or labelling bias (gamma)."""
         threshold = self.threshold if threshold is None else threshold
-        counts = self.counts if threshold is None else self._answering(threshold)
+        counts = self._discounted(metric, threshold)
         options: dict[str, Any] = {
             "target": self.target,
             "confidence_level": self.confidence_level,
@@ -247,7 +267,7 @@ class Evaluation:
     def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
         """Find the least hidden share and the largest labelling bias at which metric >= value."""
         threshold = self.threshold if threshold is None else threshold
-        counts = self.counts if threshold is None else self._answering(threshold)
+        counts = self._discounted(metric, threshold)
         return break_even(
             counts,
             self.shares,

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, ndtri
+from scipy.special import gammaln, ndtr, ndtri, stdtrit
 
 from undercount.assume.mixture import LABELLED, MixtureDesign
 from undercount.counts import ScoreCounts
@@ -181,6 +181,12 @@ def two_sided_z(confidence_level: float) -> float:
     return float(ndtri((1 + confidence_level) / 2))
 
 
+def student_level(confidence_level: float, freedom: float) -> float:
+    """Return the level whose normal quantile is Student's at the level asked for."""
+    t = float(stdtrit(freedom, (1 + confidence_level) / 2))
+    return float(ndtr(t) - ndtr(-t))
+
+
 def wilson_share(share: ArrayLike, trials: ArrayLike, z: float) -> tuple[FloatArray, FloatArray]:
     """Return Wilson's score interval of an estimated share; `trials` may be an effective size.
 
@@ -254,7 +260,7 @@ def pool_hits(
     design = counts.design
     drawn, positives = design.sizes[LABELLED], np.asarray(design.mixing.positives, dtype=float)
     pool = positives + drawn if design.sampling == "case-control" else np.maximum(positives, drawn)
-    if np.all(design.units == 1):
+    if design.counts_rows:
         whole = pool if kind == "wilson" else np.maximum(np.rint(pool), drawn)
         low, high = hits_interval(
             counts.heads[LABELLED], drawn, whole, confidence_level=confidence_level, kind=kind

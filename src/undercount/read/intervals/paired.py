@@ -20,6 +20,7 @@ from undercount.count.kernel.rows import cell_places
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.read.intervals import area_gradients as areas
+from undercount.read.intervals.clusters import ClusterRows, with_effect
 from undercount.read.intervals.heads import HeadCounts, head_spread
 from undercount.read.intervals.variance import CellRows, Influence, Spread
 
@@ -47,12 +48,15 @@ class ModelRows:
         How the rows were drawn, what is known of the positives, what the metric is a metric of.
     threshold : float
         Rows with at least this score are predicted positive.
+    clusters : ClusterRows, optional
+        The same rows by cluster.
     """
 
     counts: ScoreCounts
     scores: Sequence[NDArray[Any]]
     design: MixtureDesign
     threshold: float = math.inf
+    clusters: ClusterRows | None = None
     _places: dict[int, NDArray[np.intp]] = field(default_factory=dict, init=False, repr=False)
     _influences: dict[str, Influence] = field(default_factory=dict, init=False, repr=False)
 
@@ -139,6 +143,16 @@ class JointRows:
             squares += float(np.square(found, out=found).sum())
         return max(squares / size - (total / size) ** 2, 0.0) if size else 0.0
 
+    def of_rows(self, value: FloatArray, kind: int) -> FloatArray:
+        """Return the value of each row of a kind."""
+        one, other = self._parts(value)
+        places = [self.cells_of(model, kind) for model in self.models]
+        return np.asarray(one.take(places[0]) + other.take(places[1]))
+
+    def cells_of(self, model: ModelRows, kind: int) -> NDArray[Any]:
+        """Return the cell of each row of a kind in the table of a model."""
+        return model.places(kind)
+
     def _parts(self, value: FloatArray) -> list[FloatArray]:
         return np.split(value, [self.masses[0].shape[1]])
 
@@ -169,14 +183,18 @@ class JointFlags(JointRows):
         mean = float(number @ found) / total
         return float(number @ (found - mean) ** 2) / total
 
+    def cells_of(self, model: ModelRows, kind: int) -> NDArray[Any]:
+        """Return what a model says of each row of a kind, 1 or 0."""
+        return model.flags[kind].astype(np.intp)
+
 
 class ModelPair:
     """Two models on the same rows, and the standard errors of their differences.
 
     Notes
     -----
-    Assumes: rows are independent, and labelled rows a random sample of the positives (and, at
-    1 - purity, negatives).
+    Assumes: rows (or, where they are named, clusters) are independent, and labelled rows a random
+    sample of the positives (and, at 1 - purity, negatives).
     Wrong when: so few rows decide that the metric is not straight within its error.
     """
 
@@ -192,13 +210,19 @@ class ModelPair:
         return JointFlags(self.one, self.other)
 
     def error(self, metric: str, *, at_threshold: bool) -> float:
-        """Return the standard error of the difference in a metric.
+        """Return the standard error of the difference in a metric."""
+        return self.chance(metric, at_threshold=at_threshold).error
+
+    def chance(self, metric: str, *, at_threshold: bool) -> "Chance":
+        """Return how a difference varies: its standard error and its degrees of freedom.
 
         Average precision of pure labels is compared by its unbiased estimate, whose error is that
         of the jackknife (`Jackknife`); the other metrics by their influences.
         """
-        if metric == "average_precision" and self.one.design.pure:
-            return jackknife_error(self._rows)
+        by_jackknife = metric == "average_precision" and self.one.design.pure
+        clusters = self.one.clusters
+        if by_jackknife and clusters is None:
+            return Chance(jackknife_error(self._rows), self.one.design.freedom)
         joint = self._flags if at_threshold else self._rows
         one, other = (m.influence(metric, at_threshold=at_threshold) for m in joint.models)
         sizes = [masses.shape[1] for masses in joint.masses]
@@ -209,7 +233,20 @@ class ModelPair:
             _joined(one.everyone, other.everyone, sizes),
             one.prevalence - other.prevalence,
         )
-        return math.sqrt(float(Spread(self.one.design, joint, gap).variance))
+        moves = Spread(self.one.design, joint, gap)
+        error = jackknife_error(self._rows) if by_jackknife else math.sqrt(float(moves.variance))
+        if clusters is None:
+            return Chance(error, moves.design.freedom)
+        design = with_effect(moves, joint.of_rows, clusters)
+        return Chance(error * math.sqrt(design.cluster_effect), design.freedom)
+
+
+@dataclass(frozen=True)
+class Chance:
+    """Say how a difference varies: standard error, and degrees of freedom of Student's quantile."""
+
+    error: float
+    freedom: float
 
 
 def _joined(one: Any, other: Any, sizes: list[int]) -> FloatArray:
