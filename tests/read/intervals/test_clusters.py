@@ -81,9 +81,9 @@ def test_variance_over_all_choices_of_clusters():
         counts_of[chosen] = clusters.design(counts, design, "recall", threshold=1.0).cluster_effect
     true = np.var(found)  # around the mean over all choices, which is the recall of all rows
     assert np.mean(found) == pytest.approx(score[truth].mean())
-    # Rates are smoothed by half a row, and an effect below 1 counts as 1: a little too large.
+    # Rates are smoothed by half a row: a little too large.
     assert 0.9 * true < np.mean(squares) < 1.5 * true
-    assert min(counts_of.values()) >= 1
+    assert min(counts_of.values()) > 0
 
 
 def test_weights_of_two_are_no_clusters():
@@ -139,11 +139,13 @@ def test_differences_are_wider_by_cluster():
     wide = uc.compare(y, {"a": score, "b": other}, cluster=cluster, **options)
     for one, two in zip(plain.differences, wide.differences, strict=True):
         assert two.difference.value == one.difference.value
-        assert two.difference.standard_error >= one.difference.standard_error * (1 - 1e-9)
+        assert two.difference.standard_error > 0.8 * one.difference.standard_error
     assert wide.difference("roc_auc").p_value > plain.difference("roc_auc").p_value
     single = uc.compare(y, {"a": score, "b": other}, cluster=np.arange(len(y)), **options)
     for one, two in zip(plain.differences, single.differences, strict=True):
-        assert two.difference.standard_error == pytest.approx(one.difference.standard_error)
+        assert two.difference.standard_error == pytest.approx(
+            one.difference.standard_error, rel=0.01
+        )
 
 
 def test_bias_breaks_a_conclusion_sooner():

@@ -181,10 +181,12 @@ def with_effect(
         _centred(of_rows(value, kind), rows, kind, shift)
         for kind, (value, shift) in enumerate(zip(_moving(moves), _shifts(moves), strict=False))
     ]
-    codes = rows.cluster[: len(parts)]
+    every, codes = np.concatenate(parts), np.concatenate(rows.cluster[: len(parts)])
     labels: FloatArray = np.bincount(rows.cluster[LABELLED], _weights(rows, LABELLED)).astype(float)
-    effect = _effect(np.concatenate(parts), np.concatenate(codes), labels, len(parts[LABELLED]))
-    return replace(moves.design, cluster_effect=effect, clusters=_freedom(labels, effect))
+    effect = _effect(every, codes, labels, len(parts[LABELLED]))
+    if not every.any():  # all rows are alike, and stand for their clusters by their number alone
+        every, codes = _weights(rows, LABELLED), rows.cluster[LABELLED]
+    return replace(moves.design, cluster_effect=effect, clusters=_freedom(every, codes, effect))
 
 
 def _weights(rows: ClusterRows, kind: int) -> FloatArray:
@@ -203,7 +205,7 @@ def _centred(value: NDArray[Any], rows: ClusterRows, kind: int, shift: Any) -> F
 
 
 def _effect(parts: FloatArray, codes: Codes, labels: FloatArray, n_labelled: int) -> float:
-    """Return the variance by clusters over that of independent rows; at least 1.
+    """Return the variance by clusters over that of independent rows, below 1 if they differ.
 
     A cluster's square is divided by what is left of it after the mean, to which it belongs, was
     taken off: 1 - 2h + Σh² for its share h of the labelled rows, if its rows are all alike.
@@ -213,22 +215,23 @@ def _effect(parts: FloatArray, codes: Codes, labels: FloatArray, n_labelled: int
     alike = float(share @ share) * n_labelled
     squares = float(parts @ parts) * n_labelled / max(n_labelled - 1, 1)
     if len(share) < FEWEST or squares <= 0:
-        return max(alike, 1.0)
+        return alike
     sums = np.bincount(codes, parts)
     held = np.zeros(len(sums))
     held[: len(labels)] = labels / labels.sum()
     left = 1 - 2 * held + float(share @ share)
-    return max(float((sums * sums / left).sum()) / squares, 1.0)
+    return max(float((sums * sums / left).sum()) / squares, 1 / n_labelled)
 
 
-def _freedom(labels: FloatArray, effect: float) -> float:
+def _freedom(parts: FloatArray, codes: Codes, effect: float) -> float:
     """Return how many clusters of equal weight tell the variance (Satterthwaite 1946).
 
-    A cluster of n labels adds n (1 + (n - 1) ρ) to it, ρ being the correlation within clusters
-    that the design effect shows.
+    A cluster adds the squares of its rows, and products of two rows as far as rows of a cluster
+    are alike, which the design effect shows: n (1 + (n - 1) ρ) for n rows that add the same.
     """
-    sizes = labels[labels > 0]
-    mean = float(sizes @ sizes) / float(sizes.sum())
-    alike = min(max((effect - 1) / (mean - 1), 0.0), 1.0) if mean > 1 else 0.0
-    adds = sizes * (1 + (sizes - 1) * alike)
+    squares = np.bincount(codes, parts * parts)
+    products = np.bincount(codes, np.abs(parts)) ** 2 - squares
+    more = float(products.sum())
+    alike = min(max((effect - 1) * float(squares.sum()) / more, 0.0), 1.0) if more > 0 else 0.0
+    adds = squares + alike * products
     return float(adds.sum()) ** 2 / float(adds @ adds)
