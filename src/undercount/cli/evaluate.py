@@ -15,6 +15,7 @@ from undercount.cli.command import (
     progress,
 )
 from undercount.cli.options import (
+    CHANCE,
     CLUSTER,
     DATA,
     database_options,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 @DATA
 @reading_options
 @CLUSTER
+@CHANCE
 @database_options
 @share_options
 @interval_options
@@ -57,7 +59,7 @@ if TYPE_CHECKING:
 @output_options
 def evaluate(data: tuple[str, ...], **options: Any) -> int:
     """Evaluate the scores of DATA (CSV, TSV, Parquet, JSON lines, globs, - or a counts file)."""
-    from undercount.cli.inputs import read, read_clustered  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.cli.inputs import read, read_kept  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.read.requirement import parse_requirement  # noqa: PLC0415
 
     options["threshold"] = _one_threshold(options.pop("thresholds"))
@@ -66,8 +68,8 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     knots += [options["threshold"]] if options["threshold"] is not None else []
     # With impure labels average precision and intervals need every score.
     pure = options["label_purity"] == 1
-    if options["cluster"]:
-        reading = read_clustered(data, options, compact=pure)
+    if options["cluster"] or options["chance"]:
+        reading = read_kept(data, options, compact=pure)
     else:
         reading = read(data, options, knots, compact=pure)
     evaluations = _evaluate(reading, options)

@@ -5,7 +5,7 @@ This imports DuckDB, so that commands import it only when they run.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +67,7 @@ class ModelColumns:
     notes: list[str]
     cluster: NDArray[Any] | None = None
     weights: FloatArray | None = None
+    chance: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -117,13 +118,14 @@ def read(
         )
 
 
-def read_clustered(data: tuple[str, ...], options: dict[str, Any], *, compact: bool) -> Reading:
-    """Read the rows that have every score, with the cluster of each, and count them."""
+def read_kept(data: tuple[str, ...], options: dict[str, Any], *, compact: bool) -> Reading:
+    """Read the rows that have every score, with cluster or chance of each, and keep them."""
     if _names_database(data, options):
         raise InputError(
-            "--cluster needs rows, and a database hands over counts; write the rows to a file "
-            "(label, scores, cluster) and name that"
+            "--cluster and --chance need rows, and a database hands over counts; write the rows "
+            "to a file and name that"
         )
+    from undercount.read.chances import Chances  # noqa: PLC0415 - only when needed
     from undercount.read.evaluate import count_model  # noqa: PLC0415 - only when needed
 
     refuse_no_data(data)
@@ -140,6 +142,12 @@ def read_clustered(data: tuple[str, ...], options: dict[str, Any], *, compact: b
         )
         for name, score in rows.scores.items()
     }
+    if rows.chance is not None:
+        about = {"target": options["target"] or "dataset"}
+        about["confidence_level"] = options["confidence_level"]
+        for name, model in models.items():
+            chances = Chances.of(rows.labels, rows.scores[name], rows.chance, **about)
+            models[name] = replace(model, chances=chances)
     counts = {name: model.counts for name, model in models.items()}
     return Reading(counts, rows.sampling, rows.notes, models)
 
@@ -215,8 +223,10 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     """Read the rows that have a score of every model."""
     label, scores, cluster = options["label"], options["scores"], options.get("cluster")
     if options["positives"]:
-        if cluster:
-            raise InputError("--cluster does not go with --positives; put all rows into one file")
+        if cluster or options.get("chance"):
+            raise InputError(
+                "--cluster and --chance do not go with --positives; put all rows into one file"
+            )
         rows = _read_two_samples(data, options)
         kept = _complete(rows.scores, scores)
         dropped = int(np.count_nonzero(~kept))
@@ -226,8 +236,8 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     _refuse_counts(data)
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN --score COLUMN")
-    weight = options["weight"]
-    numbers = [label, *scores, *([weight] if weight else [])]
+    weight, chance = options["weight"], options.get("chance")
+    numbers = [name for name in (label, *scores, weight, chance) if name]
     found = read_numbers(data, numbers, {label: RECODE}, [cluster] if cluster else ())
     kept = _complete(found, scores)
     labels = found[label][kept]
@@ -247,6 +257,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
         notes,
         found[cluster][kept] if cluster else None,
         found[weight][kept] if weight else None,
+        found[chance][kept] if chance else None,
     )
 
 

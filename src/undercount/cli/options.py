@@ -93,6 +93,10 @@ _codings = (
 CLUSTER = click.option(
     "--cluster", help="Column that says whose each row is, if labels were given by customer."
 )
+CHANCE = click.option(
+    "--chance",
+    help="Column of the chance that a row would carry a label if it were positive.",
+)
 reading_options = _options(
     *_columns, click.option("--weight", help="Column of row weights."), *_codings
 )

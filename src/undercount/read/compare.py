@@ -157,6 +157,11 @@ def compare(
         raise InputError(
             f"compare takes no {named('sample_weight')}; repeat rows, or evaluate each model"
         )
+    if options.get("propensity") is not None:
+        raise InputError(
+            f"compare takes no {named('propensity')}; evaluate each model with it",
+            argument="propensity",
+        )
     if question not in TARGET_OF:
         raise InputError(
             f"{named('question')} must be one of {', '.join(TARGET_OF)}; got {question!r}"

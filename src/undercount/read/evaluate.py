@@ -13,8 +13,16 @@ from undercount.count.kernel.array_library import is_tensor
 from undercount.count.tensors import device_rows
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, check_choice, collect_warnings, named
+from undercount.errors import (
+    CODES,
+    InputError,
+    LibraryWarning,
+    check_choice,
+    collect_warnings,
+    named,
+)
 from undercount.estimate import check_confidence_level
+from undercount.read.chances import Chances
 from undercount.read.checks import (
     checklist,
     clusters_check,
@@ -30,7 +38,7 @@ from undercount.read.hidden_share import HiddenShare, shared_share
 from undercount.read.intervals.clusters import ClusterRows, read_clusters
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
 from undercount.read.sensitivity import AREAS
-from undercount.shares import SAMPLINGS, Sampling
+from undercount.shares import SAMPLINGS, Sampling, Shares
 
 # Intervals of an estimated share that resample rows, as if they were independent.
 RESAMPLED = ("bootstrap", "combined")
@@ -49,6 +57,8 @@ def evaluate(
     unlabeled: float | None = None,
     sample_weight: Any = None,
     cluster: Any = None,
+    propensity: Any = None,
+    covariates: Any = None,
     threshold: float | None = None,
     target: Target | None = None,
     confidence_level: float = 0.95,
@@ -84,6 +94,13 @@ def evaluate(
     cluster : array-like, optional
         Whose each row is (a customer, a patient, a document), if rows are alike within and labels
         were given to all positives of one at once. Intervals then rest on clusters, not on rows.
+    propensity : array-like or classifier, optional
+        The chance that each row would carry a label if it were positive; only those of labelled
+        rows are used, and no prevalence is needed. Or a scikit-learn classifier, which is
+        cross-fitted on `covariates` to tell rows that were looked at (labelled 1 or 0) from the
+        others.
+    covariates : array-like, optional
+        What decided who was looked at, a row of numbers for each row.
     threshold : float, optional
         Rows with score >= threshold are predicted positive.
     target : {"dataset", "population"}, optional
@@ -110,7 +127,8 @@ def evaluate(
     Notes
     -----
     Assumes: labelled positives are a random sample of all positives; rows are independent, or
-    with `cluster` come in independent clusters that were labelled as a whole.
+    with `cluster` come in independent clusters that were labelled as a whole. With `propensity`
+    labels may prefer some positives, as long as the chances are right.
     Wrong when: some positives are more likely to be labelled than others; `break_even` says how
     large such a bias a conclusion survives.
 
@@ -133,6 +151,18 @@ def evaluate(
     model = count_model(
         y, score, unlabeled, sample_weight, threshold, cluster=cluster, compact=pure
     )
+    if propensity is not None:
+        chances = Chances.of(
+            y,
+            score,
+            propensity,
+            covariates=covariates,
+            unlabeled=unlabeled,
+            random_state=random_state,
+            target=target or "dataset",
+            confidence_level=confidence_level,
+        )
+        model = replace(model, chances=chances)
     return evaluate_models(
         {name: model},
         prevalence=prevalence,
@@ -163,6 +193,7 @@ class CountedModel:
     threshold: float | None = None
     recount: "RecountableRows | None" = None
     clusters: ClusterRows | None = None
+    chances: Chances | None = None
 
     def counts_for_share(self, sampling: Sampling) -> ScoreCounts:
         """Return counts with effective sizes of independent rows, by their ROC AUC."""
@@ -170,6 +201,27 @@ class CountedModel:
             return self.counts
         design = design_of(self.counts, None, sampling, "population")
         return self.clusters.discounted(self.counts, design, "roc_auc")
+
+
+def _share_of_chances(
+    model: CountedModel, sampling: Sampling, options: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the share that labelling chances tell; what does not go with them is refused."""
+    if model.chances is None:
+        return {}
+    told = ("prevalence", "unlabeled_prevalence", "label_frequency", "prevalence_interval")
+    others = [name for name in told if options.get(name) is not None]
+    others += [] if options.get("label_purity", 1.0) == 1 else ["label_purity"]
+    others += ["sampling"] if sampling != "single-sample" else []
+    others += ["cluster"] if model.clusters is not None else []
+    others += ["sample_weight"] if model.counts.weighted else []
+    if others:
+        raise InputError(
+            f"{named('propensity')} tells how many positives there are, from rows that are one "
+            f"sample and labels that are right; leave out {named(others[0])}",
+            argument=others[0],
+        )
+    return {"unlabeled_prevalence": model.chances.share}
 
 
 def evaluate_models(
@@ -201,6 +253,7 @@ def evaluate_models(
                 f"{options['prevalence_interval']!r}, which resamples rows; leave it out",
                 argument="prevalence_interval",
             )
+    options |= _share_of_chances(next(iter(models.values())), sampling, options)
     target = target or ("dataset" if sampling == "single-sample" else "population")
     hidden = shared_share(
         {name: model.counts_for_share(sampling) for name, model in models.items()},
@@ -238,9 +291,12 @@ def _evaluate(
         hidden.model,
         naive_curve=naive_curve(model.counts),
         clusters=model.clusters,
+        chances=model.chances,
     )
     with collect_warnings() as warned:  # they become checks
         made = replace(made, rows=_rows(made))
+    if model.chances is not None:
+        return _checked_chances(made, model.chances, warned)
     checks = [
         *checklist(
             model.counts_for_share(hidden.shares.sampling),
@@ -259,6 +315,23 @@ def _evaluate(
     if model.threshold is not None:
         checks.append(flagged_check(model.counts, model.threshold))
     return replace(made, checks=with_warnings(checks, [*hidden.warned, *warned]))
+
+
+def _checked_chances(
+    made: Evaluation, chances: Chances, warned: list[LibraryWarning]
+) -> Evaluation:
+    """Check the rows as chances weigh them."""
+    counts = chances.counts_at()
+    shares = Shares(chances.prevalence, 1.0, "case-control")
+    checks = [
+        check
+        for check in checklist(counts, shares, naive=naive_curve(counts))
+        if check.code != CODES["selection"]  # chances may differ
+    ]
+    checks.append(chances.check())
+    if made.threshold is not None:
+        checks.append(flagged_check(made.counts, made.threshold))
+    return replace(made, source="labelling chances given", checks=with_warnings(checks, warned))
 
 
 def _rows(made: Evaluation) -> tuple[MetricRow, ...]:

@@ -18,6 +18,7 @@ from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingP
 from undercount.errors import Check, InputError, collect_warnings, named, real_number
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
+from undercount.read.chances import Chances
 from undercount.read.intervals.clusters import ClusterRows
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
@@ -130,6 +131,8 @@ class Evaluation:
         The curve that calls every unlabeled row negative.
     clusters : ClusterRows, optional
         The rows by cluster, if they come in clusters.
+    chances : Chances, optional
+        What the rows say if labels were given with known chances, which then need not be equal.
 
     Examples
     --------
@@ -161,15 +164,20 @@ class Evaluation:
     share_model: str = ""
     naive_curve: OperatingCurve = field(kw_only=True, repr=False)
     clusters: ClusterRows | None = field(default=None, kw_only=True, repr=False)
+    chances: Chances | None = field(default=None, kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:
         """The recovered curve."""
+        if self.chances is not None:
+            return self.chances.curve()
         return mixture_curve(self.counts, self.shares)
 
     @cached_property
     def _every_point(self) -> OperatingCurve:
         """The recovered points at every threshold, also those outside the unit square."""
+        if self.chances is not None:
+            return self.curve
         return mixture_curve(self.counts, self.shares, clean=False)
 
     @cached_property
@@ -188,7 +196,9 @@ class Evaluation:
         naive = self.naive_curve if counts is self.counts else naive_curve(counts)
         reading: Any = naive if threshold is None else naive.at(threshold)
         pure = self.shares.label_purity == 1 and self.shares.label_purity_interval is None
-        bounded = pure and counts.n_negative == 0 and naive.roc_auc >= CHANCE
+        bounded = (
+            pure and self.chances is None and counts.n_negative == 0 and naive.roc_auc >= CHANCE
+        )
         rows = []
         for metric in metrics:
             value = float(getattr(reading, metric))
@@ -209,6 +219,8 @@ class Evaluation:
 
     def _estimate(self, counts: ScoreCounts, metric: str, threshold: float | None) -> Estimate:
         """Estimate one metric, the interval of an estimated share added as it was asked."""
+        if self.chances is not None:
+            return self.chances.estimate(metric, threshold)
         options: dict[str, Any] = {
             "threshold": threshold,
             "target": self.target,
@@ -239,6 +251,8 @@ class Evaluation:
 
     def point(self, threshold: float) -> OperatingPoint:
         """Return the recovered point at a threshold, without intervals."""
+        if self.chances is not None:
+            return self.chances.curve(threshold).at(threshold)
         return mixture_curve(self._answering(threshold), self.shares, clean=False).at(threshold)
 
     def _answering(self, threshold: float) -> ScoreCounts:
@@ -257,6 +271,11 @@ class Evaluation:
     ) -> dict[str, FloatArray]:
         """Follow a metric along the prevalence, threshold, purity or labelling bias (gamma)."""
         threshold = self.threshold if threshold is None else threshold
+        if self.chances is not None:
+            raise InputError(
+                "labelling chances tell the prevalence, which is not free to move; "
+                "chances.bounds(metric, gamma) moves the chances instead"
+            )
         counts = self._discounted(metric, threshold)
         options: dict[str, Any] = {
             "target": self.target,
@@ -267,6 +286,8 @@ class Evaluation:
     def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
         """Find the least hidden share and the largest labelling bias at which metric >= value."""
         threshold = self.threshold if threshold is None else threshold
+        if self.chances is not None:
+            return self.chances.break_even(metric, value, threshold)
         counts = self._discounted(metric, threshold)
         return break_even(
             counts,
@@ -338,6 +359,11 @@ class Evaluation:
 
     def to_html(self, path: "str | Path") -> None:
         """Write the live report, whole or not at all."""
+        if self.chances is not None:
+            raise InputError(
+                "the live report moves the prevalence of random labels, which labelling chances "
+                "fix; print the evaluation, or write it as JSON or Markdown"
+            )
         render("html", [self], path)
 
     def __str__(self) -> str:

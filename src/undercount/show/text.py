@@ -78,6 +78,8 @@ def hidden_words(evaluation: Evaluation) -> str:
     span = shares.unlabeled_prevalence_interval
     ends = f" ({percent(span.low)} – {percent(span.high)})" if span else ""
     how = evaluation.source.replace("_", " ")
+    if evaluation.chances is not None:
+        return f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how}"
     if evaluation.estimates:
         how = f"estimated from {len(evaluation.estimates)} methods"
     if evaluation.estimates or evaluation.interval not in ("", "own", "calibrated"):
@@ -164,6 +166,24 @@ def _is_reversed(evaluation: Evaluation) -> bool:
 
 def change_words(evaluation: Evaluation) -> str:
     """Say what would change the conclusion."""
+    if evaluation.chances is None:
+        return _share_words(evaluation)
+    precision = find(evaluation, "precision")
+    metric, threshold = ("roc_auc", None)
+    if precision is not None and precision.estimate.value > 0:
+        metric, threshold = "precision", precision.threshold
+    goal = _round_goal(evaluation.estimate(metric, threshold).value)
+    found = evaluation.break_even(metric, goal, threshold).odds_ratio
+    name = f"{metric_title(metric)} ≥ {percent(goal)}"
+    if math.isnan(found):
+        return f"{name} may not hold: the chance of the labels alone may break it"
+    if math.isinf(found):
+        return f"{name} holds however wrong the odds of a label are"
+    return f"{name} holds while the odds of a label are wrong by less than Γ = {found:.3g}"
+
+
+def _share_words(evaluation: Evaluation) -> str:
+    """Say at which share of hidden positives or bias of random labels the conclusion changes."""
     precision = find(evaluation, "precision")
     if precision is not None and not math.isnan(precision.estimate.value):
         if precision.estimate.value <= 0:
@@ -211,6 +231,8 @@ def weakest_link(evaluation: Evaluation) -> str:
             "The prevalence is an estimate: verify a random sample of unlabeled rows. And are the "
             "labelled positives a fair sample of all positives?"
         )
+    if evaluation.chances is not None:
+        return "Are the chances of a label right?"
     return "Are the labelled positives a fair sample of all positives?"
 
 
