@@ -284,6 +284,7 @@ CHECKS = {
     "identified": ("UC011", "do the scores identify the prevalence at all?"),
     "warned": ("UC012", "what the estimators warned of while the table was made"),
     "flagged": ("UC013", "does the threshold flag some rows, and not all?"),
+    "fair-sample": ("UC022", "do covariates or chances contradict that labels are a fair sample?"),
     "chances": ("UC021", "if chances of a label are known, how much are the labels worth?"),
     "clusters": ("UC020", "if rows come in clusters, do enough of them carry a label?"),
 }

@@ -1,6 +1,7 @@
 """Evaluate files of scores and labels, and judge what is required of them."""
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +19,7 @@ from undercount.cli.options import (
     CHANCE,
     CLUSTER,
     DATA,
+    DEPLOY,
     database_options,
     interval_options,
     output_options,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 @database_options
 @share_options
 @interval_options
+@DEPLOY
 @click.option(
     "--threshold",
     "thresholds",
@@ -88,8 +91,12 @@ def _one_threshold(given: tuple[float, ...]) -> float | None:
 
 
 def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
+    from undercount.read.deployed import read_deploy_prevalence  # noqa: PLC0415
     from undercount.read.evaluate import CountedModel, evaluate_models  # noqa: PLC0415 - only when needed
 
+    there = options["deploy_prevalence"]
+    if there is not None:
+        there = read_deploy_prevalence(there)
     resampling = options["prevalence_interval"] not in (None, "calibrated")
     threshold = options.get("threshold")
     models = reading.models or {
@@ -103,7 +110,7 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
             progress=tell if resampling else None,
             **share_arguments(options, reading.sampling),
         )
-    return list(made.values())
+    return [replace(each, deploy_prevalence=there) for each in made.values()]
 
 
 def write_evaluations(

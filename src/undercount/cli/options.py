@@ -97,6 +97,11 @@ CHANCE = click.option(
     "--chance",
     help="Column of the chance that a row would carry a label if it were positive.",
 )
+DEPLOY = click.option(
+    "--deploy-prevalence",
+    type=float,
+    help="Share of positives where the classifier will work, if it is another one.",
+)
 reading_options = _options(
     *_columns, click.option("--weight", help="Column of row weights."), *_codings
 )

@@ -253,7 +253,8 @@ def _selection() -> Check:
         CODES["selection"],
         "info",
         "whether the labelled positives are a fair sample of all positives cannot be tested from "
-        "labels and scores alone",
+        "labels and scores alone; rows chosen for review, a second source of labels, dates, "
+        "known chances or covariates may tell",
         "ask how rows came to be labelled; see how large a bias the conclusion survives (Γ)",
     )
 

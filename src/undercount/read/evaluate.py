@@ -33,7 +33,9 @@ from undercount.read.checks import (
     spoken,
     with_warnings,
 )
+from undercount.read.deployed import read_deploy_prevalence
 from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow, read_threshold
+from undercount.read.fair_sample import chances_check, groups_check
 from undercount.read.hidden_share import HiddenShare, shared_share
 from undercount.read.intervals.clusters import ClusterRows, read_clusters
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
@@ -59,6 +61,7 @@ def evaluate(
     cluster: Any = None,
     propensity: Any = None,
     covariates: Any = None,
+    deploy_prevalence: float | None = None,
     threshold: float | None = None,
     target: Target | None = None,
     confidence_level: float = 0.95,
@@ -100,7 +103,11 @@ def evaluate(
         cross-fitted on `covariates` to tell rows that were looked at (labelled 1 or 0) from the
         others.
     covariates : array-like, optional
-        What decided who was looked at, a row of numbers for each row.
+        What may have decided who was looked at, a row of values for each row. Without
+        `propensity` they test whether labels can be a fair sample (UC022).
+    deploy_prevalence : float, optional
+        Share of positives where the classifier will work, if it is not that of these rows. The
+        table is that of these rows; `Evaluation.deployed` has the metrics there.
     threshold : float, optional
         Rows with score >= threshold are predicted positive.
     target : {"dataset", "population"}, optional
@@ -163,7 +170,9 @@ def evaluate(
             confidence_level=confidence_level,
         )
         model = replace(model, chances=chances)
-    return evaluate_models(
+    if deploy_prevalence is not None:
+        deploy_prevalence = read_deploy_prevalence(deploy_prevalence)
+    made = evaluate_models(
         {name: model},
         prevalence=prevalence,
         unlabeled_prevalence=unlabeled_prevalence,
@@ -177,6 +186,13 @@ def evaluate(
         n_resamples=n_resamples,
         progress=progress,
     )[name]
+    if covariates is not None and propensity is None:
+        if model.recount is None:
+            raise InputError(f"{named('covariates')} need rows; counts do not say whose they are")
+        rows = model.recount
+        check = groups_check(rows.labels, rows.scores, covariates, made.shares)
+        made = replace(made, checks=(*made.checks, check))
+    return replace(made, deploy_prevalence=deploy_prevalence)
 
 
 def check_name(name: object) -> None:
@@ -329,6 +345,7 @@ def _checked_chances(
         if check.code != CODES["selection"]  # chances may differ
     ]
     checks.append(chances.check())
+    checks.append(chances_check(chances.score[chances.labelled], chances.stands_for))
     if made.threshold is not None:
         checks.append(flagged_check(made.counts, made.threshold))
     return replace(made, source="labelling chances given", checks=with_warnings(checks, warned))

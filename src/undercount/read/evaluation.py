@@ -19,11 +19,13 @@ from undercount.errors import Check, InputError, collect_warnings, named, real_n
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.chances import Chances
+from undercount.read.deployed import Deployment, read_deploy_prevalence
 from undercount.read.intervals.clusters import ClusterRows
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.resampled import Resamples
 from undercount.read.sensitivity import (
+    AREAS,
     CHANCE,
     ROUNDING,
     BreakEven,
@@ -133,6 +135,8 @@ class Evaluation:
         The rows by cluster, if they come in clusters.
     chances : Chances, optional
         What the rows say if labels were given with known chances, which then need not be equal.
+    deploy_prevalence : float, optional
+        Share of positives where the classifier will work; `deployed` has the metrics there.
 
     Examples
     --------
@@ -165,6 +169,7 @@ class Evaluation:
     naive_curve: OperatingCurve = field(kw_only=True, repr=False)
     clusters: ClusterRows | None = field(default=None, kw_only=True, repr=False)
     chances: Chances | None = field(default=None, kw_only=True, repr=False)
+    deploy_prevalence: float | None = field(default=None, kw_only=True)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -233,6 +238,42 @@ class Evaluation:
         if self.resamples is None:
             return found
         return self.resamples.estimate(counts, found, metric, threshold)
+
+    def deployed(
+        self, prevalence: float | None = None, threshold: float | None = None
+    ) -> tuple[MetricRow, ...]:
+        """Return the metrics where another share of rows is positive, with intervals.
+
+        Positives and negatives are supposed to score there as they do here (`Deployment`); the
+        naive value is the metric of these rows themselves.
+        """
+        prevalence = self.deploy_prevalence if prevalence is None else prevalence
+        if prevalence is None or self.chances is not None:
+            raise InputError(
+                f"deployed() needs a prevalence and random labels; pass "
+                f"{named('deploy_prevalence')} without {named('propensity')}"
+            )
+        threshold = self.threshold if threshold is None else threshold
+        counts = self.counts if threshold is None else self._answering(threshold)
+        moved = Deployment(
+            counts,
+            self.shares,
+            read_deploy_prevalence(prevalence),
+            self.confidence_level,
+            self.clusters,
+        )
+        asked: list[tuple[str, float | None]] = [(metric, None) for metric in AREAS]
+        if threshold is not None:
+            asked = [*((metric, threshold) for metric in POINT_METRICS), *asked]
+        return tuple(
+            MetricRow(
+                metric,
+                place,
+                self._estimate(counts, metric, place).value,
+                moved.estimate(metric, place),
+            )
+            for metric, place in asked
+        )
 
     def clustered_design(self, metric: str, threshold: float | None = None) -> MixtureDesign:
         """Return what was drawn at random, with the effect that clusters have on a metric."""

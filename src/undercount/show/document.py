@@ -37,6 +37,7 @@ def as_document(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
 def _model(evaluation: Evaluation) -> dict[str, Any]:
     counts, shares = evaluation.counts, evaluation.shares
     return {
+        **_deployed(evaluation),
         "name": evaluation.name,
         "counts": {
             "rows": counts.n_rows,
@@ -72,6 +73,14 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
             "weakest": weakest_link(evaluation),
         },
     }
+
+
+def _deployed(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the metrics at another prevalence, if one was asked for."""
+    if evaluation.deploy_prevalence is None:
+        return {}
+    rows = [_metric(row) for row in evaluation.deployed()]
+    return {"deployed": {"prevalence": evaluation.deploy_prevalence, "metrics": rows}}
 
 
 def _metric(row: MetricRow) -> dict[str, Any]:

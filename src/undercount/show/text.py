@@ -28,6 +28,8 @@ INTERVALS = {
 # Below this the interval's width, relative to its value, does not undermine a conclusion.
 ROBUST_WIDTH = 0.1
 ROUNDING = 1e-9
+# Metrics that are told for another prevalence.
+DEPLOYED = ("precision", "f1", "accuracy", "average_precision")
 CHANCE_BREAKS = ", but the chance of the labels alone may break it"
 
 
@@ -215,6 +217,19 @@ def _share_words(evaluation: Evaluation) -> str:
     return f"{name} holds whatever the prevalence{doubt}"
 
 
+def deployed_words(evaluation: Evaluation) -> list[str]:
+    """Say what the main metrics are where another share of rows is positive."""
+    if evaluation.deploy_prevalence is None:
+        return []
+    rows = [row for row in evaluation.deployed() if row.metric in DEPLOYED]
+    parts = " · ".join(f"{title(row)} {value_words(row.estimate)}" for row in rows)
+    words = (
+        f"Where {percent(evaluation.deploy_prevalence)} are positive, if positives and negatives "
+        f"score there as here: {parts}"
+    )
+    return [words]
+
+
 def findings(evaluation: Evaluation) -> list[Check]:
     """Return the checks that failed or warn, the worst first."""
     bad = [check for check in evaluation.checks if check.level in ("fail", "warn")]
@@ -385,6 +400,11 @@ def _flagged_lines(evaluation: Evaluation, width: int) -> list[str]:
 def _meaning(evaluation: Evaluation) -> list[tuple[str, Style]]:
     return [
         *_style(line("In plain words", plain_words(evaluation)), "main"),
+        *(
+            each
+            for words in deployed_words(evaluation)
+            for each in _style(line("Elsewhere", words))
+        ),
         *_style(line("What would change", change_words(evaluation))),
         *_style(line("Weakest link", weakest_link(evaluation))),
     ]

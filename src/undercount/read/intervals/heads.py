@@ -135,7 +135,7 @@ def fit(weights: Any, like: FloatArray) -> Any:
 
 def head_spread(counts: HeadCounts, name: str, beta: float = 1.0) -> Spread:
     """Return variance and slopes of a metric by the delta method, half a row from the edges."""
-    by_tpr, by_fpr, by_prevalence = _slopes(counts.smooth_point, name, beta)
+    by_tpr, by_fpr, by_prevalence = rate_slopes(counts.smooth_point, name, beta)
     influence = Influence(0.0, positive=by_tpr, negative=by_fpr, prevalence=by_prevalence)
     return Spread(counts.design, HeadRows(counts.smoothed.rates), influence)
 
@@ -149,7 +149,7 @@ def _inside(rate: FloatArray, margin: Any) -> FloatArray:
     return np.clip(rate, margin, 1 - margin)
 
 
-def _slopes(point: RatePoint, name: str, beta: float) -> list[FloatArray]:
+def rate_slopes(point: RatePoint, name: str, beta: float) -> list[FloatArray]:
     """Return derivatives by the two rates and the prevalence, by central differences."""
     arguments = np.broadcast_arrays(
         *(np.asarray(v, dtype=float) for v in (point.tpr, point.fpr, point.prevalence))
