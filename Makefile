@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-oldest lint docs bench validity reproduce clean
+.PHONY: demo test test-oldest lint docs bench fuzz faults validity reproduce clean
 .DELETE_ON_ERROR:
 
 .venv/pip:
@@ -19,11 +19,14 @@ BIN := .venv/bin
 	$(BIN)/python -m pip install --quiet --editable '.[test,lint]' --editable ./reproductions
 	touch $@
 
-# The browser tests need Chromium; without it they are skipped, and say so.
+# The browser tests need Chromium, those of accessibility axe-core besides; without them they are
+# skipped, and say so.
 .venv/browser: .venv/pip
 	command -v chromium >/dev/null || command -v google-chrome >/dev/null \
 	  || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1 \
 	  || echo "*** Chromium could not be installed: the browser tests will be skipped ***"
+	npm install --silent --no-save --no-package-lock --prefix .venv axe-core@4.10.3 \
+	  || echo "*** axe-core could not be installed: accessibility will not be tested ***"
 	touch $@
 
 # Counts inside a database are tested on a real PostgreSQL, likewise.
@@ -66,6 +69,14 @@ test-oldest:
 	.venv-oldest/bin/python -m pip install --quiet --upgrade pip
 	.venv-oldest/bin/python -m pip install --quiet --editable '.[test]' --editable ./reproductions --constraint oldest.txt
 	.venv-oldest/bin/python -m pytest -n auto -m 'not slow and not spark and not browser'
+
+# A million random cases at every door, or as many as an hour allows.
+fuzz: .venv/test
+	$(BIN)/python -m tests.fuzz --cases 1000000 --seconds $(or $(SECONDS_ALLOWED),3600)
+
+# Kills, interrupts, full disks, read-only folders and little memory: nothing may be lost.
+faults: .venv/test
+	$(BIN)/python -m tests.faults
 
 validity: .venv/test
 	$(BIN)/python -m pytest -n auto -m slow

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from undercount.count.arrays import amount, read_labels, read_scores, read_weights, row_words
+from undercount.count.arrays import amount, read_pair, read_scores, read_weights, row_words
 from undercount.count.kernel.array_library import is_tensor
 from undercount.count.kernel.rows import compact_table, full_table, sum_squares
 from undercount.count.kernel.table import (
@@ -100,8 +100,7 @@ class ScoreCounts:
             rows = device_rows(y, score, sample_weight)
             if rows is not None:
                 return cls.from_table(*rows.count(unlabeled, compact=compact, knots=knots))
-        scores = read_scores(score)
-        labels = read_labels(y, unlabeled)
+        labels, scores = read_pair(y, score, unlabeled)
         if len(labels) != len(scores):
             raise InputError(
                 f"y and score must have the same length; got {len(labels)} and {len(scores)} rows"

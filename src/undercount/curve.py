@@ -125,6 +125,16 @@ class Rates(Generic[Value]):
             "f_beta",
         )
 
+    def expected_cost(self, weight: float) -> Value:
+        """Cost a row if a false positive costs `weight` and a false negative 1 - `weight`."""
+        false_positive = self.predicted_positive_rate - self.prevalence * self.tpr
+        return weight * false_positive + (1 - weight) * self.prevalence * (1 - self.tpr)
+
+    def net_benefit(self, exchange: float) -> Value:
+        """Count true positives a row, less the false ones, each worth `exchange` of a true one."""
+        true_positive = self.prevalence * self.tpr
+        return true_positive - exchange * (self.predicted_positive_rate - true_positive)
+
     @property
     def f1(self) -> Value:
         """Harmonic mean of precision and recall."""
@@ -179,12 +189,17 @@ def metric_names() -> list[str]:
     return [name for name, member in vars(Rates).items() if isinstance(member, property)]
 
 
+# Metrics that take a number of their own, handed on as `beta`.
+PARAMETRIC = ("f_beta", "expected_cost", "net_benefit")
+
+
 def read_metric(points: Iterable[Rates[Any]], name: str, beta: float = 1.0) -> list[FloatArray]:
     """Read a metric of several points by its name."""
     with np.errstate(all="ignore"):
         return [
             np.asarray(
-                point.f_beta(beta) if name == "f_beta" else getattr(point, name), dtype=float
+                getattr(point, name)(beta) if name in PARAMETRIC else getattr(point, name),
+                dtype=float,
             )
             for point in points
         ]

@@ -284,9 +284,14 @@ CHECKS = {
     "identified": ("UC011", "do the scores identify the prevalence at all?"),
     "warned": ("UC012", "what the estimators warned of while the table was made"),
     "flagged": ("UC013", "does the threshold flag some rows, and not all?"),
-    "fair-sample": ("UC022", "do covariates or chances contradict that labels are a fair sample?"),
-    "chances": ("UC021", "if chances of a label are known, how much are the labels worth?"),
+    "scale": ("UC014", "is a threshold of 0.5 meant for a chance of being labelled?"),
+    "labels-and-reviews": (
+        "UC015",
+        "do the labelled positives score like the positives that reviews found?",
+    ),
     "clusters": ("UC020", "if rows come in clusters, do enough of them carry a label?"),
+    "chances": ("UC021", "if chances of a label are known, how much are the labels worth?"),
+    "fair-sample": ("UC022", "do covariates or chances contradict that labels are a fair sample?"),
 }
 CODES = {name: code for name, (code, _) in CHECKS.items()}
 

@@ -127,6 +127,8 @@ _ROWS = (
     MetricFacts("tpr", "tpr", needs=_LABELS),
     MetricFacts("fpr", "fpr", higher_is_better=False),
     MetricFacts("f_beta", "f beta"),
+    MetricFacts("expected_cost", "expected cost", higher_is_better=False),
+    MetricFacts("net_benefit", "net benefit", scale="plain", range=(float("-inf"), 1.0)),
 )
 
 

@@ -92,6 +92,21 @@ class Shares:
         values = (share, purity, sampling, *spans, *errors, given, None)
         self._set(**dict(zip(self.__dataclass_fields__, values, strict=True)))
 
+    def __repr__(self) -> str:
+        parts = [
+            f"{name.replace('_', ' ')} {value:.4g}"
+            + (f" ({span.low:.4g} to {span.high:.4g})" if span else "")
+            for name, value, span in (
+                (
+                    "unlabeled_prevalence",
+                    self.unlabeled_prevalence,
+                    self.unlabeled_prevalence_interval,
+                ),
+                ("label_purity", self.label_purity, self.label_purity_interval),
+            )
+        ]
+        return f"Shares: {', '.join(parts)}, {self.sampling}"
+
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)

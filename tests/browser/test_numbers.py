@@ -17,7 +17,9 @@ from undercount.errors import InputError
 from undercount.read.evaluation import POINT_METRICS, Evaluation
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.labelling_bias import bias_ends
-from undercount.read.sensitivity import AREAS, break_even, largest_share, metric_value
+from undercount.read.metric_name import MetricName
+from undercount.read.requirement import Requirement
+from undercount.read.sensitivity import AREAS, break_even, metric_value
 from undercount.show.page.page import as_page, write_page
 
 pytestmark = pytest.mark.browser
@@ -265,9 +267,7 @@ def test_script_and_library_agree_on_curves_and_bounds(
             [page.facts, name, [0.04, purity], list(AREAS)],
         )
         assert areas == pytest.approx([getattr(curve, area) for area in AREAS], **CLOSE)
-    assert page.call([("largestShare", purity)])[0] == pytest.approx(
-        largest_share(counts, purity), **CLOSE
-    )
+    assert page.call([("limitOf", purity)])[0] == pytest.approx(evaluation.share_limit, **CLOSE)
     assert_same_break_even(page, evaluation, counts)
 
 
@@ -310,15 +310,28 @@ def assert_same_break_even(
     for metric, value in goals:
         cut = None if metric in AREAS else float(counts.score[place - 1])
         expected = break_even(counts, evaluation.shares, metric, value, cut, **options)
-        least, bias, at = page.call(
+        claim = Requirement(MetricName(metric, cut), ">=", value)
+        judged = replace(
+            evaluation,
+            counts=counts,
+            recount=None,
+            naive_curve=naive_curve(counts),
+            claim=claim,
+            source="given",
+            interval="",
+            share_estimates={},
+        ).verdict
+        found, bias, at = page.call(
             [
-                ("leastShare", metric, value, place, purity),
+                ("judge", {"metric": metric, "at_least": True, "value": value}, place),
                 ("largestBias", metric, value, place, share, purity),
                 ("valueAt", metric, place, share, purity),
             ],
         )
-        assert as_number(least) == pytest.approx(
-            expected.unlabeled_prevalence, nan_ok=True, rel=1e-9, abs=1e-10
+        holds = judged.holds
+        assert found["region"] == (holds and pytest.approx([holds.low, holds.high], abs=1e-6)), (
+            metric,
+            value,
         )
         assert as_number(bias) == pytest.approx(expected.odds_ratio, nan_ok=True, rel=1e-9)
         here = metric_value(counts, exact, metric, cut)

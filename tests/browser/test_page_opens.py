@@ -84,7 +84,7 @@ def test_hostile_names_do_nothing(open_page: Any, cases: Any) -> None:
         page.check(f"#pick-{k}")
         page.hover("#roc")
         opened.settle()
-        assert page.evaluate("undercount.markdown()").count("\n") == 13
+        assert page.evaluate("undercount.markdown()").count("\n") == 15
     assert page.evaluate("window.broken") is None
     assert page.evaluate("document.querySelectorAll('main img, main script').length") == 0
     assert page.evaluate("document.documentElement.scrollWidth") == 375

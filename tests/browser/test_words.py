@@ -3,6 +3,7 @@
 import importlib.util
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 import undercount as uc
-from undercount.show.text import change_words
+from undercount.show.verdict_words import change_words, light_words
 
 pytestmark = pytest.mark.browser
 SHARE = 0.015
@@ -47,11 +48,13 @@ def test_page_and_library_say_the_same_of_a_moved_share(
     made = {**cases.evaluations(), **cases.edges()}
     evaluation = rare(cases) if name == "rare" else made[name][0]
     opened = open_page([evaluation])
-    assert opened.page.text_content("#change") == change_words(evaluation)
-    opened.page.evaluate(f"undercount.state.share = {SHARE}; undercount.update()")
+    page = opened.page
+    assert page.text_content("#change") == change_words(evaluation)
+    assert page.text_content("#light") == light_words(evaluation)
+    page.evaluate(f"undercount.state.share = {SHARE}; undercount.update()")
     opened.settle()
-    if name.startswith("only labels flagged"):  # no share fits, so that a moved one is not taken
-        assert opened.page.text_content("#change").startswith("fewer hidden positives")
+    if name.startswith("only labels flagged"):  # no share fits there
+        assert page.text_content("#light").startswith("not supported")
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -62,23 +65,27 @@ def test_page_and_library_say_the_same_of_a_moved_share(
             sampling=evaluation.shares.sampling,
             threshold=evaluation.threshold,
         )
-        words = change_words(moved)
-    assert opened.page.text_content("#change") == words
+    moved = replace(moved, claim=evaluation.verdict.claim)
+    if moved.claim is None:
+        assert page.text_content("#light").startswith("not supported")
+        return
+    assert page.text_content("#change") == change_words(moved)
+    light = page.text_content("#light")
+    if moved.verdict.light == "unsupported":
+        assert light.startswith("not supported")
+    else:  # a slider never makes a light green
+        assert light.startswith("if 1.5 % are hidden")
     opened.assert_quiet()
 
 
 def test_goals_that_no_share_reaches_or_only_few(open_page: Any, cases: Any) -> None:
-    # Reversed scores: the area is below 0.5 without hidden positives, and falls from there.
-    opened = open_page(cases.edges()["reversed"])
-    opened.page.select_option("#goal-metric", "roc_auc")
-    for goal, words in (
-        ("0.45", "no share that the scores allow is enough; "),
-        ("0.01", "it holds without hidden positives, but not with as many as the scores allow; "),
-        ("0", "it holds whatever the prevalence; "),
-    ):
-        opened.page.fill("#goal-value", goal)
+    opened = open_page(cases.edges()["few recalled"])
+    page = opened.page
+    page.select_option("#goal-metric", "roc_auc")
+    for goal, words in (("0.9999", "holds at no share"), ("0.01", "holds whatever the prevalence")):
+        page.fill("#goal-value", goal)
         opened.settle()
-        assert opened.page.text_content("#goal-answer").startswith(words)
+        assert words in page.text_content("#change")
     opened.assert_quiet()
 
 
@@ -89,8 +96,11 @@ def test_mcc_has_no_least_value_below_chance(open_page: Any, cases: Any) -> None
         opened.settle()
         cells = opened.page.locator("#numbers tr")
         said = {
-            cells.nth(k).locator("td, th").first.text_content(): cells.nth(k).text_content()
+            cells.nth(k).locator("td").first.text_content(): cells.nth(k)
+            .locator("td")
+            .nth(5)
+            .text_content()
             for k in range(cells.count())
         }
-        bounded = {name.split("@")[0] for name, row in said.items() if "at least" in row}
+        bounded = {name.split("@")[0] for name, least in said.items() if least}
         assert bounded == {"precision", "F1", "average precision", "ROC AUC"}

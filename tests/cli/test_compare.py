@@ -17,7 +17,8 @@ def test_compare_takes_a_threshold_a_model_and_one_share(folder, capsys):
     arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]
     assert main([*arguments, "--threshold", "0.8", "--threshold", "0.2"]) == 0
     printed = capsys.readouterr().out
-    assert "at the thresholds good 0.8, poor 0.2" in printed
+    table = printed.partition("At each model's own threshold\n")[2].splitlines()
+    assert [line.split()[:2] for line in table[1:3]] == [["good", "0.8"], ["poor", "0.2"]]
     assert "by the scores of good, for all models" in " ".join(printed.split())
 
 
@@ -108,4 +109,39 @@ def test_compare_offers_what_it_does(capsys):
     assert main(["compare", "--help"]) == 0
     offered = capsys.readouterr().out
     assert "--positives" in offered
-    assert "--weight" not in offered
+    assert "--weight" in offered
+
+
+def test_compare_has_the_gate(folder, capsys):
+    arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]
+    arguments += ["--prevalence", "0.3", "--quiet"]
+    assert main([*arguments, "--require", "good.roc_auc > poor.roc_auc"]) == 0
+    assert capsys.readouterr().out == ""
+    assert main([*arguments, "--require", "poor.roc_auc > good.roc_auc"]) == 1
+    said = capsys.readouterr()
+    assert "failed: poor.roc_auc > good.roc_auc; difference -" in said.out + said.err
+    assert main([*arguments, "--require", "good.roc_auc > poor.roc_auc + 0.9"]) == 1
+    assert main([*arguments, "--require", "nobody.roc_auc > poor.roc_auc"]) == 2
+    assert "models are good, poor" in capsys.readouterr().err
+
+
+def test_compare_takes_weights_and_writes_csv(drawn, tmp_path, capsys):
+    data, table = tmp_path / "rows.csv", tmp_path / "out.csv"
+    rng = np.random.default_rng(0)
+    y, score = drawn
+    other, weights = score + rng.normal(0, 1, 400), rng.integers(1, 4, 400)
+    lines = [f"{a},{b},{c},{d}" for a, b, c, d in zip(y, score, other, weights, strict=True)]
+    data.write_text("\n".join(["y,s,t,w", *lines]) + "\n")
+    arguments = ["compare", str(data), "--label", "y", "--score", "s", "--score", "t"]
+    arguments += ["--prevalence", "0.3", "--weight", "w", "--top", "50"]
+    assert main([*arguments, "--csv", str(table)]) == 0
+    assert "its 50 highest" in capsys.readouterr().out
+    lines = table.read_text().splitlines()
+    assert lines[0].startswith("metric,one,other,flagged,difference,low,high")
+    assert len(lines) == 1 + 3 + 2
+    expected = uc.compare(
+        y, {"s": score, "t": other}, unlabeled=0, prevalence=0.3, sample_weight=weights, top=50
+    )
+    assert lines == expected.to_csv().splitlines()
+    assert main([*arguments, "--csv", "-"]) == 0
+    assert capsys.readouterr().out.splitlines() == lines

@@ -206,8 +206,9 @@ def masked(text):
 
 
 @pytest.mark.parametrize("kind", ["terminal", "markdown"])
-def test_golden_output_of_the_bundled_case(kind, capsys):
-    arguments = ["evaluate", str(fraud_path()), "--label", "is_fraud", "--score", "p_fraud"]
+def test_golden_output_of_the_bundled_case(kind, capsys, monkeypatch):
+    monkeypatch.chdir(fraud_path().parent)
+    arguments = ["evaluate", "fraud.parquet", "--label", "is_fraud", "--score", "p_fraud"]
     arguments += ["--prevalence", "0.039", "--threshold", "0.5"]
     assert main([*arguments, *(["--markdown", "-"] if kind == "markdown" else [])]) == 0
     golden = pathlib.Path(__file__).parents[1] / "data" / "golden" / f"{kind}.txt"

@@ -175,3 +175,10 @@ def test_random_frames_agree(engines, data):
         counts = count_scores(make(columns), label="y", score="s")
         for field in ("score", "positive", "negative", "unlabeled"):
             np.testing.assert_array_equal(getattr(counts, field), getattr(expected, field), name)
+
+
+@pytest.mark.parametrize(("package", "hint"), [("ray", "iter_batches"), ("daft", "to_arrow_iter")])
+def test_frames_that_narwhals_does_not_know_are_refused_with_a_way(package, hint):
+    kind = type("Dataset", (), {"__module__": f"{package}.data"})
+    with pytest.raises(InputError, match=hint):
+        count_scores(kind(), label="y", score="s")

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from undercount.count.counts_file import load_counts
+from undercount.count.draw import draw_rows, stratum_of
 from undercount.count.frames import count_scores
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
@@ -67,6 +68,19 @@ def test_same_counts(frame, columns, same):
     held = {name: values[:200] for name, values in columns.items()}
     y, s = held["y"], held["s"]
     same(count_scores(frame, label="y", score="s"), ScoreCounts.from_rows(y, s))
+
+
+def test_rows_to_review_are_drawn_where_they_are(frame, columns):
+    y, s, t = (columns[name][:200] for name in ("y", "s", "t"))
+    edges, free = np.array([0.0, -np.inf]), np.isnan(y)
+    numbers = np.bincount(stratum_of(s[free], edges))
+    options = {"label": "y", "score": ["s", "t"], "edges": edges, "n_unlabeled": numbers}
+    made = draw_rows(frame, sizes=np.array([20, 7]), keep=["g"], seed=1, **options)
+    np.testing.assert_array_equal(np.bincount(made.stratum), [20, 7])
+    place = [int(np.flatnonzero(t == value)[0]) for value in made.scores["t"]]
+    assert len(set(place)) == 27
+    assert free[place].all()
+    assert made.kept["g"] == columns["g"][place].tolist()
 
 
 def test_weights_groups_and_several_scores(frame, columns, same):
@@ -162,6 +176,7 @@ import sys
 import numpy as np
 from pyspark.sql import SparkSession
 from undercount.counts import ScoreCounts
+from undercount.count.draw import draw_rows, stratum_of
 from undercount.count.frames import count_scores
 
 spark = SparkSession.builder.remote("local[2]").getOrCreate()

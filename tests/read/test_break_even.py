@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.show.text import change_words
+from undercount.show.verdict_words import change_words
 
 
 def table(flagged_labelled, flagged_unlabeled, labelled, unlabeled):
@@ -101,30 +101,34 @@ def test_everything_is_said_where_no_unlabeled_row_is_flagged(options, tmp_path)
         assert '"precision"' in evaluation.to_json()
         evaluation.to_html(tmp_path / "page.html")
         assert math.isnan(evaluation.break_even("precision", 0.5).unlabeled_prevalence)
-    assert "no share of hidden positives" in change_words(evaluation)
+    assert evaluation.verdict.light == "unsupported"
+    claimed = evaluation.claiming("precision >= 0.5")
+    assert "no share of hidden positives" in change_words(claimed)
 
 
 def test_a_requirement_is_below_the_estimate():
     rng = np.random.default_rng(8)
     truth = rng.random(20_000) < 0.01
     y = np.where(truth & (rng.random(20_000) < 0.4), 1.0, np.nan)
-    evaluation = uc.evaluate(y, rng.normal(3.5 * truth), prevalence=0.01, threshold=-1.0)
+    score = rng.normal(3.5 * truth)
+    evaluation = uc.evaluate(y, score, prevalence=0.01, threshold=-1.0)
     precision = evaluation.estimate("precision", -1.0).value
     assert 0.0112 < precision < 0.0122  # 1 % of the rows are positive, 84 % are flagged
-    counts = evaluation.counts
-    flagged = sum(part[counts.score >= -1].sum() for part in (counts.positive, counts.unlabeled))
-    recall = counts.positive[counts.score >= -1].sum() / counts.n_positive
-    # 1 % of those flagged are real from this number of positives on.
-    least = (0.01 * flagged / recall - counts.n_positive) / counts.n_unlabeled
-    expected = f"precision ≥ 1.0 % holds while hidden positives ≥ {100 * least:.2f} %"
-    assert change_words(evaluation).startswith(expected)
+    # One digit below 5 %; the share may fall until the interval, not the estimate, ends there.
+    assert change_words(evaluation).startswith("precision ≥ 1.0 % holds while at least 0.88 %")
+    lows = [
+        uc.evaluate(y, score, prevalence=p, threshold=-1.0).rows[1].estimate.low
+        for p in (0.0087, 0.0088)
+    ]
+    assert lows[0] < 0.01 <= lows[1]
 
 
 def test_a_requirement_that_only_few_hidden_positives_leave_is_not_said_to_hold_always():
     # Area (1 + 0/5 - 7/8)/2 = 0.0625 without hidden positives, 0 with the most.
     counts = table(0, 7, 5, 8)
-    words = change_words(uc.evaluate(counts, unlabeled_prevalence=0.01))
-    assert words.startswith("ROC AUC ≥ 0.05 holds without hidden positives, but not")
+    evaluation = uc.evaluate(counts, unlabeled_prevalence=0.01).claiming("roc_auc >= 0.0001")
+    assert evaluation.verdict.light != "robust"
+    assert "whatever" not in change_words(evaluation)
 
 
 @pytest.mark.parametrize(("goal", "threshold"), [(2.5, 0.8), (6.0, 0.8), (20.0, 2.0)])

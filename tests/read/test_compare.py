@@ -207,7 +207,9 @@ def test_text_and_table():
     comparison = uc.compare(y, {"a": one, "b": other}, unlabeled=0, prevalence=0.3)
     assert "whatever the prevalence" in str(comparison)
     table = comparison.table()
-    assert {len(column) for column in table.values()} == {3}
+    # Three areas at no threshold, precision and recall of as many flagged rows.
+    assert {len(column) for column in table.values()} == {5}
+    assert table["flagged"] == [None] * 3 + [comparison.workload.size] * 2
 
 
 def test_labelled_rows_above_all_unlabeled_ones_leave_every_number_finite():
@@ -239,8 +241,11 @@ def test_bad_input():
         uc.compare(y, {"a": one}, unlabeled=0, prevalence=0.3)
     with pytest.raises(uc.InputError, match="b is missing"):
         uc.compare(y, {"a": one, "b": other}, unlabeled=0, prevalence=0.3, threshold={"a": 1})
-    with pytest.raises(uc.InputError, match="takes no sample_weight"):
-        uc.compare(y, {"a": one, "b": other}, unlabeled=0, prevalence=0.3, sample_weight=one)
+    with pytest.raises(uc.InputError, match=r"by must be one of roc_auc.*give a threshold"):
+        uc.compare(y, {"a": one, "b": other}, unlabeled=0, prevalence=0.3, by="precision")
+    for top in (0, len(y) + 1, "many"):
+        with pytest.raises(uc.InputError, match="top must be"):
+            uc.compare(y, {"a": one, "b": other}, unlabeled=0, prevalence=0.3, top=top)
     comparison = uc.compare(y, {"a": one, "b": other}, unlabeled=0, prevalence=0.3)
     with pytest.raises(uc.InputError, match="metrics: average_precision"):
         comparison.difference("precison")

@@ -256,8 +256,8 @@ def test_a_share_with_wrong_labels_stays_where_the_area_is_below_one():
     assert areas["roc_auc"] < 0.9999
     # The true area of normal scores 3 sd apart is .983.
     assert areas["roc_auc"] == pytest.approx(0.983, abs=0.02)
-    assert all(0 <= e.value <= 0.7 for e in found.estimates.values())
-    assert not any(name.startswith("a") for name in found.estimates)
+    assert all(0 <= e.value <= 0.7 for e in found.share_estimates.values())
+    assert not any(name.startswith("a") for name in found.share_estimates)
 
 
 def test_a_share_that_fits_at_no_purity_is_taken_down_to_what_the_purity_allows():

@@ -1,17 +1,31 @@
 import math
 
+import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.read.requirement import Requirement, judge_requirement, parse_requirement
+from undercount.metric_facts import FACTS
+from undercount.read.metric_name import KNOWN, MetricName, parse_metric
+from undercount.read.requirement import (
+    Requirement,
+    judge_requirement,
+    parse_requirement,
+    parse_requirements,
+)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("precision@0.7 >= 0.8", Requirement("precision", 0.7, True, 0.8)),
-        ("fnr@-1.5<=0.1", Requirement("fnr", -1.5, False, 0.1)),
-        (" roc_auc >= .9 ", Requirement("roc_auc", None, True, 0.9)),
+        ("precision@0.7 >= 0.8", Requirement(MetricName("precision", 0.7), ">=", 0.8)),
+        ("fnr@-1.5<=0.1", Requirement(MetricName("fnr", -1.5), "<=", 0.1)),
+        (" roc_auc >= .9 ", Requirement(MetricName("roc_auc"), ">=", 0.9)),
+        ("ROC AUC > 90%", Requirement(MetricName("roc_auc"), ">", 0.9)),
+        ("Average precision ≥ 45 %", Requirement(MetricName("average_precision"), ">=", 0.45)),
+        ("fpr@0.5 < 2.5%", Requirement(MetricName("fpr", 0.5), "<", 0.025)),
+        ("recall@top 1% >= .2", Requirement(MetricName("recall", top=0.01), ">=", 0.2)),
+        ("lift@top 5,000 >= 3", Requirement(MetricName("lift", top=5000), ">=", 3.0)),
+        ("v1.2.mcc@1e-3 > 0", Requirement(MetricName("mcc", 0.001, model="v1.2"), ">", 0.0)),
     ],
 )
 def test_parsing(text, expected):
@@ -24,6 +38,12 @@ def test_parsing(text, expected):
         (0.81, 0.9, "recall@1>=0.8", "met"),
         (0.7, 0.79, "recall@1>=0.8", "failed"),
         (0.7, 0.9, "recall@1>=0.8", "inconclusive"),
+        (0.8, 0.9, "recall@1>=0.8", "met"),
+        (0.8, 0.9, "recall@1>0.8", "inconclusive"),
+        (0.7, 0.8, "recall@1>0.8", "failed"),
+        (0.7, 0.8, "recall@1>=0.8", "inconclusive"),
+        (0.1, 0.3, "fnr@1<0.3", "inconclusive"),
+        (0.3, 0.4, "fnr@1<0.3", "failed"),
         (0.1, 0.2, "fnr@1<=0.3", "met"),
         (0.4, 0.5, "fnr@1<=0.3", "failed"),
         (0.2, 0.5, "fnr@1<=0.3", "inconclusive"),
@@ -43,6 +63,11 @@ def test_verdict(low, high, text, verdict):
         ("roc_auc@0.5>=0.8", "takes no threshold"),
         ("precision@high>=0.8", "not a number"),
         ("precision@0.7 >= 72", "72 % is 0.72"),
+        ("precision@0.7 >= 172%", "a share in"),
+        ("precision@0.7 => 0.8", "reads like"),
+        ("precision@top none >= 0.8", "top must be"),
+        ("precision@top 2.5 >= 0.8", "top must be"),
+        ("precision@top 3/0 >= 0.8", "top must be"),
     ],
 )
 def test_bad_requirements(text, message):
@@ -80,3 +105,42 @@ def test_a_verdict_that_is_open_says_why(estimate, checks, expected):
 def test_a_metric_that_does_not_exist_meets_nothing():
     nothing = uc.Estimate(math.nan, 0.0, 1.0)
     assert parse_requirement("precision@1 >= 0").verdict(nothing) == "inconclusive"
+
+
+def test_every_printed_name_is_known():
+    for name in KNOWN:
+        assert parse_metric(FACTS[name].title).metric == name
+        assert parse_metric(name.upper()).metric == name
+
+
+def test_conditions_side_by_side_and_the_threshold_of_the_evaluation():
+    text = "precision >= .7 and recall@0.2 > 50%, new.fpr < 0.1; lift@top 5,000 >= 2"
+    found = parse_requirements(text, 0.6)
+    assert [each.threshold for each in found] == [0.6, 0.2, 0.6, None]
+    assert [each.name.model for each in found] == [None, None, "new", None]
+    assert parse_requirements("roc_auc > .5", 0.6)[0].threshold is None  # an area has none
+
+
+RNG = np.random.default_rng(1)
+TRUTH = RNG.random(3000) < 0.3
+Y = np.where(TRUTH & (RNG.random(3000) < 0.5), 1, -1)
+SCORE = RNG.normal(2.0 * TRUTH)
+
+
+def test_python_judges_as_the_command_line_does():
+    found = uc.evaluate(Y, SCORE, unlabeled=-1, prevalence=0.3, threshold=1.0, name="p")
+    good = found.require("precision >= 50%", "ROC AUC > .8 and fpr < .4")
+    assert good and good.outcome == "met" and len(good.judgements) == 3  # noqa: PT018
+    assert good.judgements[0].estimate == found["precision"]
+    bad = found.require("precision > .99")
+    assert not bad
+    assert str(bad).startswith("failed: p: precision@1 > 0.99; estimated 0.")
+    open_ = found.require(f"precision > {found['precision'].value}")
+    assert open_.outcome == "inconclusive"
+    assert "the interval reaches to both sides" in str(open_)
+    assert (good + open_).outcome == "inconclusive"
+    assert (good + open_ + bad).outcome == "failed"
+    assert found.require("p.recall > 10%")
+    with pytest.raises(uc.InputError, match="is about 'q'; this is 'p'"):
+        found.require("q.recall > 10%")
+    assert "nothing is flagged" in str(found.require("precision@99 >= .5"))

@@ -7,7 +7,6 @@ import undercount as uc
 from undercount.read.sensitivity import (
     AREAS,
     AreaSums,
-    best_point,
     largest_share,
     metric_value,
     sweep,
@@ -116,22 +115,6 @@ def test_a_purity_that_leaves_no_room_for_the_given_positives_is_blank(counts):
     possible = columns["purity"] <= 0.95 + 1e-9
     assert np.isnan(columns["roc_auc"][~possible]).all()
     assert np.isfinite(columns["roc_auc"][possible][-5:]).all()
-
-
-def test_best_point_by_looking_at_every_threshold(counts):
-    shares = uc.Shares(0.2)
-    curve = uc.mixture_curve(counts, shares, clean=False)
-    every = [curve.at(float(threshold)).f1 for threshold in curve.threshold[1:]]
-    assert best_point(counts, shares, "f1").f1 == max(every)
-
-
-@pytest.mark.parametrize("metric", ["fnr", "fpr", "negative_likelihood_ratio"])
-def test_errors_are_best_where_they_are_smallest(counts, metric):
-    shares = uc.Shares(0.2)
-    curve = uc.mixture_curve(counts, shares, clean=False)
-    possible = (curve.fpr >= -1e-9) & (curve.tpr <= 1 + 1e-9)
-    values = np.array(getattr(curve, metric))[1:][possible[1:]]
-    assert getattr(best_point(counts, shares, metric), metric) == np.nanmin(values)
 
 
 def test_a_percentage_is_no_share(counts):

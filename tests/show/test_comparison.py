@@ -1,76 +1,15 @@
-"""The text of a comparison: every pair has its p-value, and what does not exist is said so."""
+"""A comparison in words: the first sentence, the tables, and lines that fit."""
 
-import itertools
+import csv
+import io
 import math
 
 import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.show.comparison import difference_words
-
-
-def difference(metric="roc_auc", value=0.01, error=0.01, p=0.3, adjusted=0.3, better=0.85):
-    gap = uc.Estimate(value, value - 2 * error, value + 2 * error, error)
-    return uc.Difference(metric, "a", "b", gap, better, p, adjusted, False, math.nan)
-
-
-def compared(names):
-    rng = np.random.default_rng(4)
-    truth = rng.random(600) < 0.3
-    y = np.where(truth & (rng.random(600) < 0.5), 1.0, np.nan)
-    shift = dict(zip("abc", (1.5, 1.4, 0.0), strict=True))
-    scores = {name: rng.normal(shift[name] * truth) for name in names}
-    return uc.compare(y, scores, prevalence=0.3, threshold=0.8, n_resamples=20)
-
-
-def test_every_pair_has_its_adjusted_p_value():
-    found = compared("abc")
-    # Holm by hand, of the most to the least clear difference in the ROC AUC.
-    raw = {(d.one, d.other): d.p_value for d in found.differences if d.metric == "roc_auc"}
-    adjusted, largest = {}, 0.0
-    for rank, (pair, p) in enumerate(sorted(raw.items(), key=lambda item: item[1])):
-        largest = adjusted[pair] = max(largest, min(1.0, (3 - rank) * p))
-    printed = str(found)
-    assert printed.count(", p ") == len(found.differences) == 3 * 8
-    for one, other in itertools.combinations("abc", 2):
-        part = printed.partition(f" {one} minus {other}\n")[2]
-        line = next(line for line in part.splitlines() if line.startswith(" ROC AUC"))
-        p = adjusted[one, other]
-        assert f", p {p:.2g} " in line if p >= 0.0001 else ", p < 0.0001 " in line
-    assert printed.endswith("\n p: two-sided, adjusted for the number of pairs (Holm)")
-    assert min(raw.values()) < 0.0001 < max(raw.values())  # both kinds were looked at
-
-
-def test_one_pair_has_its_plain_p_value():
-    found = compared("ab")
-    printed = str(found)
-    p = found.difference("roc_auc").p_value
-    assert p >= 0.0001
-    line = next(line for line in printed.splitlines()[-10:] if line.startswith(" ROC AUC"))
-    assert f", p {p:.2g} " in line
-    assert printed.endswith("\n p: two-sided")
-    assert "Holm" not in printed
-
-
-@pytest.mark.parametrize(
-    ("p", "told"),
-    [(1.0, "p 1 "), (0.046, "p 0.046 "), (0.0001, "p 0.0001 "), (9e-42, "p < 0.0001 ")],
-)
-def test_small_p_values_have_no_more_digits_than_they_deserve(p, told):
-    assert told in difference_words(difference(p=p / 3, adjusted=p))
-
-
-def test_what_does_not_exist_has_no_p_value():
-    nothing = difference("precision", math.nan, math.nan, 0.0, 0.0, math.nan)
-    assert difference_words(nothing).endswith("– (does not exist here)")
-    unknown = difference("precision", -0.068, math.nan, 0.0, 0.0, math.nan)
-    told = difference_words(unknown)
-    assert "-0.068 (no interval)" in told
-    for line in map(difference_words, (nothing, unknown)):
-        assert "nan" not in line
-        assert "p <" not in line
-
+from undercount.show.comparison import as_text, p_words, verdict_words
+from undercount.show.page.comparison import as_comparison_page
 
 LONG = (
     "gradient boosting with monotone constraints, March",
@@ -78,22 +17,123 @@ LONG = (
 )
 
 
-@pytest.mark.parametrize("question", ["population", "rows"])
-def test_long_names_fit_the_line_and_the_question_is_said(question):
+def compared(shifts, threshold=None, n_rows=600, **options):
     rng = np.random.default_rng(4)
-    truth = rng.random(600) < 0.3
-    y = np.where(truth & (rng.random(600) < 0.5), 1.0, np.nan)
-    names = [*LONG, "c", "d"]
-    scores = {name: rng.normal(1.0 * truth) for name in names}
-    found = uc.compare(y, scores, prevalence=0.3, threshold=-0.8, question=question)
-    printed = str(found)
-    assert max(map(len, printed.splitlines())) <= 100
+    truth = rng.random(n_rows) < 0.3
+    y = np.where(truth & (rng.random(n_rows) < 0.5), 1.0, np.nan)
+    scores = {name: rng.normal(shift * truth) for name, shift in shifts.items()}
+    return uc.compare(y, scores, prevalence=0.3, threshold=threshold, **options)
+
+
+SIX = dict(zip([*LONG, "c", "d", "e", "f"], (2.0, 1.9, 1.5, 1.0, 0.5, 0.0), strict=True))
+
+
+@pytest.fixture(scope="module")
+def six():
+    return compared(SIX, threshold=0.8)
+
+
+def test_the_first_sentence_says_which_is_better_and_by_how_much():
+    found = compared({"good": 2.0, "poor": 0.5})
+    gap = found.difference("roc_auc")
+    words = verdict_words(found)
+    assert words.startswith("good is better than poor: by ROC AUC ")
+    assert f"{gap.difference.value:+.3f} ({gap.difference.low:+.3f} – " in words
+    assert "where these rows come from (question: population" in words
+    assert words.endswith("The order is the same whatever the prevalence.")
+    assert " ".join(str(found).split()).startswith(words[:60])
+    rows = verdict_words(compared({"good": 2.0, "poor": 0.5}, question="rows"))
+    assert "on these very rows" in rows
+    alike = verdict_words(compared({"a": 1.0, "b": 1.02}))
+    assert "cannot be told apart" in alike
+
+
+def test_a_crossover_is_in_the_first_sentence():
+    rng = np.random.default_rng(5)
+    y = np.repeat([1, -1], [500, 4500])
+    score = np.append(rng.normal(1, 1, 500), rng.normal(0, 1, 4500))
+    cuts = {"high": 1.2, "low": 0.2}
+    models = dict.fromkeys(cuts, score)
+    found = uc.compare(y, models, unlabeled=-1, unlabeled_prevalence=0.1, threshold=cuts)
+    share = found.difference("f1").crossover
+    assert f"it turns at {100 * share:.0f} % hidden" in verdict_words(found)
+
+
+@pytest.mark.parametrize("width", [100, 80, 40])
+def test_lines_fit_whatever_the_names(six, width):
+    printed = as_text(six, width)
+    lines = printed.splitlines()
+    assert max(map(len, lines)) <= width
+    assert len(lines) < 6000 / width
+    assert "minus" not in printed  # no blocks of fifteen pairs
     flat = " ".join(printed.split())
-    assert all(f"{name} minus" in flat for name in LONG)
-    assert f"(question: {question};" in flat
-    said = {"population": "where these rows come from", "rows": "on these very rows"}
-    assert said[question] in flat
-    # Every model has its own number of every metric.
-    for evaluation in found.evaluations.values():
-        for row in evaluation.rows:
-            assert f"{row.estimate.value:.3f} ({row.estimate.low:.3f}" in flat
+    for standing in six.leaderboard():
+        estimate = six[standing.name].estimate("f1", 0.8)
+        assert f"{estimate.value:.3f} ({estimate.low:.3f}" in flat
+
+
+def test_two_models_have_every_metric_with_its_p_value():
+    found = compared({"a": 1.5, "b": 1.4}, threshold=0.8)
+    part = str(found).partition("a minus b, by metric; p two-sided\n")[2].splitlines()
+    for line, gap in zip(part[-8:], found.differences, strict=True):
+        assert f"{gap.difference.value:+.3f}" in line
+        assert f" {gap.p_value:.2g} " in line
+
+
+@pytest.mark.parametrize(
+    ("p", "said"), [(1.0, "1"), (0.046, "0.046"), (9e-42, "< 0.0001"), (math.nan, "–")]
+)
+def test_small_p_values_have_no_more_digits_than_they_deserve(p, said):
+    gap = uc.Estimate(0.1, 0.0, 0.2, 0.05)
+    found = uc.Difference("f1", "a", "b", gap, 0.9, p / 3, p, False, math.nan)
+    assert p_words(found) == said
+
+
+def test_markup_escapes_names_and_has_every_model(six):
+    odd = compared({"<b>|&_": 1.5, "b": 1.0}, threshold=0.8)
+    assert "\\<b\\>\\|&\\_" in odd.to_markdown()
+    assert r"\&\_" in odd.to_latex()
+    assert "&lt;b&gt;|&amp;_" in odd._repr_html_()
+    assert "<b>|" not in odd._repr_html_()
+    for text in (six.to_markdown(), six.to_latex(), six._repr_html_()):
+        assert all(text.count(name.replace("_", r"\_")) + text.count(name) >= 3 for name in "cdef")
+
+
+def test_csv_has_every_pair(six):
+    rows = list(csv.DictReader(io.StringIO(six.to_csv())))
+    assert len(rows) == 15 * (8 + 2)
+    gap = six.difference("roc_auc", "c", "d")
+    found = next(r for r in rows if (r["metric"], r["one"], r["other"]) == ("roc_auc", "c", "d"))
+    assert float(found["difference"]) == gap.difference.value
+    assert float(found["adjusted_p_value"]) == gap.adjusted_p_value
+    assert {row["flagged"] for row in rows} == {"", str(six.workload.size)}
+
+
+def test_the_page_is_small_escapes_names_and_has_no_script(six):
+    page = as_comparison_page(six)
+    assert len(page.encode()) < 160_000
+    assert "<script" not in page
+    assert page.count("<svg") >= 5
+    hostile = "</style><img src=x onerror=alert(1)>"
+    page = as_comparison_page(compared({hostile: 1.0, "b": 0.5}))
+    assert "<img" not in page
+    assert hostile.replace("<", "&lt;").replace(">", "&gt;") in page
+
+
+def test_a_pair_is_asked_for_in_either_order(six):
+    there, back = six["c", "f"]["roc_auc"], six["f", "c"]["roc_auc"]
+    assert there.difference.value == -back.difference.value
+    assert there.difference.low == -back.difference.high
+    assert six["c"].name == "c"
+    with pytest.raises(uc.InputError, match=r"models are .*; got 'x'"):
+        six["c", "x"]
+
+
+def test_values_along_the_share_are_those_at_the_share(six):
+    found = six.across_shares("precision")
+    shares = found.pop("unlabeled_prevalence")
+    here = six["c"].shares.unlabeled_prevalence
+    assert list(found) == list(six.evaluations)
+    assert np.interp(here, shares, found["c"]) == pytest.approx(
+        six["c"].estimate("precision", 0.8).value, abs=1e-3
+    )

@@ -246,12 +246,6 @@ def test_a_short_truth_is_called_truth(rows):
         )
 
 
-def test_shares_are_needed(rows):
-    _, probability, y, _ = rows
-    with pytest.raises(uc.InputError, match="give prevalence"):
-        uc.displays.RocDisplay.from_predictions(y, probability, unlabeled=-1)
-
-
 def test_without_matplotlib_the_message_says_what_to_install():
     code = (
         "import sys; sys.modules['matplotlib'] = None; sys.modules['matplotlib.pyplot'] = None\n"
@@ -275,3 +269,54 @@ def test_calibration_takes_the_column_of_class_one():
         y, model.predict_proba(X)[:, 2], unlabeled=-1, unlabeled_prevalence=0.01
     )
     assert made.frame()["score"].tolist() == asked.frame()["score"].tolist()
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_every_display_is_made_of_an_evaluation_and_takes_a_style(display, rows):
+    _, probability, y, _ = rows
+    evaluation = uc.evaluate(y, probability, unlabeled=-1, name="mine")
+    made = display.from_evaluation(evaluation)
+    alike = display.from_predictions(y, probability, unlabeled=-1)  # estimated there as well
+    for name, column in made.frame().items():
+        np.testing.assert_allclose(column, alike.frame()[name], atol=1e-9)
+    axes = made.plot(color="#123456", linewidth=3)
+    assert any(line.get_color() == "#123456" for line in axes.get_lines())
+    assert "mine" in (made.name, *(text.get_text() for text in axes.get_legend().get_texts()))
+    plt.close(axes.figure)
+
+
+def test_the_band_of_an_evaluation_carries_the_interval_of_its_share(rows):
+    _, probability, y, _ = rows
+    estimated = uc.evaluate(y, probability, unlabeled=-1)
+    share = estimated.shares.unlabeled_prevalence
+    known = uc.evaluate(y, probability, unlabeled=-1, unlabeled_prevalence=share)
+    wide, narrow = (
+        uc.displays.PrecisionRecallDisplay.from_evaluation(each).band()
+        for each in (estimated, known)
+    )
+    assert np.mean(wide["high"] - wide["low"]) > 1.2 * np.mean(narrow["high"] - narrow["low"])
+
+
+def test_costs_and_net_benefit_are_those_of_the_evaluation():
+    rng = np.random.default_rng(4)
+    truth = rng.random(2000) < 0.3
+    y = np.where(truth & (rng.random(2000) < 0.5), 1, -1)
+    score = 1 / (1 + np.exp(1 - rng.normal(2.0 * truth)))
+    for share in ({"prevalence": 0.3}, {"unlabeled_prevalence": uc.Estimate(0.2, 0.1, 0.3, 0.05)}):
+        found = uc.evaluate(y, score, unlabeled=-1, **share)
+        costs = {"false_positive": 1.0, "false_negative": 6.0}
+        display = uc.displays.CostDisplay.from_evaluation(found, **costs)
+        at = 100
+        threshold = float(display.frame()["threshold"][at])
+        expected = found.cost(threshold, **costs)
+        if "prevalence" in share:  # otherwise an Estimate's error enters by its slope there
+            assert display.frame()["low"][at] == pytest.approx(expected.low, abs=1e-9)
+            assert display.frame()["high"][at] == pytest.approx(expected.high, abs=1e-9)
+        assert display.frame()["cost"][at] == pytest.approx(expected.value)
+        curve = uc.displays.NetBenefitDisplay.from_evaluation(found).frame()
+        chance = float(curve["chance"][at])
+        net = found.net_benefit(chance, chance)
+        assert curve["net_benefit"][at] == pytest.approx(net.value)
+        assert curve["low"][at] == pytest.approx(net.low, abs=0.02)
+    with pytest.raises(uc.InputError, match="chances of being positive"):
+        uc.displays.NetBenefitDisplay.from_predictions(y, 9 * score, unlabeled=-1, prevalence=0.3)

@@ -17,6 +17,7 @@ from scipy.special import expit
 import undercount as uc
 from undercount import metric_facts
 from undercount.assume.mixture import MixtureDesign
+from undercount.curve import PARAMETRIC
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.heads import HeadCounts, RatePoint
 from undercount.read.intervals.threshold_intervals import threshold_interval
@@ -31,7 +32,7 @@ MAX_FPR = 0.2
 AREAS = (*metric_facts.AREAS, *metric_facts.LOSSES)
 # fnr, tpr and fpr are recall and specificity again; f1 is f_beta.
 POINTS = tuple(
-    m for m in metric_facts.THRESHOLD_METRICS if m not in ("tpr", "fnr", "fpr", "f_beta")
+    m for m in metric_facts.THRESHOLD_METRICS if m not in ("tpr", "fnr", "fpr", *PARAMETRIC)
 )
 # Thresholds with a high, a middle and a low share of rows predicted positive.
 CUTS = {"normal": (0.2, 1.0, 2.0), "skewed": (0.4, 1.5, 4.0), "tied": (0.0, 1.0, 3.0)}

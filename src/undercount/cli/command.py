@@ -87,7 +87,7 @@ def progress(what: str, options: dict[str, Any]) -> Iterator[Tell | None]:
 
 def prints(options: dict[str, Any]) -> bool:
     """Tell whether text may be printed: a document on standard output must have it for itself."""
-    documents = (options.get(name) for name in ("json_file", "markdown", "html"))
+    documents = (options.get(name) for name in ("json_file", "markdown", "csv_file", "html"))
     return not options["quiet"] and "-" not in documents
 
 
@@ -169,7 +169,7 @@ def _describe_system(error: OSError | MemoryError) -> str:
 
 
 def _inputs(options: dict[str, Any]) -> list[str]:
-    found = [*options.get("data", ()), *options.get("parts", ())]
+    found = [*options.get("data", ()), *options.get("parts", ()), *options.get("reviews", ())]
     if options.get("positives"):
         found += [options["positives"], options["unlabeled"] or ""]
     return [path for path in found if path]

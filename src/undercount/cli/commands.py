@@ -15,6 +15,7 @@ from undercount.cli.evaluate import evaluate
 from undercount.cli.explain import explain
 from undercount.cli.interrupt import INTERRUPTED, STOPPED
 from undercount.cli.options import DEBUG
+from undercount.cli.plan import plan
 from undercount.cli.prevalence import prevalence
 from undercount.cli.select import select
 from undercount.cli.streams import neutralise
@@ -90,5 +91,7 @@ def reproduce(**_options: Any) -> int:
     )
 
 
-for command in (evaluate, demo, prevalence, compare, count, merge, select, reproduce, explain):
+for command in (
+    evaluate, plan, demo, prevalence, compare, count, merge, select, reproduce, explain,
+):  # fmt: skip
     commands.add_command(command)

@@ -1,28 +1,43 @@
 """Compare models on the same rows."""
 
-from typing import Any
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from undercount.cli.command import FINE, Command, print_notes, prints, progress
+from undercount.cli.command import (
+    FINE,
+    INCONCLUSIVE,
+    REQUIREMENT_FAILS,
+    Command,
+    print_notes,
+    prints,
+    progress,
+)
 from undercount.cli.options import (
     CLUSTER,
     DATA,
-    HTML,
-    JSON,
-    QUIET,
+    output_options,
+    reading_options,
+    review_arguments,
+    review_options,
     share_arguments,
     share_options,
-    unweighted_options,
 )
 from undercount.errors import InputError
+
+if TYPE_CHECKING:
+    from undercount.cli.inputs import ModelColumns
+    from undercount.read.compare import Comparison
 
 
 @click.command(cls=Command, short_help="Compare models on the same rows.")
 @DATA
-@unweighted_options
+@reading_options
 @CLUSTER
 @share_options
+@review_options
 @click.option(
     "--threshold",
     "thresholds",
@@ -37,39 +52,79 @@ from undercount.errors import InputError
     show_default=True,
     help="Which model is better where these rows come from, or on these rows alone.",
 )
-@HTML
-@JSON
-@QUIET
+@click.option(
+    "--top",
+    type=float,
+    help="Rows that each model may flag, to compare at the same work (as many as are labelled).",
+)
+@click.option(
+    "--by", help="Metric that decides which model is better (f1 with a threshold, else roc_auc)."
+)
+@click.option(
+    "--require",
+    "requirements",
+    multiple=True,
+    metavar="'A.METRIC > B.METRIC'",
+    help="Exit 1 if it fails, 3 if the interval straddles it; also 'A.METRIC >= B.METRIC - 0.02'.",
+)
+@output_options
 def compare(data: tuple[str, ...], **options: Any) -> int:
     """Compare the scores of two or more columns on the same rows."""
     from undercount.cli.inputs import read_models  # noqa: PLC0415 - DuckDB, only when needed
-    from undercount.count.atomic_file import write_text  # noqa: PLC0415
+    from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.read.compare import compare as compare_rows  # noqa: PLC0415
+    from undercount.read.contest import parse_contest  # noqa: PLC0415
 
-    if options["weight"]:
-        raise InputError(
-            "compare counts every row once: intervals of differences are not worked out for "
-            "weights; leave --weight out, or judge each model by itself with undercount evaluate"
-        )
     thresholds = _thresholds(options["thresholds"], options["scores"])
+    verdicts = read_verdicts(options["reviews"])
     rows = read_models(data, options)
+    contests = [parse_contest(text, list(rows.scores)) for text in options["requirements"]]
+    if verdicts is not None:
+        options["verdicts"] = verdicts.in_memory(rows)
     with progress("comparing", options):
         comparison = compare_rows(
             rows.labels,
             rows.scores,
             threshold=thresholds,
+            top=options["top"],
+            by=options["by"],
+            sample_weight=rows.weights,
             question=options["question"],
             cluster=rows.cluster,
+            **review_arguments(options),
             **share_arguments(options, rows.sampling),
         )
-    if options["html"]:
-        comparison.to_html(options["html"])
+    judgements = [contest.judge(comparison) for contest in contests]
+    _write(comparison, rows, options)
+    # A verdict that is not good is printed even if quiet.
+    for contest, (verdict, words) in zip(contests, judgements, strict=True):
+        if verdict != "met" or not options["quiet"]:
+            click.echo(f" {verdict}: {contest.words}; {words}", err=not prints(options))
+    found = {verdict for verdict, _ in judgements}
+    if "failed" in found:
+        return REQUIREMENT_FAILS
+    return INCONCLUSIVE if "inconclusive" in found else FINE
+
+
+def _write(comparison: "Comparison", rows: "ModelColumns", options: dict[str, Any]) -> None:
+    """Write the files that the options name, and print; files first, as `evaluate` does."""
+    from undercount.count.atomic_file import write_text  # noqa: PLC0415
+    from undercount.show.comparison import WIDTH, as_text  # noqa: PLC0415
+
     if options["json_file"]:
         write_text(options["json_file"], comparison.to_json())
+    if options["csv_file"]:
+        write_text(options["csv_file"], comparison.to_csv())
+    if options["markdown"]:
+        write_text(options["markdown"], comparison.to_markdown())
+    if options["html"]:
+        comparison.to_html(options["html"])
+        if options["html"] != "-":
+            click.echo(f"wrote {options['html']}", err=True)
     if prints(options):
+        width = shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
         print_notes(rows.notes)
-        click.echo(f"\n{comparison}")
-    return FINE
+        click.echo(f"\n{as_text(comparison, min(max(width - 1, 40), WIDTH))}")
 
 
 def _thresholds(given: tuple[float, ...], scores: tuple[str, ...]) -> Any:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # Thresholds at which somebody might look at payments; points are whole numbers.
 THRESHOLDS = {"p_fraud": 0.5, "rule_points": 7.0}
+# Payments that somebody looks at in the story.
+N_REVIEWS = 60
 
 
 @click.command(cls=Command, short_help="Judge the bundled fraud case.")
@@ -29,13 +31,21 @@ THRESHOLDS = {"p_fraud": 0.5, "rule_points": 7.0}
 @DEBUG
 def demo(html: str, **flags: bool) -> int:
     """Evaluate a bundled, simulated fraud case and show how close the estimate came."""
-    from undercount.show.text import truth_text  # noqa: PLC0415 - only when needed
+    from undercount.show.text import (  # noqa: PLC0415 - only when needed
+        story_text,
+        tell_story,
+        truth_text,
+    )
 
     options = {"json_file": None, "markdown": None, "html": html, "quiet": flags["quiet"]}
+    options |= {"title": "Simulated card payments", "data_name": "fraud.csv, bundled"}
     evaluations, notes = evaluate_fraud()
-    write_evaluations(evaluations, notes, options)
+    truths, hidden = find_truth(evaluations)
+    story = tell_story(evaluations[0], review_fraud(), truths[0])
+    write_evaluations(evaluations, notes, {**options, "story": story})
     if not flags["quiet"]:
-        click.echo(truth_text(evaluations, *find_truth(evaluations)))
+        click.echo(truth_text(evaluations, truths, hidden))
+        click.echo(story_text(story))
     if flags["open_it"]:
         click.launch(Path(html).resolve().as_uri())
     return FINE
@@ -52,6 +62,24 @@ def evaluate_fraud() -> "tuple[list[Evaluation], list[str]]":
         reading = count_rows([str(fraud_path())], "is_fraud", [name], knots=[threshold])
         models[name] = CountedModel(reading.counts[name], threshold)
     return list(evaluate_models(models).values()), reading.notes
+
+
+def review_fraud() -> "Evaluation":
+    """Evaluate the first model once more, after reviews whose verdicts are the hidden truth."""
+    from undercount.count.files import read_numbers  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.data.fraud import fraud_path, fraud_truth_path  # noqa: PLC0415
+    from undercount.read.evaluate import evaluate  # noqa: PLC0415
+    from undercount.read.plan import plan_reviews  # noqa: PLC0415
+
+    name, threshold = next(iter(THRESHOLDS.items()))
+    rows = read_numbers([str(fraud_path())], ["is_fraud", name])
+    truth = read_numbers([str(fraud_truth_path())], ["truth"])["truth"]
+    given = (rows["is_fraud"], rows[name])
+    plan = plan_reviews(
+        *given, unlabeled=0, budget=N_REVIEWS, goal="precision", threshold=threshold
+    )
+    reviews = plan.answered(truth[plan.rows])
+    return evaluate(*given, unlabeled=0, threshold=threshold, reviews=reviews, name=name)
 
 
 def find_truth(evaluations: "list[Evaluation]") -> tuple[list[list[float]], float]:

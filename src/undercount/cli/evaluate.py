@@ -1,39 +1,41 @@
 """Evaluate files of scores and labels, and judge what is required of them."""
 
-import math
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from undercount.cli.command import (
-    FINE,
-    INCONCLUSIVE,
-    REQUIREMENT_FAILS,
     Command,
     print_notes,
     prints,
     progress,
 )
+from undercount.cli.gate import read_requirements, report_verdict
 from undercount.cli.options import (
     CHANCE,
     CLUSTER,
     DATA,
     DEPLOY,
+    TopType,
+    data_name,
     database_options,
+    gate_options,
     interval_options,
     output_options,
     reading_options,
+    review_arguments,
+    review_options,
     share_arguments,
     share_options,
 )
-from undercount.cli.wording import say
-from undercount.errors import InputError, collect_warnings
+from undercount.errors import InputError
 
 if TYPE_CHECKING:
     from undercount.cli.inputs import Reading
     from undercount.read.evaluation import Evaluation
-    from undercount.read.requirement import Requirement
+    from undercount.read.requirement import Requirement, Verdict
 
 
 @click.command(cls=Command, short_help="Judge one or more score columns.")
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 @share_options
 @interval_options
 @DEPLOY
+@review_options
 @click.option(
     "--threshold",
     "thresholds",
@@ -53,31 +56,66 @@ if TYPE_CHECKING:
     help="Rows with score >= threshold are flagged.",
 )
 @click.option(
-    "--require",
-    "requirements",
-    multiple=True,
-    metavar="'METRIC[@T] >= VALUE'",
-    help="Exit 1 if it fails, 3 if the interval straddles it or a check forbids a verdict.",
+    "--top", type=TopType(), help="Judge the rows of the highest scores: 500, 1% or 200/50000."
 )
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    help="Metric of the table, 'precision' or 'fpr@0.9'; repeat. The usual ones if none is named.",
+)
+@gate_options
 @output_options
 def evaluate(data: tuple[str, ...], **options: Any) -> int:
     """Evaluate the scores of DATA (CSV, TSV, Parquet, JSON lines, globs, - or a counts file)."""
     from undercount.cli.inputs import read, read_kept  # noqa: PLC0415 - DuckDB, only when needed
-    from undercount.read.requirement import parse_requirement  # noqa: PLC0415
+    from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
+    from undercount.read.metric_name import parse_metric  # noqa: PLC0415
 
     options["threshold"] = _one_threshold(options.pop("thresholds"))
-    requirements = [parse_requirement(text) for text in options["requirements"]]
+    requirements = read_requirements(options, options["threshold"])
     knots = [r.threshold for r in requirements if r.threshold is not None]
     knots += [options["threshold"]] if options["threshold"] is not None else []
+    verdicts = read_verdicts(options["reviews"])
+    if verdicts is not None:
+        knots += verdicts.knots
+    chosen = [parse_metric(text).threshold for text in options["metrics"]]
+    knots += [threshold for threshold in chosen if threshold is not None]
     # With impure labels average precision and intervals need every score.
     pure = options["label_purity"] == 1
     if options["cluster"] or options["chance"]:
-        reading = read_kept(data, options, compact=pure)
+        reading = read_kept(data, options, knots, compact=pure)
     else:
         reading = read(data, options, knots, compact=pure)
-    evaluations = _evaluate(reading, options)
+    if verdicts is not None:
+        verdicts.check(reading.counts)
+        before = _evaluate_alone(reading, options) if prints(options) else []
+        options["verdicts"] = verdicts.reviews
+    evaluations = [
+        replace(each, origin=_origin(data, each.name, options))
+        for each in _evaluate(reading, options)
+    ]
+    if verdicts is not None:
+        reading.notes.extend(verdicts.notes(before, evaluations))
+    if requirements:
+        evaluations = [replace(each, claim=requirements[0]) for each in evaluations]
+    options["data_name"] = data_name(data or (options["positives"], options["unlabeled"]))
     write_evaluations(evaluations, reading.notes, options)
-    return _judge(evaluations, requirements, options)
+    return report_verdict(_judge(evaluations, requirements), options)
+
+
+def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
+    """Write the data and columns of a model as the command line names them."""
+    if (
+        options["label"] is None or not data
+    ):  # counts, two files, a database: nothing to choose from
+        return ""
+    words = [*data, "--label", options["label"], "--score", name]
+    if options["unlabeled"] is not None:
+        words += ["--unlabeled", options["unlabeled"]]
+    if options["negative"] is not None:
+        words += ["--negative", f"{options['negative']:g}"]
+    return shlex.join(words)
 
 
 def _one_threshold(given: tuple[float, ...]) -> float | None:
@@ -94,23 +132,34 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
     from undercount.read.deployed import read_deploy_prevalence  # noqa: PLC0415
     from undercount.read.evaluate import CountedModel, evaluate_models  # noqa: PLC0415 - only when needed
 
-    there = options["deploy_prevalence"]
-    if there is not None:
-        there = read_deploy_prevalence(there)
     resampling = options["prevalence_interval"] not in (None, "calibrated")
     threshold = options.get("threshold")
     models = reading.models or {
         name: CountedModel(counts, threshold) for name, counts in reading.counts.items()
     }
+    there = options.get("deploy_prevalence")
+    if there is not None:
+        there = read_deploy_prevalence(there)
     with progress(f"estimating {', '.join(models)}", options) as tell:
         made = evaluate_models(
             models,
             prevalence_interval=options["prevalence_interval"],
             n_resamples=options["n_resamples"],
             progress=tell if resampling else None,
+            **review_arguments(options),
+            top=options.get("top"),
+            metrics=list(options.get("metrics") or ()) or None,
             **share_arguments(options, reading.sampling),
         )
     return [replace(each, deploy_prevalence=there) for each in made.values()]
+
+
+def _evaluate_alone(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
+    """Evaluate without the reviews, to show what they changed; nothing if that cannot be done."""
+    try:
+        return _evaluate(reading, {**options, "labels": None, "sequential": False})
+    except InputError:  # too few labels, say
+        return []
 
 
 def write_evaluations(
@@ -127,11 +176,16 @@ def write_evaluations(
         write_text(options["json_file"], as_json(evaluations))
     if options["markdown"]:
         write_text(options["markdown"], "\n".join(as_markdown(e) for e in evaluations))
+    if options.get("csv_file"):
+        from undercount.show.tables import as_csv  # noqa: PLC0415
+
+        write_text(options["csv_file"], as_csv(evaluations))
     if options["html"]:
         from undercount.show.page.page import write_page  # noqa: PLC0415
 
-        write_page(evaluations, options["html"])
-        if options["html"] != "-":
+        about = {"title": options.get("title") or "", "data": options.get("data_name", "")}
+        write_page(evaluations, options["html"], story=options.get("story", ()), **about)
+        if options["html"] != "-" and not options["quiet"]:
             click.echo(f"wrote {options['html']}", err=True)
     if prints(options):
         print_notes(notes)
@@ -139,38 +193,21 @@ def write_evaluations(
             print_evaluation(evaluation, heading=len(evaluations) > 1)
 
 
-def _judge(
-    evaluations: "list[Evaluation]", requirements: "list[Requirement]", options: dict[str, Any]
-) -> int:
-    """Print each verdict; failing outweighs being inconclusive."""
-    verdicts = []
-    for evaluation in evaluations:
-        for requirement in requirements:
-            verdict, words = _verdict(evaluation, requirement)
-            verdicts.append(verdict)
-            if not options["quiet"]:
-                click.echo(f" {verdict}: {words}", err=not prints(options))
-    if "failed" in verdicts:
-        return REQUIREMENT_FAILS
-    return INCONCLUSIVE if "inconclusive" in verdicts else FINE
+def _judge(evaluations: "list[Evaluation]", requirements: "list[Requirement]") -> "Verdict":
+    """Judge each model by what is required of it, or of every one."""
+    from undercount.read.requirement import Verdict  # noqa: PLC0415 - only when needed
 
-
-def _verdict(evaluation: "Evaluation", requirement: "Requirement") -> tuple[str, str]:
-    """Return the verdict on one requirement, and what it rests on; warnings go to stderr."""
-    from undercount.read.checks import flagged_check  # noqa: PLC0415 - only when needed
-    from undercount.read.requirement import judge_requirement  # noqa: PLC0415
-
-    with collect_warnings() as found:
-        estimate = evaluation.estimate(requirement.metric, requirement.threshold)
-    for warning in found:
-        click.echo(f"undercount: {say(warning.message, evaluate)}", err=True)
-    checks = [check for check in evaluation.checks if check.code != "UC013"]
-    if requirement.threshold is not None:
-        checks.append(flagged_check(evaluation.counts, requirement.threshold))
-    verdict, why = judge_requirement(requirement, estimate, checks, found)
-    span = f"estimated {estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
-    if math.isnan(estimate.value):
-        span = "no estimate"
-    return verdict, f"{evaluation.name}: {requirement.words}; {span}" + (
-        f"; because {why}" if why else ""
+    names = [evaluation.name for evaluation in evaluations]
+    for requirement in requirements:
+        if requirement.name.model not in (None, *names):
+            raise InputError(
+                f"{requirement.words!r} names no model here; there are {', '.join(names)}"
+            )
+    return Verdict(
+        tuple(
+            evaluation.judge(requirement)
+            for evaluation in evaluations
+            for requirement in requirements
+            if requirement.name.model in (None, evaluation.name)
+        )
     )

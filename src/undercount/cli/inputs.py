@@ -5,7 +5,7 @@ This imports DuckDB, so that commands import it only when they run.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from undercount.count.frames import check_columns, count_scores, open_frame
 from undercount.count.groups import is_nan
 from undercount.count.paths import expand_paths
 from undercount.count.queries import ROWS, collect
-from undercount.count.sources import open_source
+from undercount.count.sources import Source, open_source
 from undercount.count.sql import quote_name
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
@@ -48,7 +48,7 @@ SHOWN = 5
 class Reading:
     """Hold the counts of each score column and what was inferred on the way.
 
-    `models` are there if rows had to be kept, because they come in clusters.
+    `models` are there if rows had to be kept, for their clusters or chances.
     """
 
     counts: dict[str, ScoreCounts]
@@ -59,14 +59,18 @@ class Reading:
 
 @dataclass(frozen=True)
 class ModelColumns:
-    """Hold rows: labels (1, 0, NaN), the scores of each column, and how they were sampled."""
+    """Hold rows: labels (1, 0, NaN), the scores of each column, and how they were sampled.
+
+    `place` is where each row stood in its file before rows without a score were dropped.
+    """
 
     labels: FloatArray
     scores: dict[str, FloatArray]
     sampling: str
     notes: list[str]
-    cluster: NDArray[Any] | None = None
     weights: FloatArray | None = None
+    place: NDArray[np.intp] | None = None
+    cluster: NDArray[Any] | None = None
     chance: FloatArray | None = None
 
 
@@ -109,7 +113,7 @@ def read(
             data,
             label,
             scores,
-            unlabeled=_unlabeled_value(options),
+            unlabeled=unlabeled_value(options),
             negative=options["negative"],
             weight=options["weight"],
             knots=knots,
@@ -118,36 +122,30 @@ def read(
         )
 
 
-def read_kept(data: tuple[str, ...], options: dict[str, Any], *, compact: bool) -> Reading:
+def read_kept(
+    data: tuple[str, ...], options: dict[str, Any], knots: Sequence[float], *, compact: bool
+) -> Reading:
     """Read the rows that have every score, with cluster or chance of each, and keep them."""
     if _names_database(data, options):
         raise InputError(
             "--cluster and --chance need rows, and a database hands over counts; write the rows "
             "to a file and name that"
         )
-    from undercount.read.chances import Chances  # noqa: PLC0415 - only when needed
     from undercount.read.evaluate import count_model  # noqa: PLC0415 - only when needed
 
     refuse_no_data(data)
     rows = read_models(data, options)
-    models = {
-        name: count_model(
-            rows.labels,
-            score,
-            None,
-            rows.weights,
-            options["threshold"],
-            cluster=rows.cluster,
-            compact=compact,
-        )
-        for name, score in rows.scores.items()
-    }
-    if rows.chance is not None:
-        about = {"target": options["target"] or "dataset"}
-        about["confidence_level"] = options["confidence_level"]
-        for name, model in models.items():
-            chances = Chances.of(rows.labels, rows.scores[name], rows.chance, **about)
-            models[name] = replace(model, chances=chances)
+    about = {"target": options["target"] or "dataset"}
+    about["confidence_level"] = options["confidence_level"]
+    models = {}
+    for name, score in rows.scores.items():
+        threshold = options["threshold"]
+        model = count_model(
+            rows.labels, score, None, rows.weights, threshold, knots, compact=compact
+        ).with_clusters(rows.cluster)
+        if rows.chance is not None:
+            model = model.with_chances(rows.chance, **about)
+        models[name] = model
     counts = {name: model.counts for name, model in models.items()}
     return Reading(counts, rows.sampling, rows.notes, models)
 
@@ -166,23 +164,39 @@ def count_rows(
     numbers = list(dict.fromkeys([label, *scores, *([weight] if weight else [])]))
     with open_source(paths, numbers) as source:
         try:
-            relation = relation_of(source, numbers, [])
-            total = relation.count("*").fetchall()[0][0]
-            if total == 0:
-                raise InputError(f"{source.place} has no rows")
-            missing = " OR ".join(
-                f"{quote_name(s)} IS NULL OR isnan({quote_name(s)}::DOUBLE)" for s in scores
-            )
-            kept = relation.filter(f"NOT ({missing})")
-            found = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
-            coding, note = infer_coding(dict(found), unlabeled, negative)
-            dropped = total - sum(number for _, number in found)
+            rows = find_rows(source, relation_of(source, numbers, []), label, scores)
+            coding, note = infer_coding(rows.labels, unlabeled, negative)
             columns = {"label": label, "weight": weight, "unlabeled": coding}
             options = {"compact": True, **columns, **options}
-            counted = count_scores(kept, score=list(scores), **options)
+            counted = count_scores(rows.scored, score=list(scores), **options)
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error, {label: RECODE})
-    return Reading(dict(counted), "single-sample", [read_words(total, dropped), note])
+    return Reading(dict(counted), "single-sample", [rows.words, note])
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """Hold the rows of files that have a score, what labels they carry, and what was read."""
+
+    scored: duckdb.DuckDBPyRelation
+    labels: dict[Any, int]
+    words: str
+
+
+def find_rows(
+    source: Source, relation: duckdb.DuckDBPyRelation, label: str, scores: Sequence[str]
+) -> ScoredRows:
+    """Leave out the rows without a score, and look which labels the others have."""
+    total = relation.count("*").fetchall()[0][0]
+    if total == 0:
+        raise InputError(f"{source.place} has no rows")
+    missing = " OR ".join(
+        f"{quote_name(s)} IS NULL OR isnan({quote_name(s)}::DOUBLE)" for s in scores
+    )
+    kept = relation.filter(f"NOT ({missing})")
+    found = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
+    dropped = total - sum(number for _, number in found)
+    return ScoredRows(kept, dict(found), read_words(total, dropped))
 
 
 def _names_database(data: tuple[str, ...], options: dict[str, Any]) -> bool:
@@ -212,7 +226,7 @@ def _count_database(options: dict[str, Any], **how: Any) -> Reading:
         values = dict(zip(found[label].tolist(), found[ROWS].tolist(), strict=True))
         if total == 0:
             raise InputError(f"{options['table'] or 'the query'} has no rows")
-        coding, note = infer_coding(values, _unlabeled_value(options), options["negative"])
+        coding, note = infer_coding(values, unlabeled_value(options), options["negative"])
         columns = {"label": label, "weight": weight, "unlabeled": coding}
         counted = count_scores(kept.to_native(), score=scores, **columns, **how)
     notes = [read_words(total, total - sum(values.values())), note]
@@ -237,26 +251,29 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN --score COLUMN")
     weight, chance = options["weight"], options.get("chance")
-    numbers = [name for name in (label, *scores, weight, chance) if name]
+    numbers = list(dict.fromkeys(name for name in (label, *scores, weight, chance) if name))
     found = read_numbers(data, numbers, {label: RECODE}, [cluster] if cluster else ())
     kept = _complete(found, scores)
     labels = found[label][kept]
     values, times = np.unique(labels, return_counts=True)
     coding, note = infer_coding(
         dict(zip(values.tolist(), times.tolist(), strict=True)),
-        _unlabeled_value(options),
+        unlabeled_value(options),
         options["negative"],
     )
     if coding is not None:
         labels = np.where(labels == coding, np.nan, labels)
     notes = [read_words(len(kept), len(kept) - len(labels)), note]
+    chosen = {name: found[name][kept] for name in scores}
+    weights = found[weight][kept] if weight else None
     return ModelColumns(
         labels,
-        {name: found[name][kept] for name in scores},
+        chosen,
         "single-sample",
         notes,
+        weights,
+        np.flatnonzero(kept),
         found[cluster][kept] if cluster else None,
-        found[weight][kept] if weight else None,
         found[chance][kept] if chance else None,
     )
 
@@ -389,7 +406,7 @@ def _list_labels(values: dict[float, int], missing: int) -> str:
     return f"the label column holds {{{shown}}}"
 
 
-def _unlabeled_value(options: dict[str, Any]) -> float | None:
+def unlabeled_value(options: dict[str, Any]) -> float | None:
     """Read the label value that means unlabeled."""
     text = options["unlabeled"]
     try:
@@ -433,8 +450,7 @@ def _refuse_counts(paths: Sequence[str]) -> None:
     counted = [path for path in paths if is_counts_file(path)]
     if counted:
         raise InputError(
-            f"{counted[0]} is a counts file, and rows are needed here: counts say neither which "
-            "rows two scores share nor which belong to one cluster. Pass the file of rows with "
-            "--label and a --score for each model; or judge each counts file by itself with "
-            "undercount evaluate"
+            f"{counted[0]} is a counts file, and models are compared row by row: counts of two "
+            "scores do not say which rows they share. Pass the file of rows with --label and a "
+            "--score for each model; or judge each counts file by itself with undercount evaluate"
         )

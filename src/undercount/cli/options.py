@@ -1,10 +1,13 @@
 """Options that several commands share."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
+
+from undercount.errors import InputError
 
 NUMBER = r"([0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?)\s*(%?)"
 RANGE = re.compile(rf"\s*{NUMBER}\s*(?:[-:–]\s*{NUMBER}\s*)?", re.IGNORECASE)
@@ -70,13 +73,22 @@ SEED = click.option(
     help="Seed of resampling.",
 )
 HTML = click.option("--html", type=click.Path(dir_okay=False), help="Write the live report.")
+TITLE = click.option("--title", help="What the report is called.")
 JSON = click.option(
     "--json",
     "json_file",
     type=click.Path(dir_okay=False, allow_dash=True),
     help="Write every fact as JSON; - for stdout.",
 )
-QUIET = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+CSV = click.option(
+    "--csv",
+    "csv_file",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="Write the table as CSV; - for stdout.",
+)
+QUIET = click.option(
+    "--quiet", is_flag=True, help="Print nothing but errors and what is required and not met."
+)
 DEBUG = click.option("--debug", is_flag=True, help="Show tracebacks.")
 
 _share = ShareType()
@@ -116,8 +128,6 @@ database_options = _options(
     click.option("--table", help="Table of the database."),
     click.option("--query", help="SELECT of the database, instead of a table."),
 )
-# Hidden because it does not work there: whoever tries it is told why.
-unweighted_options = _options(*_columns, click.option("--weight", hidden=True), *_codings)
 share_options = _options(
     click.option(
         "--prevalence",
@@ -160,14 +170,78 @@ interval_options = _options(
 )
 output_options = _options(
     HTML,
+    TITLE,
     JSON,
     click.option(
         "--markdown",
         type=click.Path(dir_okay=False, allow_dash=True),
         help="Write the table as Markdown; - for stdout.",
     ),
+    CSV,
     QUIET,
 )
+
+
+review_options = _options(
+    click.option(
+        "--reviews",
+        multiple=True,
+        metavar="FILE",
+        help="Answered review file of undercount plan; repeat for parts of one plan.",
+    ),
+    click.option(
+        "--labels",
+        type=click.Choice(["any", "random"]),
+        help="Whether reviews alone carry the answer (any), or with labels taken for random.",
+    ),
+    click.option(
+        "--sequential",
+        is_flag=True,
+        help="Intervals that hold at every look while verdicts come in; wider.",
+    ),
+    click.option(
+        "--audited",
+        is_flag=True,
+        help="The rows labelled 1 or 0 are a random sample of all rows that somebody verified.",
+    ),
+)
+
+
+def data_name(data: Sequence[str | None]) -> str:
+    """Name what was read by its files, without their folders; nothing if there are none."""
+    files = ["standard input" if path == "-" else Path(path).name for path in data if path]
+    return ", ".join(dict.fromkeys(files))
+
+
+gate_options = _options(
+    click.option(
+        "--require",
+        "requirements",
+        multiple=True,
+        metavar="'METRIC[@T] >= VALUE'",
+        help="Exit 1 if it fails, 3 if the interval straddles it or a check forbids a verdict; "
+        "'recall > 50% and fpr < 0.1' reads at --threshold.",
+    ),
+    click.option("--junit", type=click.Path(dir_okay=False), help="Write verdicts as JUnit XML."),
+    click.option("--github", is_flag=True, help="Annotate a GitHub job with open requirements."),
+)
+
+
+class TopType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
+    """So many rows of the highest scores: 500, 1%, or 200/50000 for 200 of every 50,000."""
+
+    name = "rows"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return a number of rows, or a share below 1."""
+        from undercount.read.metric_name import read_top  # noqa: PLC0415 - only when needed
+
+        if not isinstance(value, str):
+            return value
+        try:
+            return read_top(value)
+        except InputError as error:
+            self.fail(str(error), param, ctx)
 
 
 def share_arguments(options: dict[str, Any], sampling: str) -> dict[str, Any]:
@@ -178,3 +252,9 @@ def share_arguments(options: dict[str, Any], sampling: str) -> dict[str, Any]:
         "sampling": options["sampling"] or sampling,
         "random_state": options["seed"],
     }
+
+
+def review_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments of `evaluate` that review options and verdicts give."""
+    given = {name: options[name] for name in ("labels", "sequential", "audited") if options[name]}
+    return {"reviews": options["verdicts"], **given} if "verdicts" in options else given

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,10 +14,15 @@ from undercount.cli.options import (
     QUIET,
     SAMPLING,
     SEED,
+    TITLE,
+    data_name,
     database_options,
     reading_options,
 )
 from undercount.cli.wording import say
+
+if TYPE_CHECKING:
+    from undercount.read.estimator_table import EstimatorRow
 
 
 @click.command(cls=Command, short_help="Estimate the share of hidden positives, all methods.")
@@ -27,6 +32,8 @@ from undercount.cli.wording import say
 @SAMPLING
 @CONFIDENCE_LEVEL
 @SEED
+@click.option("--html", type=click.Path(dir_okay=False), help="Write a page.")
+@TITLE
 @JSON
 @QUIET
 def prevalence(data: tuple[str, ...], **options: Any) -> int:
@@ -47,8 +54,28 @@ def prevalence(data: tuple[str, ...], **options: Any) -> int:
             tables[name] = [replace(row, note=say(row.note, prevalence)) for row in rows]
     if options["json_file"]:
         write_text(options["json_file"], json.dumps(estimators_document(tables), indent=1) + "\n")
+    if options["html"]:
+        _write_page(tables, [*reading.notes, SAMPLINGS[sampling]], data, options)
     if prints(options):
         print_notes([*reading.notes, SAMPLINGS[sampling]])
         for name, rows in tables.items():
             click.echo(f"\n{estimators_text(name, rows)}")
     return FINE
+
+
+def _write_page(
+    tables: "dict[str, list[EstimatorRow]]",
+    notes: list[str],
+    data: tuple[str, ...],
+    options: dict[str, Any],
+) -> None:
+    from undercount.count.atomic_file import write_text  # noqa: PLC0415 - only when needed
+    from undercount.show.estimators import estimators_page  # noqa: PLC0415
+    from undercount.show.page.identity import Identity, report_date  # noqa: PLC0415
+
+    files = data or (options["positives"], options["unlabeled"])
+    identity = Identity(options["title"] or "", data_name(files), report_date())
+    about = {"confidence_level": options["confidence_level"], "seed": options["seed"]}
+    write_text(options["html"], estimators_page(tables, notes, identity, **about))
+    if options["html"] != "-":
+        click.echo(f"wrote {options['html']}", err=True)

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from undercount.count.kernel.array_library import is_tensor, tensor_to_host
 from undercount.curve import FloatArray
-from undercount.errors import InputError, named
+from undercount.errors import InputError, named, wording
 
 # Beyond this, neighbouring 64-bit integers are the same float64.
 LARGEST_EXACT_INTEGER = 2**53
 # Beyond, squared weights could not be summed.
 LARGEST_WEIGHT = 1e100
 SHOWN = 5
+LABELS = {-1, 0, 1}
 
 
 class LabelWords(NamedTuple):
@@ -53,6 +54,50 @@ def row_words(number: float, *, weighted: bool = False) -> str:
     if weighted:
         return f"rows of total weight {amount(number)}"
     return f"{amount(number)} row{'' if number == 1 else 's'}"
+
+
+def read_pair(
+    y: Any, score: Any, unlabeled: float | None = None
+) -> tuple[NDArray[np.int8], NDArray[np.floating[Any]]]:
+    """Return labels and scores of the same rows; arguments that changed places are recognised."""
+    _refuse_other_order(y, score)
+    try:
+        return read_labels(y, unlabeled), read_scores(score)
+    except InputError:
+        if _looks_swapped(y, score):
+            raise InputError(
+                "score looks like labels and y like scores: labels come first, "
+                f"{wording('(y, score)', '--label COLUMN --score COLUMN')}",
+                argument="y",
+            ) from None
+        raise
+
+
+def _looks_swapped(y: Any, score: Any) -> bool:
+    """Whether the scores are labels, and the labels are anything but."""
+    found = []
+    for values in (y, score):
+        try:
+            array = _as_numbers(_as_array(values, ""), "")
+        except InputError:
+            return False
+        held = array[~np.isnan(array)] if array.dtype.kind == "f" else array
+        found.append(set(np.unique(held).tolist()))
+    return found[1] <= LABELS and not found[0] <= LABELS and len(found[0]) > len(LABELS)
+
+
+def _refuse_other_order(y: Any, score: Any) -> None:
+    """Refuse series whose rows have the same index in another order: pairs would be wrong."""
+    one, other = (getattr(values, "index", None) for values in (y, score))
+    if not (hasattr(one, "equals") and hasattr(other, "isin")) or one is None or other is None:
+        return
+    if len(one) == len(other) and not one.equals(other) and bool(other.isin(one).all()):
+        raise InputError(
+            "y and score have the same index in different orders, so that it is open which rows "
+            "belong together; pass score.loc[y.index], or both as arrays if their rows are in the "
+            "same order",
+            argument="score",
+        )
 
 
 def read_scores(score: Any) -> NDArray[np.floating[Any]]:
@@ -174,8 +219,8 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
     """Return a 1-D array; missing values become NaN, or None in an object array."""
     if values is None or isinstance(values, str):
         raise InputError(
-            f"{name} must hold one number a row; got {values!r}. For columns of a frame use"
-            " count_scores"
+            f"{name} must hold one number a row; got {values!r}. For columns of a frame "
+            "pass the frame and label=, score="
         )
     if np.ma.isMaskedArray(values):
         array = np.ma.filled(values.astype(float), np.nan)
@@ -189,6 +234,8 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
         hint = ""
         if array.ndim == 2 and array.shape[1] == 2 and name == "score":  # noqa: PLR2004 - columns
             hint = ". For predict_proba pass the column of the positive class, score[:, 1]"
+        elif array.ndim == 2 and name == "y":  # noqa: PLR2004 - a table
+            hint = ". Labels come first; of a frame name the columns, label='is_fraud', score='p'"
         raise InputError(f"{name} must be 1-D; got shape {array.shape}{hint}")
     return array
 

@@ -28,8 +28,9 @@ from undercount.count.kernel.device import (
     count_compactly,
     count_every_score,
 )
+from undercount.count.kernel.packed import WIDE
 from undercount.count.kernel.rows import round_up_knots
-from undercount.count.kernel.table import Table, insert_knots
+from undercount.count.kernel.table import FloatArray, Table, insert_knots
 from undercount.errors import InputError
 
 Squares = tuple[float, float, float]
@@ -53,14 +54,16 @@ class DeviceRows:
         """Count the rows on their device; return the table, and the rows of the three classes."""
         library, n_rows = self.library, self.score.shape[0]
         found, totals = self.table_on_device(unlabeled, compact=compact, knots=knots)
-        score, positive, unknown = (
-            library.to_host(column).astype(np.float64)
-            for column in (found.score, found.positive, found.unlabeled)
-        )
+
+        def travel(column: Any) -> FloatArray:
+            """Move numbers of rows, narrow where they fit."""
+            column = library.cast(column, "int32") if n_rows < WIDE else column
+            return library.to_host(column).astype(np.float64)
+
+        score = library.to_host(found.score).astype(np.float64)
         score += 0.0  # -0.0 is 0.0
-        negative = np.zeros(score.size)
-        if found.negative is not None:
-            negative[:] = library.to_host(found.negative)
+        positive, unknown = travel(found.positive), travel(found.unlabeled)
+        negative = np.zeros(score.size) if found.negative is None else travel(found.negative)
         table = Table(score, positive, negative, unknown, library.to_host(found.merged))
         return insert_knots(table, knots), (*totals, n_rows - sum(totals))
 

@@ -222,9 +222,19 @@ class Chances:
         )
 
     def estimate(
-        self, metric: str, threshold: float | None = None, *, beta: float = 1.0
+        self,
+        metric: str,
+        threshold: float | None = None,
+        *,
+        top: float | None = None,
+        beta: float = 1.0,
     ) -> Estimate:
         """Estimate a metric with its interval."""
+        if top is not None:
+            raise InputError(
+                f"labelling chances are read at a threshold; leave {named('top')} out",
+                argument="top",
+            )
         facts, level = FACTS[metric], self.confidence_level
         if facts.family == "loss":
             raise InputError(f"{metric} is not worked out for labelling chances")

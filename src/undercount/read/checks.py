@@ -6,7 +6,6 @@ import numpy as np
 
 from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import LABELLED, MixtureDesign, recovered_rates
-from undercount.count.arrays import row_words
 from undercount.counts import ScoreCounts
 from undercount.curve import OperatingCurve
 from undercount.errors import CODES, Check, LibraryWarning, UndefinedMetricWarning, wording
@@ -25,6 +24,7 @@ HEAVY_TIES = 0.2
 SATURATED = 0.05
 # Recovered rates may leave [0, 1] by this many standard errors of chance.
 EXPLAINED = 4.0
+REVIEW = "review the unlabeled rows that say most, or verify a random sample and pass its share"
 
 
 def checklist(
@@ -55,7 +55,7 @@ def checklist(
                 CODES["identified"],
                 "warn",
                 "the scores separate the classes too little to say how many positives are hidden",
-                "verify a random sample of unlabeled rows and pass the share found",
+                REVIEW,
             )
         )
     return tuple(checks)
@@ -179,7 +179,7 @@ def _agreement(estimates: Mapping[str, Estimate], share: float) -> Check:
         "warn",
         message + ". They disagree, so trust the interval more than the estimate, and neither if "
         "these scores are unlike the simulated ones",
-        "verify a random sample of unlabeled rows and pass the share found",
+        REVIEW,
     )
 
 
@@ -286,7 +286,7 @@ def clusters_check(design: MixtureDesign, clusters: ClusterRows) -> Check:
         CODES["clusters"],
         "warn",
         message + f". The variance rests on about {design.clusters:.2g} clusters of equal weight",
-        f"label more clusters; below {FEW_CLUSTERS} intervals may be too narrow",
+        f"label more clusters; below {FEW_CLUSTERS} intervals are rough",
     )
 
 
@@ -319,31 +319,6 @@ def _leak(area: float) -> Check:
         f"{_percent(2 * (1 - area))} of the unlabeled)",
         "score rows that the model was not trained on, or use out-of-fold scores",
     )
-
-
-def flagged_check(counts: ScoreCounts, threshold: float) -> Check:
-    """UC013: a threshold should flag some rows, and not all."""
-    head = counts.score >= threshold
-    rows = counts.positive + counts.negative + counts.unlabeled
-    flagged = float(rows[head].sum())
-    if flagged == 0:
-        return Check(
-            CODES["flagged"],
-            "warn",
-            f"no row scores {threshold:g} or more, so nothing is flagged: recall is 0, and "
-            "precision and MCC do not exist",
-            f"lower the threshold; the highest score is {counts.score[rows > 0][0]:.6g}",
-        )
-    if flagged == float(rows.sum()):
-        return Check(
-            CODES["flagged"],
-            "warn",
-            f"every row scores {threshold:g} or more, so all are flagged: a recall of 1 means "
-            "nothing here, and precision is the prevalence",
-            f"raise the threshold; the lowest score is {counts.score[rows > 0][-1]:.6g}",
-        )
-    words = row_words(flagged, weighted=counts.weighted)
-    return Check(CODES["flagged"], "ok", f"{words} at {threshold:g} or above")
 
 
 def naive_check(rows: Sequence[MetricRow], shares: Shares) -> Check:

@@ -1,13 +1,18 @@
 """Several models on the same rows: which is better, and does that depend on the prevalence."""
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from inspect import signature
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
+
+import numpy as np
 
 from undercount.assume.mixture import design_of
+from undercount.assume.reviews import CrossedCells
+from undercount.count.columns import backend_of, is_frame, take_columns
+from undercount.curve import FloatArray
 from undercount.errors import InputError, named
+from undercount.estimate import Estimate
 from undercount.read.differences import (
     AREAS,
     POINTS,
@@ -18,21 +23,50 @@ from undercount.read.differences import (
     Question,
     holm_adjusted,
 )
-from undercount.read.evaluate import RecountableRows, count_model, evaluate, evaluate_models
+from undercount.read.evaluate import (
+    RecountableRows,
+    count_model,
+    evaluate,
+    evaluate_models,
+    name_columns,
+)
 from undercount.read.evaluation import Evaluation, render
 from undercount.read.intervals.clusters import KIND_LABELS
-from undercount.read.intervals.paired import ModelRows
+from undercount.read.intervals.paired import Cut, ModelRows
+from undercount.read.intervals.review_intervals import ReviewedMetrics
+from undercount.read.leaderboard import Standing, standings, turn
+from undercount.read.review_differences import ReviewedModel, reviewed_differences
+from undercount.read.workload import Workload, cut_at, workload_size
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Arguments that say something of each row, and are used up when rows are counted.
-_OF_ROWS = ("sample_weight", "cluster")
+    from undercount.read.reviewed import Reviewed
+
+# What is compared if each model flags as many rows: of so many, how many are real.
+WORKLOAD_METRICS = ("precision", "recall")
+# Shares of hidden positives along which metrics are followed.
+SHARES = 101
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Hold the evaluations of several models on the same rows and their paired differences.
+
+    Attributes
+    ----------
+    evaluations : mapping
+        Name of each model → its evaluation.
+    differences : tuple of Difference
+        Of every pair, metric by metric, at the models' thresholds.
+    question : {"population", "rows"}
+        What the differences speak of.
+    by : str
+        The metric that decides which model is better.
+    workload : Workload, optional
+        The same if each model flags as many rows; None with reviews, which speak of thresholds.
+    paired : Paired
+        The models' rows, from which the differences were made.
 
     Examples
     --------
@@ -43,21 +77,33 @@ class Comparison:
     >>> y = np.where(truth & (rng.random(2000) < 0.5), 1, 0)
     >>> good, poor = rng.normal(2 * truth), rng.normal(truth)
     >>> comparison = uc.compare(y, {"good": good, "poor": poor}, unlabeled=0, prevalence=0.3)
-    >>> comparison.difference("roc_auc").better_probability > 0.99
+    >>> comparison["good", "poor"]["roc_auc"].better_probability > 0.99
     True
+    >>> [standing.name for standing in comparison.leaderboard()]
+    ['good', 'poor']
     """
 
     evaluations: Mapping[str, Evaluation]
     differences: tuple[Difference, ...]
-    question: Question = "population"
+    question: Question
+    by: str
+    workload: Workload | None
+    paired: Paired = field(repr=False)
+
+    @property
+    def confidence_level(self) -> float:
+        """Of all intervals and ranks."""
+        return next(iter(self.evaluations.values())).confidence_level
 
     def difference(
         self, metric: str, one: str | None = None, other: str | None = None
     ) -> Difference:
-        """Return the difference of two models (the first pair if none is named)."""
+        """Return the difference of two models, one less the other (the first pair if not named)."""
         for found in self.differences:
-            if found.metric == metric and one in (None, found.one) and other in (None, found.other):
-                return found
+            for way in (found, turn(found)):
+                named_so = one in (None, way.one) and other in (None, way.other)
+                if way.metric == metric and named_so:
+                    return way
         known = sorted({found.metric for found in self.differences})
         pair = "" if one is other is None else f" of {one or 'any'} and {other or 'any'}"
         raise InputError(
@@ -65,26 +111,113 @@ class Comparison:
             " threshold)"
         )
 
+    @overload
+    def __getitem__(self, names: str) -> Evaluation: ...
+    @overload
+    def __getitem__(self, names: tuple[str, str]) -> dict[str, Difference]: ...
+    def __getitem__(self, names: str | tuple[str, str]) -> Evaluation | dict[str, Difference]:
+        """Return the evaluation of a model, or how much one model is better than another."""
+        asked = (names,) if isinstance(names, str) else names
+        missing = [name for name in asked if name not in self.evaluations]
+        if missing:
+            known = ", ".join(self.evaluations)
+            raise InputError(f"models are {known}; got {', '.join(map(repr, missing))}")
+        if isinstance(names, str):
+            return self.evaluations[names]
+        metrics = dict.fromkeys(found.metric for found in self.differences)
+        return {metric: self.difference(metric, *names) for metric in metrics}
+
+    def leaderboard(
+        self, metric: str | None = None, *, same_workload: bool = False
+    ) -> tuple[Standing, ...]:
+        """Put the models in order, with the ranks that chance leaves open.
+
+        Parameters
+        ----------
+        metric : str, optional
+            What decides; by default `by`, or the precision of as many flagged rows.
+        same_workload : bool
+            Whether each model flags as many rows, or those at its own threshold.
+        """
+        if same_workload and self.workload is None:
+            raise InputError("with reviews models are compared at their thresholds alone")
+        work = self.workload if same_workload else None
+        every = self.differences if work is None else work.differences
+        metric = metric or ("precision" if same_workload else self.by)
+        found = [d for d in every if d.metric == metric]
+        if not found:
+            self.difference(metric)  # says which there are
+            raise InputError(f"as many flagged rows are compared by {', '.join(WORKLOAD_METRICS)}")
+        if work is not None:
+            values = {name: known[metric] for name, known in work.values.items()}
+        else:
+            values = {name: self.estimates_of(name)[metric].value for name in self.evaluations}
+        return standings(values, found, self.confidence_level)
+
+    def estimates_of(self, name: str) -> dict[str, Estimate]:
+        """Return what is known of a model at its threshold, by metric; verdicts go first."""
+        evaluation = self.evaluations[name]
+        if evaluation.reviewed is not None:
+            return {row.metric: row.estimate for row in evaluation.rows}
+        return dict(self.paired.models[name].table)
+
+    def across_shares(self, metric: str | None = None) -> dict[str, FloatArray]:
+        """Follow a metric of every model along the share of hidden positives that scores allow.
+
+        Returns
+        -------
+        dict
+            "unlabeled_prevalence" → the shares, then the name of each model → its values.
+        """
+        metric = metric or self.by
+        self.difference(metric)  # says which there are
+        shares = np.linspace(0.0, self.paired.top, SHARES)
+        cut = 0 if metric in POINTS else None
+        models = self.paired.models.items()
+        values = {name: model.values(metric, cut, shares) for name, model in models}
+        return {"unlabeled_prevalence": shares, **values}
+
     def table(self) -> dict[str, list[Any]]:
-        """Return the differences as columns, ready for any data frame's constructor."""
-        names = ("metric", "one", "other")
+        """Return the differences as columns, ready for any data frame's constructor.
+
+        `flagged` is empty at the models' own thresholds, else the rows that each model flags.
+        """
+        work = self.workload
+        every = (*self.differences, *(() if work is None else work.differences))
         columns: dict[str, list[Any]] = {
-            n: [getattr(d, n) for d in self.differences] for n in names
+            name: [getattr(d, name) for d in every] for name in ("metric", "one", "other")
         }
-        columns["difference"] = [d.difference.value for d in self.differences]
-        columns["low"] = [d.difference.low for d in self.differences]
-        columns["high"] = [d.difference.high for d in self.differences]
+        apart = len(self.differences)
+        columns["flagged"] = [None] * apart + [work and work.size] * (len(every) - apart)
+        columns["difference"] = [d.difference.value for d in every]
+        columns["low"] = [d.difference.low for d in every]
+        columns["high"] = [d.difference.high for d in every]
         for name in ("better_probability", "p_value", "adjusted_p_value", "crossover"):
-            columns[name] = [getattr(d, name) for d in self.differences]
+            columns[name] = [getattr(d, name) for d in every]
         return columns
 
     def to_json(self) -> str:
         """Write the models and their differences as JSON of a versioned schema."""
         return str(render("comparison json", self))
 
+    def to_markdown(self) -> str:
+        """Write what is better, and the tables, as Markdown."""
+        return str(render("comparison markdown", self))
+
+    def to_latex(self) -> str:
+        """Write the leaderboard as LaTeX."""
+        return str(render("comparison latex", self))
+
+    def to_csv(self) -> str:
+        """Write the differences as CSV."""
+        return str(render("comparison csv", self))
+
     def to_html(self, path: "str | Path") -> None:
-        """Write the live report of all models, whole or not at all."""
-        render("html", list(self.evaluations.values()), path)
+        """Write a page that compares the models, whole or not at all."""
+        render("comparison page", self, path)
+
+    def _repr_html_(self) -> str:
+        return str(render("comparison snippet", self))
 
     def __str__(self) -> str:
         return str(render("comparison text", self))
@@ -95,10 +228,14 @@ class Comparison:
 
 def compare(
     y: Any,
-    scores: Mapping[str, Any],
+    scores: Mapping[str, Any] | Sequence[str],
     *,
+    label: str | None = None,
     threshold: float | Mapping[str, float] | None = None,
+    top: float | None = None,
+    by: str | None = None,
     unlabeled: float | None = None,
+    sample_weight: Any = None,
     question: Question = "population",
     **options: Any,
 ) -> Comparison:
@@ -113,14 +250,24 @@ def compare(
 
     Parameters
     ----------
-    y : array-like
-        Labels as in `evaluate`.
-    scores : mapping
-        Name of each model → its scores.
+    y : array-like or frame
+        Labels as in `evaluate`, or a frame of any engine.
+    scores : mapping or list of str
+        Name of each model → its scores; of a frame the columns of scores, in a list or by the
+        names of their models.
+    label : str, optional
+        Of a frame the column of labels.
     threshold : float or mapping, optional
         One for all models or one a model; adds metrics at a threshold.
+    top : int, optional
+        Rows that each model may flag, those with its highest scores, so that models are compared
+        at the same work; by default as many as are labelled positive.
+    by : str, optional
+        The metric that decides; by default F1 at the thresholds, without them the ROC AUC.
     unlabeled : number, optional
         As in `evaluate`.
+    sample_weight : array-like, optional
+        Importance of each row.
     question : {"population", "rows"}
         What differences, their intervals, p-values and chances of being better speak of. By
         default which model is better where these rows come from, as if other rows were drawn;
@@ -147,21 +294,16 @@ def compare(
     >>> comparison.difference("roc_auc").depends_on_prevalence
     False
     """
+    backend = ""
+    if label is not None or is_frame(y):
+        backend = backend_of(y) if is_frame(y) else ""
+        y, scores = _take_models(y, label, scores)
     if not isinstance(scores, Mapping):
         raise InputError(
             f"scores must map names to scores, {{'new': a, 'old': b}}; got {type(scores).__name__}"
         )
     if len(scores) < 2:  # noqa: PLR2004 - a comparison needs two
         raise InputError(f"compare needs at least two models; got {list(scores)}")
-    if options.get("sample_weight") is not None:
-        raise InputError(
-            f"compare takes no {named('sample_weight')}; repeat rows, or evaluate each model"
-        )
-    if options.get("propensity") is not None:
-        raise InputError(
-            f"compare takes no {named('propensity')}; evaluate each model with it",
-            argument="propensity",
-        )
     if question not in TARGET_OF:
         raise InputError(
             f"{named('question')} must be one of {', '.join(TARGET_OF)}; got {question!r}"
@@ -169,48 +311,114 @@ def compare(
     unknown = sorted(set(options) - set(signature(evaluate).parameters))
     if unknown:
         raise TypeError(f"compare() got an unexpected keyword argument {unknown[0]!r}")
-    thresholds, cluster = _thresholds(threshold, scores), options.get("cluster")
+    for name in ("propensity", "covariates", "deploy_prevalence"):
+        if options.pop(name, None) is not None:
+            raise InputError(
+                f"compare takes no {named(name)}; evaluate each model with it", argument=name
+            )
+    thresholds, cluster = _thresholds(threshold, scores), options.pop("cluster", None)
     # With impure labels average precision and the areas' intervals need every score.
     purity = options.get("label_purity", 1.0)
     pure = isinstance(purity, int | float) and purity == 1
-    evaluations = evaluate_models(
-        {
-            name: count_model(
-                y, score, unlabeled, None, thresholds.get(name), cluster=cluster, compact=pure
-            )
-            for name, score in scores.items()
-        },
-        **{name: value for name, value in options.items() if name not in _OF_ROWS},
-    )
-    paired = Paired(_models(evaluations, thresholds, question), question)
+    reviews = options.get("reviews")
+    edges = () if reviews is None else reviews.design.edges
+    counted = {
+        name: replace(
+            count_model(
+                y, score, unlabeled, sample_weight, thresholds.get(name), edges, compact=pure
+            ).with_clusters(cluster),
+            backend=backend,
+        )
+        for name, score in scores.items()
+    }
+    evaluations = evaluate_models(counted, **options)
     metrics = (*AREAS, *POINTS) if thresholds else AREAS
-    found = [d for metric in metrics for d in holm_adjusted(paired.differences(metric))]
-    return Comparison(evaluations, tuple(found), question)
+    by = by or ("f1" if thresholds else "roc_auc")
+    if by not in metrics:
+        hint = "; give a threshold" if by in POINTS else ""
+        raise InputError(f"{named('by')} must be one of {', '.join(metrics)}; got {by!r}{hint}")
+    models, tied = _models(evaluations, thresholds, question, top)
+    paired = Paired(models, question)
+    if reviews is not None:
+        reviewed = _reviewed_models(evaluations, thresholds)
+        level = options.get("confidence_level", 0.95)
+        judged = [
+            difference
+            for metric in metrics
+            for difference in holm_adjusted(reviewed_differences(reviewed, metric, level, question))
+        ]
+        return Comparison(evaluations, tuple(judged), question, by, None, paired)
+    found = [
+        difference
+        for metric in metrics
+        for difference in paired.differences(metric, 0 if metric in POINTS else None)
+    ]
+    work = _workload(paired, tied, chosen=top is not None)
+    return Comparison(evaluations, tuple(found), question, by, work, paired)
+
+
+def _workload(paired: Paired, tied: Mapping[str, float], *, chosen: bool) -> Workload:
+    """Compare what models find among as many flagged rows, which is their last cut."""
+    first = next(iter(paired.models.values())).rows
+    last = len(first.cuts) - 1
+    found = [d for metric in WORKLOAD_METRICS for d in paired.differences(metric, last)]
+    values = {
+        name: {metric: model.value(metric, last) for metric in WORKLOAD_METRICS}
+        for name, model in paired.models.items()
+    }
+    cuts = {name: model.rows.cuts[last] for name, model in paired.models.items()}
+    kinds = [1] if first.design.sampling == "case-control" else [0, 1, 2]
+    size = float(first.heads[last][kinds].sum())
+    return Workload(size, chosen, values, cuts, tied, tuple(found))
+
+
+def _reviewed_models(
+    evaluations: Mapping[str, Evaluation], thresholds: Mapping[str, float]
+) -> dict[str, ReviewedModel]:
+    """Put what verdicts say of every row beside each model's cells."""
+    made = {}
+    for name, evaluation in evaluations.items():
+        rows = cast("RecountableRows", evaluation.recount)
+        cell = np.searchsorted(-evaluation.counts.score, -rows.scores.astype(np.float64))
+        reviewed = cast("Reviewed", evaluation.reviewed)
+        cells = reviewed.cells(evaluation.counts)
+        if not isinstance(cells, CrossedCells):  # the plan's own model, row by row as well
+            pool = np.flatnonzero(rows.labels == KIND_LABELS[1])
+            cells = CrossedCells.of(evaluation.counts, rows.scores, cells, rows.scores, pool)
+        metrics = ReviewedMetrics(cells, confidence_level=evaluation.confidence_level)
+        made[name] = ReviewedModel(metrics, rows.labels, cell, thresholds.get(name))
+    return made
+
+
+def _take_models(frame: Any, label: Any, scores: Any) -> tuple[Any, dict[str, Any]]:
+    """Take labels and the scores of each model out of a frame."""
+    names = [scores] if isinstance(scores, str) else scores
+    columns = dict(names) if isinstance(names, Mapping) else {name: name for name in names}
+    found = take_columns(frame, name_columns(frame, label, list(columns.values())))
+    return found[label], {name: found[column] for name, column in columns.items()}
 
 
 def _models(
-    evaluations: Mapping[str, Evaluation], thresholds: Mapping[str, float], question: Question
-) -> dict[str, Model]:
-    """Put the rows of every model, in one order and by kind, beside its table."""
+    evaluations: Mapping[str, Evaluation],
+    thresholds: Mapping[str, float],
+    question: Question,
+    top: Any,
+) -> tuple[dict[str, Model], dict[str, float]]:
+    """Put the rows of every model, by kind, beside its table; and count ties at the last cut."""
     first = next(iter(evaluations.values()))
-    shares, target = first.shares, TARGET_OF[question]
-    design = design_of(first.counts, shares, shares.sampling, target)
-    rows = {name: cast("RecountableRows", e.recount) for name, e in evaluations.items()}
-    labels = next(iter(rows.values())).labels
-    kinds = [labels == label for label in KIND_LABELS]
-    return {
-        name: Model(
-            evaluation,
-            ModelRows(
-                evaluation.counts,
-                [rows[name].scores[kind] for kind in kinds],
-                design,
-                thresholds.get(name, math.inf),
-                evaluation.clusters,
-            ),
-        )
-        for name, evaluation in evaluations.items()
-    }
+    design = design_of(first.counts, first.shares, first.shares.sampling, TARGET_OF[question])
+    size, rows = workload_size(top, first.counts, design), cast("RecountableRows", first.recount)
+    kinds = [np.flatnonzero(rows.labels == label) for label in KIND_LABELS]
+    weights = None if rows.weights is None else [rows.weights[kind] for kind in kinds]
+    models, tied = {}, {}
+    for name, evaluation in evaluations.items():
+        score = cast("RecountableRows", evaluation.recount).scores
+        parts = [score[kind] for kind in kinds]
+        cuts = [Cut(thresholds[name])] if thresholds else []
+        last, tied[name] = cut_at(size, evaluation.counts, parts, weights, design)
+        found = ModelRows(evaluation.counts, parts, design, [*cuts, last], weights)
+        models[name] = Model(evaluation.standard(), found)
+    return models, tied
 
 
 def _thresholds(

@@ -15,7 +15,7 @@ from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
 from undercount.read.intervals.heads import HeadCounts
-from undercount.read.intervals.paired import Chance, ModelPair, ModelRows
+from undercount.read.intervals.paired import ModelPairs, ModelRows
 from undercount.read.sensitivity import AreaSums
 from undercount.shares import Shares
 
@@ -80,17 +80,30 @@ class Model:
     def __init__(self, evaluation: Evaluation, rows: ModelRows) -> None:
         self.evaluation, self.rows, self.shares = evaluation, rows, evaluation.shares
         self.table = {row.metric: row.estimate for row in evaluation.rows}
+        self._known: dict[tuple[str, int, bytes], FloatArray] = {}
 
     @cached_property
     def _sums(self) -> AreaSums:
         return AreaSums(self.evaluation.counts, self.shares)
 
-    def values(self, metric: str, shares: FloatArray) -> FloatArray:
-        """Return a metric at each share of positives among the unlabeled rows."""
-        if metric in AREAS:
+    def value(self, metric: str, cut: int | None) -> float:
+        """Return a metric of the table, or at another cut than the threshold."""
+        if cut is None or (cut == 0 and metric in self.table):
+            return self.table[metric].value
+        return float(HeadCounts(self.rows.heads[cut], self.rows.design).point().metric(metric))
+
+    def values(self, metric: str, cut: int | None, shares: FloatArray) -> FloatArray:
+        """Return a metric at each share of positives among the unlabeled rows; kept for pairs."""
+        key = metric, -1 if cut is None else cut, shares.tobytes()
+        if key not in self._known:
+            self._known[key] = self._at(metric, cut, shares)
+        return self._known[key]
+
+    def _at(self, metric: str, cut: int | None, shares: FloatArray) -> FloatArray:
+        if cut is None:
             return self._sums.at(metric, shares, self.shares.label_purity)
         design = replace(self.rows.design, given="unlabeled_prevalence", value=shares)
-        heads = np.repeat(self.rows.heads[:, np.newaxis], len(shares), axis=1)
+        heads = np.repeat(self.rows.heads[cut][:, np.newaxis], len(shares), axis=1)
         return HeadCounts(heads, design).point().metric(metric)
 
 
@@ -102,15 +115,22 @@ class Gap:
     one: Model
     other: Model
     shares: Shares
+    cut: int | None = None
 
     @property
     def value(self) -> float:
-        """The difference of the two evaluations."""
-        return self.one.table[self.metric].value - self.other.table[self.metric].value
+        """The difference of the two values."""
+        return self.one.value(self.metric, self.cut) - self.other.value(self.metric, self.cut)
+
+    @property
+    def same_work(self) -> bool:
+        """Whether both models flag as many rows."""
+        return self.cut is not None and self.one.rows.cuts[self.cut].densities is not None
 
     def at(self, shares: FloatArray) -> FloatArray:
         """Return the difference at each share."""
-        return self.one.values(self.metric, shares) - self.other.values(self.metric, shares)
+        values = (model.values(self.metric, self.cut, shares) for model in (self.one, self.other))
+        return np.subtract(*values)
 
     def reach(self, top: float) -> tuple[float, float]:
         """Return how far the difference falls and rises over the interval of the share."""
@@ -149,6 +169,14 @@ class Gap:
         return self.at(self.shares.clip(shares)), weights
 
 
+@dataclass(frozen=True)
+class Chance:
+    """Say how a difference varies: standard error, and degrees of freedom of Student's quantile."""
+
+    error: float
+    freedom: float
+
+
 class Paired:
     """Differences of every pair of models on the same rows, for one question."""
 
@@ -157,24 +185,28 @@ class Paired:
         first = next(iter(models.values()))
         self.shares, self.level = first.shares, first.evaluation.confidence_level
         self.fixed = _fixed_orders(self.shares, n_negative=first.evaluation.counts.n_negative)
-        self.pairs = {
-            (one, other): ModelPair(models[one].rows, models[other].rows)
-            for one, other in itertools.combinations(models, 2)
-        }
+        self.pairs = list(itertools.combinations(models, 2))
+        self.errors = ModelPairs([model.rows for model in models.values()])
         largest = min(model.evaluation.largest_share for model in models.values())
         # The largest share that every model's scores allow.
         self.top = self.shares.below(largest)
 
-    def differences(self, metric: str) -> list[Difference]:
-        """Return the difference of each pair in one metric."""
-        return [self._difference(metric, *names) for names in self.pairs]
+    def differences(self, metric: str, cut: int | None = None) -> list[Difference]:
+        """Return the difference of each pair in one metric; of areas without a cut."""
+        found = [self._difference(metric, cut, *names) for names in self.pairs]
+        return holm_adjusted(found)
 
-    def _difference(self, metric: str, one: str, other: str) -> Difference:
-        gap = Gap(metric, self.models[one], self.models[other], self.shares)
-        chance = self.pairs[one, other].chance(metric, at_threshold=metric in POINTS)
-        chance = replace(chance, error=chance.error * self._label_doubt)
+    def _difference(self, metric: str, cut: int | None, one: str, other: str) -> Difference:
+        gap = Gap(metric, self.models[one], self.models[other], self.shares, cut)
+        names = list(self.models)
+        places = names.index(one), names.index(other)
+        if cut is None:
+            error = self.errors.area_error(metric, *places)
+        else:
+            error = self.errors.flag_error(metric, *places, cut)
+        chance = self._by_cluster(Chance(error * self._label_doubt, self._freedom), gap)
         estimate = self._with_interval(gap, chance)
-        depends = metric not in self.fixed
+        depends = not self._is_fixed(gap)
         p_value = self._p_value(gap, chance)
         return Difference(
             metric,
@@ -188,6 +220,32 @@ class Paired:
             gap.crossover(self.top) if depends else math.nan,
             self.question,
         )
+
+    def _is_fixed(self, gap: Gap) -> bool:
+        """Whether no share changes the order: of as many flagged rows recall alone decides."""
+        return gap.metric in self.fixed or (
+            gap.same_work and "recall" in self.fixed and self.shares.label_purity == 1
+        )
+
+    @property
+    def _freedom(self) -> float:
+        """As for single metrics: the labels are what there is least of."""
+        return next(iter(self.models.values())).rows.design.freedom
+
+    def _by_cluster(self, chance: Chance, gap: Gap) -> Chance:
+        """Return the chance of a difference if rows come in clusters, by what each row adds."""
+        clusters = gap.one.evaluation.clusters
+        if clusters is None:
+            return chance
+        parts = []
+        for model in (gap.one, gap.other):
+            rows, by_cluster = model.rows, model.evaluation.clusters or clusters
+            at = None if gap.cut is None else rows.cuts[gap.cut].threshold
+            counts = model.evaluation.counts_at(at)
+            parts.append(by_cluster.parts(counts, rows.design, gap.metric, threshold=at))
+        gaps = [one - other for one, other in zip(*parts, strict=True)]
+        design = clusters.with_parts(gap.one.rows.design, gaps)
+        return Chance(chance.error * math.sqrt(design.cluster_effect), design.freedom)
 
     @cached_property
     def _label_doubt(self) -> float:
@@ -216,19 +274,20 @@ class Paired:
         else:  # an estimate: its error is one more chance
             low, high = value - math.hypot(below, half), value + math.hypot(above, half)
             share_error = (below + above) / (2 * t)
-        if gap.metric in self.fixed:
+        if self._is_fixed(gap):
             # The share scales such a difference and never turns it round.
             low = max(low, 0.0) if value - half > 0 else low
             high = min(high, 0.0) if value + half < 0 else high
         error = math.hypot(chance.error, share_error)
-        needs = gap.one.table[gap.metric].needs
+        facts = FACTS[gap.metric]
+        needs = facts.needs if self.shares.label_purity == 1 else facts.needs_if_impure
         return Estimate(value, low, high, error, self.level, needs, "paired")
 
     def _p_value(self, gap: Gap, chance: Chance) -> float:
         """Return the p-value that is small where the interval of the difference leaves out 0."""
         value = gap.value
         # Where no share changes the order, none belongs into the question whether there is one.
-        if gap.metric in self.fixed:
+        if self._is_fixed(gap):
             return 2 * _below(-abs(value), chance)
         nearer = gap.reach(self.top)[0 if value > 0 else 1]
         if self.shares.unlabeled_prevalence_error == 0:
@@ -238,7 +297,7 @@ class Paired:
 
     def _better(self, gap: Gap, chance: Chance) -> float:
         """Average the probability that `one` is better over the prevalence's uncertainty."""
-        if gap.metric in self.fixed or chance.error == 0:
+        if self._is_fixed(gap) or chance.error == 0:
             return _below(gap.value, chance)
         gaps, weights = gap.over_shares()
         return float(np.average(stdtr(chance.freedom, gaps / chance.error), weights=weights))

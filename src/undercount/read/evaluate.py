@@ -1,14 +1,17 @@
 """One call for "how good is my model really?", for one model or for several on the same rows."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import TARGETS, Target, design_of
-from undercount.count.arrays import read_labels, read_scores, read_weights
+from undercount.assume.reviews import CrossedCells, Reviews, audit_reviews, check_scores
+from undercount.count.arrays import read_pair, read_weights
+from undercount.count.columns import backend_of, is_eager, is_frame, take_columns
+from undercount.count.frames import count_scores
 from undercount.count.kernel.array_library import is_tensor
 from undercount.count.tensors import device_rows
 from undercount.counts import ScoreCounts
@@ -26,7 +29,6 @@ from undercount.read.chances import Chances
 from undercount.read.checks import (
     checklist,
     clusters_check,
-    flagged_check,
     looks_leaked,
     naive_check,
     negatives_check,
@@ -34,23 +36,28 @@ from undercount.read.checks import (
     with_warnings,
 )
 from undercount.read.deployed import read_deploy_prevalence
-from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow, read_threshold
+from undercount.read.evaluation import Evaluation, MetricRow, read_threshold
 from undercount.read.fair_sample import chances_check, groups_check
-from undercount.read.hidden_share import HiddenShare, shared_share
+from undercount.read.flagged_check import flagged_check
+from undercount.read.hidden_share import HiddenShare, refuse_shares, reviewed_share, shared_share
 from undercount.read.intervals.clusters import ClusterRows, read_clusters
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
-from undercount.read.sensitivity import AREAS
+from undercount.read.labelled_chance import EVEN, scale_check
+from undercount.read.review_differences import plan_model
+from undercount.read.reviewed import Labels, Reviewed
 from undercount.shares import SAMPLINGS, Sampling, Shares
 
 # Intervals of an estimated share that resample rows, as if they were independent.
 RESAMPLED = ("bootstrap", "combined")
 UNLABELED = -1  # as `read_labels` codes it
+PROBE_ROWS = 1000  # of a frame elsewhere, to tell what is wrong with it
 
 
 def evaluate(
     y: Any,
     score: Any = None,
     *,
+    label: str | None = None,
     prevalence: Any = None,
     unlabeled_prevalence: Any = None,
     label_frequency: Any = None,
@@ -63,22 +70,31 @@ def evaluate(
     covariates: Any = None,
     deploy_prevalence: float | None = None,
     threshold: float | None = None,
+    top: float | None = None,
+    metrics: Sequence[str] | None = None,
     target: Target | None = None,
     confidence_level: float = 0.95,
     random_state: int | None = 0,
-    name: str = "score",
+    name: str | None = None,
     prevalence_interval: PrevalenceInterval | None = None,
     n_resamples: int = 200,
     progress: Progress | None = None,
+    reviews: Reviews | None = None,
+    labels: Labels | None = None,
+    sequential: bool = False,
+    audited: bool = False,
 ) -> Evaluation:
     """Evaluate a classifier from its scores and incomplete labels.
 
     Parameters
     ----------
-    y : array-like or ScoreCounts
-        1 positive, 0 negative, missing unlabeled; or counts, and then no `score`.
-    score : array-like
-        Higher means more positive.
+    y : array-like, frame or ScoreCounts
+        1 positive, 0 negative, missing unlabeled; or a frame of pandas, polars, pyarrow, DuckDB
+        or another engine that `count_scores` knows; or counts, and then no `score`.
+    score : array-like or str
+        Higher means more positive; of a frame the column's name.
+    label : str, optional
+        Of a frame the column of labels. `sample_weight` then is a column's name too.
     prevalence, unlabeled_prevalence, label_frequency : number, (low, high) or Estimate
         At most one: the share of positives among all rows, among the unlabeled rows, or the share
         of all positives that carry a label. `unlabeled_prevalence` may also be an estimator of
@@ -92,12 +108,12 @@ def evaluate(
         Whether labelled rows were part of the sample before they were labelled.
     unlabeled : number, optional
         Value in `y` that means unlabeled.
-    sample_weight : array-like, optional
+    sample_weight : array-like or str, optional
         Importance of each row.
-    cluster : array-like, optional
+    cluster : array-like or str, optional
         Whose each row is (a customer, a patient, a document), if rows are alike within and labels
         were given to all positives of one at once. Intervals then rest on clusters, not on rows.
-    propensity : array-like or classifier, optional
+    propensity : array-like, str or classifier, optional
         The chance that each row would carry a label if it were positive; only those of labelled
         rows are used, and no prevalence is needed. Or a scikit-learn classifier, which is
         cross-fitted on `covariates` to tell rows that were looked at (labelled 1 or 0) from the
@@ -110,6 +126,12 @@ def evaluate(
         table is that of these rows; `Evaluation.deployed` has the metrics there.
     threshold : float, optional
         Rows with score >= threshold are predicted positive.
+    top : float, optional
+        So many rows of the highest scores, or such a share of them if below 1: their precision,
+        recall and lift join the table.
+    metrics : list of str, optional
+        What the table holds, by any name and with thresholds of their own: "ROC AUC",
+        "precision", "fpr@0.9". By default the areas and, at a threshold, six metrics.
     target : {"dataset", "population"}, optional
         What the intervals speak of; by default this data set in a single sample, the population
         behind the unlabeled rows in case-control.
@@ -118,8 +140,8 @@ def evaluate(
         or of an Estimate with a standard error, is moved to it by normal quantiles.
     random_state : int
         Seed of estimators and resampling.
-    name : str
-        What the score is called in tables and reports.
+    name : str, optional
+        What the score is called in tables and reports; by default the column's name, or "score".
     prevalence_interval : {"calibrated", "bootstrap", "combined"}, optional
         How the uncertainty of a share that is estimated here reaches the intervals.
         "calibrated" (the default): by the estimator's own interval, which holds sampling noise
@@ -130,12 +152,25 @@ def evaluate(
         Resamples for the last two; each estimates the share anew, some 25 ms.
     progress : callable, optional
         Told the share of the resamples that is done.
+    reviews : Reviews, optional
+        Verdicts on rows that `plan_reviews` chose. They tell the share of hidden positives and
+        every metric, so that no prevalence is given; `y` is that of the plan.
+    labels : {"any", "random"}, optional
+        With reviews, what to suppose of the labels: "any" nothing, "random" that they are a random
+        sample of the positives, which is sharper. By default random unless the reviews reject it;
+        `Evaluation.reviewed` has both answers.
+    sequential : bool
+        With reviews, whether intervals shall hold at every look at once while verdicts come in, so
+        that one may stop when they are narrow enough; they are about 1.5 times as wide.
+    audited : bool
+        Whether the rows known in `y`, of both classes, are a random sample of all rows that
+        somebody verified. They then tell every metric; no prevalence is given.
 
     Notes
     -----
-    Assumes: labelled positives are a random sample of all positives; rows are independent, or
-    with `cluster` come in independent clusters that were labelled as a whole. With `propensity`
-    labels may prefer some positives, as long as the chances are right.
+    Assumes: labelled positives are a random sample of all positives (with reviews and
+    ``labels="any"``: nothing of the labels; with `propensity`: that the chances are right); rows
+    are independent, or with `cluster` come in independent clusters, labelled as a whole.
     Wrong when: some positives are more likely to be labelled than others; `break_even` says how
     large such a bias a conclusion survives.
 
@@ -153,23 +188,31 @@ def evaluate(
     ['recall@1', 'precision@1', 'f1@1']
     """
     # With impure labels average precision and the areas' intervals need every score.
-    check_name(name)
+    if name is not None:
+        check_name(name)
     pure = isinstance(label_purity, int | float) and label_purity == 1
-    model = count_model(
-        y, score, unlabeled, sample_weight, threshold, cluster=cluster, compact=pure
+    edges = () if reviews is None else reviews.design.edges
+    cluster, propensity = (
+        _take_column(y, "cluster", cluster),
+        _take_column(y, "propensity", propensity),
     )
+    if label is not None or (isinstance(score, str) and is_frame(y)):
+        name = name or str(score)
+        model = count_column(
+            y, label, score, unlabeled, sample_weight, threshold, edges, compact=pure
+        )
+    else:
+        name = name or "score"
+        model = count_model(y, score, unlabeled, sample_weight, threshold, edges, compact=pure)
+    model = model.with_clusters(cluster)
     if propensity is not None:
-        chances = Chances.of(
-            y,
-            score,
+        model = model.with_chances(
             propensity,
             covariates=covariates,
-            unlabeled=unlabeled,
             random_state=random_state,
             target=target or "dataset",
             confidence_level=confidence_level,
         )
-        model = replace(model, chances=chances)
     if deploy_prevalence is not None:
         deploy_prevalence = read_deploy_prevalence(deploy_prevalence)
     made = evaluate_models(
@@ -181,18 +224,34 @@ def evaluate(
         sampling=sampling,
         target=target,
         confidence_level=confidence_level,
+        top=top,
+        metrics=metrics,
         random_state=random_state,
         prevalence_interval=prevalence_interval,
         n_resamples=n_resamples,
         progress=progress,
+        reviews=reviews,
+        labels=labels,
+        sequential=sequential,
+        audited=audited,
     )[name]
     if covariates is not None and propensity is None:
-        if model.recount is None:
-            raise InputError(f"{named('covariates')} need rows; counts do not say whose they are")
-        rows = model.recount
+        rows = model.rows("covariates")
         check = groups_check(rows.labels, rows.scores, covariates, made.shares)
         made = replace(made, checks=(*made.checks, check))
     return replace(made, deploy_prevalence=deploy_prevalence)
+
+
+def _take_column(frame: Any, argument: str, column: Any) -> Any:
+    """Take a column out of a frame, if it was named."""
+    if not isinstance(column, str):
+        return column
+    if not is_frame(frame) or not is_eager(frame):
+        raise InputError(
+            f"{named(argument)} names a column of a frame in memory; here pass its values",
+            argument=argument,
+        )
+    return take_columns(frame, [column])[column]
 
 
 def check_name(name: object) -> None:
@@ -207,9 +266,36 @@ class CountedModel:
 
     counts: ScoreCounts
     threshold: float | None = None
-    recount: "RecountableRows | None" = None
+    recount: "RecountableRows | RecountableFrame | None" = None
+    backend: str = ""
     clusters: ClusterRows | None = None
     chances: Chances | None = None
+
+    def rows(self, argument: str) -> "RecountableRows":
+        """Return the rows in memory; refuse counts, frames elsewhere and devices."""
+        if isinstance(self.recount, RecountableRows) and not is_tensor(self.recount.scores):
+            return self.recount
+        raise InputError(
+            f"{named(argument)} needs rows in memory: counts do not say which rows belong "
+            "together, and rows elsewhere are counted where they lie. Pass arrays, or a frame in "
+            "memory",
+            argument=argument,
+        )
+
+    def with_clusters(self, cluster: Any) -> "CountedModel":
+        """Return the model with its rows by cluster, if clusters are named."""
+        if cluster is None:
+            return self
+        rows = self.rows("cluster")
+        codes = read_clusters(cluster, len(rows.labels))
+        return replace(self, clusters=ClusterRows.of(rows.labels, rows.scores, codes, rows.weights))
+
+    def with_chances(self, propensity: Any, **options: Any) -> "CountedModel":
+        """Return the model with the chances of a label."""
+        rows = self.rows("propensity")
+        return replace(
+            self, chances=Chances.of(rows.labels, rows.scores, propensity, unlabeled=-1, **options)
+        )
 
     def counts_for_share(self, sampling: Sampling) -> ScoreCounts:
         """Return counts with effective sizes of independent rows, by their ROC AUC."""
@@ -218,9 +304,31 @@ class CountedModel:
         design = design_of(self.counts, None, sampling, "population")
         return self.clusters.discounted(self.counts, design, "roc_auc")
 
+    def reviews_of(self, reviews: Reviews) -> Reviews:
+        """Return the reviews, whose scores must be those of these rows."""
+        if not isinstance(self.recount, RecountableRows):
+            return reviews
+        return check_scores(reviews, self.recount.scores)
+
+
+def _refuse_beside_clusters(options: Mapping[str, Any], *, reviewed: bool) -> None:
+    """Refuse what supposes that rows are independent."""
+    kind = options.get("prevalence_interval")
+    if kind in RESAMPLED:
+        raise InputError(
+            f"{named('cluster')} does not go with {named('prevalence_interval')} {kind!r}, which "
+            "resamples rows; leave it out",
+            argument="prevalence_interval",
+        )
+    if reviewed:
+        raise InputError(
+            f"{named('cluster')} does not go with {named('reviews')}, which choose rows one by one",
+            argument="cluster",
+        )
+
 
 def _share_of_chances(
-    model: CountedModel, sampling: Sampling, options: dict[str, Any]
+    model: CountedModel, sampling: Sampling, options: Mapping[str, Any], *, reviewed: bool
 ) -> dict[str, Any]:
     """Return the share that labelling chances tell; what does not go with them is refused."""
     if model.chances is None:
@@ -231,6 +339,7 @@ def _share_of_chances(
     others += ["sampling"] if sampling != "single-sample" else []
     others += ["cluster"] if model.clusters is not None else []
     others += ["sample_weight"] if model.counts.weighted else []
+    others += ["reviews"] if reviewed else []
     if others:
         raise InputError(
             f"{named('propensity')} tells how many positives there are, from rows that are one "
@@ -246,6 +355,13 @@ def evaluate_models(
     sampling: Sampling = "single-sample",
     target: Target | None = None,
     confidence_level: float = 0.95,
+    random_state: int | None = 0,
+    top: float | None = None,
+    metrics: Sequence[str] | None = None,
+    reviews: Reviews | None = None,
+    labels: Labels | None = None,
+    sequential: bool = False,
+    audited: bool = False,
     **options: Any,
 ) -> dict[str, Evaluation]:
     """Evaluate models on the same rows, which have one share of hidden positives.
@@ -254,8 +370,8 @@ def evaluate_models(
     ----------
     models : mapping
         Name of each model → its counts.
-    sampling, target, confidence_level, **options
-        As in `evaluate`.
+    sampling, target, confidence_level, random_state, top, metrics, reviews, labels, **options
+        As in `evaluate`. Reviews have the scores of the first model.
     """
     check_confidence_level(confidence_level)
     check_choice("sampling", sampling, SAMPLINGS)
@@ -263,36 +379,99 @@ def evaluate_models(
         check_choice("target", target, TARGETS)
     for model in models.values():
         model.counts.require("positive", "unlabeled")
-        if model.clusters is not None and options.get("prevalence_interval") in RESAMPLED:
-            raise InputError(
-                f"{named('cluster')} does not go with {named('prevalence_interval')} "
-                f"{options['prevalence_interval']!r}, which resamples rows; leave it out",
-                argument="prevalence_interval",
-            )
-    options |= _share_of_chances(next(iter(models.values())), sampling, options)
+    first, by_review = next(iter(models.values())), audited or reviews is not None
+    if first.clusters is not None:
+        _refuse_beside_clusters(options, reviewed=by_review)
+    options |= _share_of_chances(first, sampling, options, reviewed=by_review)
     target = target or ("dataset" if sampling == "single-sample" else "population")
-    hidden = shared_share(
-        {name: model.counts_for_share(sampling) for name, model in models.items()},
-        sampling=sampling,
-        target=target,
-        confidence_level=confidence_level,
-        **options,
-    )
+    counts = {name: model.counts for name, model in models.items()}
+    about: dict[str, Any] = {"sampling": sampling, "target": target}
+    about["confidence_level"] = confidence_level
+    wanted = Wanted(target, confidence_level, top, metrics, random_state)
+    if audited:
+        if reviews is not None or sampling == "case-control":
+            raise InputError(
+                f"{named('audited')} rows are a random sample of all rows: pass neither "
+                f"{named('reviews')} nor {named('sampling', repr('case-control'))}",
+                argument="audited",
+            )
+        found_rows = {
+            name: Reviewed(each, audit_reviews(each), "any", **about, audited=True)
+            for name, each in counts.items()
+        }
+    elif reviews is None:
+        if labels is not None or sequential:
+            raise InputError(
+                f"{named('labels')} and {named('sequential')} go with {named('reviews')}"
+            )
+        counts = {name: model.counts_for_share(sampling) for name, model in models.items()}
+        hidden = shared_share(counts, **about, random_state=random_state, **options)
+        return {
+            name: _evaluate(name, model, hidden[name], wanted) for name, model in models.items()
+        }
+    else:
+        found_rows = _reviewed(models, reviews, labels, **about)
+    refuse_shares(options)
+    found = {}
+    for name, each in found_rows.items():
+        reviewed = replace(each, sequential=sequential)
+        share = reviewed_share(counts, reviewed)
+        found[name] = _evaluate(name, models[name], share, wanted, reviewed)
+    return found
+
+
+def _reviewed(
+    models: Mapping[str, CountedModel], reviews: Reviews, labels: Labels | None, **about: Any
+) -> dict[str, Reviewed]:
+    """Read the reviews by each model; those of several models rest on reviews alone."""
+    if len(models) == 1:
+        ((name, model),) = models.items()
+        return {name: Reviewed(model.counts, model.reviews_of(reviews), labels, **about)}
+    if labels == "random":
+        raise InputError(
+            f"models are compared by {named('reviews')} alone; pass {named('labels', repr('any'))}",
+            argument="labels",
+        )
+    rows = {name: cast("RecountableRows", model.recount) for name, model in models.items()}
+    planned = plan_model(reviews, {name: each.scores for name, each in rows.items()})
+    plan = Reviewed(models[planned].counts, reviews, "any", **about)
+    pool = np.flatnonzero(rows[planned].labels == UNLABELED)
+
+    def crossed(name: str) -> Callable[[ScoreCounts], CrossedCells]:
+        cells, plan_scores = plan.cells(plan.counts), rows[planned].scores
+        return lambda counts: CrossedCells.of(counts, rows[name].scores, cells, plan_scores, pool)
+
     return {
-        name: _evaluate(name, model, hidden[name], target, confidence_level)
+        name: plan
+        if name == planned
+        else Reviewed(model.counts, reviews, "any", **about, crossed=crossed(name))
         for name, model in models.items()
     }
 
 
+class Wanted(NamedTuple):
+    """What is asked of every model alike."""
+
+    target: Target
+    confidence_level: float
+    top: float | None
+    metrics: Sequence[str] | None
+    random_state: int | None
+
+
 def _evaluate(
-    name: str, model: CountedModel, hidden: HiddenShare, target: Target, confidence_level: float
+    name: str,
+    model: CountedModel,
+    hidden: HiddenShare,
+    wanted: Wanted,
+    reviewed: Reviewed | None = None,
 ) -> Evaluation:
     """Make the table of one model, then its checks."""
     made = Evaluation(
         model.counts,
         hidden.shares,
-        target,
-        confidence_level,
+        wanted.target,
+        wanted.confidence_level,
         model.threshold,
         hidden.source,
         (),
@@ -305,12 +484,17 @@ def _evaluate(
         model.recount,
         hidden.resamples,
         hidden.model,
+        random_state=wanted.random_state,
         naive_curve=naive_curve(model.counts),
+        reviewed=reviewed,
+        backend=model.backend,
         clusters=model.clusters,
         chances=model.chances,
     )
     with collect_warnings() as warned:  # they become checks
-        made = replace(made, rows=_rows(made))
+        made = replace(made, rows=_rows(made, wanted.metrics))
+        if wanted.top is not None:
+            made = replace(made, top_rows=made.at(top=wanted.top))
     if model.chances is not None:
         return _checked_chances(made, model.chances, warned)
     checks = [
@@ -324,12 +508,16 @@ def _evaluate(
         ),
         naive_check(made.rows, hidden.shares),
     ]
+    if reviewed is not None:
+        checks.append(reviewed.check())
     if model.clusters is not None:
         checks.append(clusters_check(made.clustered_design("roc_auc"), model.clusters))
     if hidden.by_negatives:
         checks.append(negatives_check(model.counts))
     if model.threshold is not None:
         checks.append(flagged_check(model.counts, model.threshold))
+    if model.threshold == EVEN:
+        checks += scale_check(model.counts, hidden.shares)
     return replace(made, checks=with_warnings(checks, [*hidden.warned, *warned]))
 
 
@@ -351,13 +539,10 @@ def _checked_chances(
     return replace(made, source="labelling chances given", checks=with_warnings(checks, warned))
 
 
-def _rows(made: Evaluation) -> tuple[MetricRow, ...]:
+def _rows(made: Evaluation, metrics: Sequence[str] | None) -> tuple[MetricRow, ...]:
     """Make the table; what is wrong with the shares is said as people say it."""
     try:
-        rows = made.metric_rows(AREAS, None, made.counts)
-        if made.threshold is None:
-            return rows
-        return made.metric_rows(POINT_METRICS, made.threshold, made.counts) + rows
+        return made.standard_rows() if metrics is None else made.chosen_rows(metrics)
     except InputError as error:
         message = error.about([spoken(error.metric)])
         if looks_leaked(made.counts):
@@ -401,36 +586,90 @@ def count_model(
     unlabeled: float | None,
     sample_weight: Any,
     threshold: float | None,
+    edges: Sequence[float] | FloatArray = (),
     *,
-    cluster: Any = None,
     compact: bool,
 ) -> CountedModel:
     """Count rows, and keep a way to count once more with other thresholds; or take counts."""
     if threshold is not None:
         threshold = read_threshold(threshold)
     if isinstance(y, ScoreCounts):
-        if cluster is not None:
-            raise InputError(
-                f"counts do not say which rows belong together; pass rows with {named('cluster')}",
-                argument="cluster",
-            )
         return CountedModel(y, threshold)
-    knots = () if threshold is None else (float(threshold),)
+    knots = (*map(float, edges), *(() if threshold is None else (float(threshold),)))
     away = device_rows(y, score, sample_weight) if is_tensor(score) or is_tensor(y) else None
     if away is not None:
-        if cluster is not None:
-            raise InputError(
-                f"{named('cluster')} needs rows in memory; move the tensors there first",
-                argument="cluster",
-            )
         held = away.copy()
         rows = RecountableRows(held.y, held.score, None, knots, compact, unlabeled)
         return CountedModel(rows([]), threshold, rows)
-    scores, labels = np.array(read_scores(score)), read_labels(y, unlabeled)
+    labels, scores = read_pair(y, score, unlabeled)
+    scores = np.array(scores)
     weights = None if sample_weight is None else np.array(read_weights(sample_weight, len(scores)))
     rows = RecountableRows(labels, scores, weights, knots, compact)
-    counts = rows([])
-    clusters = None
-    if cluster is not None:
-        clusters = ClusterRows.of(labels, scores, read_clusters(cluster, len(labels)), weights)
-    return CountedModel(counts, threshold, rows, clusters)
+    return CountedModel(rows([]), threshold, rows)
+
+
+@dataclass(frozen=True)
+class RecountableFrame:
+    """Hold a frame whose rows stay where they are, so that they can be counted again."""
+
+    frame: Any
+    columns: Mapping[str, Any]
+    knots: tuple[float, ...]
+
+    def __call__(self, more: list[float]) -> ScoreCounts:
+        """Count the rows, keeping apart the scores on either side of some more thresholds."""
+        counted = count_scores(self.frame, knots=[*self.knots, *more], **self.columns)
+        return cast("ScoreCounts", counted)
+
+
+def count_column(
+    frame: Any,
+    label: str | None,
+    score: Any,
+    unlabeled: float | None,
+    weight: Any,
+    threshold: float | None,
+    edges: Sequence[float] | FloatArray = (),
+    *,
+    compact: bool,
+) -> CountedModel:
+    """Count a column of scores: rows in memory as arrays are, others where they lie."""
+    names = name_columns(frame, label, [score], weight)
+    if is_eager(frame):
+        found = take_columns(frame, names)
+        weights = None if weight is None else found[weight]
+        model = count_model(
+            found[names[0]], found[score], unlabeled, weights, threshold, edges, compact=compact
+        )
+        return replace(model, backend=backend_of(frame))
+    columns = {"label": label, "score": score, "weight": weight, "unlabeled": unlabeled}
+    knots = (*map(float, edges), *(() if threshold is None else (float(threshold),)))
+    # Every score is kept only where it must be: None lets the engine decide.
+    rows = RecountableFrame(frame, {**columns, "compact": True if compact else None}, knots)
+    try:
+        counts = rows([])
+    except InputError:
+        head = take_columns(frame, names, most=PROBE_ROWS)
+        read_pair(head[names[0]], head[score], unlabeled)  # says so if they changed places
+        raise
+    return CountedModel(counts, threshold, rows, backend_of(frame))
+
+
+def name_columns(frame: Any, label: Any, scores: Sequence[Any], weight: Any = None) -> list[str]:
+    """Return the names of the columns to read, label first; refuse what is no frame or no name."""
+    if not is_frame(frame):
+        raise InputError(
+            f"{named('label')} names a column of a frame, which comes first; got "
+            f"{type(frame).__name__}. For arrays pass (y, score) without it"
+        )
+    names = [label, *scores, *([] if weight is None else [weight])]
+    for argument, name in zip(
+        ("label", *["score"] * len(scores), "sample_weight"), names, strict=False
+    ):
+        if not isinstance(name, str):
+            raise InputError(
+                f"of a frame {named(argument)} must name a column, label='is_fraud', score='p' "
+                f"say; got {name!r}",
+                argument=argument,
+            )
+    return names

@@ -8,32 +8,44 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import MixtureDesign, Target, design_of, mixture_curve
+from undercount.count.columns import make_frame
 from undercount.counts import ScoreCounts
-from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingPoint, metric_names
-from undercount.errors import Check, InputError, collect_warnings, named, real_number
+from undercount.curve import PARAMETRIC, CurveBounds, FloatArray, OperatingCurve, OperatingPoint
+from undercount.errors import CODES, Check, InputError, collect_warnings, named, real_number
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.chances import Chances
+from undercount.read.decisions import BestThreshold, Goal, ThresholdSearch, cost_weight
 from undercount.read.deployed import Deployment, read_deploy_prevalence
+from undercount.read.flagged_check import flagged_check
 from undercount.read.intervals.clusters import ClusterRows
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.resampled import Resamples
+from undercount.read.labelled_chance import chance_threshold
+from undercount.read.metric_name import MetricName, parse_metric, place_words
+from undercount.read.requirement import (
+    Judgement,
+    Requirement,
+    Verdict,
+    judge_requirement,
+    parse_requirement,
+    parse_requirements,
+)
+from undercount.read.reviewed import Reviewed
 from undercount.read.sensitivity import (
     AREAS,
     CHANCE,
-    ROUNDING,
     BreakEven,
     Over,
-    best_point,
     break_even,
+    metric_value,
     sweep,
 )
+from undercount.read.verdict import ClaimVerdict, judge_claim
 from undercount.shares import Shares
 
 if TYPE_CHECKING:
@@ -44,13 +56,19 @@ if TYPE_CHECKING:
 # `Evaluation.to_html` names a form, and what draws it is looked up only when it is asked for.
 FORMS = {
     "json": "undercount.show.document:as_json",
+    "document": "undercount.show.document:as_document",
     "markdown": "undercount.show.tables:as_markdown",
     "latex": "undercount.show.tables:as_latex",
-    "snippet": "undercount.show.tables:as_snippet",
+    "frame": "undercount.show.page.page:as_frame",
     "text": "undercount.show.text:as_text",
     "html": "undercount.show.page.page:write_page",
     "comparison json": "undercount.show.comparison:as_json",
     "comparison text": "undercount.show.comparison:as_text",
+    "comparison markdown": "undercount.show.comparison_tables:as_markdown",
+    "comparison latex": "undercount.show.comparison_tables:as_latex",
+    "comparison csv": "undercount.show.comparison_tables:as_csv",
+    "comparison snippet": "undercount.show.comparison_tables:as_snippet",
+    "comparison page": "undercount.show.page.comparison:write_comparison",
 }
 
 
@@ -62,11 +80,12 @@ def read_threshold(threshold: object) -> float:
     return found
 
 
-def render(form: str, *subject: Any) -> Any:
+def render(form: str, *subject: Any, **options: Any) -> Any:
     """Draw a result in a form of the table above."""
-    return pkgutil.resolve_name(FORMS[form])(*subject)
+    return pkgutil.resolve_name(FORMS[form])(*subject, **options)
 
 
+TOP_METRICS = ("precision", "recall", "lift")
 POINT_METRICS = ("recall", "precision", "f1", "specificity", "accuracy", "mcc")
 
 
@@ -78,6 +97,8 @@ class MetricRow:
     ----------
     lower_bound : float, optional
         The value if no positive were hidden, for metrics that grow with the hidden share.
+    top : float, optional
+        Instead of a threshold: so many rows of the highest scores, or such a share of them.
     certain : bool
         Whether the metric of these rows cannot be lower (precision: the labelled rows among those
         flagged are positive whatever else is); otherwise the bound has the chance of the labels.
@@ -96,10 +117,13 @@ class MetricRow:
     estimate: Estimate
     lower_bound: float | None = None
     certain: bool = False
+    top: float | None = None
 
     @property
     def label(self) -> str:
         """Name with threshold, as people say it."""
+        if self.top is not None:
+            return f"{self.metric}{place_words(None, self.top)}"
         return self.metric if self.threshold is None else f"{self.metric}@{self.threshold:g}"
 
 
@@ -115,7 +139,7 @@ class Evaluation:
         The table.
     checks : tuple of Check
         What was found about data and assumptions.
-    estimates : mapping
+    share_estimates : mapping
         What each estimator says of the share of hidden positives, if it was estimated.
     largest_share : float
         Share of hidden positives at which the ROC AUC would be 1; nothing is defined beyond.
@@ -129,14 +153,26 @@ class Evaluation:
         The whole calculation resampled, if it was asked for.
     share_model : str
         The model from whose scores the share was estimated: the sharpest on these rows.
+    claim : Requirement, optional
+        What `verdict` judges; None for a round number below the leading one. See `claiming`.
+    random_state : int, optional
+        The seed of estimators and resampling.
     naive_curve : OperatingCurve
         The curve that calls every unlabeled row negative.
+    reviewed : Reviewed, optional
+        What reviewed rows say, with and without random labels; the table is that of its headline.
     clusters : ClusterRows, optional
         The rows by cluster, if they come in clusters.
     chances : Chances, optional
         What the rows say if labels were given with known chances, which then need not be equal.
     deploy_prevalence : float, optional
         Share of positives where the classifier will work; `deployed` has the metrics there.
+    top_rows : tuple of MetricRow
+        Precision, recall and lift of so many rows of the highest scores, if they were asked for.
+    backend : str
+        The library of the frame that was read, in which `to_frame` answers; empty for arrays.
+    origin : str
+        Data and columns as a command line names them; empty if there was none.
 
     Examples
     --------
@@ -161,19 +197,27 @@ class Evaluation:
     largest_share: float
     upper_bound: float = 1.0
     interval: str = ""
-    estimates: Mapping[str, Estimate] = field(default_factory=dict)
+    share_estimates: Mapping[str, Estimate] = field(default_factory=dict)
     name: str = "score"
     recount: Callable[[list[float]], ScoreCounts] | None = field(default=None, repr=False)
     resamples: Resamples | None = field(default=None, repr=False)
     share_model: str = ""
+    claim: Requirement | None = None
+    random_state: int | None = None
     naive_curve: OperatingCurve = field(kw_only=True, repr=False)
+    reviewed: Reviewed | None = field(default=None, kw_only=True, repr=False)
     clusters: ClusterRows | None = field(default=None, kw_only=True, repr=False)
     chances: Chances | None = field(default=None, kw_only=True, repr=False)
     deploy_prevalence: float | None = field(default=None, kw_only=True)
+    backend: str = field(default="", kw_only=True, repr=False)
+    top_rows: tuple[MetricRow, ...] = field(default=(), kw_only=True)
+    origin: str = field(default="", kw_only=True)
 
     @cached_property
     def curve(self) -> OperatingCurve:
         """The recovered curve."""
+        if self.reviewed is not None:
+            return self.reviewed.curve()
         if self.chances is not None:
             return self.chances.curve()
         return mixture_curve(self.counts, self.shares)
@@ -181,7 +225,7 @@ class Evaluation:
     @cached_property
     def _every_point(self) -> OperatingCurve:
         """The recovered points at every threshold, also those outside the unit square."""
-        if self.chances is not None:
+        if self.reviewed is not None or self.chances is not None:
             return self.curve
         return mixture_curve(self.counts, self.shares, clean=False)
 
@@ -190,9 +234,98 @@ class Evaluation:
         """The worst and best curve that data and prevalence allow."""
         return bound_curve(self.counts, self.shares, confidence_level=self.confidence_level)
 
-    def at(self, threshold: float) -> tuple[MetricRow, ...]:
-        """Return the metrics at a threshold."""
-        return self.metric_rows(POINT_METRICS, threshold, self._answering(threshold))
+    @property
+    def share_given(self) -> bool:
+        """Whether the user gave the share, so that nothing here says it is right."""
+        return self.interval == "" and not self.share_estimates
+
+    @property
+    def share_limit(self) -> float:
+        """The one limit of the hidden share: the scores rule out more, at the confidence level.
+
+        The smaller of `largest_share` and `upper_bound`.
+        """
+        return float(self.shares.clip(min(self.largest_share, self.upper_bound)))
+
+    @cached_property
+    def verdict(self) -> ClaimVerdict:
+        """What may be said of the claim."""
+        return judge_claim(self)
+
+    def claiming(self, text: str) -> "Evaluation":
+        """Return the same with a claim to judge, such as "precision >= 0.6"."""
+        return replace(self, claim=parse_requirement(text, self.threshold))
+
+    def at(
+        self, threshold: float | None = None, *, top: float | None = None
+    ) -> tuple[MetricRow, ...]:
+        """Return the metrics at a threshold, or of so many rows of the highest scores.
+
+        `top` below 1 is a share of the rows. Where the last row is tied with others, the metrics
+        are means over the ways in which chance may take them.
+        """
+        if top is not None and threshold is None:
+            return self._top_rows(top)
+        if top is not None or threshold is None:
+            raise InputError(f"give either a {named('threshold')} or {named('top')}")
+        return self.metric_rows(POINT_METRICS, threshold, self.counts_at(threshold))
+
+    def _top_rows(self, top: float) -> tuple[MetricRow, ...]:
+        """Estimate the metrics of the highest rows beside the values that count labels alone."""
+        apart = self.shares.sampling == "case-control"
+        rows = []
+        for metric in TOP_METRICS:
+            estimate = self.estimate(metric, top=top)
+            naive = math.nan
+            if not apart:
+                naive = metric_value(self.counts, Shares(0.0), metric, top=top)
+            if metric == "precision" and self._certain:
+                estimate = replace(estimate, low=max(estimate.low, naive))
+            rows.append(MetricRow(metric, None, naive, estimate, top=top))
+        return tuple(rows)
+
+    @property
+    def _certain(self) -> bool:
+        """Whether labelled rows among those flagged are positive whatever else is."""
+        pure = self.shares.label_purity == 1 and self.shares.label_purity_interval is None
+        return pure and self.target == "dataset" and self.shares.sampling == "single-sample"
+
+    def standard_rows(self) -> tuple[MetricRow, ...]:
+        """Return the table of the areas and, if there is a threshold, the metrics at it."""
+        rows = self.metric_rows(AREAS, None, self.counts)
+        if self.threshold is None:
+            return rows
+        return self.metric_rows(POINT_METRICS, self.threshold, self.counts) + rows
+
+    def standard(self) -> "Evaluation":
+        """Return the evaluation with the usual table, whichever metrics were chosen for it."""
+        wanted: set[tuple[str, float | None]] = {(metric, None) for metric in AREAS}
+        if self.threshold is not None:
+            wanted |= {(metric, self.threshold) for metric in POINT_METRICS}
+        if wanted <= {(row.metric, row.threshold) for row in self.rows}:
+            return self
+        with collect_warnings():
+            return replace(self, rows=self.standard_rows())
+
+    def chosen_rows(self, metrics: Sequence[str]) -> tuple[MetricRow, ...]:
+        """Return the rows of chosen metrics, at the evaluation's threshold if none is said."""
+        rows: list[MetricRow] = []
+        for name in map(parse_metric, metrics):
+            if name.top is not None:
+                rows += [row for row in self._top_rows(name.top) if row.metric == name.metric]
+                continue
+            threshold = self.threshold if name.threshold is None else name.threshold
+            if name.metric in AREAS:
+                threshold = None
+            elif threshold is None:
+                raise InputError(
+                    f"{name.metric} needs a threshold; pass {named('threshold')}, or ask for "
+                    f"{name.metric}@0.5 say",
+                    argument="metrics",
+                )
+            counts = self.counts_at(threshold)
+            rows += self.metric_rows((name.metric,), threshold, counts)
+        return tuple(rows)
 
     def metric_rows(
         self, metrics: Sequence[str], threshold: float | None, counts: ScoreCounts
@@ -211,33 +344,156 @@ class Evaluation:
             bound = value if bounded and grows(metric, value, self.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
             if certain:
-                estimate = replace(estimate, low=max(estimate.low, value))
+                ends = {end: max(getattr(estimate, end), value) for end in ("value", "low", "high")}
+                estimate = replace(estimate, **ends)
             rows.append(MetricRow(metric, threshold, value, estimate, bound, certain))
         return tuple(rows)
 
-    def estimate(self, metric: str, threshold: float | None = None) -> Estimate:
-        """Estimate one metric with its interval."""
-        counts = self.counts if threshold is None else self._answering(threshold)
+    def estimate(
+        self,
+        metric: str,
+        threshold: float | None = None,
+        *,
+        top: float | None = None,
+        beta: float = 1.0,
+    ) -> Estimate:
+        """Estimate one metric with its interval; `beta` is the number that some metrics take."""
+        counts = self.counts_at(threshold)
         known = threshold in (None, self.threshold)  # what it would warn of is among the checks
         with collect_warnings() if known else nullcontext():
-            return self._estimate(counts, metric, threshold)
+            return self._estimate(counts, metric, threshold, top=top, beta=beta)
 
-    def _estimate(self, counts: ScoreCounts, metric: str, threshold: float | None) -> Estimate:
+    def _estimate(
+        self, counts: ScoreCounts, metric: str, threshold: float | None, **place: Any
+    ) -> Estimate:
         """Estimate one metric, the interval of an estimated share added as it was asked."""
+        if self.reviewed is not None:
+            if place.get("top") is not None:
+                raise InputError(
+                    f"reviews are read at a threshold; leave {named('top')} out", argument="top"
+                )
+            beta = place.get("beta", 1.0)
+            return self.reviewed.estimate(metric, threshold, counts=counts, beta=beta)
         if self.chances is not None:
-            return self.chances.estimate(metric, threshold)
+            return self.chances.estimate(metric, threshold, **place)
         options: dict[str, Any] = {
             "threshold": threshold,
             "target": self.target,
             "confidence_level": self.confidence_level,
             "clusters": self.clusters,
+            **place,
         }
+        if self.resamples is not None and (place.get("top") or metric in PARAMETRIC):
+            raise InputError(
+                "the highest rows and costs are not resampled; "
+                f"leave {named('prevalence_interval')} at 'calibrated'"
+            )
         if self.interval and self.resamples is None:
             return estimate_end_by_end(counts, self.shares, metric, **options)
         found = estimate_metric(counts, self.shares, metric, **options)
         if self.resamples is None:
             return found
         return self.resamples.estimate(counts, found, metric, threshold)
+
+    def __getitem__(self, metric: str) -> Estimate:
+        """Return the estimate of a metric by any of its names, as "precision" or "f1@0.7".
+
+        Without a threshold it is read at the evaluation's own. "recall@top 500" flags the 500
+        rows of the highest scores.
+        """
+        return self.estimate_named(parse_metric(metric))
+
+    def estimate_named(self, name: MetricName) -> Estimate:
+        """Return the estimate of a metric, from the table if it stands there."""
+        threshold = self.threshold if name.top is None else None
+        threshold = threshold if name.threshold is None else name.threshold
+        if name.metric in AREAS:
+            threshold = None
+        for row in self.rows:
+            if name.top is None and (row.metric, row.threshold) == (name.metric, threshold):
+                return row.estimate
+        if threshold is None and not name.placed:
+            raise InputError(
+                f"{name.metric} is read at a threshold, and this evaluation has none; ask for "
+                f"{name.metric}@0.5 say, or pass {named('threshold')} to evaluate"
+            )
+        return self.estimate(name.metric, threshold, top=name.top)
+
+    def require(self, *conditions: str) -> Verdict:
+        """Judge conditions such as "precision >= 0.7" or "recall > 50% and fpr@0.9 < 0.1".
+
+        Those that name no threshold are read at the evaluation's own.
+
+        Returns
+        -------
+        Verdict
+            True only if each condition holds on its whole interval; `outcome` is "met", "failed"
+            or "inconclusive", and printed it says why.
+        """
+        wanted = [
+            requirement
+            for condition in conditions
+            for requirement in parse_requirements(condition, self.threshold)
+        ]
+        return Verdict(tuple(self.judge(requirement) for requirement in wanted))
+
+    def judge(self, requirement: Requirement) -> Judgement:
+        """Judge one requirement by the estimate and by what the checks found."""
+        if requirement.name.model not in (None, self.name):
+            raise InputError(
+                f"{requirement.words!r} is about {requirement.name.model!r}; this is {self.name!r}"
+            )
+        with collect_warnings() as warned:
+            estimate = self.estimate_named(requirement.name)
+        checks = [check for check in self.checks if check.code != CODES["flagged"]]
+        if requirement.threshold is not None:
+            checks.append(flagged_check(self.counts, requirement.threshold))
+        outcome, why = judge_requirement(requirement, estimate, checks, warned)
+        return Judgement(self.name, requirement, outcome, estimate, why, tuple(warned))
+
+    def estimates(self) -> dict[str, Estimate]:
+        """Return the estimates of the table by their names, "precision" or "roc_auc"."""
+        return {self._key(row, "@"): row.estimate for row in (*self.rows, *self.top_rows)}
+
+    def _key(self, row: MetricRow, at: str) -> str:
+        """Name a row by its metric, and by its threshold if that is not the evaluation's."""
+        if row.top is not None:
+            return f"{row.metric}{at}top_{row.top:g}"
+        own = row.threshold in (None, self.threshold)
+        return row.metric if own else f"{row.metric}{at}{row.threshold:g}"
+
+    def metrics(self, prefix: str = "") -> dict[str, float]:
+        """Return value, ends and naive value of every metric, and the prevalence, as plain numbers.
+
+        Flat, and by names that experiment trackers take: "precision", "precision_low",
+        "precision_high", "precision_naive". What does not exist here (0/0) is left out.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import undercount as uc
+        >>> y, score = np.repeat([1, -1], [40, 80]), np.arange(120)[::-1]
+        >>> evaluation = uc.evaluate(y, score, unlabeled=-1, prevalence=0.4, metrics=["lift_auc"])
+        >>> sorted(evaluation.metrics("valid/"))[:2]
+        ['valid/lift_auc', 'valid/lift_auc_high']
+        """
+        found = {"prevalence": self.prevalence}
+        found["unlabeled_prevalence"] = self.shares.unlabeled_prevalence
+        for row in (*self.rows, *self.top_rows):
+            name, estimate = self._key(row, "_at_"), row.estimate
+            found[name], found[f"{name}_naive"] = estimate.value, row.naive
+            found[f"{name}_low"], found[f"{name}_high"] = estimate.low, estimate.high
+        return {
+            f"{prefix}{name}": float(value) for name, value in found.items() if math.isfinite(value)
+        }
+
+    def point(self, threshold: float) -> OperatingPoint:
+        """Return the recovered point at a threshold, without intervals."""
+        if self.reviewed is not None:
+            return self.reviewed.curve(counts=self.counts_at(threshold)).at(threshold)
+        if self.chances is not None:
+            return self.chances.curve(threshold).at(threshold)
+        return mixture_curve(self.counts_at(threshold), self.shares, clean=False).at(threshold)
 
     def deployed(
         self, prevalence: float | None = None, threshold: float | None = None
@@ -248,13 +504,15 @@ class Evaluation:
         naive value is the metric of these rows themselves.
         """
         prevalence = self.deploy_prevalence if prevalence is None else prevalence
-        if prevalence is None or self.chances is not None:
+        if prevalence is None or self.chances is not None or self.reviewed is not None:
             raise InputError(
-                f"deployed() needs a prevalence and random labels; pass "
-                f"{named('deploy_prevalence')} without {named('propensity')}"
+                "deployed() needs a prevalence, and rates that random labels tell; pass "
+                f"{named('deploy_prevalence')} without {named('propensity')} or "
+                f"{named('reviews')}",
+                argument="deploy_prevalence",
             )
         threshold = self.threshold if threshold is None else threshold
-        counts = self.counts if threshold is None else self._answering(threshold)
+        counts = self.counts_at(threshold)
         moved = Deployment(
             counts,
             self.shares,
@@ -284,20 +542,16 @@ class Evaluation:
 
     def _discounted(self, metric: str, threshold: float | None) -> ScoreCounts:
         """Return counts that answer at a threshold, their effective sizes those of clusters."""
-        counts = self.counts if threshold is None else self._answering(threshold)
+        counts = self.counts_at(threshold)
         if self.clusters is None:
             return counts
         design = design_of(counts, self.shares, self.shares.sampling, self.target)
         return self.clusters.discounted(counts, design, metric, threshold=threshold)
 
-    def point(self, threshold: float) -> OperatingPoint:
-        """Return the recovered point at a threshold, without intervals."""
-        if self.chances is not None:
-            return self.chances.curve(threshold).at(threshold)
-        return mixture_curve(self._answering(threshold), self.shares, clean=False).at(threshold)
-
-    def _answering(self, threshold: float) -> ScoreCounts:
-        """Return counts that can be split at the threshold, counting once more if they must."""
+    def counts_at(self, threshold: float | None) -> ScoreCounts:
+        """Return counts that can be split at a threshold, counting once more if they must."""
+        if threshold is None:
+            return self.counts
         threshold = read_threshold(threshold)
         try:
             self._every_point.at(threshold)
@@ -311,6 +565,8 @@ class Evaluation:
         self, metric: str, over: Over = "prevalence", threshold: float | None = None
     ) -> dict[str, FloatArray]:
         """Follow a metric along the prevalence, threshold, purity or labelling bias (gamma)."""
+        if over == "threshold" and self.reviewed is not None:
+            return self.reviewed.sweep(metric)
         threshold = self.threshold if threshold is None else threshold
         if self.chances is not None:
             raise InputError(
@@ -340,46 +596,131 @@ class Evaluation:
             confidence_level=self.confidence_level,
         )
 
+    def calibrated_threshold(self, chance: float = 0.5) -> float:
+        """Return the score of rows with this chance of being positive, if scores are of labels.
+
+        A model trained on found labels predicts the chance of being labelled: the label frequency
+        times that of being positive.
+
+        Notes
+        -----
+        Assumes: the scores are calibrated chances of being labelled; labels are random and pure.
+        Wrong when: the model was trained on balanced or weighted rows; scores are no probabilities.
+        """
+        return chance_threshold(self.counts, self.shares, chance)
+
     def best_threshold(
         self,
         metric: str = "f1",
         *,
-        false_positive_cost: float | None = None,
-        false_negative_cost: float | None = None,
-    ) -> OperatingPoint:
+        at_least: Mapping[str, float] | None = None,
+        cost: Mapping[str, float] | None = None,
+        over: float | None = None,
+    ) -> BestThreshold:
         """Return the point where a metric is best, or the expected cost smallest.
 
-        Best is largest, except for rates of error (fnr, fpr) and the negative likelihood ratio.
+        Parameters
+        ----------
+        metric : str
+            Best is largest, except for rates of error (fnr, fpr) and the negative likelihood ratio.
+        at_least : mapping, optional
+            Conditions on the estimates of other metrics: {"precision": 0.6}.
+        cost : mapping, optional
+            What errors cost: {"false_positive": 5, "false_negative": 100}; then `metric` is not
+            used.
+        over : float, optional
+            The threshold that `gain` compares with; by default the evaluation's own, and for costs
+            without one the cheaper of flagging no row and all.
 
         Notes
         -----
-        Assumes: the prevalence; and that the best of many thresholds is read with caution, since
-        choosing it on these rows flatters it.
+        Assumes: the prevalence. Choosing the best of many thresholds on these rows flatters it;
+        `gain` is corrected for that by drawing labels anew, the point's own metrics are not.
         Wrong when: few rows are labelled.
         """
-        names = [*metric_names(), "tpr", "fpr"]
-        if metric not in names:
-            raise InputError(f"metric must be one of {', '.join(names)}; got {metric!r}")
-        if false_positive_cost is None and false_negative_cost is None:
-            return best_point(self.counts, self.shares, metric)
-        curve = self._every_point
-        cost = (false_positive_cost or 0.0) * (1 - curve.prevalence) * curve.fpr
-        cost += (false_negative_cost or 0.0) * curve.prevalence * curve.fnr
-        # Impure labels may put recall above 1 by chance: no such point exists.
-        cost[(curve.fpr < -ROUNDING) | (curve.tpr > 1 + ROUNDING)] = np.inf
-        return curve.at(float(curve.threshold[int(np.argmin(cost))]))
+        if self.reviewed is not None and self.reviewed.labels == "any":
+            raise InputError(
+                "the best threshold is searched by random labels, which this evaluation does not "
+                f"suppose; pass {named('labels', repr('random'))}, or sweep over thresholds"
+            )
+        search = ThresholdSearch(self.counts, self.shares, self.target, self.confidence_level)
+        over = self.threshold if over is None else over
+        return search.best(Goal.of(metric, at_least, cost), over)
+
+    def cost(
+        self,
+        threshold: float | None = None,
+        *,
+        false_positive: float,
+        false_negative: float,
+        top: float | None = None,
+    ) -> Estimate:
+        """Estimate what errors cost a row, at a threshold or if the highest rows are flagged."""
+        errors = {"false_positive": false_positive, "false_negative": false_negative}
+        weight, scale = cost_weight(errors)
+        found = self.estimate("expected_cost", self._place(threshold, top), top=top, beta=weight)
+        return replace(
+            found,
+            value=scale * found.value,
+            low=scale * found.low,
+            high=scale * found.high,
+            standard_error=scale * found.standard_error,
+        )
+
+    def net_benefit(
+        self, chance: float, threshold: float | None = None, *, top: float | None = None
+    ) -> Estimate:
+        """Estimate the net benefit of flagging: true positives a row, less what false ones cost.
+
+        Parameters
+        ----------
+        chance : float
+            At this chance of being positive a row is just worth flagging, so that a false positive
+            costs chance/(1 - chance) of a true one (Vickers and Elkin 2006).
+        """
+        if not 0 < chance < 1:
+            raise InputError(f"chance must be in (0, 1); got {chance}")
+        exchange = chance / (1 - chance)
+        return self.estimate("net_benefit", self._place(threshold, top), top=top, beta=exchange)
+
+    def _place(self, threshold: float | None, top: float | None) -> float | None:
+        if top is not None:
+            return None
+        found = self.threshold if threshold is None else threshold
+        if found is None:
+            raise InputError(
+                f"give a {named('threshold')} or {named('top')}; this evaluation has none"
+            )
+        return found
 
     def table(self) -> dict[str, list[Any]]:
         """Return the table as columns, ready for any data frame's constructor."""
+        rows = (*self.rows, *self.top_rows)
         return {
-            "metric": [row.label for row in self.rows],
-            "naive": [row.naive for row in self.rows],
-            "estimate": [row.estimate.value for row in self.rows],
-            "low": [row.estimate.low for row in self.rows],
-            "high": [row.estimate.high for row in self.rows],
-            "needs": [", ".join(row.estimate.needs) for row in self.rows],
-            "lower_bound": [row.lower_bound for row in self.rows],
+            "metric": [row.label for row in rows],
+            "naive": [row.naive for row in rows],
+            "estimate": [row.estimate.value for row in rows],
+            "low": [row.estimate.low for row in rows],
+            "high": [row.estimate.high for row in rows],
+            "needs": [", ".join(row.estimate.needs) for row in rows],
+            "lower_bound": [row.lower_bound for row in rows],
         }
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the table as a frame: pandas, polars or pyarrow.
+
+        By default of the library whose frame was evaluated; for arrays, the first installed.
+        """
+        columns = self.table()
+        columns["lower_bound"] = [
+            math.nan if bound is None else bound for bound in columns["lower_bound"]
+        ]
+        return make_frame(columns, backend or self.backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every fact as plain values, those of `to_json`."""
+        document: dict[str, Any] = render("document", [self])
+        return document
 
     @property
     def prevalence(self) -> float:
@@ -398,14 +739,27 @@ class Evaluation:
         """Write the table as LaTeX."""
         return str(render("latex", self))
 
-    def to_html(self, path: "str | Path") -> None:
-        """Write the live report, whole or not at all."""
+    def to_html(
+        self, path: "str | Path", *, title: str = "", data: str = "", date: str | None = None
+    ) -> None:
+        """Write the live report, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        title, data : str
+            What the report is called, and the rows; by default the name of the score, and nothing.
+        date : str, optional
+            The date on top, such as "2026-01-31"; by default that of SOURCE_DATE_EPOCH, which
+            makes the same bytes on any day, or else today's.
+        """
         if self.chances is not None:
             raise InputError(
                 "the live report moves the prevalence of random labels, which labelling chances "
                 "fix; print the evaluation, or write it as JSON or Markdown"
             )
-        render("html", [self], path)
+        render("html", [self], path, title=title, data=data, date=date)
 
     def __str__(self) -> str:
         return str(render("text", self))
@@ -414,7 +768,7 @@ class Evaluation:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return str(render("snippet", self))
+        return str(render("frame", [self]))
 
 
 def grows(metric: str, naive: float, shares: Shares) -> bool:

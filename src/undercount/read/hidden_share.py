@@ -37,6 +37,7 @@ from undercount.read.intervals.resampled import (
     resample_calculation,
     share_interval,
 )
+from undercount.read.reviewed import Reviewed
 from undercount.read.sensitivity import AREAS
 from undercount.shares import Sampling, Shares, read_shares, refuse_other_purity
 
@@ -155,6 +156,31 @@ confidence_level, random_state, prevalence_interval, n_resamples, progress
     return found
 
 
+def refuse_shares(given: Mapping[str, Any]) -> None:
+    """Refuse shares beside reviews, which tell them, and impure labels, which they do not."""
+    for name in ("prevalence", "unlabeled_prevalence", "label_frequency", "prevalence_interval"):
+        if given.get(name) is not None:
+            raise InputError(
+                f"{named('reviews')} tell how many positives are hidden; leave {named(name)} out",
+                argument=name,
+            )
+    if given.get("label_purity", 1.0) != 1:
+        raise InputError(
+            f"{named('reviews')} of unlabeled rows cannot tell which labels are wrong; leave "
+            f"{named('label_purity')} out",
+            argument="label_purity",
+        )
+
+
+def reviewed_share(models: Models, reviewed: Reviewed) -> HiddenShare:
+    """Take the share of hidden positives from reviewed rows; limits rest on random labels."""
+    limits, shares = ShareLimits.of(models, reviewed.confidence_level), reviewed.shares()
+    largest, bound = limits.shown(1.0)
+    share = shares.unlabeled_prevalence
+    source = f"{reviewed.n_answered:,} {'audited' if reviewed.audited else 'reviewed'} rows"
+    return HiddenShare(shares, source, max(largest, share), max(bound, share))
+
+
 def _check_request(kind: str | None, estimator: Any) -> None:
     if kind is not None:
         check_choice("prevalence_interval", kind, KINDS)
@@ -209,6 +235,10 @@ def _as_given(
 ) -> HiddenShare:
     """Keep a share that was given, an estimate's interval at the level asked for."""
     source, own = f"{shares.given} given", ""
+    if hasattr(given, "fit"):
+        source = f"estimated by {type(given).__name__}"
+    elif isinstance(given, Estimate):
+        source = f"{shares.given} estimated elsewhere"
     if shares.given == "unlabeled_prevalence":
         own = _own(given, shares)
     shares = _at_level(shares, given, confidence_level)

@@ -1,20 +1,22 @@
-"""A requirement such as "precision@0.7 >= 0.8", and whether an evaluation meets it."""
+"""Requirements such as "precision@0.7 >= 0.8 and fpr < 2%", and what is found of them."""
 
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from undercount.curve import metric_names
 from undercount.errors import CODES, Check, InputError, LibraryWarning, MisfitWarning
 from undercount.estimate import Estimate
-from undercount.read.sensitivity import AREAS, check_goal
+from undercount.metric_facts import FACTS
+from undercount.read.metric_name import MetricName, parse_metric, read_number
+from undercount.read.sensitivity import check_goal
 
-Verdict: TypeAlias = Literal["met", "failed", "inconclusive"]
-PATTERN = re.compile(
-    r"\s*(?P<metric>[a-z_0-9]+)\s*(@\s*(?P<threshold>[^<>=\s]+))?\s*(?P<sign>>=|<=)\s*(?P<value>\S+)\s*"
-)
+Outcome: TypeAlias = Literal["met", "failed", "inconclusive"]
+PATTERN = re.compile(r"(?P<metric>[^<>=≤≥]+)(?P<sign>>=|<=|>|<|≥|≤)\s*(?P<value>[^<>=≤≥]+)")
+SIGNS = {"≥": ">=", "≤": "<="}
+# Conditions stand side by side; a comma inside a number, as in 5,000 rows, parts nothing.
+BETWEEN = re.compile(r"\s+and\s+|;|&&?|,(?=\s*[^\W\d])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -24,22 +26,38 @@ class Requirement:
     Examples
     --------
     >>> from undercount.read.requirement import parse_requirement
-    >>> parse_requirement("precision@0.7 >= 0.8")
-    Requirement(metric='precision', threshold=0.7, at_least=True, value=0.8)
+    >>> requirement = parse_requirement("Precision@0.7 > 45%")
+    >>> requirement.metric, requirement.threshold, requirement.value
+    ('precision', 0.7, 0.45)
+    >>> requirement.words
+    'precision@0.7 > 0.45'
     """
 
-    metric: str
-    threshold: float | None
-    at_least: bool
+    name: MetricName
+    sign: str
     value: float
+
+    @property
+    def metric(self) -> str:
+        """The metric's name in the library."""
+        return self.name.metric
+
+    @property
+    def threshold(self) -> float | None:
+        """Where it is read; None for areas and for the highest rows."""
+        return self.name.threshold
+
+    @property
+    def at_least(self) -> bool:
+        """Whether large values are wanted."""
+        return self.sign.startswith(">")
 
     @property
     def words(self) -> str:
         """The requirement as people write it."""
-        at = "" if self.threshold is None else f"@{self.threshold:g}"
-        return f"{self.metric}{at} {'>=' if self.at_least else '<='} {self.value:g}"
+        return f"{self.name} {self.sign} {self.value:g}"
 
-    def verdict(self, estimate: Estimate) -> Verdict:
+    def verdict(self, estimate: Estimate) -> Outcome:
         """Say whether the whole interval lies on the right side, the wrong side, or both."""
         if math.isnan(estimate.value):
             return "inconclusive"
@@ -47,9 +65,76 @@ class Requirement:
         if not self.at_least:
             low, high = -high, -low
         bound = self.value if self.at_least else -self.value
-        if low >= bound:
+        strict = "=" not in self.sign
+        if low > bound or (low == bound and not strict):
             return "met"
-        return "failed" if high < bound else "inconclusive"
+        return "failed" if high < bound or (high == bound and strict) else "inconclusive"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Hold what was found of one requirement: whether it is met, by which estimate, and why.
+
+    Examples
+    --------
+    >>> from undercount import Estimate
+    >>> from undercount.read.requirement import Judgement, parse_requirement
+    >>> wanted = parse_requirement("roc_auc >= 0.9")
+    >>> print(Judgement("p", wanted, "met", Estimate(0.95, 0.93, 0.97)))
+    met: p: roc_auc >= 0.9; estimated 0.950 (0.930 – 0.970)
+    """
+
+    subject: str
+    requirement: Requirement
+    outcome: Outcome
+    estimate: Estimate
+    why: str = ""
+    warned: tuple[LibraryWarning, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What was asked of what, what was found, and why it is open."""
+        found = self.estimate
+        span = f"estimated {found.value:.3f} ({found.low:.3f} – {found.high:.3f})"
+        if math.isnan(found.value):
+            span = "no estimate"
+        why = f"; because {self.why}" if self.why else ""
+        return f"{self.subject}: {self.requirement.words}; {span}{why}"
+
+    def __str__(self) -> str:
+        return f"{self.outcome}: {self.words}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Hold what was found of every requirement; true only if all of them are met.
+
+    Examples
+    --------
+    >>> from undercount import Estimate
+    >>> from undercount.read.requirement import Judgement, Verdict, parse_requirement
+    >>> wanted = parse_requirement("roc_auc >= 0.9")
+    >>> verdict = Verdict((Judgement("p", wanted, "failed", Estimate(0.8, 0.75, 0.85)),))
+    >>> verdict.outcome, bool(verdict)
+    ('failed', False)
+    """
+
+    judgements: tuple[Judgement, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst of all: failing outweighs being inconclusive."""
+        found = {each.outcome for each in self.judgements}
+        return "failed" if "failed" in found else "inconclusive" if found - {"met"} else "met"
+
+    def __bool__(self) -> bool:
+        return self.outcome == "met"
+
+    def __add__(self, other: "Verdict") -> "Verdict":
+        return Verdict((*self.judgements, *other.judgements))
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.judgements))
 
 
 def judge_requirement(
@@ -57,8 +142,8 @@ def judge_requirement(
     estimate: Estimate,
     checks: Sequence[Check] = (),
     warned: Sequence[LibraryWarning] = (),
-) -> tuple[Verdict, str]:
-    """Return the verdict, and why if it is inconclusive.
+) -> tuple[Outcome, str]:
+    """Return what is found, and why if it is inconclusive.
 
     Numbers that do not fit the data, or that come from scores which give the label away, meet no
     requirement, whatever their interval; one that fails nevertheless still fails.
@@ -91,8 +176,20 @@ def _explains_absence(check: Check, estimate: Estimate) -> bool:
     return math.isnan(estimate.value) and (check.code, check.level) == (CODES["flagged"], "warn")
 
 
-def parse_requirement(text: str) -> Requirement:
-    """Read a requirement as people write it.
+def parse_requirements(text: str, threshold: float | None = None) -> list[Requirement]:
+    """Read conditions joined by "and" or commas; `threshold` serves those that name none.
+
+    Examples
+    --------
+    >>> from undercount.read.requirement import parse_requirements
+    >>> [found.words for found in parse_requirements("auc > .9, new.recall@top 5,000 >= 45%")]
+    ['roc_auc > 0.9', 'new.recall@top 5,000 >= 0.45']
+    """
+    return [parse_requirement(part, threshold) for part in BETWEEN.split(text)]
+
+
+def parse_requirement(text: str, threshold: float | None = None) -> Requirement:
+    """Read one condition as people write it.
 
     Examples
     --------
@@ -100,28 +197,18 @@ def parse_requirement(text: str) -> Requirement:
     >>> parse_requirement("roc_auc>=0.9").threshold is None
     True
     """
-    match = PATTERN.fullmatch(text)
+    match = PATTERN.fullmatch(text.strip())
     if match is None:
         raise InputError(
-            f"a requirement reads like 'precision@0.7 >= 0.8' or 'roc_auc >= 0.9'; got {text!r}"
+            "a requirement reads like 'precision@0.7 >= 0.8', 'roc_auc > 90%' or "
+            f"'recall >= 0.5 and fpr < 0.1'; got {text!r}"
         )
-    metric = match["metric"]
-    if metric not in (*AREAS, *metric_names()):
-        raise InputError(
-            f"a requirement's metric must be one of {', '.join((*AREAS, *metric_names()))}; "
-            f"got {metric!r}"
-        )
-    threshold = None if match["threshold"] is None else _number(match["threshold"], text)
-    if (threshold is None) != (metric in AREAS):
-        hint = "takes no threshold" if metric in AREAS else f"needs a threshold, {metric}@0.5 say"
-        raise InputError(f"{metric} {hint}; got {text!r}")
-    value = _number(match["value"], text)
-    check_goal(metric, value)
-    return Requirement(metric, threshold, match["sign"] == ">=", value)
-
-
-def _number(part: str, text: str) -> float:
-    try:
-        return float(part)
-    except ValueError:
-        raise InputError(f"{part!r} is not a number in the requirement {text!r}") from None
+    name = parse_metric(match["metric"])
+    if not name.placed and threshold is not None:
+        name = replace(name, threshold=threshold)
+    if not name.placed:
+        raise InputError(f"{name.metric} needs a threshold, {name.metric}@0.5 say; got {text!r}")
+    value = read_number(match["value"], text)
+    if FACTS[name.metric].bounded or not match["value"].strip().endswith("%"):
+        check_goal(name.metric, value)
+    return Requirement(name, SIGNS.get(match["sign"], match["sign"]), value)

@@ -1,14 +1,32 @@
 """Scorers for scikit-learn's model selection on positive and unlabeled rows."""
 
-from typing import Any
+import math
+from typing import Any, Literal, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn import metrics
 
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, MisfitWarning, SmallSampleWarning, collect_warnings
+from undercount.errors import (
+    InputError,
+    MisfitWarning,
+    SmallSampleWarning,
+    collect_warnings,
+    warn,
+)
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.estimate import estimate_metric
+from undercount.read.labelled_chance import EVEN, warn_words
 from undercount.shares import Shares, read_shares
+
+Response: TypeAlias = Literal["decision_function", "predict_proba", "predict"]
+ResponseMethod: TypeAlias = Response | tuple[Response, ...] | list[Response]
+USUAL_RESPONSE = ("decision_function", "predict_proba")
+# Fewer rows of a kind say nothing of their order; runs this many standard errors too few do.
+FEWEST_RUNS, RARE_ORDER = 10, -5.0
+# A larger share of neighbours among the unlabeled rows of a fold is no random choice.
+NEIGHBOURS = 0.6
 
 # Metrics whose order of models is the same without knowing the prevalence: areas in a fixed order,
 # and what needs none. With impure labels recall moves with the prevalence too, and areas are left.
@@ -26,7 +44,8 @@ def make_scorer(
     threshold: float | None = None,
     beta: float = 1.0,
     max_fpr: float | None = None,
-    unlabeled: float = -1,
+    unlabeled: float | None = None,
+    response_method: ResponseMethod | None = None,
     prevalence: Any = None,
     unlabeled_prevalence: Any = None,
     label_frequency: Any = None,
@@ -35,9 +54,9 @@ def make_scorer(
 ) -> Any:
     """Make a scorer for `cross_val_score`, `GridSearchCV` and the like.
 
-    `y` uses -1 for unlabeled rows (missing values do not survive scikit-learn's splitters);
-    stratified splitters then keep the labelled share in every fold. The model's
-    `decision_function` is used, or else its `predict_proba`; for losses always `predict_proba`.
+    In `y` 1 is positive and -1 unlabeled (missing values do not survive scikit-learn's splitters),
+    and 0 then is a verified negative; where no row is -1, 0 means unlabeled. Stratified splitters
+    keep the labelled share in every fold; let them shuffle, ``StratifiedKFold(5, shuffle=True)``.
 
     Larger is better, as scikit-learn wants it: losses, "fpr", "fnr" and
     "negative_likelihood_ratio" come with the sign turned, like its "neg_log_loss".
@@ -48,13 +67,20 @@ def make_scorer(
         A metric; "roc_auc", "lift_auc", "recall", "lift" and "lee_liu" rank models without a
         prevalence ("roc_auc" is then that of labelled against unlabeled rows).
     threshold : float, optional
-        For metrics at a threshold, on the scale of the scores.
+        For metrics at a threshold, on the scale of the scores. A model trained on found labels
+        predicts the chance of being labelled: one half of being positive is the label frequency
+        times one half (`Evaluation.calibrated_threshold`); a warning says so.
     beta : float
         Weight of recall in "f_beta".
     max_fpr : float, optional
         End of the range of "partial_roc_auc", which needs it.
-    unlabeled : number
-        Value in `y` that means unlabeled.
+    unlabeled : number, optional
+        Value in `y` that means unlabeled, if not as said above.
+    response_method : str or tuple of str, optional
+        What of the model is scored: "decision_function", "predict_proba" or "predict", or the
+        first of several that it has. By default decision_function, or else predict_proba; for
+        losses predict_proba. "predict" needs no threshold, and is what
+        `TunedThresholdClassifierCV` wants.
     prevalence, unlabeled_prevalence, label_frequency, label_purity, sampling
         As in `evaluate`. A share among all rows holds in every stratified fold alike.
 
@@ -83,11 +109,13 @@ def make_scorer(
         "label_frequency": label_frequency,
     }
     known = any(value is not None for value in shares.values())
+    if response_method == "predict" and threshold is None:
+        threshold = 0.5  # between the classes 1 and 0 or -1
     _check(name, threshold, max_fpr, known=known, pure=label_purity == 1)
-    probability = FACTS[name].family == "loss"
+    usual = "predict_proba" if FACTS[name].family == "loss" else USUAL_RESPONSE
     return metrics.make_scorer(
         score_rows,
-        response_method="predict_proba" if probability else ("decision_function", "predict_proba"),
+        response_method=response_method or usual,
         greater_is_better=FACTS[name].higher_is_better,
         metric=name,
         threshold=threshold,
@@ -124,7 +152,7 @@ def score_rows(
     threshold: float | None = None,
     beta: float = 1.0,
     max_fpr: float | None = None,
-    unlabeled: float = -1,
+    unlabeled: float | None = None,
     sample_weight: Any = None,
     **shares: Any,
 ) -> float:
@@ -132,6 +160,10 @@ def score_rows(
     # Losses need every score; impure labels too, whose unlabeled rows all take part in
     # average precision and in where a partial area ends.
     impure = shares.get("label_purity", 1.0) != 1
+    labels = np.asarray(y_true)
+    unlabeled = _unlabeled_value(labels) if unlabeled is None else unlabeled
+    _refuse_lone_fold(labels)
+    warn_of_order(y_true, labels == 1)
     counts = ScoreCounts.from_rows(
         y_true,
         y_score,
@@ -141,6 +173,10 @@ def score_rows(
         knots=[] if threshold is None else [threshold],
     )
     known = read_shares(counts, **shares)
+    if threshold == EVEN:
+        words = warn_words(np.asarray(y_score, dtype=float), counts, known)
+        if words:
+            warn(MisfitWarning(words, code="labelled-chance", metric=metric), stacklevel=3)
     if known is None:
         known = Shares(0.0, shares["label_purity"], shares["sampling"])
     # A fold is small; the whole evaluation will say what matters.
@@ -148,6 +184,54 @@ def score_rows(
         return estimate_metric(
             counts, known, metric, threshold=threshold, beta=beta, max_fpr=max_fpr
         ).value
+
+
+def _unlabeled_value(labels: NDArray[Any]) -> float:
+    """Return what means unlabeled: -1 if it occurs, else 0, which could mean nothing else here."""
+    return -1.0 if (labels == -1).any() else 0.0
+
+
+def _refuse_lone_fold(labels: NDArray[Any]) -> None:
+    """Say what to do about folds without a labelled or without another row."""
+    if (labels == 1).any() and not (labels == 1).all():
+        return
+    kind = "no row but labelled positives" if (labels == 1).any() else "no labelled positive row"
+    raise InputError(
+        f"a fold holds {kind}; let the splitter keep their share in every fold, "
+        "cv=StratifiedKFold(5, shuffle=True)"
+    )
+
+
+def warn_of_order(y: Any, labelled: NDArray[np.bool_]) -> None:
+    """Warn if rows stand in an order that goes with their labels, and folds may be its blocks.
+
+    Labelled and other rows alternate in far fewer runs than chance explains (Wald and Wolfowitz
+    1940): rows are sorted by label, by time, by a score. Folds without shuffle are then blocks of
+    it, with different shares of hidden positives. Where an index shows that unlabeled rows of one
+    fold are no neighbours, the splitter has shuffled.
+    """
+    n, some = len(labelled), int(labelled.sum())
+    index = getattr(y, "index", None)
+    if min(some, n - some) < FEWEST_RUNS:
+        return
+    if index is not None and getattr(index, "dtype", None) is not None and index.dtype.kind in "iu":
+        places = np.sort(np.asarray(index)[~labelled])
+        if np.mean(np.diff(places) == 1) < NEIGHBOURS:
+            return
+    runs = 1 + int(np.count_nonzero(labelled[1:] != labelled[:-1]))
+    product = 2.0 * some * (n - some)
+    spread = math.sqrt(product * (product - n) / (n * n * (n - 1)))
+    if (runs - 1 - product / n) / spread < RARE_ORDER:
+        warn(
+            MisfitWarning(
+                "the rows stand in an order that goes with their labels; folds of a splitter that "
+                "does not shuffle, as StratifiedKFold by default, are blocks of that order with "
+                "different shares of hidden positives. Use StratifiedKFold(5, shuffle=True), or "
+                "shuffle the rows once",
+                code="sorted-rows",
+            ),
+            stacklevel=4,
+        )
 
 
 roc_auc = make_scorer("roc_auc")

@@ -9,9 +9,10 @@ from scipy.optimize import brentq
 
 from undercount.assume.mixture import LABELLED, Target, design_of, mixture_curve
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, OperatingPoint, metric_names
+from undercount.curve import PARAMETRIC, FloatArray, OperatingPoint, metric_names
 from undercount.errors import InputError, UndefinedMetricWarning, collect_warnings
 from undercount.metric_facts import FACTS
+from undercount.read.intervals.heads import HeadCounts, top_heads
 from undercount.read.intervals.labelling_bias import BIASED_AREAS, bias_ends, largest_bias
 from undercount.shares import Shares
 
@@ -24,14 +25,29 @@ CHANCE = 0.5  # the ROC AUC of no information
 
 
 def metric_value(
-    counts: ScoreCounts, shares: Shares, metric: str, threshold: float | None = None
+    counts: ScoreCounts,
+    shares: Shares,
+    metric: str,
+    threshold: float | None = None,
+    *,
+    top: float | None = None,
+    beta: float = 1.0,
 ) -> float:
-    """Read one metric of the recovered curve, without interval."""
+    """Read one metric of the recovered curve, without interval; `top` and `beta` as elsewhere."""
+    if top is not None or metric in PARAMETRIC:
+        design = design_of(counts, shares, shares.sampling, "dataset")
+        heads = (
+            HeadCounts.at(counts, design, math.nan if threshold is None else threshold)
+            if top is None
+            else top_heads(counts, design, top)
+        )
+        return float(heads.point().metric(metric, beta))
     curve = mixture_curve(counts, shares, clean=False)
     if metric in AREAS:
         return float(getattr(curve, metric))
-    if metric not in metric_names():
-        known = ", ".join([*AREAS, *metric_names()])
+    points = (*metric_names(), "tpr", "fpr")
+    if metric not in points:
+        known = ", ".join([*AREAS, *points])
         raise InputError(f"metric must be one of {known}; got {metric!r}")
     if threshold is None:
         raise InputError(f"{metric} is a metric at a threshold; pass threshold=")
@@ -291,18 +307,3 @@ def _searched_share(
         return 0.0
     # NaN at an end: the metric does not exist at this threshold.
     return float(brentq(excess, 0.0, top)) if low < 0 <= high else math.nan
-
-
-def best_point(counts: ScoreCounts, shares: Shares, metric: str) -> OperatingPoint:
-    """Return the recovered point at which a threshold metric is best.
-
-    Best is largest, but smallest for error rates and the negative likelihood ratio.
-    """
-    curve = mixture_curve(counts, shares, clean=False)
-    values = np.array(getattr(curve, metric), dtype=float)
-    if not FACTS[metric].higher_is_better:
-        values = -values
-    inside = (curve.fpr >= -ROUNDING) & (curve.tpr <= 1 + ROUNDING)
-    values[~inside | np.isnan(values)] = -np.inf
-    values[0] = -np.inf  # above all scores nothing is predicted positive
-    return curve.at(float(curve.threshold[int(np.argmax(values))]))

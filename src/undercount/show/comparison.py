@@ -1,118 +1,329 @@
-"""A comparison as plain text, and as JSON."""
+"""A comparison in words: which model is better, the leaderboards, the differences; and as JSON."""
 
 import math
 import textwrap
+from collections.abc import Sequence
+from typing import Any
 
+from undercount.count.arrays import amount
+from undercount.curve import ROUNDING
 from undercount.read.compare import Comparison
 from undercount.read.differences import Difference
 from undercount.read.evaluation import Evaluation
+from undercount.read.leaderboard import Standing, tied_at_the_top
 from undercount.show.document import as_document, plain, write_document
-from undercount.show.text import hidden_words, line, metric_title, percent, value_words
+from undercount.show.spoken import metric_title, number, percent
+from undercount.show.text import hidden_words, value_words
 
 WIDTH = 100
-# Of a metric's name, of one model's numbers, of a difference, of chance and p-value.
-TITLE, CELL, SPAN, CHANCE = 20, 26, 28, 22
-# No name takes more of a line than this; longer ones stand in a list of their own.
-LONGEST_NAME = CELL - 2
+# Columns of words are no wider than this; names are wrapped down to this.
+LONGEST_NAME, SHORTEST_NAME = 30, 12
 SMALLEST_P = 0.0001
+PAIR = 2
 QUESTIONS = {
-    "population": "which model is better where these rows come from, so on other rows too "
-    "(question: population; rows asks about these rows alone)",
-    "rows": "which model is better on these very rows, where only the choice of labelled "
-    "positives is chance; other rows may differ (question: rows; population asks about them too)",
+    "population": "where these rows come from (question: population; rows asks about these alone)",
+    "rows": "on these very rows, where only the choice of labelled positives is chance "
+    "(question: rows; population asks about others too)",
 }
 
 
-def as_text(comparison: Comparison) -> str:
-    """Write each model's numbers, then the paired differences."""
-    lines = [*_models(comparison), *_thresholds(comparison), "", *_question(comparison)]
-    pairs = list(dict.fromkeys((d.one, d.other) for d in comparison.differences))
-    for one, other in pairs:
-        lines += ["", *_wrapped(f"{one} minus {other}")]
-        level = f"{100 * _first(comparison).confidence_level:g} %"
-        lines.append(
-            f" {'':<{TITLE}}{f'difference ({level})':<{SPAN}}{'chance of being better':<{CHANCE}} "
-            "the order holds"
+def as_text(comparison: Comparison, width: int = WIDTH) -> str:
+    """Write what is better, then the tables, in lines of at most a width."""
+    blocks = [
+        _filled("", verdict_words(comparison), width),
+        _facts(comparison, width),
+        _table(leaderboard_table(comparison), leaderboard_title(comparison), width),
+        _flagged(comparison, width),
+        _same_work(comparison, width),
+        *_filled_notes(workload_notes(comparison), width),
+    ]
+    if len(comparison.evaluations) == PAIR:
+        blocks.append(_pair(comparison, width))
+    else:
+        blocks.append(
+            _filled(
+                "", "--csv and --json have the differences of every pair (to_csv, to_json)", width
+            )
         )
-        lines += [
-            f" {difference_words(found)}"
-            for found in comparison.differences
-            if (found.one, found.other) == (one, other)
-        ]
-    adjusted = ", adjusted for the number of pairs (Holm)" if len(pairs) > 1 else ""
-    lines += ["", f" p: two-sided{adjusted}"]
-    return "\n".join(lines)
+    return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
 def _first(comparison: Comparison) -> Evaluation:
     return next(iter(comparison.evaluations.values()))
 
 
-def _models(comparison: Comparison) -> list[str]:
-    """Write the models' own numbers, as many beside each other as a line takes."""
-    first, evaluations = _first(comparison), list(comparison.evaluations.values())
+def level_words(comparison: Comparison) -> str:
+    """Write the confidence level."""
+    return f"{100 * comparison.confidence_level:g} %"
+
+
+def verdict_words(comparison: Comparison) -> str:
+    """Say which model is better, in what, by how much, for which question, at which prevalence."""
+    found = comparison.leaderboard()
+    top, title = tied_at_the_top(found), metric_title(comparison.by)
+    best, question = found[0], QUESTIONS[comparison.question]
+    behind = [s.behind for s in found[1:] if s.behind is not None]
+    if not behind or any(math.isnan(d.difference.value) for d in behind[:1]):
+        return (
+            f"Which model is better in {title} cannot be said: it does not exist for some of them."
+        )
+    gap = behind[0]
+    by = f"{title} {gap_words(gap)}, {level_words(comparison)}"
+    if len(top) == 1:
+        rest = "" if len(found) == PAIR else ", the next"
+        words = (
+            f"{best.name} is better than {gap.other}{rest}: by {by}, p {p_words(gap)}, {question}."
+        )
+        return f"{words} {order_words(gap)}"
+    if len(found) == PAIR:
+        return (
+            f"{best.name} and {gap.other} cannot be told apart: {best.name} is ahead by {by}, "
+            f"p {p_words(gap)}, {question}. {order_words(gap)}"
+        )
+    names = f"{', '.join(top[:-1])} and {top[-1]}"
+    worse = [standing.name for standing in found if standing.name not in top]
+    tail = (
+        f" {_listed(worse)} {'is' if len(worse) == 1 else 'are'} worse than some of them."
+        if worse
+        else ""
+    )
+    return (
+        f"{names} cannot be told apart at the top: {best.name} is ahead of {gap.other} by {by}, "
+        f"p {p_words(gap)}, {question}.{tail} {order_words(gap)}"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def order_words(found: Difference) -> str:
+    """Say whether the order of two models depends on the prevalence."""
+    if not found.depends_on_prevalence:
+        return "The order is the same whatever the prevalence."
+    if math.isnan(found.crossover):
+        return "The order is the same at every prevalence that the scores allow."
+    return (
+        f"The order depends on the prevalence: it turns at {percent(found.crossover)} hidden "
+        "positives among the unlabeled rows."
+    )
+
+
+def gap_words(found: Difference) -> str:
+    """Write a difference with its interval."""
+    gap = found.difference
+    if math.isnan(gap.value):
+        return "– (does not exist here)"
+    if math.isnan(gap.standard_error):
+        return f"{gap.value:+.3f} (no interval)"
+    return f"{gap.value:+.3f} ({gap.low:+.3f} – {gap.high:+.3f})"
+
+
+def p_words(found: Difference) -> str:
+    """Write the adjusted p-value, with no more digits than the tail deserves."""
+    value = found.adjusted_p_value
+    if math.isnan(value):
+        return "–"
+    return f"< {SMALLEST_P:g}" if value < SMALLEST_P else f"{value:.2g}"
+
+
+# ---- tables: a list of columns' names, then rows of words ----
+Table = tuple[list[str], list[list[str]]]
+
+
+def leaderboard_title(comparison: Comparison) -> str:
+    """Name the first table."""
+    places = f"ranks in brackets are possible at {level_words(comparison)}"
+    adjusted = "" if len(comparison.evaluations) == PAIR else ", p adjusted for all pairs (Holm)"
+    return f"By {metric_title(comparison.by)}; {places}{adjusted}"
+
+
+def leaderboard_table(comparison: Comparison) -> Table:
+    """Return the models in order with their value, what they lack to the best, and its p-value."""
+    head = ["rank", "model", metric_title(comparison.by), "less than the best", "p"]
+    rows = []
+    for standing in comparison.leaderboard():
+        estimate = comparison.estimates_of(standing.name)[comparison.by]
+        rows.append([standing.rank_words, standing.name, value_words(estimate), *_behind(standing)])
+    return head, rows
+
+
+def _behind(standing: Standing, scale: float | None = None) -> list[str]:
+    """Write what a model lacks to the best; in rows, if so many are flagged."""
+    if standing.behind is None:
+        return ["best", ""]
+    gap = standing.behind.difference
+    if scale is None or math.isnan(gap.value):
+        return [gap_words(standing.behind).replace("+", ""), p_words(standing.behind)]
+    low, high = scale * gap.low, scale * gap.high
+    return [f"{scale * gap.value:,.0f} ({low:,.0f} – {high:,.0f})", p_words(standing.behind)]
+
+
+def threshold_table(comparison: Comparison) -> Table:
+    """Return what each model flags at its own threshold, and how good that is."""
+    head = ["model", "threshold", "flagged", "precision", "recall", "F1"]
+    rows = []
+    for name, evaluation in comparison.evaluations.items():
+        if evaluation.threshold is None:
+            return head, []
+        counts, found = evaluation.counts, comparison.estimates_of(name)
+        at = counts.score >= evaluation.threshold
+        of_target = [counts.unlabeled]
+        if evaluation.shares.sampling == "single-sample":
+            of_target += [counts.positive, counts.negative]
+        flagged = amount(sum(float(cells[at].sum()) for cells in of_target))
+        values = [number(found[metric].value) for metric in ("precision", "recall", "f1")]
+        rows.append([name, f"{evaluation.threshold:g}", flagged, *values])
+    return head, rows
+
+
+def workload_title(comparison: Comparison) -> str:
+    """Name the table of equal work."""
+    work = comparison.workload
+    if work is None:
+        return ""
+    why = "" if work.chosen else ", as many as are labelled positive"
+    return f"If each model flags the same number of rows, its {amount(work.size)} highest{why}"
+
+
+def workload_table(comparison: Comparison) -> Table:
+    """Return what each model finds among as many flagged rows."""
+    work = comparison.workload
+    head = ["rank", "model", "real", "precision", "recall", "real ones less than the best", "p"]
+    rows: list[list[str]] = []
+    if work is None:
+        return head, rows
+    for standing in comparison.leaderboard(same_workload=True):
+        values = {name: min(v, 1.0) for name, v in work.values[standing.name].items()}
+        real = amount(round(work.size * values["precision"]))
+        rest = [number(values[metric]) for metric in ("precision", "recall")]
+        behind = _behind(standing, work.size)
+        rows.append([standing.rank_words, standing.name, real, *rest, *behind])
+    return head, rows
+
+
+def workload_notes(comparison: Comparison) -> list[str]:
+    """Say where ties were cut, and what had to be pulled into its range."""
+    work = comparison.workload
+    if work is None:
+        return []
+    beyond = [
+        f"the precision of {name} would be {values['precision']:.3f}"
+        for name, values in work.values.items()
+        if values["precision"] > 1 + ROUNDING
+    ]
+    notes = [
+        f"{name} takes {percent(cut.share)} of its {amount(work.tied[name])} rows tied at "
+        f"{cut.threshold:.6g}, any as likely as another"
+        for name, cut in work.cuts.items()
+        if cut.share < 1
+    ]
+    found = [f"Ties at the last row: {'; '.join(notes)}."] if notes else []
+    if beyond:
+        found.append(
+            f"At this prevalence {_listed(beyond)}, by the chance of the labels or because the "
+            "share is too large; shown as 1, but differences are those before."
+        )
+    return found
+
+
+def difference_table(comparison: Comparison) -> Table:
+    """Return the differences of two models, metric by metric."""
+    head = ["metric", "difference", "chance of being better", "p", "the order holds"]
+    rows = [
+        [metric_title(d.metric), gap_words(d), chance_words(d), p_words(d), _order(d)]
+        for d in comparison.differences
+    ]
+    return head, rows
+
+
+def _pair(comparison: Comparison, width: int) -> list[str]:
+    one, other = comparison.evaluations
+    return _table(
+        difference_table(comparison), f"{one} minus {other}, by metric; p two-sided", width
+    )
+
+
+def _facts(comparison: Comparison, width: int) -> list[str]:
+    first = _first(comparison)
     hidden = hidden_words(first)
-    if first.share_model:
+    if first.share_model == first.name:
         hidden += f" · by the scores of {first.share_model}, for all models"
-    lines = [line("Hidden positives", hidden)]
-    columns = (WIDTH - TITLE - 1) // CELL
-    for start in range(0, len(evaluations), columns):
-        some = evaluations[start : start + columns]
-        lines += ["", *_heads([e.name for e in some])]
-        for i, row in enumerate(first.rows):
-            cells = "".join(f"{value_words(e.rows[i].estimate):>{CELL}}" for e in some)
-            lines.append(f" {metric_title(row.metric):<{TITLE}}{cells}")
+    return _filled("Hidden positives: ", hidden, width)
+
+
+def _flagged(comparison: Comparison, width: int) -> list[str]:
+    table = threshold_table(comparison)
+    return _table(table, "At each model's own threshold", width) if table[1] else []
+
+
+def _same_work(comparison: Comparison, width: int) -> list[str]:
+    table = workload_table(comparison)
+    return _table(table, workload_title(comparison), width) if table[1] else []
+
+
+def _filled(name: str, text: str, width: int) -> list[str]:
+    return textwrap.wrap(
+        name + text, width, initial_indent=" ", subsequent_indent="   " if name else " "
+    )
+
+
+def _filled_notes(notes: list[str], width: int) -> list[list[str]]:
+    return [_filled("", note, width) for note in notes]
+
+
+def _table(table: Table, title: str, width: int) -> list[str]:
+    """Write a table: columns side by side, long names wrapped; under each other if narrow."""
+    head, rows = table
+    lines = _filled("", title, width)
+    least = [max(map(len, name.split())) for name in head]
+    sizes = [
+        min(max(size, *(len(row[i]) for row in rows)), LONGEST_NAME) for i, size in enumerate(least)
+    ]
+    over = sum(sizes) + 2 * len(sizes) - width
+    if over > 0 and "model" in head:  # names are wrapped first
+        sizes[head.index("model")] -= min(over, max(sizes[head.index("model")] - SHORTEST_NAME, 0))
+        over = sum(sizes) + 2 * len(sizes) - width
+    if over > 0:
+        return lines + _stacked(head, rows, width)
+    for row in [head, *rows]:
+        cells = [textwrap.wrap(cell, size) or [""] for cell, size in zip(row, sizes, strict=True)]
+        for depth in range(max(map(len, cells))):
+            words = [
+                f"{cell[depth] if depth < len(cell) else '':<{size}}"
+                for cell, size in zip(cells, sizes, strict=True)
+            ]
+            lines.append((" " + "  ".join(words)).rstrip())
     return lines
 
 
-def _heads(names: list[str]) -> list[str]:
-    """Write names over their columns, long ones on several lines."""
-    parts = [textwrap.wrap(name, LONGEST_NAME) for name in names]
-    depth = max(map(len, parts))
-    rows = zip(*([""] * (depth - len(part)) + part for part in parts), strict=True)
-    return [f" {'':<{TITLE}}" + "".join(f"{word:>{CELL}}" for word in row) for row in rows]
+def _stacked(head: list[str], rows: list[list[str]], width: int) -> list[str]:
+    """Write each row as a paragraph: what it is called, then what it holds."""
+    lines = []
+    for row in rows:
+        name = row[head.index("model")] if "model" in head else row[0]
+        lines += textwrap.wrap(name, width, initial_indent=" ", subsequent_indent=" ")
+        for title, cell in zip(head, row, strict=True):
+            if cell and cell is not name:
+                lines += textwrap.wrap(
+                    f"{title}: {cell}", width, initial_indent="   ", subsequent_indent="     "
+                )
+    return lines
 
 
-def _question(comparison: Comparison) -> list[str]:
-    """Say what the differences are about; the models' own numbers may be about something else."""
-    return [line("Differences", QUESTIONS[comparison.question])]
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=" ", subsequent_indent="   ")
-
-
-def as_json(comparison: Comparison) -> str:
-    """Write each model as `evaluate` does, and the differences beside them."""
-    columns = comparison.table()
-    document = as_document(list(comparison.evaluations.values()))
-    document["question"] = comparison.question
-    document["differences"] = [
-        {
-            name: plain(value) if isinstance(value, float) else value
-            for name, value in zip(columns, row, strict=True)
-        }
-        for row in zip(*columns.values(), strict=True)
-    ]
-    return write_document(document)
-
-
-def difference_words(found: Difference) -> str:
-    """Say how two models differ in one metric and whether the prevalence matters.
-
-    Of a single pair the adjusted p-value is the plain one.
-    """
-    gap = found.difference
-    if math.isnan(gap.value):
-        return f"{metric_title(found.metric):<{TITLE}}{value_words(gap)}"
-    span, better = f"{gap.value:+.3f} (no interval)", "–"
-    if not math.isnan(gap.standard_error):  # with few rows flagged some resamples have none
-        span = f"{gap.value:+.3f} ({gap.low:+.3f} – {gap.high:+.3f})"
-        better = f"{_chance(found.better_probability)}, p {_p_value(found.adjusted_p_value)}"
-    return f"{metric_title(found.metric):<{TITLE}}{span:<{SPAN}}{better:<{CHANCE}} {_order(found)}"
+def chance_words(found: Difference) -> str:
+    """Write the chance of being better, with no more digits than the tail deserves."""
+    probability = found.better_probability
+    if math.isnan(probability):
+        return "–"
+    if probability > 0.99:  # noqa: PLR2004
+        return "> 99 %"
+    return "< 1 %" if probability < 0.01 else f"{100 * probability:.0f} %"  # noqa: PLR2004
 
 
 def _order(found: Difference) -> str:
+    if math.isnan(found.difference.value):
+        return "–"
     if not found.depends_on_prevalence:
         return "whatever the prevalence"
     if math.isnan(found.crossover):
@@ -120,21 +331,47 @@ def _order(found: Difference) -> str:
     return f"flips at {percent(found.crossover)} hidden"
 
 
-def _chance(probability: float) -> str:
-    if probability > 0.99:  # noqa: PLR2004 - no more digits than the tail deserves
-        return "> 99 %"
-    if probability < 0.01:  # noqa: PLR2004
-        return "< 1 %"
-    return f"{100 * probability:.0f} %"
+def as_json(comparison: Comparison) -> str:
+    """Write each model as `evaluate` does, and the comparison beside them."""
+    columns = comparison.table()
+    rows = [
+        {
+            name: plain(v) if isinstance(v, float) else v
+            for name, v in zip(columns, row, strict=True)
+        }
+        for row in zip(*columns.values(), strict=True)
+    ]
+    for row in rows:
+        row.pop("flagged")
+    apart = len(comparison.differences)
+    document = as_document(list(comparison.evaluations.values()))
+    return write_document(
+        {
+            **document,
+            "question": comparison.question,
+            "verdict": verdict_words(comparison),
+            "by": comparison.by,
+            "leaderboard": [_standing(s) for s in comparison.leaderboard()],
+            "differences": rows[:apart],
+            **_same_work_facts(comparison, rows[apart:]),
+        }
+    )
 
 
-def _p_value(value: float) -> str:
-    # No more digits than the tail deserves.
-    return f"< {SMALLEST_P:g}" if value < SMALLEST_P else f"{value:.2g}"
+def _same_work_facts(comparison: Comparison, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    work = comparison.workload
+    if work is None:
+        return {}
+    board = [_standing(s) for s in comparison.leaderboard(same_workload=True)]
+    facts = {"flagged": work.size, "chosen": work.chosen, "by": "precision"}
+    return {"workload": {**facts, "leaderboard": board, "differences": rows}}
 
 
-def _thresholds(comparison: Comparison) -> list[str]:
-    cuts = {name: e.threshold for name, e in comparison.evaluations.items()}
-    if all(cut is None for cut in cuts.values()):
-        return []
-    return _wrapped("at the thresholds " + ", ".join(f"{n} {cut:g}" for n, cut in cuts.items()))
+def _standing(standing: Standing) -> dict[str, Any]:
+    return {
+        "model": standing.name,
+        "rank": standing.rank,
+        "best_rank": standing.best_rank,
+        "worst_rank": standing.worst_rank,
+        "value": plain(standing.value),
+    }

@@ -1,6 +1,7 @@
 """Curves, sensitivity, scores and calibration as displays: columns, and a drawing of them.
 
-A display is made from counts and shares, from labels and scores, or from a fitted classifier.
+A display is made from an evaluation, from counts and shares, from labels and scores, or from a
+fitted classifier.
 """
 
 import inspect
@@ -12,11 +13,15 @@ import numpy as np
 
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.labelled import labelled_curve, naive_curve
-from undercount.assume.mixture import mixture_curve, recovered_rates
+from undercount.assume.mixture import design_of, mixture_curve, recovered_rates
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
 from undercount.errors import InputError, collect_warnings
-from undercount.read.intervals.heads import two_sided_z, wilson_share
+from undercount.read.decisions import cost_weight
+from undercount.read.evaluate import RecountableRows, evaluate
+from undercount.read.evaluation import Evaluation
+from undercount.read.intervals.heads import HeadCounts, two_sided_z, wilson_share
+from undercount.read.intervals.threshold_intervals import threshold_interval
 from undercount.read.sensitivity import largest_share, sweep
 from undercount.shares import Shares, read_shares
 
@@ -29,7 +34,7 @@ N_GROUPS = 10
 
 
 class Display:
-    """Base of the displays: three ways to make one, and where it is drawn."""
+    """Base of the displays: four ways to make one, and where it is drawn."""
 
     @classmethod
     def from_counts(
@@ -37,6 +42,14 @@ class Display:
     ) -> Self:
         """Make the display from counts and shares."""
         raise NotImplementedError
+
+    @classmethod
+    def from_evaluation(cls, evaluation: Evaluation, *, truth: Any = None) -> Self:
+        """Make the display of an evaluation, its share and the share's interval included."""
+        counts, again = evaluation.counts, evaluation.recount
+        if counts.compact and isinstance(again, RecountableRows):
+            counts = replace(again, compact=False)([])
+        return cls.from_counts(counts, evaluation.shares, name=evaluation.name, truth=truth)
 
     @classmethod
     def from_predictions(
@@ -49,7 +62,10 @@ class Display:
         truth: Any = None,
         **shares: Any,
     ) -> Self:
-        """Make the display from labels and scores; shares as in `evaluate`, truth if known."""
+        """Make the display from labels and scores; shares as in `evaluate`, truth if known.
+
+        Without a share it is estimated, as `evaluate` does, and its interval is drawn.
+        """
         _refuse_unknown(f"{cls.__name__}.from_predictions", shares)
         if truth is not None and len(truth) != len(score):
             raise InputError(
@@ -57,8 +73,8 @@ class Display:
             )
         counts = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
         given = read_shares(counts, **shares)
-        if given is None:
-            raise InputError("give prevalence, unlabeled_prevalence or label_frequency")
+        if given is None:  # estimated, with its interval
+            given = evaluate(counts, **shares).shares
         if truth is not None:
             truth = labelled_curve(ScoreCounts.from_rows(truth, score))
         return cls.from_counts(counts, given, name=name, truth=truth)
@@ -78,8 +94,11 @@ class Display:
             return estimator.decision_function(X)
         return _positive_chance(estimator, X)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw on the axes given, or on new ones; matplotlib is imported only now."""
+    def plot(self, ax: Any = None, **style: Any) -> Any:
+        """Draw on the axes given, or on new ones; matplotlib is imported only now.
+
+        `style` is matplotlib's for the main line: color, linewidth, label, linestyle …
+        """
         if ax is None:
             try:
                 import matplotlib.pyplot as plt  # noqa: PLC0415 - optional
@@ -88,11 +107,11 @@ class Display:
                     "plots need matplotlib, which is not installed; pip install 'undercount[plot]'"
                 ) from None
             ax = plt.subplots()[1]
-        self._draw(ax)
+        self._draw(ax, style)
         ax.legend()
         return ax
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         raise NotImplementedError
 
 
@@ -182,16 +201,17 @@ class CurveDisplay(Display):
     def _height(self, grid: FloatArray, curve: OperatingCurve) -> FloatArray:
         return _along(grid, getattr(curve, self.x), getattr(curve, self.y))
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         if band := self.band():
-            axes.fill_between(*band.values(), alpha=0.2, label="95 % bounds")
-        axes.plot(*self.frame().values(), "-", label=self.name)
-        for other, style, label in (
+            colour = {"color": style["color"]} if "color" in style else {}
+            axes.fill_between(*band.values(), alpha=0.2, label="95 % bounds", **colour)
+        axes.plot(*self.frame().values(), **{"linestyle": "-", "label": self.name, **style})
+        for other, kind, label in (
             (self.naive, "--", "unlabeled = negative"),
             (self.truth, ":", "truth"),
         ):
             if other is not None:
-                axes.plot(getattr(other, self.x), getattr(other, self.y), style, label=label)
+                axes.plot(getattr(other, self.x), getattr(other, self.y), kind, label=label)
         axes.set(xlabel=self.labels[0], ylabel=self.labels[1], xlim=(0, 1), ylim=(0, 1.02))
 
 
@@ -337,14 +357,171 @@ class SensitivityDisplay(ColumnsDisplay):
         marks = {"taken": shares.unlabeled_prevalence, "largest": largest}
         return cls(sweep(counts, shares, metric, threshold=threshold), marks, name)
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         """Draw the metric, the share taken, and the largest share that the data allow."""
         share, metric = self.columns
-        axes.plot(self.columns[share], self.columns[metric], label=self.name)
+        axes.plot(self.columns[share], self.columns[metric], **{"label": self.name, **style})
         axes.axvline(self.marks["taken"], linestyle="--", label="taken")
         axes.axvspan(self.marks["largest"], 1, alpha=0.15, label="ruled out")
         axes.set(xlabel="share of positives among the unlabeled", ylabel=metric, ylim=(0, 1.02))
         axes.set_xlim(0, min(1.0, 1.1 * self.marks["largest"]) or 1.0)
+
+
+class DecisionDisplay(ColumnsDisplay):
+    """Base of the displays of what flagging is worth, with a band; made from an evaluation too."""
+
+    metric: ClassVar[str]
+
+    @classmethod
+    def from_evaluation(cls, evaluation: Evaluation, **options: Any) -> Self:
+        """Make the display of an evaluation, its target and confidence level."""
+        about: Any = {
+            "target": evaluation.target,
+            "confidence_level": evaluation.confidence_level,
+            "name": evaluation.name,
+        }
+        return cls.from_counts(evaluation.counts, evaluation.shares, **about, **options)
+
+    @classmethod
+    def _band(
+        cls, counts: ScoreCounts, shares: Shares, places: Any, beta: Any, **about: Any
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return value and ends of a metric at some places along the cells.
+
+        The distances to the metric at the ends of the share's interval add in squares, as in
+        tables (`estimate_end_by_end`).
+        """
+        target, level = about.get("target", "dataset"), about.get("confidence_level", LEVEL)
+        positive, negative, unlabeled = counts.cumulative()
+        heads = np.stack([kind[places] for kind in (positive, unlabeled, negative)])
+
+        def rates(share: float) -> HeadCounts:
+            moved = shares.exact(float(shares.clip(share)))
+            return HeadCounts(heads, design_of(counts, moved, shares.sampling, target))
+
+        found = rates(shares.unlabeled_prevalence)
+        value, low, high = threshold_interval(found, cls.metric, confidence_level=level, beta=beta)
+        middle = found.point().metric(cls.metric, beta)
+        moved = [
+            rates(end).point().metric(cls.metric, beta) - middle for end in _share_ends(shares)
+        ]
+        down = np.maximum(0.0, -np.min(moved, axis=0)) if moved else 0.0
+        up = np.maximum(0.0, np.max(moved, axis=0)) if moved else 0.0
+        return value, value - np.hypot(value - low, down), value + np.hypot(high - value, up)
+
+    def _draw_band(self, axes: Any, x: str, y: str, style: dict[str, Any]) -> None:
+        axes.plot(self.columns[x], self.columns[y], **{"label": self.name, **style})
+        axes.fill_between(self.columns[x], self.columns["low"], self.columns["high"], alpha=0.2)
+
+
+class CostDisplay(DecisionDisplay):
+    """Draw what errors cost a row against the threshold, beside flagging no row and all.
+
+    Notes
+    -----
+    Assumes: the prevalence; random labels.
+    Wrong when: the least of a curve is read as if its threshold had been fixed before; see
+    `Evaluation.best_threshold`, whose gain is corrected for that.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], unlabeled=0)
+    >>> display = uc.displays.CostDisplay.from_counts(counts, uc.Shares(0.1), false_negative=5)
+    >>> sorted(display.frame())
+    ['cost', 'high', 'low', 'threshold']
+    """
+
+    metric = "expected_cost"
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ScoreCounts,
+        shares: Shares,
+        *,
+        name: str = "score",
+        truth: Any = None,  # noqa: ARG003 - not drawn
+        false_positive: float = 1.0,
+        false_negative: float = 1.0,
+        **about: Any,
+    ) -> Self:
+        """Make the display from counts and shares, and the two costs."""
+        errors = {"false_positive": false_positive, "false_negative": false_negative}
+        weight, scale = cost_weight(errors)
+        places = np.unique(np.linspace(1, len(counts.score), GRID).astype(int))
+        band = cls._band(counts, shares, places, weight, **about)
+        value, low, high = (scale * part for part in band)
+        prevalence = shares.prevalence(counts)
+        marks = {"none": false_negative * prevalence, "all": false_positive * (1 - prevalence)}
+        columns = {"threshold": counts.score[places - 1], "cost": value, "low": low, "high": high}
+        return cls(columns, marks, name)
+
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
+        """Draw the cost with its band, and those of flagging none and all."""
+        self._draw_band(axes, "threshold", "cost", style)
+        for flagged, cost in self.marks.items():
+            axes.axhline(cost, linestyle="--", linewidth=1, label=f"flag {flagged}")
+        axes.set(xlabel="threshold", ylabel="cost of errors a row")
+
+
+class NetBenefitDisplay(DecisionDisplay):
+    """Draw the decision curve: net benefit against the chance at which flagging just pays.
+
+    A row is flagged where its score, a chance of being positive, is at least as high (Vickers and
+    Elkin 2006). Beside it stand flagging all rows and none, which has net benefit 0.
+
+    Notes
+    -----
+    Assumes: scores are chances of being positive; the prevalence; random labels.
+    Wrong when: scores are chances of being labelled, as a model trained on found labels predicts:
+    divide them by the label frequency first.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], unlabeled=0)
+    >>> display = uc.displays.NetBenefitDisplay.from_counts(counts, uc.Shares(0.1))
+    >>> sorted(display.frame())
+    ['all', 'chance', 'high', 'low', 'net_benefit']
+    """
+
+    metric = "net_benefit"
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ScoreCounts,
+        shares: Shares,
+        *,
+        name: str = "score",
+        truth: Any = None,  # noqa: ARG003 - not drawn
+        **about: Any,
+    ) -> Self:
+        """Make the display from counts and shares."""
+        if counts.score[0] > 1 or counts.score[-1] < 0:
+            raise InputError(
+                "a decision curve needs scores that are chances of being positive, in [0, 1]; got "
+                f"{counts.score[-1]:.4g} to {counts.score[0]:.4g}"
+            )
+        inside = np.flatnonzero((counts.score > 0) & (counts.score < 1))
+        places = np.unique(inside[np.linspace(0, len(inside) - 1, GRID).astype(int)]) + 1
+        chance = counts.score[places - 1]
+        exchange = chance / (1 - chance)
+        value, low, high = cls._band(counts, shares, places, exchange, **about)
+        prevalence = shares.prevalence(counts)
+        columns = {"chance": chance, "net_benefit": value, "low": low, "high": high}
+        columns["all"] = prevalence - (1 - prevalence) * exchange
+        return cls(columns, {}, name)
+
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
+        """Draw the curve with its band, flagging all, and none."""
+        self._draw_band(axes, "chance", "net_benefit", style)
+        axes.plot(self.columns["chance"], self.columns["all"], linestyle="--", label="flag all")
+        axes.axhline(0.0, color="black", linewidth=1, label="flag none")
+        top = float(np.nanmax(self.columns["high"]))
+        axes.set(xlabel="chance at which flagging pays", ylabel="net benefit a row")
+        axes.set_ylim(-0.25 * top, 1.05 * top)
 
 
 class HistogramDisplay(ColumnsDisplay):
@@ -375,15 +552,16 @@ class HistogramDisplay(ColumnsDisplay):
         _, columns["negative"] = recovered_rates(labelled, unlabeled, shares)
         return columns, {"width": float(edges[1] - edges[0])}
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         """Draw the three shares of rows in each bin; negative bars show misfit."""
         left, width = self.columns["left"], self.marks["width"]
         axes.bar(
             left, self.columns["unlabeled"], width, align="edge", alpha=0.35, label="unlabeled"
         )
-        for column, style in (("labelled", "-"), ("negative", "--")):
+        lines = {"labelled": {"linestyle": "-", **style}, "negative": {"linestyle": "--"}}
+        for column, look in lines.items():
             label = "implied negatives" if column == "negative" else column
-            axes.step(left, self.columns[column], style, where="post", label=label)
+            axes.step(left, self.columns[column], **{"where": "post", "label": label, **look})
         axes.set(xlabel=self.name, ylabel="share of rows")
 
 
@@ -449,12 +627,13 @@ class CalibrationDisplay(ColumnsDisplay):
             )
         return _positive_chance(estimator, X)
 
-    def _draw(self, axes: Any) -> None:
+    def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         """Draw the groups beside the diagonal of perfect calibration."""
         axes.plot([0, 1], [0, 1], ":", color="gray", label="perfect")
         score, share = self.columns["score"], self.columns["positive_share"]
         reach = share - self.columns["low"], self.columns["high"] - share
-        axes.errorbar(score, share, reach, fmt="o-", capsize=3, label=self.name)
+        look = {"fmt": "o-", "capsize": 3, "label": self.name, **style}
+        axes.errorbar(score, share, reach, **look)
         axes.set(xlabel="score", ylabel="share of positives")
 
 

@@ -11,7 +11,9 @@ from undercount import __version__
 from undercount.counts import CLASSES, ScoreCounts
 from undercount.estimate import Interval
 from undercount.read.evaluation import Evaluation, MetricRow
-from undercount.show.text import change_words, check_facts, light, plain_words, weakest_link
+from undercount.read.requirement import Requirement
+from undercount.show.text import both_answers, check_facts, plain_words, weakest_link
+from undercount.show.verdict_words import change_words, judged_words, light_words
 
 SCHEMA = "undercount/evaluation/1"
 # Points of a curve that a document carries at most; never rows.
@@ -60,18 +62,81 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
             "interval": evaluation.interval,
             "largest": evaluation.largest_share,
             "upper_bound": evaluation.upper_bound,
-            "estimates": {name: plain(e.value) for name, e in evaluation.estimates.items()},
+            "limit": evaluation.share_limit,
+            "estimates": {name: plain(e.value) for name, e in evaluation.share_estimates.items()},
         },
         "label_purity": _share(shares.label_purity, shares.label_purity_interval),
         "metrics": [_metric(row) for row in evaluation.rows],
+        "top": [{"top": row.top, **_metric(row)} for row in evaluation.top_rows],
         "curve": curve_points(counts),
         "checks": [check_facts(check) for check in evaluation.checks],
+        "verdict": _verdict(evaluation),
         "words": {
-            "light": light(evaluation),
+            "light": light_words(evaluation),
             "plain": plain_words(evaluation),
+            "claim": judged_words(evaluation),
             "change": change_words(evaluation),
             "weakest": weakest_link(evaluation),
         },
+        **({"reviews": _reviews(evaluation)} if evaluation.reviewed is not None else {}),
+    }
+
+
+def _reviews(evaluation: Evaluation) -> dict[str, Any]:
+    """Return how many rows were reviewed, the test of random labels, and both answers."""
+    reviewed = evaluation.reviewed
+    assert reviewed is not None  # noqa: S101 - asked only then
+    design = reviewed.reviews.design
+    return {
+        "planned": reviewed.n_planned,
+        "answered": reviewed.n_answered,
+        "positive": reviewed.n_positive,
+        "labels": reviewed.labels,
+        "sequential": reviewed.sequential,
+        "random_labels": {"p_value": plain(reviewed.p_value), "rejected": reviewed.rejected},
+        "goal": list(design.goal),
+        "strata": [
+            {"edge": plain(edge), "unlabeled": int(rows), "answered": int(size)}
+            for edge, rows, size in zip(
+                design.edges, design.n_unlabeled, reviewed.reviews.sizes, strict=True
+            )
+        ],
+        "answers": {
+            kind: [
+                {
+                    "metric": row.metric,
+                    "threshold": row.threshold,
+                    "estimate": plain(found[kind].value),
+                    "low": plain(found[kind].low),
+                    "high": plain(found[kind].high),
+                }
+                for row, found in both_answers(evaluation)
+                if kind in found
+            ]
+            for kind in ("any", "random")
+        },
+    }
+
+
+def _claim(claim: Requirement) -> dict[str, Any]:
+    return {
+        "metric": claim.metric,
+        "threshold": claim.threshold,
+        "at_least": claim.at_least,
+        "value": claim.value,
+    }
+
+
+def _verdict(evaluation: Evaluation) -> dict[str, Any]:
+    verdict, claim = evaluation.verdict, evaluation.verdict.claim
+    return {
+        "light": verdict.light,
+        "claim": claim and _claim(claim),
+        "required": verdict.required,
+        "holds": verdict.holds and [verdict.holds.low, verdict.holds.high],
+        "everywhere": verdict.everywhere,
+        "odds_ratio": plain(verdict.odds_ratio),
+        "reason": verdict.reason and verdict.reason.code,
     }
 
 

@@ -1,18 +1,26 @@
 """What the estimators say of the share of hidden positives, as text and as plain facts."""
 
+import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from markupsafe import Markup
+
+from undercount import __version__
 from undercount.read.estimator_table import EstimatorRow, judge_agreement
-from undercount.show.text import WIDTH, percent
+from undercount.show.page.identity import Identity
+from undercount.show.page.packing import tighten_style
+from undercount.show.page.page import load_template, policy_hash, read_asset
+from undercount.show.spoken import percent
+from undercount.show.text import WIDTH
 
 VERDICTS = {
     "agree": ": the methods agree.",
     "close": ": close on the whole scale, but precision and F1 move about as much as the share "
-    "itself. Verify a random sample of unlabeled rows if they matter.",
-    "apart": ": the scores do not settle the question. Verify a random sample of unlabeled rows.",
+    "itself. Review some rows (undercount plan) if they matter.",
+    "apart": ": the scores do not settle the question. Review some rows (undercount plan).",
 }
 
 
@@ -32,6 +40,69 @@ def estimators_text(name: str, rows: Sequence[EstimatorRow]) -> str:
     ]
     warnings = dict.fromkeys(row.note for row in rows if row.value is not None and row.note)
     return "\n".join([*lines, *(_wrap(f"Warning: {warning}.") for warning in warnings)])
+
+
+def estimators_page(
+    tables: Mapping[str, Sequence[EstimatorRow]],
+    notes: Sequence[str],
+    identity: Identity,
+    *,
+    confidence_level: float,
+    seed: int,
+) -> str:
+    """Return the answers as a page: one bar a method, whether they agree, and the table."""
+    style = tighten_style(read_asset("style.css"))
+    return load_template("prevalence.html.jinja").render(
+        heading=identity.title or ", ".join(tables),
+        identity=identity,
+        notes=notes,
+        parts=[_part(name, rows) for name, rows in tables.items()],
+        level=f"{100 * confidence_level:g}",
+        seed=seed,
+        version=__version__,
+        style=Markup(style),  # noqa: S704 - a constant of the package
+        hash=policy_hash(style),
+    )
+
+
+def _part(name: str, rows: Sequence[EstimatorRow]) -> dict[str, Any]:
+    """Return what the page shows of one score."""
+    answered = [row for row in rows if row.value is not None]
+    ends = [v for row in answered for v in (row.value, row.high, row.upper_bound) if v is not None]
+    # The scale ends at a round share above all answers.
+    end = min(1.0, math.ceil(20 * 1.05 * max(ends, default=1.0)) / 20)
+    first = next((_cells(row) for row in answered if row.method == "Consensus"), None)
+    return {
+        "name": name,
+        "answer": first,
+        "agreement": agreement_words(rows),
+        "bars": [_bar(row, end) for row in answered],
+        "end": percent(end),
+        "rows": [_cells(row) for row in rows],
+    }
+
+
+def _cells(row: EstimatorRow) -> dict[str, str]:
+    known = row.low is not None and row.high is not None
+    return {
+        "method": row.method,
+        "value": "–" if row.value is None else percent(row.value),
+        "range": f"{percent(row.low or 0.0)} – {percent(row.high or 0.0)}" if known else "",
+        "bound": "" if row.upper_bound is None else percent(row.upper_bound),
+        "note": row.note,
+    }
+
+
+def _bar(row: EstimatorRow, end: float) -> dict[str, Any]:
+    """Return the places of a bar's marks, in percent of the scale."""
+    value = row.value or 0.0
+    places = {"at": value, "low": row.low, "high": row.high, "most": row.upper_bound}
+    shown = {
+        name: f"{100 * (value if place is None else place) / end:.4g}"
+        for name, place in places.items()
+    }
+    no_most = Markup(" hidden") if row.upper_bound is None else ""
+    return {**_cells(row), **shown, "no_most": no_most}
 
 
 def agreement_words(rows: Sequence[EstimatorRow]) -> str:

@@ -1,21 +1,28 @@
-"""An evaluation's table in markup: Markdown, LaTeX and an HTML snippet.
+"""An evaluation's table in markup: Markdown and LaTeX.
 
 Everything a user named is escaped.
 """
 
-from markupsafe import Markup
+import csv
+import io
+from collections.abc import Sequence
 
 from undercount.errors import Check
 from undercount.read.evaluation import Evaluation, MetricRow
+from undercount.show.spoken import number
 from undercount.show.text import (
-    change_words,
+    ANSWERS,
+    both_answers,
+    bound_words,
     hidden_words,
+    labels_words,
+    missing_words,
     needs_words,
-    number,
     plain_words,
     title,
     value_words,
 )
+from undercount.show.verdict_words import change_words, judged_words, light_words
 
 MARKDOWN_SPECIAL = {character: "\\" + character for character in "\\`*_{}[]<>()#|!"}
 LATEX_SPECIAL = {
@@ -24,66 +31,77 @@ LATEX_SPECIAL = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
 }
-HTML_ROW = Markup("<tr><td>{}</td><td>{}</td><td><b>{}</b> {} – {}</td><td>{}</td></tr>")
-HTML_TABLE = Markup(
-    "<div><p><b>{}</b> · hidden positives {}</p><table><thead><tr><th>metric</th>"
-    "<th>unlabeled = negative</th><th>true value ({} %)</th><th>needs</th></tr></thead>"
-    "<tbody>{}</tbody></table><p>{}</p>{}</div>"
-)
 
 
 def as_markdown(evaluation: Evaluation) -> str:
     """Write the table and what it means."""
     name = "".join(letter if letter.isprintable() else " " for letter in evaluation.name)
+    level = f"true value ({_level(evaluation)} %)"
     lines = [
         f"**{_escape(name, MARKDOWN_SPECIAL)}**: hidden positives {hidden_words(evaluation)}",
         "",
-        f"| metric | unlabeled = negative | true value ({_level(evaluation)} %) | needs |",
-        "|---|---:|---:|---|",
+        f"| metric | unlabeled = negative | {level} | at least | needs |",
+        "|---|---:|---:|---:|---|",
     ]
-    for row in evaluation.rows:
-        title, naive, *_, needs = _cells(row)
-        lines.append(f"| {title} | {naive} | {value_words(row.estimate)} | {needs} |")
-    lines += ["", plain_words(evaluation), "", change_words(evaluation) + ".", ""]
+    for row in (*evaluation.rows, *evaluation.top_rows):
+        title, naive, *_, least, needs = _cells(row)
+        lines.append(f"| {title} | {naive} | {value_words(row.estimate)} | {least} | {needs} |")
+    lines += _reviews(evaluation)
+    lines += ["", f"**{light_words(evaluation)}**: {judged_words(evaluation)}", ""]
+    lines += [plain_words(evaluation), "", change_words(evaluation) + ".", ""]
+    missing = missing_words(evaluation)
+    lines += [f"Threshold: {missing}.", ""] if missing else []
     lines += [f"- **{found.code}** ({found.level}): {found.message}" for found in _bad(evaluation)]
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _reviews(evaluation: Evaluation) -> list[str]:
+    """Write the answers of reviews alone and with random labels, and the test between them."""
+    answers = both_answers(evaluation)
+    if not answers:
+        return []
+    kinds = list(answers[0][1])
+    lines = ["", f"| metric | {' | '.join(ANSWERS[kind] for kind in kinds)} |"]
+    lines.append("|---|" + "---:|" * len(kinds))
+    for row, found in answers:
+        values = " | ".join(value_words(found[kind]) for kind in kinds)
+        lines.append(f"| {_cells(row)[0]} | {values} |")
+    return [*lines, "", f"Labels: {labels_words(evaluation)}."]
+
+
+def as_csv(evaluations: Sequence[Evaluation]) -> str:
+    """Write the tables of models below each other, one row a metric."""
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    head = ["model", *evaluations[0].table()]
+    writer.writerow(head)
+    for evaluation in evaluations:
+        for cells in zip(*evaluation.table().values(), strict=True):
+            writer.writerow([evaluation.name, *("" if cell is None else cell for cell in cells)])
+    return lines.getvalue()
+
+
 def as_latex(evaluation: Evaluation) -> str:
     """Write a tabular of metric, naive value, estimate and what it needs."""
+    level = rf"true value ({_level(evaluation)}\,\%)"
     lines = [
-        r"\begin{tabular}{lrrl}",
+        r"\begin{tabular}{lrrrl}",
         r"\hline",
-        rf"metric & unlabeled = negative & true value ({_level(evaluation)}\,\%) & needs \\",
+        rf"metric & unlabeled = negative & {level} & at least & needs \\",
         r"\hline",
     ]
-    for row in evaluation.rows:
-        title, naive, value, low, high, needs = (_escape(c, LATEX_SPECIAL) for c in _cells(row))
-        lines.append(rf"{title} & {naive} & {value} ({low}--{high}) & {needs} \\")
+    for row in (*evaluation.rows, *evaluation.top_rows):
+        cells = (_escape(cell, LATEX_SPECIAL) for cell in _cells(row))
+        title, naive, value, low, high, least, needs = cells
+        lines.append(rf"{title} & {naive} & {value} ({low}--{high}) & {least} & {needs} \\")
     return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
 
 
-def as_snippet(evaluation: Evaluation) -> str:
-    """Write the table and the findings as HTML for a notebook."""
-    rows = Markup("").join(HTML_ROW.format(*_cells(row)) for row in evaluation.rows)
-    bad = Markup("").join(Markup("<p>{}</p>").format(str(found)) for found in _bad(evaluation))
-    return str(
-        HTML_TABLE.format(
-            evaluation.name,
-            hidden_words(evaluation),
-            _level(evaluation),
-            rows,
-            plain_words(evaluation),
-            bad,
-        )
-    )
-
-
 def _cells(row: MetricRow) -> tuple[str, ...]:
-    """Return title, naive value, estimate, its ends, and what it needs."""
+    """Return title, naive value, estimate, its ends, its bound, and what it needs."""
     estimate = row.estimate
     values = (row.naive, estimate.value, estimate.low, estimate.high)
-    return title(row), *map(number, values), needs_words(row)
+    return title(row), *map(number, values), bound_words(row), needs_words(row)
 
 
 def _level(evaluation: Evaluation) -> str:

@@ -12,6 +12,7 @@ TABATABAEI = (
     "Tabatabaei et al. 2020, Estimating the F1 score for learning from positive and unlabeled"
 )
 AUL = "AUL is a better optimization metric in PU learning, 2021"
+KERNEL = "Ramaswamy, Scott and Tewari 2016, Mixture proportion estimation"
 COOK = "Cook 2016, ROC curves and nonrandom data"
 
 # metric → (what it is, formula, reference); what it needs is a fact of the metric
@@ -75,6 +76,46 @@ METRICS: dict[str, tuple[str, str, str]] = {
         "The mean of recall and specificity: accuracy if both classes were equally frequent.",
         "(recall + specificity) / 2",
         JAIN,
+    ),
+    "fpr": (
+        "The share of the negatives that is flagged.",
+        "(purity · flagged unlabeled - a · flagged labelled) / (purity - a)",
+        f"{JAIN} (eq. 2)",
+    ),
+    "tpr": (
+        "Another name of recall.",
+        "flagged labelled / labelled",
+        TABATABAEI,
+    ),
+    "partial roc auc": (
+        "The area under the ROC curve up to a false-positive rate, scaled to [0.5, 1].",
+        "½ (1 + (area - m²/2) / (m - m²/2)) for the rate m",
+        "McClish 1989",
+    ),
+    "log loss": (
+        "The mean of -log of the probability given to the true class.",
+        "π E[ℓ₁ - ℓ₀ | labelled] + E[ℓ₀]",
+        "this project's documentation",
+    ),
+    "brier score": (
+        "The mean squared distance between probability and class.",
+        "π E[ℓ₁ - ℓ₀ | labelled] + E[ℓ₀]",
+        "Brier 1950",
+    ),
+    "f beta": (
+        "The F score, recall counting β times as much as precision.",
+        "(1 + β²) π recall / (β² π + flagged share)",
+        TABATABAEI,
+    ),
+    "expected cost": (
+        "What errors cost a row on average.",
+        "c · (flagged - π recall) + d · π (1 - recall), c a false positive's cost, d a negative's",
+        "this project's documentation, How to",
+    ),
+    "net benefit": (
+        "True positives a row, less the false ones at the rate at which one is worth the other.",
+        "π recall - p/(1 - p) · (flagged - π recall), p the chance at which flagging just pays",
+        "Vickers and Elkin 2006",
     ),
     "informedness": ("Youden's J.", "recall + specificity - 1 = TPR - FPR", "Youden 1950"),
     "kappa": (
@@ -191,6 +232,189 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "how rows were chosen for a look",
         f"{COOK}; Begg and Greenes 1983",
     ),
+    "claim": (
+        "What the verdict judges: one metric and a goal, such as precision ≥ 60 %.",
+        "the first --require, the field on the page, or a round number below the estimate",
+        "a threshold, for metrics that have one",
+        "documentation, The live report",
+    ),
+    "robust": (
+        "A verdict: the claim holds for every share of hidden positives that the scores allow.",
+        "the interval at each share from 0 to the ruled-out limit lies on the right side",
+        "random labels",
+        "documentation, The live report",
+    ),
+    "if": (
+        "A verdict: a share was given, and the claim holds there; nothing says it is right.",
+        "the interval at the share given lies on the right side; beside it how far it may move",
+        "random labels, the share given",
+        "documentation, The live report",
+    ),
+    "depends on the prevalence": (
+        "A verdict: the claim holds in part of the share's interval, or not at every share below.",
+        "the interval at some share of the interval lies on the right side",
+        "a better known share: verify unlabeled rows",
+        "documentation, The live report",
+    ),
+    "not supported": (
+        "A verdict: the claim holds nowhere in the share's interval, or a check forbids any.",
+        "no interval lies on the right side; or a check fails, or the score knows the label",
+        "another claim or threshold, or what the check asks for",
+        "documentation, The live report",
+    ),
+    "ruled out": (
+        "The one limit of the share of hidden positives: the scores allow no more.",
+        "the smaller of an upper confidence bound and the share at which the ROC AUC is 1",
+        "random labels",
+        f"{JAIN}; the bound of prevalence's ROC slope",
+    ),
+    "threshold": (
+        "Rows with at least this score are flagged.",
+        "score ≥ threshold",
+        "a choice; best_threshold finds one",
+        "documentation, Evaluate",
+    ),
+    "calibration": (
+        "The share of positives among rows of about the same score.",
+        "labelled share of the group / label frequency (single-sample)",
+        "random labels, prevalence",
+        JAIN,
+    ),
+    "reviews": (
+        "Unlabeled rows that somebody looked at because a plan drew them, with the verdicts.",
+        "hidden positives = Σ m + Σ over reviewed rows (verdict - m) / chance, m a guess",
+        "right verdicts; nothing of the labels",
+        "model-assisted survey estimation: Särndal, Swensson and Wretman 1992",
+    ),
+    "plan": (
+        "Which unlabeled rows to look at, best first; any beginning of it is a valid sample.",
+        "strata of the score; reviews in each as spread of a verdict × what it moves the goal",
+        "scores; a guess of the hidden share, which only makes it sharper",
+        "Neyman 1934 (optimum allocation)",
+    ),
+    "stratum": (
+        "A range of scores from which rows to review are drawn at random.",
+        "strata are narrow where a verdict says much, and cut at the threshold",
+        "scores",
+        "Neyman 1934",
+    ),
+    "chance": (
+        "How likely a row was to be chosen for review; a verdict stands for 1/chance rows.",
+        "reviews in the stratum / unlabeled rows in the stratum",
+        "the plan",
+        "Horvitz and Thompson 1952",
+    ),
+    "half-width": (
+        "Half the width of an interval: the ± behind a value.",
+        "(high - low) / 2",
+        "nothing",
+        "this project's documentation",
+    ),
+    "any labels": (
+        "Reviews alone carry the answer: a labelled row is positive, whoever labelled it and why.",
+        "no chance of being labelled enters",
+        "reviews drawn by a plan, right verdicts",
+        "this project's documentation",
+    ),
+    "naive": (
+        "The value if every unlabeled row is called negative, as most tools do.",
+        "labelled rows against all others",
+        "nothing; it is wrong, mostly too low",
+        CLAESEN,
+    ),
+    "true value": (
+        "The metric with the hidden positives counted as positives, and its interval.",
+        "in so many of 100 such intervals, 95 say, the true value lies inside",
+        "what the last column says",
+        "this project's documentation, Validity",
+    ),
+    "needs": (
+        "What a number rests on: nothing, random labels, the prevalence, the purity of labels.",
+        "nothing < random labels < prevalence < purity",
+        "read it before the number",
+        "this project's documentation, Ideas",
+    ),
+    "at least": (
+        (
+            "The value if no positive were hidden; more hidden ones only raise it. After ~ it has "
+            "the chance of the labels itself; without, the metric of these rows cannot be lower."
+        ),
+        "the naive value, for metrics that grow with the hidden share",
+        "random labels, pure; for the precision of these rows pure labels alone",
+        "Claesen et al. 2015; this project's documentation, Evaluate",
+    ),
+    "calibrated": (
+        (
+            "How the interval of an estimated share is made: quantiles of the truth among "
+            "simulated problems that look like this one. It holds chance and the estimator's bias."
+        ),
+        "metric at both ends of the share's interval, added in squares to the chance of labels",
+        "scores like some that were simulated",
+        "this project's documentation, Evaluate",
+    ),
+    "bootstrap": (
+        (
+            "Rows are resampled, the share estimated anew and every metric computed each time. It "
+            "holds chance alone, not the estimator's bias."
+        ),
+        "quantiles over the resamples",
+        "an estimator without bias",
+        "Efron 1979",
+    ),
+    "combined": (
+        "The resamples of the bootstrap, their shares spread as widely as the calibrated interval.",
+        "the wider of both",
+        "scores like some that were simulated",
+        "this project's documentation, Evaluate",
+    ),
+    "target": (
+        (
+            "What intervals speak of: these very rows (data set), where only the choice of the "
+            "labelled ones is random, or the population they were drawn from."
+        ),
+        "data set: labels drawn among these positives; population: rows drawn as well",
+        "know which question you ask",
+        "this project's documentation, Validity",
+    ),
+    "flagged": (
+        "Rows predicted positive: with a score at the threshold or above, or among the top.",
+        "score >= threshold",
+        "nothing",
+        JAIN,
+    ),
+    "weakest link": (
+        "The assumption or check to worry about first.",
+        "the worst finding; else how the share is known and whether labels are random",
+        "do what it says",
+        "this project's documentation, Report",
+    ),
+    "requirement": (
+        (
+            "A condition on a metric: met if its whole interval lies on the right side, failed if "
+            "on the wrong one, else inconclusive."
+        ),
+        "precision@0.7 >= 0.8 and fpr < 2%",
+        "exit codes 0, 1 and 3; a failing check makes all but failures inconclusive",
+        "this project's documentation, How to",
+    ),
+    "top": (
+        (
+            "So many rows of the highest scores, as a team can look at. Where the last one is tied "
+            "with others, each of them counts by its chance of being taken."
+        ),
+        "recall = (labelled above + f · labelled tied) / labelled; precision = π n recall / k",
+        "as precision, recall and lift need",
+        "this project's documentation, How to",
+    ),
+    "gain": (
+        (
+            "What the best threshold is better by than another. Choosing it on the same rows "
+            "flatters it, which drawing labels anew shows and takes off."
+        ),
+        "value of the best - value of the other - mean of the same among draws",
+        "random labels, prevalence",
+        "this project's documentation, How to",
+    ),
     "predicted positive rate": (
         "The share of all rows that is flagged. It is counted, not estimated.",
         "flagged share = prevalence · recall + (1 - prevalence) · FPR",
@@ -208,7 +432,7 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     "uc002": (
         "The estimators of the prevalence should agree.",
         "they lie within .05, or half their median, of each other",
-        "verify a random sample of unlabeled rows",
+        "review the rows that say most: undercount plan",
     ),
     "uc003": ("There should be enough labels.", "at least 30 labelled rows", "label more"),
     "uc004": ("Few rows should share a score.", "at most 20 % do", "use the raw score"),
@@ -237,12 +461,22 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     "uc011": (
         "The scores should identify the prevalence.",
         "the Consensus estimator's interval is narrow enough",
-        "verify a random sample of unlabeled rows",
+        "review the rows that say most: undercount plan",
     ),
     "uc013": (
         "A threshold should flag some rows, and not all.",
         "at least one row scores as high, at least one lower",
         "move the threshold into the range of the scores",
+    ),
+    "uc014": (
+        "A model trained on found labels predicts the chance of being labelled.",
+        "at .5, scores average nearer to the labelled share than to the prevalence",
+        "one half of being positive is the label frequency times one half",
+    ),
+    "uc015": (
+        "Labelled positives should score like the positives that reviews found.",
+        "a trend over the strata of the plan; warns below p = .05",
+        "if they do not, the labels are no random sample and reviews alone lead",
     ),
     "uc020": (
         "If rows come in clusters, enough clusters should carry a label.",
@@ -261,28 +495,110 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     ),
     "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
 }
+# method → (how it answers, reference)
+METHODS: dict[str, tuple[str, str]] = {
+    "consensus": ("The default: small networks weigh the answers of the others.", "documentation"),
+    "dedpul": ("The ratio of two densities of the ranks of the scores.", "Ivanov 2020, DEDPUL"),
+    "bbe": ("The top of the scores with the least share of unlabeled rows.", "Garg et al. 2021"),
+    "km1": ("The kernel mean of the unlabeled rows, less that of the labelled.", KERNEL),
+    "km2": ("As KM1, with another rule for the gradient.", KERNEL),
+    "roc slope": ("The slope at the right end of the ROC, an upper bound.", "Scott 2015"),
+    "patra-sen": ("The distance of distribution functions, its bend.", "Patra and Sen 2016"),
+    "alphamax": ("The bend of a likelihood along the share.", "Jain, White, Radivojac 2016"),
+    "distcurve": ("A network on the curve of distances.", "Zeiberg, Jain, Radivojac 2020"),
+    "two labels": ("The quotient of two areas, by known negatives.", CLAESEN),
+}
+for _method, (_how, _source) in METHODS.items():
+    TERMS[_method] = (
+        f"An estimator of the share of hidden positives. {_how}",
+        "see the page Prevalence of the documentation",
+        "random labels; scores that only positives reach, or known negatives",
+        _source,
+    )
 for _metric, (_what, _formula, _source) in METRICS.items():
     _needs = FACTS[_metric.replace(" ", "_")].needs
     TERMS[_metric] = (_what, _formula, ", ".join(_needs), _source)
 TERMS |= {code: (*rule, "the checks of an evaluation") for code, rule in CHECKS.items()}
+TERMS |= {
+    "rank": (
+        (
+            "Place of a model among those compared, 1 for the largest value. In brackets: those "
+            "that chance leaves open; the true ranks of all models lie between with the "
+            "confidence of the comparison."
+        ),
+        "1 + models above beyond doubt … models - models below beyond doubt",
+        "what the metric needs",
+        "Mogstad, Romano, Shaikh and Wilhelm 2024, decided by Holm's adjusted p-values",
+    ),
+    "same work": (
+        (
+            "Each model flags as many rows, those with its highest scores, so that no model is "
+            "better for flagging fewer. Of rows tied at the last place a share is taken. Who finds "
+            "more there is better in every metric, whatever the prevalence."
+        ),
+        "recall of the k highest; precision = prevalence · recall / (k/n)",
+        "random labels; precision the prevalence too",
+        "docs/compare.md",
+    ),
+    "p": (
+        (
+            "How often a difference at least as large would be seen if the models were equal. Of "
+            "several pairs it is adjusted, so that with a chance of 1 less the level any pair at "
+            "all is called different wrongly."
+        ),
+        "Holm: p-values in rising order times the pairs that are left",
+        "what the metric needs",
+        "Holm 1979",
+    ),
+}
 ALIASES = {
+    "Γ": "gamma",
+    "p value": "p",
+    "p-value": "p",
+    "holm": "p",
+    "ranks": "rank",
+    "top": "same work",
+    "workload": "same work",
     "auc": "roc auc",
     "ap": "average precision",
     "aul": "lift auc",
     "scar": "random labels",
     "purity": "label purity",
     "ll": "lee liu",
-    "Γ": "gamma",
     "cluster": "clusters",
     "propensity": "labelling chances",
     "chance": "labelling chances",
     "transport": "deploy prevalence",
+    "elsewhere": "deploy prevalence",
     "same rates there": "deploy prevalence",
     "hidden positives": "unlabeled prevalence",
-    "tpr": "recall",
+    "verdict": "claim",
+    "positives": "prevalence",
     "false negative rate": "fnr",
+    "false positive rate": "fpr",
+    "true positive rate": "tpr",
+    "unlabeled = negative": "naive",
+    "data set": "target",
+    "dataset": "target",
+    "population": "target",
+    "interval": "true value",
+    "confidence level": "true value",
+    "labelling bias": "gamma",
+    "met": "requirement",
+    "failed": "requirement",
+    "inconclusive": "requirement",
+    "decision curve": "net benefit",
+    "cost": "expected cost",
+    "hidden": "unlabeled prevalence",
+    "random sample": "random labels",
     "negative predictive value": "npv",
     "youden": "informedness",
+    "review": "reviews",
+    "strata": "stratum",
+    "budget": "plan",
+    "goal": "plan",
+    "reviews alone": "any labels",
+    "with random labels": "random labels",
 }
 
 

@@ -5,13 +5,21 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
 
 from undercount.count.arrays import amount, row_words
 from undercount.errors import Check
 from undercount.estimate import Estimate
-from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation, MetricRow
+from undercount.read.metric_name import place_words
+from undercount.read.review_price import price_reviews
+from undercount.show.spoken import metric_title, number, percent
+from undercount.show.verdict_words import change_words, judged_words, light_words
+
+if TYPE_CHECKING:
+    from undercount.read.reviewed import Labels
 
 SAMPLING = {
     "single-sample": "single-sample (labelled rows are part of the sample)",
@@ -25,34 +33,20 @@ INTERVALS = {
     "cases, the true metrics in 53 to 86 %",
     "combined": "calibrated and resampled",
 }
-# Below this the interval's width, relative to its value, does not undermine a conclusion.
-ROBUST_WIDTH = 0.1
-ROUNDING = 1e-9
+# What a share of the flagged cases is said of: ten, unless that would round to none.
+TENTHS, HUNDREDTHS = 0.05, 0.005
 # Metrics that are told for another prevalence.
 DEPLOYED = ("precision", "f1", "accuracy", "average_precision")
-CHANCE_BREAKS = ", but the chance of the labels alone may break it"
-
-
-def metric_title(metric: str) -> str:
-    """Name a metric, or a share that stands among them, as people say it."""
-    return FACTS[metric].title if metric in FACTS else metric.replace("_", " ")
+# Checks of doubts that verdicts on some rows would settle.
+REVIEWABLE = ("UC001", "UC002", "UC003", "UC007", "UC008", "UC011", "UC012")
 
 
 def title(row: MetricRow) -> str:
     """Name a row as people say it."""
     name = metric_title(row.metric)
+    if row.top is not None:
+        return f"{name}{place_words(None, row.top)}"
     return name if row.threshold is None else f"{name}@{row.threshold:g}"
-
-
-def percent(share: float) -> str:
-    """Write a share as a percentage with two significant digits."""
-    digits = 0 if share >= 0.1 else 1 if share >= 0.01 else 2  # noqa: PLR2004 - readability
-    return f"{100 * share:.{digits}f} %"
-
-
-def number(value: float) -> str:
-    """Write a metric; a dash where it does not exist."""
-    return "–" if math.isnan(value) else f"{value:.3f}"
 
 
 def value_words(estimate: Estimate) -> str:
@@ -82,41 +76,28 @@ def hidden_words(evaluation: Evaluation) -> str:
     how = evaluation.source.replace("_", " ")
     if evaluation.chances is not None:
         return f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how}"
-    if evaluation.estimates:
-        how = f"estimated from {len(evaluation.estimates)} methods"
-    if evaluation.estimates or evaluation.interval not in ("", "own", "calibrated"):
+    if evaluation.share_estimates:
+        how = f"estimated from {len(evaluation.share_estimates)} methods"
+    if evaluation.share_estimates or evaluation.interval not in ("", "own", "calibrated"):
         how += f", interval {INTERVALS[evaluation.interval]}"
     if evaluation.share_model not in ("", evaluation.name):
         how += f", on the scores of {evaluation.share_model}"
-    level = f"{100 * evaluation.confidence_level:g} %"
-    if evaluation.upper_bound < evaluation.largest_share:
-        top = f"above {percent(evaluation.upper_bound)} ruled out ({level} confidence)"
-    else:
-        reverse = evaluation.naive_curve.roc_auc < 0.5  # noqa: PLR2004 - chance
-        end = "fall below 0" if reverse else "pass 1"
-        top = f"above {percent(evaluation.largest_share)} the ROC AUC would {end}"
+    top = limit_words(evaluation)
     return f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how} · {top}"
+
+
+def limit_words(evaluation: Evaluation) -> str:
+    """Say the one limit of the share, and what sets it."""
+    limit = percent(evaluation.share_limit)
+    if evaluation.upper_bound < evaluation.largest_share:
+        return f"above {limit} ruled out ({100 * evaluation.confidence_level:g} % confidence)"
+    reverse = evaluation.naive_curve.roc_auc < 0.5  # noqa: PLR2004 - chance
+    return f"above {limit} ruled out: the ROC AUC would {'fall below 0' if reverse else 'pass 1'}"
 
 
 def find(evaluation: Evaluation, metric: str) -> MetricRow | None:
     """Return the row of a metric, if the table has it."""
     return next((row for row in evaluation.rows if row.metric == metric), None)
-
-
-def light(evaluation: Evaluation) -> str:
-    """Judge the evaluation: "robust", "depends on the prevalence" or "not supported"."""
-    if any(check.level == "fail" for check in evaluation.checks):
-        return "not supported"
-    lead = find(evaluation, "precision") or find(evaluation, "roc_auc")
-    if lead is None or math.isnan(lead.estimate.value):
-        return "not supported"
-    relative = (lead.estimate.high - lead.estimate.low) / max(lead.estimate.value, 1e-12)
-    warned = any(
-        check.code in ("UC002", "UC010", "UC011")
-        for check in evaluation.checks
-        if check.level == "warn"
-    )
-    return "robust" if relative <= ROBUST_WIDTH and not warned else "depends on the prevalence"
 
 
 def plain_words(evaluation: Evaluation) -> str:
@@ -132,7 +113,7 @@ def plain_words(evaluation: Evaluation) -> str:
         words = _flagged_words(evaluation, estimate)
         # In case-control data the naive precision is that of another mix of rows.
         single = evaluation.shares.sampling == "single-sample"
-        if single and precision.naive < estimate.value and not _is_reversed(evaluation):
+        if single and precision.naive < estimate.low and not _is_reversed(evaluation):
             words += (
                 f' "Precision {percent(precision.naive)}" is too low because many "false alarms" '
                 "are positives nobody has labelled yet."
@@ -146,16 +127,16 @@ def plain_words(evaluation: Evaluation) -> str:
         f"A random positive scores above a random negative in {percent(estimate.value)} of the "
         f"cases ({percent(estimate.low)} – {percent(estimate.high)})."
     )
-    if area.naive < estimate.value and not _is_reversed(evaluation):
+    if area.naive < estimate.low and not _is_reversed(evaluation):
         words += f' "AUC {area.naive:.3f}" is too low because unlabeled positives count as errors.'
     return words
 
 
 def _flagged_words(evaluation: Evaluation, precision: Estimate) -> str:
     """Say how many of the flagged cases are real, in numbers that do not round to all or none."""
-    of = 10 if 0.05 <= precision.value < 0.95 else 100  # noqa: PLR2004 - rounds to none or all of ten
-    few, most = f"{of * precision.low:.0f}", f"{of * precision.high:.0f}"
-    words = f"About {of * precision.value:.0f} of every {of} flagged cases are real"
+    of = 10 if precision.value >= TENTHS else 100 if precision.value >= HUNDREDTHS else 1000
+    few, found, most = (f"{of * v:.0f}" for v in (precision.low, precision.value, precision.high))
+    words = f"About {found} of {'' if found == str(of) else 'every '}{of} flagged cases are real"
     words += f" ({few} to {most})" if few != most else ""
     if any(check.code == "UC010" and check.level == "warn" for check in evaluation.checks):
         return words + ", if the scores are those of rows the model was not trained on."
@@ -166,70 +147,6 @@ def _is_reversed(evaluation: Evaluation) -> bool:
     return any(check.code == "UC006" and check.level == "fail" for check in evaluation.checks)
 
 
-def change_words(evaluation: Evaluation) -> str:
-    """Say what would change the conclusion."""
-    if evaluation.chances is None:
-        return _share_words(evaluation)
-    precision = find(evaluation, "precision")
-    metric, threshold = ("roc_auc", None)
-    if precision is not None and precision.estimate.value > 0:
-        metric, threshold = "precision", precision.threshold
-    goal = _round_goal(evaluation.estimate(metric, threshold).value)
-    found = evaluation.break_even(metric, goal, threshold).odds_ratio
-    name = f"{metric_title(metric)} ≥ {percent(goal)}"
-    if math.isnan(found):
-        return f"{name} may not hold: the chance of the labels alone may break it"
-    if math.isinf(found):
-        return f"{name} holds however wrong the odds of a label are"
-    return f"{name} holds while the odds of a label are wrong by less than Γ = {found:.3g}"
-
-
-def _share_words(evaluation: Evaluation) -> str:
-    """Say at which share of hidden positives or bias of random labels the conclusion changes."""
-    precision = find(evaluation, "precision")
-    if precision is not None and not math.isnan(precision.estimate.value):
-        if precision.estimate.value <= 0:
-            return "another threshold: no row flagged at this one is estimated to be real"
-        metric, goal = "precision", _round_goal(precision.estimate.value)
-        found = evaluation.break_even("precision", goal, precision.threshold)
-        name = f"precision ≥ {percent(goal)}"
-    else:
-        area = find(evaluation, "roc_auc")
-        if area is None:
-            return ""
-        metric, goal = "roc_auc", math.floor(20 * area.estimate.value) / 20
-        found = evaluation.break_even("roc_auc", goal)
-        name = f"ROC AUC ≥ {goal:g}"
-    if math.isnan(found.unlabeled_prevalence):
-        return f"{name} holds at no share of hidden positives that the scores allow"
-    parts = []
-    if found.unlabeled_prevalence > 0:
-        parts.append(f"hidden positives ≥ {percent(found.unlabeled_prevalence)}")
-    if math.isfinite(found.odds_ratio):
-        parts.append(f"labelling bias below Γ = {float(f'{found.odds_ratio:.3g}'):g}")
-    followed = metric == "precision" or evaluation.shares.label_purity == 1
-    doubt = CHANCE_BREAKS if followed and math.isnan(found.odds_ratio) else ""
-    if parts:
-        return f"{name} holds while {' · '.join(parts)}{doubt}"
-    values = evaluation.sweep(metric)[metric]
-    if (values < goal - ROUNDING).any():
-        return f"{name} holds without hidden positives, but not with as many as the scores allow"
-    return f"{name} holds whatever the prevalence{doubt}"
-
-
-def deployed_words(evaluation: Evaluation) -> list[str]:
-    """Say what the main metrics are where another share of rows is positive."""
-    if evaluation.deploy_prevalence is None:
-        return []
-    rows = [row for row in evaluation.deployed() if row.metric in DEPLOYED]
-    parts = " · ".join(f"{title(row)} {value_words(row.estimate)}" for row in rows)
-    words = (
-        f"Where {percent(evaluation.deploy_prevalence)} are positive, if positives and negatives "
-        f"score there as here: {parts}"
-    )
-    return [words]
-
-
 def findings(evaluation: Evaluation) -> list[Check]:
     """Return the checks that failed or warn, the worst first."""
     bad = [check for check in evaluation.checks if check.level in ("fail", "warn")]
@@ -237,18 +154,93 @@ def findings(evaluation: Evaluation) -> list[Check]:
 
 
 def weakest_link(evaluation: Evaluation) -> str:
-    """Name the assumption to worry about first."""
+    """Name the assumption to worry about first, and what would settle it at which price."""
     bad = findings(evaluation)
     if bad:
-        return f"{check_words(bad[0])} ({bad[0].code} {bad[0].level})"
-    if evaluation.source == "estimated":
-        return (
-            "The prevalence is an estimate: verify a random sample of unlabeled rows. And are the "
-            "labelled positives a fair sample of all positives?"
-        )
+        words = f"{check_words(bad[0])} ({bad[0].code} {bad[0].level})"
+        return words + (review_words(evaluation) if bad[0].code in REVIEWABLE else "")
+    fair = "Are the labelled positives a fair sample of all positives?"
+    if evaluation.reviewed is not None:
+        if evaluation.reviewed.audited:
+            return "Are the verified rows a random sample of all rows?"
+        if evaluation.reviewed.labels == "any":
+            return "Are the verdicts right? Nothing is supposed of the labels."
+        p = f"p = {evaluation.reviewed.p_value:.2g}"
+        return f"{fair} The reviews do not contradict it ({p}); reviews alone need it not."
     if evaluation.chances is not None:
         return "Are the chances of a label right?"
-    return "Are the labelled positives a fair sample of all positives?"
+    if evaluation.source == "estimated":
+        fair = f"The prevalence is an estimate. And {fair[0].lower()}{fair[1:]}"
+    return fair + review_words(evaluation)
+
+
+def review_words(evaluation: Evaluation) -> str:
+    """Write the command that chooses rows to look at, and what their verdicts would buy."""
+    price = price_reviews(evaluation)
+    if price is None:
+        return ""
+    at = "" if evaluation.threshold is None else f"{evaluation.threshold:g}"
+    if evaluation.origin:
+        cut = f" --threshold {at}" if at else ""
+        command = f"undercount plan {evaluation.origin}{cut} --budget {price.budget}"
+    else:
+        cut = f", threshold={at}" if at else ', goal="roc_auc"'
+        command = f"uc.plan_reviews(y, score, budget={price.budget}{cut})"
+    bought = ""
+    if price.helps:
+        name = metric_title(price.metric)
+        bought = f"   {name} ± {half_width(price.before)} → ± {half_width(price.after)}"
+    return f" → {command}{bought}"
+
+
+def half_width(value: float) -> str:
+    """Write half the width of an interval with two digits, if it is not very small."""
+    return f"{value:.2f}" if value >= 0.095 else f"{value:.3f}"  # noqa: PLR2004 - readability
+
+
+# Metrics of which both answers are shown, beside those of the table.
+BOTH_ANSWERS = ("precision", "recall", "f1", "roc_auc", "average_precision")
+ANSWERS = {"any": "reviews alone", "random": "with random labels"}
+
+
+def both_answers(evaluation: Evaluation) -> list[tuple[MetricRow, dict[str, Estimate]]]:
+    """Return rows of the table with the answers of reviews alone, and with random labels."""
+    reviewed = evaluation.reviewed
+    if reviewed is None or reviewed.audited:
+        return []
+    kinds: list[Labels] = ["any", "random"] if reviewed.testable else ["any"]
+    return [
+        (
+            row,
+            {kind: reviewed.estimate(row.metric, row.threshold, labels=kind) for kind in kinds},
+        )
+        for row in evaluation.rows
+        if row.metric in BOTH_ANSWERS
+    ]
+
+
+def labels_words(evaluation: Evaluation) -> str:
+    """Say whether labels look like a random sample of the positives, and which answer leads."""
+    reviewed = evaluation.reviewed
+    assert reviewed is not None  # noqa: S101 - asked only then
+    if not reviewed.testable:
+        return "not used: the answer rests on the reviews alone"
+    leads = f"the table is that of {ANSWERS[reviewed.labels].replace('with', 'reviews with')}"
+    if reviewed.rejected:
+        return (
+            f"no random sample: they do not score like the positives found "
+            f"(p = {reviewed.p_value:.2g}); {leads}"
+        )
+    return f"score like the positives found (p = {reviewed.p_value:.2g}); {leads}"
+
+
+def before_words(before: Evaluation, after: Evaluation) -> str:
+    """Say what reviews have changed."""
+    row = find(after, "precision") or find(after, "roc_auc")
+    old = None if row is None else find(before, row.metric)
+    if row is None or old is None:
+        return ""
+    return f"{title(row)} {value_words(old.estimate)} → {value_words(row.estimate)}"
 
 
 def check_facts(check: Check) -> dict[str, str]:
@@ -260,15 +252,6 @@ def check_words(check: Check) -> str:
     """Write a check as sentences."""
     parts = [part[:1].upper() + part[1:] for part in (check.message, check.advice) if part]
     return "".join(part.rstrip(".") + ". " for part in parts).rstrip()
-
-
-def _round_goal(value: float) -> float:
-    """Return a round number somewhat below a value, as people set requirements."""
-    below = 0.9 * value
-    if below < 0.05:  # noqa: PLR2004 - else in steps of 5 %; here one digit
-        step = 10.0 ** math.floor(math.log10(below))
-        return math.floor(below / step) * step
-    return math.floor(20 * below) / 20
 
 
 WIDTH = 100
@@ -298,7 +281,8 @@ def print_evaluation(evaluation: Evaluation, *, heading: bool = False) -> None:
 
 def styled_lines(evaluation: Evaluation) -> list[tuple[str, Style]]:
     """Write the same line by line, with what each is."""
-    blocks = [_facts(evaluation), _table(evaluation), _meaning(evaluation), _checks(evaluation)]
+    blocks = [_facts(evaluation), _table(evaluation), _reviews(evaluation)]
+    blocks += [_meaning(evaluation), _checks(evaluation)]
     lines: list[tuple[str, Style]] = []
     for block in blocks:
         lines += [("", "plain")] if lines and block else []
@@ -310,7 +294,12 @@ def line(name: str, text: str, indent: int = 19) -> str:
     """Write a name and a text, wrapped beside it."""
     first = f" {name:<{indent - 2}} "
     return textwrap.fill(
-        text, WIDTH, initial_indent=first, subsequent_indent=" " * indent, break_long_words=False
+        text,
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,  # commands are copied
     )
 
 
@@ -332,24 +321,41 @@ def _facts(evaluation: Evaluation) -> list[tuple[str, Style]]:
     taken += "data set" if evaluation.target == "dataset" else "population"
     if evaluation.shares.label_purity < 1:
         taken += f" · label purity {percent(evaluation.shares.label_purity)}"
-    return [
+    lines = [
         *_style(line("Read", read)),
         *_style(line("Taken", taken)),
         *_style(line("Hidden positives", hidden_words(evaluation))),
     ]
+    missing = missing_words(evaluation)
+    return lines + _style(line("Threshold", missing)) if missing else lines
+
+
+def missing_words(evaluation: Evaluation) -> str:
+    """Say what a run without a threshold lacks, and suggest one; nothing if there is one."""
+    if evaluation.threshold is not None:
+        return ""
+    counts = evaluation.counts
+    rows = (counts.positive + counts.negative + counts.unlabeled).cumsum()
+    place = int(np.argmin(np.abs(rows - counts.n_positive)))
+    return (
+        "none given, so precision, recall and F1 are missing · "
+        f"{counts.score[place]:.6g} would flag {row_words(rows[place], weighted=counts.weighted)}, "
+        f"about as many as are known to be positive ({amount(counts.n_positive)})"
+    )
 
 
 def _table(evaluation: Evaluation) -> list[tuple[str, Style]]:
+    rows = (*evaluation.rows, *evaluation.top_rows)
     level = f"{100 * evaluation.confidence_level:g} %"
-    width = max(18, *(len(title(row)) for row in evaluation.rows))
+    width = max(18, *(len(title(row)) for row in rows))
     # Negative values are longer; two spaces keep the columns apart.
-    span = max(24, *(len(value_words(row.estimate)) + 2 for row in evaluation.rows))
-    bounded = any(row.lower_bound is not None for row in evaluation.rows)
+    span = max(24, *(len(value_words(row.estimate)) + 2 for row in rows))
+    bounded = any(row.lower_bound is not None for row in rows)
     least = f"{'at least':<10}" if bounded else ""
     lines = _style(
         f" {'':<{width}}{'unlabeled = negative':>22}  {f'true value ({level})':<{span}}{least}needs"
     )
-    for row in evaluation.rows:
+    for row in rows:
         value, needs = value_words(row.estimate), needs_words(row)
         least = f"{bound_words(row):<10}" if bounded else ""
         naive = number(row.naive)
@@ -360,6 +366,20 @@ def _table(evaluation: Evaluation) -> list[tuple[str, Style]]:
     for text in (*_flagged_lines(evaluation, width), *_bound_note(evaluation)):
         lines += _style(text)
     return lines
+
+
+def _reviews(evaluation: Evaluation) -> list[tuple[str, Style]]:
+    """List both answers, and the test that chooses between them."""
+    answers = both_answers(evaluation)
+    if not answers:
+        return []
+    width = max(18, *(len(title(row)) for row, _ in answers))
+    kinds = list(answers[0][1])
+    lines = _style(f" {'':<{width}}" + "".join(f"{ANSWERS[kind]:<26}" for kind in kinds))
+    for row, found in answers:
+        cells = "".join(f"{value_words(found[kind]):<26}" for kind in kinds)
+        lines += _style(f" {title(row):<{width}}{cells}".rstrip())
+    return [*lines, *_style(line("Labels", labels_words(evaluation)))]
 
 
 def _bound_note(evaluation: Evaluation) -> list[str]:
@@ -397,15 +417,27 @@ def _flagged_lines(evaluation: Evaluation, width: int) -> list[str]:
     )
 
 
+def _deployed(evaluation: Evaluation) -> list[tuple[str, Style]]:
+    """Say what the main metrics are where another share of rows is positive."""
+    if evaluation.deploy_prevalence is None:
+        return []
+    rows = [row for row in evaluation.deployed() if row.metric in DEPLOYED]
+    parts = " · ".join(f"{title(row)} {value_words(row.estimate)}" for row in rows)
+    words = (
+        f"Where {percent(evaluation.deploy_prevalence)} are positive, if positives and negatives "
+        f"score there as here: {parts}"
+    )
+    return _style(line("Elsewhere", words))
+
+
 def _meaning(evaluation: Evaluation) -> list[tuple[str, Style]]:
+    judged = f"{light_words(evaluation)} · {judged_words(evaluation)}"
+    plain, change = plain_words(evaluation), change_words(evaluation)
     return [
-        *_style(line("In plain words", plain_words(evaluation)), "main"),
-        *(
-            each
-            for words in deployed_words(evaluation)
-            for each in _style(line("Elsewhere", words))
-        ),
-        *_style(line("What would change", change_words(evaluation))),
+        *_style(line("Verdict", judged), "main"),
+        *(_style(line("In plain words", plain), "main") if plain else []),
+        *_deployed(evaluation),
+        *(_style(line("What would change", change)) if change else []),
         *_style(line("Weakest link", weakest_link(evaluation))),
     ]
 
@@ -431,3 +463,24 @@ def truth_text(
             lines.append(f" {name:<34}{numbers}   {inside}")
     lines.append(f" hidden positives among the unlabeled: {percent(hidden)} in truth")
     return "\n".join(lines)
+
+
+def tell_story(
+    before: Evaluation, after: Evaluation, truth: Sequence[float]
+) -> list[tuple[str, str]]:
+    """Tell how the main number came nearer to the truth: what was done → the number."""
+    row = find(after, "precision") or after.rows[0]
+    place = [each.metric for each in before.rows].index(row.metric)
+    old, reviewed = before.rows[place], after.reviewed
+    n_answered = 0 if reviewed is None else reviewed.n_answered
+    return [
+        (f"{title(row)}, unlabeled rows called negative", number(old.naive)),
+        ("from labels and scores alone", value_words(old.estimate)),
+        (f"after {n_answered} reviews chosen by a plan", value_words(row.estimate)),
+        ("the hidden truth", number(truth[place])),
+    ]
+
+
+def story_text(story: Sequence[tuple[str, str]]) -> str:
+    """Write the story line by line."""
+    return "\n".join(["", *(f" {what:<46}{value}" for what, value in story)])

@@ -308,3 +308,13 @@ def test_borders_below_are_those_that_a_search_finds(shape, n_borders):
         border = np.unique(some[:n_borders])
         found = buckets.count_borders_below(border, some)
         np.testing.assert_array_equal(found, np.searchsorted(border, some, "right"))
+
+
+def test_rows_of_one_score_are_never_taken_for_several():
+    # Between labelled rows at 0, 1, 2, … lie two unlabeled rows of one score each.
+    place = np.arange(1500.0)
+    score = np.concatenate([place, place + 0.5, place + 0.5, 2000 + np.arange(40_000.0)])
+    label = np.where(np.arange(score.size) < place.size, 1, -1).astype(np.int8)
+    table = rows.compact_table(score, label)
+    assert np.flatnonzero(table.merged).tolist() == [0]  # the rows above all labelled ones
+    assert table.unlabeled[2] == 2  # below the highest labelled row

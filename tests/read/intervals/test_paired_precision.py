@@ -5,7 +5,7 @@ import pytest
 
 import undercount as uc
 from undercount.assume.mixture import design_of
-from undercount.read.intervals.paired import ModelPair, ModelRows
+from undercount.read.intervals.paired import ModelPairs, ModelRows
 
 
 def precision_error(one, other, labels, shares, target):
@@ -16,7 +16,7 @@ def precision_error(one, other, labels, shares, target):
         design = design_of(counts, shares, shares.sampling, target)
         kinds = [score[labels == label] for label in (1, -1, 0)]
         models.append(ModelRows(counts, kinds, design))
-    return ModelPair(*models).error("average_precision", at_threshold=False)
+    return ModelPairs(models).area_error("average_precision", 0, 1)
 
 
 def average_precision(score, labelled, positives):
@@ -113,7 +113,7 @@ def precision_apart(score, labelled, unlabeled, positives):
     for x in score[labelled]:
         above = (score[unlabeled] >= x).sum() * (1 - 1 / unlabeled.sum())
         pairs = ((score[labelled] >= x).sum() - 1) * (positives - 1) / (labelled.sum() - 1)
-        found.append((1 + pairs) / (1 + above))
+        found.append(1 / (1 + above) + pairs / (2 + above))
     return np.mean(found)
 
 

@@ -32,15 +32,15 @@ def table(truth, weight):
 def test_certain_limits_are_the_extremes_over_all_classes(metric, weight):
     unknown = [place for place, label in enumerate(LABEL) if label is None]
     known = np.array([label == 1 for label in LABEL])
-    values = []
+    values, beta = [], 0.25 if metric == "expected_cost" else 2.0
     for classes in itertools.product([False, True], repeat=len(unknown)):
         truth = known.copy()
         truth[unknown] = classes
-        values.append(float(table(truth, weight).metric(metric, 2.0)))
+        values.append(float(table(truth, weight).metric(metric, beta)))
     counts = uc.ScoreCounts.from_rows(LABEL, FLAGGED.astype(float), sample_weight=weight)
     design = design_of(counts, uc.Shares(0.3), "single-sample", "dataset")
     heads = [counts.positive[0], counts.unlabeled[0], counts.negative[0]]
-    low, high = certain_limits(HeadCounts(np.array(heads), design), metric, 2.0)
+    low, high = certain_limits(HeadCounts(np.array(heads), design), metric, beta)
     assert float(low) == pytest.approx(min(values), abs=1e-12)
     assert float(high) == pytest.approx(max(values), abs=1e-12)
 

@@ -2,9 +2,9 @@
 
 import base64
 import hashlib
+import html
 import json
 import re
-import zlib
 from functools import cache
 from pathlib import Path
 
@@ -15,10 +15,12 @@ import undercount as uc
 from undercount.errors import InputError
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
+from undercount.show.page.identity import Identity, report_date
 from undercount.show.page.live import page_cells, page_rows
-from undercount.show.page.page import as_page, write_page
+from undercount.show.page.packing import pack, tighten_script, unpack
+from undercount.show.page.page import as_frame, as_page, write_page
 
-ONE, FIVE = 70_000, 150_000
+ONE, FIVE = 70_000, 160_000
 
 
 @cache
@@ -50,7 +52,7 @@ def embedded(page: str) -> dict[str, object]:
 def script(page: str) -> str:
     packed = re.search(r'id="packed">(.*?)</script>', page, re.DOTALL)
     assert packed is not None
-    return zlib.decompress(base64.b64decode(packed[1])).decode()
+    return unpack(packed[1])
 
 
 @pytest.mark.parametrize(("number", "most"), [(1, ONE), (5, FIVE)])
@@ -87,6 +89,7 @@ def test_policy_allows_the_three_hashes_and_nothing_else() -> None:
         assert policy[1].count(f"'sha256-{digest}'") == 1
     assert policy[1].count("sha256-") == 3
     assert "default-src 'none'" in policy[1]
+    assert "img-src data:;" in policy[1]  # a figure on its way to a file
     assert "unsafe" not in policy[1]
     # The only address is the name of the SVG dialect, which nothing fetches.
     addresses = set(re.findall(r"https?://[^\s\"'<>`)]+", page + unpacked))
@@ -144,7 +147,38 @@ def test_page_holds_one_to_five_models(number: int) -> None:
 def test_page_is_written_as_made(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     write_page(models(1), path)
-    assert path.read_text(encoding="utf-8") == as_page(models(1))
+    assert path.read_text(encoding="utf-8") == as_page(models(1), Identity(date=report_date()))
+
+
+def test_a_page_says_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    path = tmp_path / "report.html"
+    evaluation = models(1)[0]
+    evaluation.to_html(path, title="Audit <b>", data="rows.parquet")
+    page = path.read_text(encoding="utf-8")
+    assert "<h1><bdi>Audit &lt;b&gt;</bdi></h1>" in page
+    assert "rows.parquet</bdi>: 20,000 rows" in page
+    assert f"2023-11-14, undercount {uc.__version__}, seed 0." in page
+    evaluation.to_html(path, title="Audit <b>", data="rows.parquet", date="2023-11-14")
+    assert path.read_text(encoding="utf-8") == page
+
+
+def test_a_notebook_shows_the_page_in_a_frame_of_its_own() -> None:
+    frame = as_frame(models(1))
+    assert frame.count("<") == 2  # the frame alone; the page is its escaped attribute
+    assert 'sandbox="allow-scripts allow-downloads"' in frame
+    inside = re.search(r'srcdoc="([^"]*)"', frame)
+    assert inside is not None
+    assert html.unescape(inside[1]) == as_page(models(1))
+
+
+def test_packing_keeps_scripts_and_what_strings_hold() -> None:
+    code = 'const a = "x = 1"; // gone\n  f(`${b ? `c : ${ d }` : "}"} = e`, /[`" ]+ ?/g);\n'
+    small = 'const a="x = 1";\nf(`${b ? `c : ${ d }` : "}"} = e`,/[`" ]+ ?/g);\n'
+    assert tighten_script(code) == small
+    for text in (code, "é" * 999, ""):
+        assert unpack(pack(text)) == text
+    assert not set(pack(code * 99)) & set("<&\\\"'")
 
 
 def test_script_has_the_facts_of_the_table() -> None:

@@ -212,14 +212,11 @@ def _sum_weights(border: Scores, score: Scores, weight: FloatArray) -> BorderCou
 
 
 def count_around(border: Scores, score: Scores, weight: FloatArray | None = None) -> BorderCounts:
-    """Count scores in any order around the borders, and sort only those near a border.
-
-    Where no weights are given, rows that share a score may be marked as merged.
-    """
+    """Count scores in any order around the borders, and sort only those near a border."""
     if border.size == 0 or score.size <= SMALL:
         return _count_near(border, score, weight)
     bucket_of = choose_map(border, score[:: 1 + score.size // SAMPLE])
-    counter = BorderCounter(border, bucket_of, exact=weight is not None)
+    counter = BorderCounter(border, bucket_of)
     counter.add(score, weight)
     return counter.counts()
 
@@ -262,18 +259,18 @@ class BorderCounter:
         Scores of the borders, ascending.
     bucket_of : BucketMap
         From scores to buckets.
-    exact : bool
-        Look for the highest score between two borders too, so that rows of one score are never
-        taken for several; otherwise every two rows are, which needs no weights.
     """
 
-    def __init__(self, border: Scores, bucket_of: BucketMap, *, exact: bool = True) -> None:
+    def __init__(self, border: Scores, bucket_of: BucketMap) -> None:
         self._border, self._bucket_of = border, bucket_of
         self._place_of, self._near_place = _places_of_buckets(bucket_of, border)
         size = self._near_place + 1  # one more place takes the rows near a border
         self._total = np.zeros(size)
         self._lowest = np.full(size, np.inf, border.dtype)
-        self._highest = np.full(size, -np.inf, border.dtype) if exact else None
+        # The highest is looked for until a place has seen two distinct scores.
+        self._highest = np.full(size, -np.inf, border.dtype)
+        self._single = np.ones(size, bool)
+        self._single[-1] = False
         self._settled: BorderCounts | None = None
         self._near: list[tuple[Scores, FloatArray | None]] = []
         self._n_near = 0
@@ -289,12 +286,13 @@ class BorderCounter:
             self._near.append((part[near], None if share is None else share[near]))
             n_near += near.size
             np.add.at(self._total, place, 1.0 if share is None else share)
-            # After a few chunks hardly a row is lower or higher than all before it.
-            lower = np.flatnonzero(part < self._lowest.take(place))
-            np.minimum.at(self._lowest, place[lower], part[lower])
-            if self._highest is not None:
-                higher = np.flatnonzero(part > self._highest.take(place))
-                np.maximum.at(self._highest, place[higher], part[higher])
+            np.minimum.at(self._lowest, place, part)
+            # After a few chunks nearly every place has seen two scores.
+            rows = np.flatnonzero(self._single.take(place))
+            if rows.size:
+                at = place[rows]
+                np.maximum.at(self._highest, at, part[rows])
+                self._single[at] = self._lowest[at] >= self._highest[at]
         self._n_near += n_near
         if self._n_near > NEAR_ROWS:
             self._settle()
@@ -313,5 +311,5 @@ class BorderCounter:
         self._settle()
         assert self._settled is not None  # noqa: S101 - just made
         total, lowest = self._total[:-1], self._lowest[:-1]
-        several = total > 1 if self._highest is None else lowest < self._highest[:-1]
+        several = (total > 0) & ~self._single[:-1]
         return BorderCounts(np.zeros(self._border.size), total, lowest, several).add(self._settled)

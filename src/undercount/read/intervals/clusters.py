@@ -103,6 +103,12 @@ class ClusterRows:
         return len(np.unique(self.cluster[LABELLED]))
 
     def design(
+        self, counts: ScoreCounts, design: MixtureDesign, name: str, **options: Any
+    ) -> MixtureDesign:
+        """Return the design of independent rows with the effect of the clusters on a metric."""
+        return self.with_parts(design, self.parts(counts, design, name, **options))
+
+    def parts(
         self,
         counts: ScoreCounts,
         design: MixtureDesign,
@@ -112,12 +118,17 @@ class ClusterRows:
         beta: float = 1.0,
         max_fpr: float | None = None,
         **_: Any,
-    ) -> MixtureDesign:
-        """Return the design of independent rows with the effect of the clusters on a metric."""
+    ) -> list[FloatArray]:
+        """Return what each row of a kind that chance chose moves a metric by.
+
+        Those of two models on the same rows, one less the other, are those of their difference.
+        """
         if FACTS[name].family == "threshold":
             if threshold is None:
                 raise InputError(
-                    f"clusters need a {named('threshold')}; the highest rows alone do not do"
+                    f"{named('cluster')} goes with a {named('threshold')}, not with the highest "
+                    "rows",
+                    argument="cluster",
                 )
             moves = head_spread(HeadCounts.at(counts, design, threshold), name, beta)
 
@@ -137,7 +148,18 @@ class ClusterRows:
                 cells = np.broadcast_to(value, counts.score.shape)
                 return cells[cell_places(counts.score, self.score[kind])]
 
-        return with_effect(moves, of_rows, self)
+        return row_parts(moves, of_rows, self)
+
+    def with_parts(self, design: MixtureDesign, parts: Sequence[FloatArray]) -> MixtureDesign:
+        """Return a design with the effect that clusters have on the sum of these parts."""
+        every, codes = np.concatenate(parts), np.concatenate(self.cluster[: len(parts)])
+        labels: FloatArray = np.bincount(self.cluster[LABELLED], _weights(self, LABELLED)).astype(
+            float
+        )
+        effect = _effect(every, codes, labels, len(parts[LABELLED]))
+        if not every.any():  # all rows are alike, and stand for their clusters by their number
+            every, codes = _weights(self, LABELLED), self.cluster[LABELLED]
+        return replace(design, cluster_effect=effect, clusters=_freedom(every, codes, effect))
 
     def discounted(
         self, counts: ScoreCounts, design: MixtureDesign, name: str, **options: Any
@@ -170,23 +192,21 @@ def _shifts(moves: Spread) -> list[Any]:
     return [design.sizes[k] * (moves.size_slopes[k] - mean) for k in KINDS]
 
 
-def with_effect(
+def row_parts(
     moves: Spread, of_rows: Callable[[Any, int], FloatArray], rows: ClusterRows
-) -> MixtureDesign:
-    """Return a design with the effect that clusters have on an estimate.
-
-    `of_rows` gives the value of each row of a kind, in the order of `rows`.
-    """
-    parts = [
+) -> list[FloatArray]:
+    """Return what each row moves an estimate by; `of_rows` gives a function at the rows."""
+    return [
         _centred(of_rows(value, kind), rows, kind, shift)
         for kind, (value, shift) in enumerate(zip(_moving(moves), _shifts(moves), strict=False))
     ]
-    every, codes = np.concatenate(parts), np.concatenate(rows.cluster[: len(parts)])
-    labels: FloatArray = np.bincount(rows.cluster[LABELLED], _weights(rows, LABELLED)).astype(float)
-    effect = _effect(every, codes, labels, len(parts[LABELLED]))
-    if not every.any():  # all rows are alike, and stand for their clusters by their number alone
-        every, codes = _weights(rows, LABELLED), rows.cluster[LABELLED]
-    return replace(moves.design, cluster_effect=effect, clusters=_freedom(every, codes, effect))
+
+
+def with_effect(
+    moves: Spread, of_rows: Callable[[Any, int], FloatArray], rows: ClusterRows
+) -> MixtureDesign:
+    """Return the design of an estimate with the effect that clusters have on it."""
+    return rows.with_parts(moves.design, row_parts(moves, of_rows, rows))
 
 
 def _weights(rows: ClusterRows, kind: int) -> FloatArray:

@@ -33,6 +33,7 @@ def estimate_metric(
     name: str,
     *,
     threshold: float | None = None,
+    top: float | None = None,
     beta: float = 1.0,
     max_fpr: float | None = None,
     target: Target = "dataset",
@@ -54,8 +55,12 @@ def estimate_metric(
         A metric of `undercount.metrics`.
     threshold : float, optional
         Rows with at least this score are predicted positive; needed by threshold metrics.
+    top : float, optional
+        Instead of a threshold: so many rows of the highest scores are predicted positive, or such
+        a share of them if below 1. Of tied rows each counts by its chance of being among them.
     beta : float
-        Weight of recall in "f_beta".
+        Weight of recall in "f_beta"; that of a false positive in "expected_cost", a false negative
+        having the rest of 1; what a false positive costs in true ones in "net_benefit".
     max_fpr : float, optional
         End of the range of "partial_roc_auc".
     target : {"dataset", "population"}
@@ -94,13 +99,13 @@ def estimate_metric(
     0.8889 (0.6667 to 1 at 95 %; needs random labels, prevalence)
     """
     facts = FACTS[name]
-    _check(facts, shares, threshold, beta, confidence_level)
+    _check(facts, shares, threshold if top is None else 0.0, beta, confidence_level)
     level = confidence_level
     if share_error == "guaranteed":
         shares, level = _searched(shares, confidence_level)
     elif share_error != "combined":
         raise InputError(f"share_error must be 'combined' or 'guaranteed'; got {share_error!r}")
-    options = {"threshold": threshold, "beta": beta, "kind": interval}
+    options = {"threshold": threshold, "top": top, "beta": beta, "kind": interval}
     if facts.family != "threshold":
         options = {"max_fpr": max_fpr}
     design = design_of(counts, shares, sampling, target)
@@ -141,7 +146,9 @@ def _check(
             f"{named('unlabeled_prevalence')} or {named('label_frequency')}"
         )
     if facts.family == "threshold":
-        if not 0 < real_number(beta) < math.inf:
+        if facts.name == "expected_cost" and not 0 <= real_number(beta) <= 1:
+            raise InputError(f"beta of expected_cost is a weight in [0, 1]; got {beta!r}")
+        if facts.name != "expected_cost" and not 0 < real_number(beta) < math.inf:
             raise InputError(f"beta must be a number above 0; got {beta!r}")
         if threshold is None:
             raise InputError(f"{facts.name} needs a threshold; rows with at least this score count")

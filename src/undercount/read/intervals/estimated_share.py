@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from undercount.assume.mixture import Target
 from undercount.counts import ScoreCounts
-from undercount.curve import metric_names
+from undercount.curve import PARAMETRIC, metric_names
 from undercount.errors import collect_warnings
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
@@ -79,7 +79,8 @@ def estimate_end_by_end(
 
 def _value(counts: ScoreCounts, shares: Shares, metric: str, options: dict[str, Any]) -> float:
     """Return a metric at a known share: of the curve, if the curve has it."""
-    if metric in (*AREAS, *metric_names()):
-        return metric_value(counts, shares, metric, options["threshold"])
+    if metric in (*AREAS, *metric_names(), *PARAMETRIC, "tpr", "fpr"):
+        place = {name: options[name] for name in ("top", "beta") if name in options}
+        return metric_value(counts, shares, metric, options["threshold"], **place)
     with collect_warnings():  # the estimate itself has warned
         return estimate_metric(counts, shares, metric, **options).value

@@ -4,7 +4,7 @@ import itertools
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,12 +14,14 @@ from scipy.special import gammaln, ndtr, ndtri, stdtrit
 from undercount.assume.mixture import LABELLED, MixtureDesign
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, Rates, read_metric
-from undercount.errors import InputError, keep_scores
+from undercount.errors import InputError, keep_scores, named
 from undercount.read.intervals.variance import HeadRows, Influence, Spread
 
 # Rates are kept this far (in rows) from 0 and 1 where a slope is taken.
 _HALF_ROW = 0.5
 _RELATIVE_STEP = 1e-4
+# So many labelled rows at one score tell how fast recall grows there.
+ENOUGH_TIED = 5
 # The counts at the threshold that was last asked for: metrics are read one by one.
 _LAST: "WeakKeyDictionary[ScoreCounts, tuple[float, HeadCounts]]" = WeakKeyDictionary()
 
@@ -43,6 +45,22 @@ class RatePoint(Rates[FloatArray]):
         return RatePoint(np.clip(self.tpr, 0, 1), np.clip(self.fpr, 0, 1), self.prevalence)
 
 
+class TopRows(NamedTuple):
+    """Say of the highest rows how they are spread; a tied row counts by its chance of being one.
+
+    Attributes
+    ----------
+    slope : float
+        How fast recall grows with the share of rows that are flagged.
+    labelled, everyone : float
+        Variance of what a labelled row, and any row, counts.
+    """
+
+    slope: float
+    labelled: float
+    everyone: float
+
+
 @dataclass(frozen=True, eq=False)
 class HeadCounts:
     """Hold the rows predicted positive at one threshold or many, and the design they come from.
@@ -52,6 +70,8 @@ class HeadCounts:
 
     heads: NDArray[np.float64]
     design: MixtureDesign
+    # Of the highest rows alone.
+    top: "TopRows | None" = None
     # What `threshold_intervals` found of them: many metrics ask for the same limits.
     limits: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
@@ -112,7 +132,8 @@ class HeadCounts:
         )
 
 
-def _heads(counts: ScoreCounts, threshold: float) -> FloatArray:
+def head_cells(counts: ScoreCounts, threshold: float) -> slice:
+    """Return the cells of the rows with at least a score; refuse to split a merged cell."""
     stop = int(np.searchsorted(-counts.score, -threshold, side="right"))
     exact = stop > 0 and counts.score[stop - 1] == threshold
     if stop < len(counts.score) and counts.merged[stop] and not exact:
@@ -121,10 +142,103 @@ def _heads(counts: ScoreCounts, threshold: float) -> FloatArray:
             "were kept; "
             f"{keep_scores(f'pass knots=[{threshold}] when counting, or compact=False')}"
         )
+    return slice(stop)
+
+
+def _heads(counts: ScoreCounts, threshold: float) -> FloatArray:
+    head = head_cells(counts, threshold)
     kinds = (counts.positive, counts.unlabeled, counts.negative)
     # Part of the weights may sum up in another order than all of them, to another number.
-    heads = [cells[: stop if cells[stop:].any() else None].sum() for cells in kinds]
+    heads = [cells[head if cells[head.stop :].any() else slice(None)].sum() for cells in kinds]
     return np.array(heads)
+
+
+def top_rows(counts: ScoreCounts, design: MixtureDesign, top: float) -> float:
+    """Return how many rows of the target the highest ones are; `top` below 1 is a share."""
+    apart = design.sampling == "case-control"
+    total = counts.n_unlabeled if apart else counts.n_rows
+    rows = top * total if top < 1 else float(top)
+    if not 0 < rows <= total:
+        kind = "unlabeled rows" if apart else "rows"
+        raise InputError(
+            f"{named('top')} must be above 0 and at most the number of {kind}, "
+            f"{total:,.10g}; got {top!r}",
+            argument="top",
+        )
+    return rows
+
+
+def top_heads(counts: ScoreCounts, design: MixtureDesign, top: float) -> HeadCounts:
+    """Count the rows of each kind among so many of the highest scores.
+
+    Where the last of them is tied with others, chance decides, and each tied row counts by its
+    chance f of being taken: what follows is the mean over all ways of taking. Its square counts
+    f², so that the labelled rows say more than as many counted rows, by the factor taken off the
+    design's units. A merged cell holds no labelled row: wherever inside the last row stands, the
+    labelled rows above it are the same.
+    """
+    kinds = (counts.positive, counts.unlabeled, counts.negative)
+    apart = design.sampling == "case-control"
+    ranked = np.cumsum(counts.unlabeled if apart else sum(kinds))
+    rows = top_rows(counts, design, top)
+    last = min(int(np.searchsorted(ranked, rows)), len(ranked) - 1)
+    before = float(ranked[last - 1]) if last else 0.0
+    taken = min((rows - before) / float(ranked[last] - before), 1.0)
+    heads = np.array([cells[:last].sum() + taken * cells[last] for cells in kinds])
+    ranked_share = before / ranked[-1], (ranked[last] - before) / ranked[-1]
+    labelled = (
+        counts.positive[:last].sum() / counts.n_positive,
+        (counts.positive[last] / counts.n_positive),
+    )
+    units = design.units.copy()
+    units[LABELLED] *= _tie_factor(labelled, taken, design)
+    top_spread = TopRows(
+        _recall_slope(counts, ranked, rows, last),
+        _variance(labelled, taken),
+        _variance(ranked_share, taken),
+    )
+    return HeadCounts(heads, replace(design, units=units), top_spread)
+
+
+def _variance(shares: tuple[float, float], taken: float) -> float:
+    """Return the variance of 1 for a share of rows, of a chance for another, and of 0."""
+    above, tied = shares
+    return float(above + taken**2 * tied - (above + taken * tied) ** 2)
+
+
+def _tie_factor(labelled: tuple[float, float], taken: float, design: MixtureDesign) -> float:
+    """Return the variance of what labelled rows count, over that of rows which count 0 or 1."""
+    above, tied = labelled
+    rate = above + taken * tied
+    if tied == 0 or not 0 < rate < 1:
+        return 1.0
+    if design.frequency_known:  # their number is random as well, on either side
+        square, missed = above + taken**2 * tied, 1 - above - tied + (1 - taken) ** 2 * tied
+        return float(max(square / rate, missed / (1 - rate)))
+    return _variance(labelled, taken) / (rate * (1 - rate))
+
+
+def _recall_slope(counts: ScoreCounts, ranked: FloatArray, rows: float, last: int) -> float:
+    """Return how fast recall grows with the flagged share, from the labelled rows around.
+
+    √n of them on either side, by their places among the ranked rows; if as many are tied with the
+    last row, from those.
+    """
+    held = counts.positive > 0
+    reach = max(math.ceil(math.sqrt(np.count_nonzero(held))), 1)
+    tied = float(ranked[last] - (ranked[last - 1] if last else 0.0))
+    if counts.positive[last] >= max(reach, ENOUGH_TIED):
+        return float(counts.positive[last] / counts.n_positive * ranked[-1] / tied)
+    # The middle of a cell is the place of its labelled rows.
+    places = (np.append(0.0, ranked[:-1]) + ranked)[held] / 2
+    recall = np.append(0.0, np.cumsum(counts.positive[held]) / counts.n_positive)
+    at = int(np.searchsorted(places, rows))
+    low, high = max(at - reach, 0), min(at + reach, len(places))
+    start = float(places[low]) if low else 0.0
+    end = float(places[high]) if high < len(places) else float(ranked[-1])
+    if end <= start:
+        return 0.0
+    return float((recall[high] - recall[low]) * ranked[-1] / (end - start))
 
 
 def fit(weights: Any, like: FloatArray) -> Any:

@@ -1,41 +1,84 @@
-"""Differences of two scores on the same rows: standard errors that use the pairing.
+"""Several scores on the same rows: standard errors of differences that use the pairing.
 
 What a row adds to a difference is what it adds to the one estimate minus what it adds to the
 other, so the variance of a difference follows from its influence like that of a single estimate,
-for every way of drawing rows. What a row adds to an estimate depends on its cell in that model's
-table alone, so a model is counted once, and a pair of models is where its rows lie in both tables.
+for every way of drawing rows. What a row adds is a sum of a few functions of its place in a
+model's table (`ModelRows.tables`), whatever the metric. So rows are gone through once for all
+models, products of these functions are added up, and the variance of each metric's difference of
+each pair is read from the products: work grows with the models, not with the pairs.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.mixture import KINDS, LABELLED, UNLABELED, MixtureDesign
+from undercount.assume.mixture import KINDS, LABELLED, MixtureDesign
 from undercount.count.kernel.rows import cell_places
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.read.intervals import area_gradients as areas
-from undercount.read.intervals.clusters import ClusterRows, with_effect
 from undercount.read.intervals.heads import HeadCounts, head_spread
-from undercount.read.intervals.variance import CellRows, Influence, Spread
+from undercount.read.intervals.paired_precision import FEWEST, Jackknife, jackknife_error
+from undercount.read.intervals.variance import (
+    CellRows,
+    Influence,
+    Spread,
+    row_weights,
+    score_link,
+)
 
-# A jackknife of fewer labels says nothing: leaving one out leaves no pair.
-FEWEST = 3
-# Rows looked at at once, so that what is added up stays in the processor's cache.
-CHUNK = 1 << 15
+# Rows whose places are looked up at once, and rows whose products are: these stay in the cache.
+BLOCK, CHUNK = 1 << 20, 1 << 13
 # Rows added to each of the four ways in which two models may flag a row (Agresti and Min 2005):
 # with few labels none may tell the models apart, which is no proof that none would.
 HALF_ROW = 0.5
+# Models that differ by less than this part of their variances are looked at row by row: sums of
+# products know no more digits.
+ALIKE = 1e-9
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Say which rows are flagged: those above a score, and a share of those that have it.
+
+    Parameters
+    ----------
+    threshold : float
+        The score.
+    share : float
+        Share of the rows with this score that are flagged, any as likely as another.
+    densities : array, optional
+        If the number of flagged rows is fixed: the density of each kind's rows at the score over
+        that of all rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.read.intervals.paired import Cut
+    >>> Cut(0.5, 0.25).flag(np.array([0.4, 0.5, 0.6])).tolist()
+    [0.0, 0.25, 1.0]
+    """
+
+    threshold: float
+    share: float = 1.0
+    densities: FloatArray | None = None
+
+    def flag(self, score: NDArray[Any]) -> FloatArray:
+        """Return 1 for flagged rows, 0 for others, the share between for ties at the cut."""
+        found = np.asarray(score >= self.threshold, dtype=float)
+        if self.share < 1:
+            found -= (1 - self.share) * (score == self.threshold)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
 class ModelRows:
-    """Hold the rows of one model: its table, and where in it the rows of each kind lie.
+    """Hold the rows of one model: its table, and the scores and weights of the rows of each kind.
 
     Parameters
     ----------
@@ -46,25 +89,22 @@ class ModelRows:
         that all models share.
     design : MixtureDesign
         How the rows were drawn, what is known of the positives, what the metric is a metric of.
-    threshold : float
-        Rows with at least this score are predicted positive.
-    clusters : ClusterRows, optional
-        The same rows by cluster.
+    cuts : sequence of Cut
+        The rows that are predicted positive, in one way or several.
+    weights : sequence of three arrays, optional
+        Importance of the rows.
     """
 
     counts: ScoreCounts
     scores: Sequence[NDArray[Any]]
     design: MixtureDesign
-    threshold: float = math.inf
-    clusters: ClusterRows | None = None
-    _places: dict[int, NDArray[np.intp]] = field(default_factory=dict, init=False, repr=False)
-    _influences: dict[str, Influence] = field(default_factory=dict, init=False, repr=False)
+    cuts: Sequence[Cut] = ()
+    weights: Sequence[FloatArray] | None = None
 
-    def places(self, kind: int) -> NDArray[np.intp]:
-        """Return the cell of each row of a kind; looked up once, and only if somebody asks."""
-        if kind not in self._places:
-            self._places[kind] = cell_places(self.counts.score, self.scores[kind])
-        return self._places[kind]
+    @cached_property
+    def kinds(self) -> list[int]:
+        """The kinds of which there are rows."""
+        return [kind for kind in KINDS if self.design.sizes[kind] > 0]
 
     @cached_property
     def cells(self) -> CellRows:
@@ -72,356 +112,408 @@ class ModelRows:
         return areas.cell_rows(self.counts)
 
     @cached_property
-    def flags(self) -> list[NDArray[np.bool_]]:
-        """Which rows of each kind are predicted positive."""
-        return [score >= self.threshold for score in self.scores]
-
-    @cached_property
     def heads(self) -> FloatArray:
-        """How many rows of each kind are predicted positive."""
-        return np.array([float(np.count_nonzero(flag)) for flag in self.flags])
-
-    def influence(self, metric: str, *, at_threshold: bool) -> Influence:
-        """Return what a row of each cell adds; at a threshold the cells are the two answers."""
-        if metric not in self._influences:
-            if at_threshold:
-                found = head_spread(HeadCounts(self.heads, self.design), metric).influence
-                found = _of_flagged(found)
-            elif metric == "average_precision":
-                found = _average_precision(self._mass, self.design)
-            else:
-                found = areas.AREA_GRADIENTS[metric](self._mass)
-            self._influences[metric] = found
-        return self._influences[metric]
+        """How many rows of each kind are predicted positive; shape (cuts, kinds)."""
+        found = np.zeros((len(self.cuts), len(KINDS)))
+        for place, cut in enumerate(self.cuts):
+            for kind, score in enumerate(self.scores):
+                flags = cut.flag(score)
+                weights = None if self.weights is None else self.weights[kind]
+                found[place, kind] = flags.sum() if weights is None else weights @ flags
+        return found
 
     @cached_property
-    def _mass(self) -> areas.Recovered:
-        return areas.recovered(self.cells, self.design.mixing)
+    def by_jackknife(self) -> bool:
+        """Whether the error of average precision is found by leaving rows out."""
+        return self.design.pure and self.weights is None
 
     @cached_property
-    def left_out(self) -> "Jackknife":
+    def left_out(self) -> Jackknife:
         """The unbiased average precision without a row of each cell."""
         return Jackknife.of(self.counts, self.design)
 
+    @cached_property
+    def precision(self) -> Influence:
+        """The average precision by its influence, where rows cannot simply be left out."""
+        mass = areas.recovered(self.cells, self.design.mixing)
+        own = row_weights(self.counts.positive, self.counts.squared_weight[0])
+        own = np.where(own > 0, own, float(self.design.units[LABELLED]))
+        return _average_precision(mass, self.design, own)
 
-class JointRows:
-    """Rows in the cells of two models at once.
+    def tables(self, kind: int) -> FloatArray:
+        """Return the functions of a row of a kind, shape (functions, cells).
 
-    A function of a row has one value a cell of the first model, then one a cell of the second; at
-    a row it is the sum of the two. `Spread` reads these rows like those of a single model.
+        The rates of each kind in the middle of the cell; then for average precision its value
+        without the row, or what the row adds as a positive and as any row.
+        """
+        rates = [np.cumsum(mass) - mass / 2 for mass in self.cells.masses[self.kinds]]
+        if self.by_jackknife:
+            known = self.counts.n_positive >= FEWEST
+            without = self.left_out.without if known else []
+            found = [without[kind] if kind < len(without) else np.zeros(len(rates[0]))]
+        else:
+            found = [self.precision.positive, self.precision.everyone]
+        return np.stack([*rates, *found])
+
+
+@dataclass(frozen=True)
+class Products:
+    """Hold covariances of the functions of all models among the rows of one kind.
+
+    `flagged` is how many of the rows each cut of each model flags, `both` how many each two of them
+    do, on a scale on which there are `size` rows in all: Kish's effective number, if they have
+    weights.
     """
 
-    centred = True
+    covariances: FloatArray
+    flagged: FloatArray
+    both: FloatArray
+    size: float
 
-    def __init__(self, one: ModelRows, other: ModelRows) -> None:
-        self.models = one, other
-        self.masses = [model.cells.masses for model in self.models]
+
+class SharedRows:
+    """Rows in the tables of several models at once."""
+
+    def __init__(self, models: Sequence[ModelRows]) -> None:
+        self.models, self.design = models, models[0].design
+        self.cuts = len(models[0].cuts)
+        self._products: dict[int, Products] = {}
+
+    @cached_property
+    def functions(self) -> int:
+        """The number of functions of each model."""
+        return len(self.kinds) + (1 if self.models[0].by_jackknife else 2)
+
+    @cached_property
+    def kinds(self) -> list[int]:
+        """The kinds of which there are rows."""
+        return self.models[0].kinds
+
+    def products(self, kind: int) -> Products:
+        """Return what is added up among the rows of a kind, once."""
+        if kind not in self._products:
+            self._products[kind] = self._add_up(kind)
+        return self._products[kind]
+
+    @cached_property
+    def means(self) -> FloatArray:
+        """Means of the functions among the rows of each kind; shape (kinds, models, functions)."""
+        return np.array(
+            [[m.tables(kind) @ m.cells.masses[kind] for m in self.models] for kind in KINDS]
+        )
+
+    def _add_up(self, kind: int) -> Products:
+        """Go through the rows: sums and products of functions and flags, by weight and square.
+
+        Products are those of one group: rates, average precision, each cut; no metric needs others.
+        """
+        groups = self._groups()
+        size = sum(map(len, groups))
+        sums, products = np.zeros((2, size)), np.zeros((2, size, size))
+        weights, total = self.models[0].weights, np.zeros(2)
+        for found, weight in self._chunks(kind, self.models):
+            for power in range(1 if weight is None else 2):
+                heavy = found if weight is None else found * weight ** (1 + power)
+                total[power] += found.shape[1] if weight is None else (weight ** (1 + power)).sum()
+                sums[power] += heavy.sum(axis=1)
+                for group in groups:
+                    for place, i in enumerate(group):
+                        for j in group[place:]:
+                            # One by one: a product of thin matrices would be split over threads.
+                            products[power, i, j] += heavy[i] @ found[j]
+        products += np.triu(products, 1).transpose(0, 2, 1)
+        if weights is None:
+            total[1], sums[1], products[1] = total[0], sums[0], products[0]
+        return self._products_of(kind, np.maximum(total, 1e-300), sums, products)
+
+    def _products_of(
+        self, kind: int, total: FloatArray, sums: FloatArray, products: FloatArray
+    ) -> Products:
+        """Make covariances of sums by weight and by its square, and counts of flagged rows."""
+        first = len(self.models) * self.functions
+        means = sums[0, :first] / total[0]  # functions are centred: what rounding left
+        spread = [products[p, :first, :first] / total[p] - np.outer(means, means) for p in (0, 1)]
+        link, size = self._link(kind), float(total[0] ** 2 / total[1])
+        # The same of flags: how many of Kish's rows they are.
+        share = [size * (1 - link) / total[0], size * link / total[1]]
+        return Products(
+            (1 - link) * spread[0] + link * spread[1],
+            np.tensordot(share, sums[:, first:], 1),
+            np.tensordot(share, products[:, first:, first:], 1),
+            size,
+        )
+
+    def _groups(self) -> list[list[int]]:
+        """Return the places of what is multiplied with each other."""
+        width, number = self.functions, len(self.models)
+        rates, last = len(self.kinds), number * width
+        found = [
+            [model * width + k for model in range(number) for k in part]
+            for part in (range(rates), range(rates, width))
+        ]
+        cuts = [
+            [last + model * self.cuts + cut for model in range(number)] for cut in range(self.cuts)
+        ]
+        return found + cuts
+
+    def _chunks(
+        self, kind: int, models: Sequence[ModelRows]
+    ) -> Iterator[tuple[FloatArray, FloatArray | None]]:
+        """Yield functions and flags of some rows, shape (all of them, rows), and their weights.
+
+        Functions are less their means, so that squares lose nothing by rounding.
+        """
+        size, weights = len(models[0].scores[kind]), models[0].weights
+        tables = [
+            list(model.tables(kind) - self.means[kind, self.models.index(model)][:, np.newaxis])
+            for model in models
+        ]
+        for first in range(0, size, BLOCK):
+            blocks = [model.scores[kind][first : first + BLOCK] for model in models]
+            places = [
+                cell_places(model.counts.score, block)
+                for model, block in zip(models, blocks, strict=True)
+            ]
+            for start in range(0, len(blocks[0]), CHUNK):
+                part = slice(start, start + CHUNK)
+                found = [
+                    column.take(place[part], mode="clip")
+                    for table, place in zip(tables, places, strict=True)
+                    for column in table
+                ]
+                found += [
+                    cut.flag(block[part])
+                    for model, block in zip(models, blocks, strict=True)
+                    for cut in model.cuts
+                ]
+                yield np.stack(found), None if weights is None else weights[kind][first:][part]
+
+    def _link(self, kind: int) -> float:
+        """Return how far squares of the rows' own weights are taken in place of Kish's mean.
+
+        Of many rows wholly; of labelled ones as far as they show that weights go with a score
+        (`variance.RowWeights`), since a few heavy ones make squares uncertain.
+        """
+        if kind != LABELLED or self.models[0].weights is None:
+            return 1.0
+        weights = self.models[0].weights[kind]
+        orders = (np.argsort(-model.scores[kind], kind="stable") for model in self.models)
+        return max(score_link(weights[order]) for order in orders)
+
+    def gap_variance(self, value: FloatArray, kind: int, one: int, other: int) -> float:
+        """Return the variance of a sum of functions of a model less that of another."""
+        if self.design.sizes[kind] == 0:
+            return 0.0
+        found, width = self.products(kind).covariances, self.functions
+        spots = [slice(model * width, (model + 1) * width) for model in (one, other)]
+        own = [float(value @ found[spot, spot] @ value) for spot in spots]
+        variance = sum(own) - 2 * float(value @ found[spots[0], spots[1]] @ value)
+        if variance > ALIKE * sum(own):
+            return variance
+        return self._directly(value, kind, one, other)
+
+    def _directly(self, value: FloatArray, kind: int, one: int, other: int) -> float:
+        """Return the same row by row: exactly 0 of models that are alike."""
+        width, total, sums, squares = self.functions, 0.0, 0.0, 0.0
+        for found, weights in self._chunks(kind, [self.models[one], self.models[other]]):
+            gap = value @ (found[:width] - found[width : 2 * width])
+            weight = np.ones(len(gap)) if weights is None else weights
+            total += float(weight.sum())
+            sums += float(weight @ gap)
+            squares += float(weight @ gap**2)
+        return max(squares / total - (sums / total) ** 2, 0.0)
+
+
+@dataclass(frozen=True)
+class PairRows:
+    """Rows of two models: a function is one of the first model's less the same of the second.
+
+    Values are what the functions are multiplied by. `Spread` reads these rows like those of a
+    single model.
+    """
+
+    rows: SharedRows
+    one: int
+    other: int
+    centred = True
 
     def means(self, value: FloatArray) -> FloatArray:
         """Return the mean among the rows of each kind."""
-        parts = zip(self.masses, self._parts(value), strict=True)
-        return np.asarray(sum(masses @ part for masses, part in parts))
+        return np.asarray((self.rows.means[:, self.one] - self.rows.means[:, self.other]) @ value)
 
     def moments(self, value: FloatArray, weights: Any) -> tuple[float, float]:
         """Return mean and variance under a mixture; `weights` has one entry a kind."""
         means, weights = self.means(value), np.asarray(weights)
         mean, kinds = float(weights @ means), np.flatnonzero(weights)
         # Around the mean of all: nothing is lost where rows of one kind hardly vary.
-        squares = (self.variance(value, int(k)) + (means[k] - mean) ** 2 for k in kinds)
-        return mean, max(float(weights[kinds] @ list(squares)), 0.0)
+        squares = [self.variance(value, int(k)) + (means[k] - mean) ** 2 for k in kinds]
+        return mean, max(float(weights[kinds] @ squares), 0.0)
 
     def variance(self, value: FloatArray, kind: int) -> float:
         """Return the variance among the rows of a kind; 0 if there are none."""
-        one, other = self._parts(value)
-        one = one - self.means(value)[kind]  # squares of what is left lose nothing by rounding
-        places = [model.places(kind) for model in self.models]
-        total, squares, size = 0.0, 0.0, len(places[0])
-        for start in range(0, size, CHUNK):
-            found = one.take(places[0][start : start + CHUNK])
-            found += other.take(places[1][start : start + CHUNK])
-            total += float(found.sum())
-            squares += float(np.square(found, out=found).sum())
-        return max(squares / size - (total / size) ** 2, 0.0) if size else 0.0
-
-    def of_rows(self, value: FloatArray, kind: int) -> FloatArray:
-        """Return the value of each row of a kind."""
-        one, other = self._parts(value)
-        places = [self.cells_of(model, kind) for model in self.models]
-        return np.asarray(one.take(places[0]) + other.take(places[1]))
-
-    def cells_of(self, model: ModelRows, kind: int) -> NDArray[Any]:
-        """Return the cell of each row of a kind in the table of a model."""
-        return model.places(kind)
-
-    def _parts(self, value: FloatArray) -> list[FloatArray]:
-        return np.split(value, [self.masses[0].shape[1]])
-
-
-class JointFlags(JointRows):
-    """Rows by what two models say at their thresholds: the cells are no and yes."""
-
-    def __init__(self, one: ModelRows, other: ModelRows) -> None:
-        self.models = one, other
-        sizes = one.design.sizes[:, np.newaxis]
-        shares = [model.heads[:, np.newaxis] / np.maximum(sizes, 1) for model in self.models]
-        self.masses = [np.hstack([(sizes > 0) - share, share]) for share in shares]
-        # Rows of each kind that neither, only the other, only the one, both of them flag.
-        both = np.array(
-            [np.count_nonzero(a & b) for a, b in zip(one.flags, other.flags, strict=True)]
-        )
-        only = [other.heads - both, one.heads - both]
-        number = np.stack([sizes[:, 0] - both - only[0] - only[1], *only, both], axis=1)
-        self._number = number + HALF_ROW * (np.any(only) and sizes > 0)
-
-    def variance(self, value: FloatArray, kind: int) -> float:
-        """Return the variance among the rows of a kind; 0 if there are none."""
-        one, other = self._parts(value)
-        number, found = self._number[kind], np.add.outer(one, other).ravel()
-        total = float(number.sum())
-        if total == 0:
-            return 0.0
-        mean = float(number @ found) / total
-        return float(number @ (found - mean) ** 2) / total
-
-    def cells_of(self, model: ModelRows, kind: int) -> NDArray[Any]:
-        """Return what a model says of each row of a kind, 1 or 0."""
-        return model.flags[kind].astype(np.intp)
-
-
-class ModelPair:
-    """Two models on the same rows, and the standard errors of their differences.
-
-    Notes
-    -----
-    Assumes: rows (or, where they are named, clusters) are independent, and labelled rows a random
-    sample of the positives (and, at 1 - purity, negatives).
-    Wrong when: so few rows decide that the metric is not straight within its error.
-    """
-
-    def __init__(self, one: ModelRows, other: ModelRows) -> None:
-        self.one, self.other = one, other
-
-    @cached_property
-    def _rows(self) -> JointRows:
-        return JointRows(self.one, self.other)
-
-    @cached_property
-    def _flags(self) -> JointFlags:
-        return JointFlags(self.one, self.other)
-
-    def error(self, metric: str, *, at_threshold: bool) -> float:
-        """Return the standard error of the difference in a metric."""
-        return self.chance(metric, at_threshold=at_threshold).error
-
-    def chance(self, metric: str, *, at_threshold: bool) -> "Chance":
-        """Return how a difference varies: its standard error and its degrees of freedom.
-
-        Average precision of pure labels is compared by its unbiased estimate, whose error is that
-        of the jackknife (`Jackknife`); the other metrics by their influences.
-        """
-        by_jackknife = metric == "average_precision" and self.one.design.pure
-        clusters = self.one.clusters
-        if by_jackknife and clusters is None:
-            return Chance(jackknife_error(self._rows), self.one.design.freedom)
-        joint = self._flags if at_threshold else self._rows
-        one, other = (m.influence(metric, at_threshold=at_threshold) for m in joint.models)
-        sizes = [masses.shape[1] for masses in joint.masses]
-        gap = Influence(
-            one.value - other.value,
-            _joined(one.positive, other.positive, sizes),
-            _joined(one.negative, other.negative, sizes),
-            _joined(one.everyone, other.everyone, sizes),
-            one.prevalence - other.prevalence,
-        )
-        moves = Spread(self.one.design, joint, gap)
-        error = jackknife_error(self._rows) if by_jackknife else math.sqrt(float(moves.variance))
-        if clusters is None:
-            return Chance(error, moves.design.freedom)
-        design = with_effect(moves, joint.of_rows, clusters)
-        return Chance(error * math.sqrt(design.cluster_effect), design.freedom)
+        return self.rows.gap_variance(value, kind, self.one, self.other)
 
 
 @dataclass(frozen=True)
-class Chance:
-    """Say how a difference varies: standard error, and degrees of freedom of Student's quantile."""
+class PairFlags:
+    """Rows by what two models say at a cut: a value has what is added for a yes of each model."""
 
-    error: float
-    freedom: float
+    rows: SharedRows
+    one: int
+    other: int
+    cut: int
+    centred = True
+
+    @property
+    def members(self) -> tuple[ModelRows, ModelRows]:
+        """The two models."""
+        return self.rows.models[self.one], self.rows.models[self.other]
+
+    def means(self, value: FloatArray) -> FloatArray:
+        """Return the mean among the rows of each kind."""
+        sizes = np.maximum(self.rows.design.sizes, 1e-300)
+        one, other = (member.heads[self.cut] / sizes for member in self.members)
+        # Not as a product of matrices, which leaves a rounding where the two are alike.
+        return np.asarray(value[0] * one + value[1] * other)
+
+    def moments(self, value: FloatArray, weights: Any) -> tuple[float, float]:
+        """Return mean and variance under a mixture; `weights` has one entry a kind."""
+        means, weights = self.means(value), np.asarray(weights)
+        mean, kinds = float(weights @ means), np.flatnonzero(weights)
+        squares = [self.variance(value, int(k)) + (means[k] - mean) ** 2 for k in kinds]
+        return mean, max(float(weights[kinds] @ squares), 0.0)
+
+    def variance(self, value: FloatArray, kind: int) -> float:
+        """Return the variance among the rows of a kind; 0 if there are none.
+
+        From sums over the rows and, if the models flag different ones, over half a row more of
+        each of the four answers: neither, only the other, only the one, both.
+        """
+        if self.rows.design.sizes[kind] == 0:
+            return 0.0
+        one, other, both, flagged, size = self._sums(kind)
+        first, second = float(value[0]), float(value[1])
+        total = first * float(flagged[0]) + second * float(flagged[1])
+        squares = first**2 * one + second**2 * other + 2 * first * second * both
+        if self._apart:
+            answers = np.array([0.0, second, first, first + second])
+            size += HALF_ROW * len(answers)
+            total += HALF_ROW * float(answers.sum())
+            squares += HALF_ROW * float(answers @ answers)
+        return max(squares / size - (total / size) ** 2, 0.0)
+
+    def _sums(self, kind: int) -> tuple[float, float, float, FloatArray, float]:
+        """Return sums of squares and of the product of the two flags, of flags, and of rows."""
+        spots = [model * self.rows.cuts + self.cut for model in (self.one, self.other)]
+        found = self.rows.products(kind)
+        (one, both), (_, other) = found.both[np.ix_(spots, spots)]
+        return float(one), float(other), float(both), found.flagged[spots], found.size
+
+    @cached_property
+    def _apart(self) -> bool:
+        """Whether the models flag different rows."""
+        one, other = (member.heads[self.cut] for member in self.members)
+        if np.any(one != other):
+            return True
+        found = [self._sums(kind) for kind in KINDS if self.rows.design.sizes[kind] > 0]
+        return any(a + b - 2 * both > ALIKE * size for a, b, both, _, size in found)
 
 
-def _joined(one: Any, other: Any, sizes: list[int]) -> FloatArray:
-    """Put the cells of two models after one another, those of the second taken off."""
-    return np.concatenate([np.broadcast_to(one, sizes[0]), -np.broadcast_to(other, sizes[1])])
+class ModelPairs:
+    """Models on the same rows, and the standard errors of their differences.
+
+    Notes
+    -----
+    Assumes: rows are independent, and labelled rows a random sample of the positives (and, at
+    1 - purity, negatives).
+    Wrong when: so few rows decide that the metric is not straight within its error.
+    """
+
+    def __init__(self, models: Sequence[ModelRows]) -> None:
+        self.models, self.design = models, models[0].design
+        self.rows = SharedRows(models)
+
+    def area_error(self, metric: str, one: int, other: int) -> float:
+        """Return the standard error of the difference in an area.
+
+        Average precision of pure labels is compared by its unbiased estimate, whose error is that
+        of the jackknife; the other areas by their influences.
+        """
+        pair = PairRows(self.rows, one, other)
+        if metric == "average_precision":
+            return self._precision_error(pair)
+        mixing, none = self.design.mixing, np.zeros(self.rows.functions)
+        parts = {"positive": none, "negative": none, "everyone": none}
+        against = {"roc_auc": "negative", "lift_auc": "everyone"}[metric]
+        # P(positive above another row): one more positive adds the others below it, one more of
+        # the others the positives above it.
+        for part, rates, sign in (
+            ("positive", getattr(mixing, against), -1),
+            (against, mixing.positive, 1),
+        ):
+            kinds = self.rows.kinds
+            parts[part] = np.append(sign * np.asarray(rates)[kinds], none[len(kinds) :])
+        return math.sqrt(float(Spread(self.design, pair, Influence(0.0, **parts)).variance))
+
+    def _precision_error(self, pair: PairRows) -> float:
+        members, last = (
+            [self.models[k] for k in (pair.one, pair.other)],
+            np.zeros(self.rows.functions),
+        )
+        if not members[0].by_jackknife:
+            positive, everyone = last.copy(), last.copy()
+            positive[-2], everyone[-1] = 1.0, 1.0
+            slope = members[0].precision.prevalence - members[1].precision.prevalence
+            gap = Influence(0.0, positive, last, everyone, slope)
+            return math.sqrt(float(Spread(self.design, pair, gap).variance))
+        if self.design.sizes[LABELLED] < FEWEST:
+            return math.nan
+        last[-1] = 1.0
+        kinds = KINDS[:1] if self.design.target == "dataset" else KINDS
+        variances = np.array([pair.variance(last, kind) for kind in kinds])
+        whole = members[0].left_out.whole - members[1].left_out.whole
+        return jackknife_error(self.design, pair.means(last), variances, whole)
+
+    def flag_error(self, metric: str, one: int, other: int, cut: int = 0) -> float:
+        """Return the standard error of the difference in a metric of the rows that are flagged."""
+        pair = PairFlags(self.rows, one, other, cut)
+        found = [self._flag_influence(member, metric, cut) for member in pair.members]
+        parts = {
+            name: np.array([float(getattr(found[0], name)), -float(getattr(found[1], name))])
+            for name in ("positive", "negative", "everyone")
+        }
+        slope = found[0].prevalence - found[1].prevalence
+        gap = Influence(0.0, **parts, prevalence=slope)
+        return math.sqrt(float(Spread(self.design, pair, gap).variance))
+
+    def _flag_influence(self, model: ModelRows, metric: str, cut: int) -> Influence:
+        """Return what a flagged row adds; with as many rows flagged as there may be, others leave.
+
+        If the flagged share r is fixed, one more row above the cut moves the cut up past others,
+        of which a share of positives and negatives goes that is their density there over that of
+        all rows.
+        """
+        found = head_spread(HeadCounts(model.heads[cut], self.design), metric).influence
+        densities = model.cuts[cut].densities
+        if densities is None:
+            return found
+        mixing = self.design.mixing
+        lost = found.positive * (mixing.positive @ densities)
+        lost += found.negative * (mixing.negative @ densities)
+        return replace(found, everyone=-lost)
 
 
-def _of_flagged(influence: Influence) -> Influence:
-    """Give an influence on rows predicted positive one value for each answer, no and yes."""
-    names = ("positive", "negative", "everyone")
-    parts = {name: np.array([0.0, float(getattr(influence, name))]) for name in names}
-    return replace(influence, **parts)
-
-
-def _average_precision(mass: areas.Recovered, design: MixtureDesign) -> Influence:
+def _average_precision(mass: areas.Recovered, design: MixtureDesign, own: FloatArray) -> Influence:
     """Return what one labelled row more adds, its own place above itself counting once.
 
     Average precision sums products of two rows, so its derivative counts that place twice: with
     200 labels standard errors would be a quarter too large. If the row is one more row of the
-    target as well, it takes about as much off again.
+    target as well, it takes about as much off again. `own` is the weight of a labelled row.
     """
     mixing, flagged = design.mixing, np.cumsum(mass.everyone)
     found = areas.average_precision(mass)
     if design.target == "population" and design.sampling == "single-sample":
         return found
-    own = mixing.prevalence * mixing.positive[LABELLED] / design.sizes[LABELLED]
+    own = own * mixing.prevalence * mixing.positive[LABELLED] / design.sizes[LABELLED]
     own = np.divide(own, flagged, out=np.zeros_like(flagged), where=flagged > 0)
     return replace(found, positive=found.positive - own)
-
-
-@dataclass(frozen=True)
-class Jackknife:
-    """Hold the unbiased average precision of one model without a row of each cell.
-
-    Each row is left out of both models' estimates at once, so that what they share cancels. For
-    these very rows only labels are left out (their rows stay). The estimate is a mean of pairs of
-    labelled rows, so all leave-one-out values follow from running sums over the cells: no loop.
-
-    Parameters
-    ----------
-    whole : float
-        The estimate with all rows.
-    without : sequence of arrays
-        Without a labelled row of each cell, an unlabeled one, a known negative.
-
-    Notes
-    -----
-    Assumes: pure labels, random labels.
-    Wrong when: there are very few labels.
-    """
-
-    whole: float
-    without: Sequence[FloatArray]
-
-    @classmethod
-    def of(cls, counts: ScoreCounts, design: MixtureDesign) -> "Jackknife":
-        """Leave out each row, or for these very rows each label."""
-        sums, lost = _PrecisionSums(counts, design), _lost_positives(design)
-        positives = float(design.mixing.positives)
-        whole = float(sums.without(positives, sums.flagged, sums.flagged, own=0)[0])
-        if design.target == "dataset":
-            fewer = positives - lost[LABELLED] * design.frequency_known
-            return cls(whole, [sums.without(fewer, sums.flagged, sums.flagged, own=1)])
-        without = [
-            sums.without(positives - lost[kind], *sums.flagged_without(kind), own=kind == LABELLED)
-            for kind in KINDS
-        ]
-        return cls(whole, without)
-
-
-class _PrecisionSums:
-    """Running sums over the cells of a table, from which every leave-one-out value follows."""
-
-    def __init__(self, counts: ScoreCounts, design: MixtureDesign) -> None:
-        self.labelled, self.unlabeled = counts.positive, np.cumsum(counts.unlabeled)
-        self.heads, self.size = np.cumsum(self.labelled), float(counts.n_positive)
-        self.n_unlabeled, self.apart = counts.n_unlabeled, design.sampling == "case-control"
-        if self.apart:
-            self.flagged = self._beside_itself(self.unlabeled, self.n_unlabeled)
-        else:
-            self.flagged = self.heads + self.unlabeled + np.cumsum(counts.negative)
-
-    @staticmethod
-    def _beside_itself(unlabeled: FloatArray, total: float) -> FloatArray:
-        """Return the rows of the target above a labelled row, which takes the place of one."""
-        return np.asarray(1 + unlabeled * max(1 - 1 / total, 0.0))
-
-    def flagged_without(self, kind: int) -> tuple[FloatArray, FloatArray]:
-        """Return the rows flagged at each cell without a row below it, and without one above."""
-        if not self.apart:
-            return self.flagged, self.flagged - 1
-        if kind != UNLABELED:
-            return self.flagged, self.flagged
-        total = max(self.n_unlabeled - 1, 1.0)
-        return self._beside_itself(self.unlabeled, total), self._beside_itself(
-            self.unlabeled - 1, total
-        )
-
-    def without(
-        self, positives: float, flagged: FloatArray, fewer: FloatArray, *, own: int
-    ) -> FloatArray:
-        """Return the estimate without a row of each cell, a labelled one if `own` is 1.
-
-        Labelled rows above the row have `flagged` rows above them, those of its cell and below
-        `fewer`; the row itself is none of those that are left, if it is labelled.
-        """
-        inverse, less = _safe_inverse(flagged), _safe_inverse(fewer)
-        single = self._above(inverse) + self._from(less) - own * less
-        lower = (self.heads - 1 - own) * less
-        pairs = self._above((self.heads - 1) * inverse) + self._from(lower) - own * lower
-        left = self.size - own
-        return np.asarray((single + max(positives - 1, 0.0) / (left - 1) * pairs) / left)
-
-    def _above(self, values: FloatArray) -> FloatArray:
-        """Return the sum over the labelled rows above each cell."""
-        return np.append(0.0, np.cumsum(self.labelled * values)[:-1])
-
-    def _from(self, values: FloatArray) -> FloatArray:
-        """Return the sum over the labelled rows of each cell and below."""
-        return np.cumsum((self.labelled * values)[::-1])[::-1]
-
-
-def _lost_positives(design: MixtureDesign) -> list[float]:
-    """Return the positives that go with a row of each kind, if the share that was given stays."""
-    positives, share = float(design.mixing.positives), float(design.mixing.unlabeled_prevalence)
-    if design.sampling == "case-control":
-        return [0.0, share, 0.0]
-    if design.given == "prevalence":
-        return [positives / float(design.sizes.sum())] * 3
-    if design.given == "label_frequency":
-        return [positives / float(design.sizes[LABELLED]), 0.0, 0.0]
-    return [1.0, share, 0.0]
-
-
-def _safe_inverse(values: FloatArray) -> FloatArray:
-    """Return 1/x, and 0 where no row is left (never asked for but in its own place)."""
-    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
-
-
-def jackknife_error(rows: JointRows) -> float:
-    """Return the standard error of a difference in average precision.
-
-    For these very rows the variance over labels is multiplied by the share of positives without
-    a label. If the label frequency is known, the number of labels is random too, so that
-    deviations are those from the estimate itself and not from their mean.
-    """
-    one, other = rows.models
-    design = one.design
-    size = float(design.sizes[LABELLED])
-    if size < FEWEST:
-        return math.nan
-    pairs = zip(one.left_out.without, other.left_out.without, strict=True)
-    left = [np.append(first, -second) for first, second in pairs]
-    variances = np.array([rows.variance(value, kind) for kind, value in enumerate(left)])
-    if design.target == "dataset":
-        if design.frequency_known:
-            mean = float(rows.means(left[LABELLED])[LABELLED])
-            off = mean - (one.left_out.whole - other.left_out.whole)
-            return math.sqrt(_hidden(design) * size * (variances[LABELLED] + off**2))
-        return math.sqrt(_hidden(design) * (size - 1) * variances[LABELLED])
-    sizes = design.sizes
-    if design.sampling == "case-control":
-        return math.sqrt(float(np.maximum(sizes - 1, 0.0) @ variances))
-    means, n = np.array([rows.means(value)[kind] for kind, value in enumerate(left)]), sizes.sum()
-    means = means - sizes @ means / n
-    return math.sqrt(float(sizes @ (variances + means**2)) * (n - 1) / n)
-
-
-def _hidden(design: MixtureDesign) -> float:
-    """Return what is left of the labels' variance for these very rows.
-
-    Positives with a label are certain. Labels drawn apart stand for hidden positives that are a
-    sample of their own.
-    """
-    if design.sampling == "single-sample":
-        return float(design.unlabelled_share)
-    hidden = float(design.mixing.positives)
-    return 1 + float(design.sizes[LABELLED]) / hidden if hidden > 0 else 1.0

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -29,11 +29,13 @@ from undercount.read.intervals.heads import (
     HeadCounts,
     IntervalKind,
     RatePoint,
+    TopRows,
     dataset_recall,
     fit,
     head_spread,
     pool_hits,
     rate_error,
+    top_heads,
     two_sided_z,
     wilson_share,
 )
@@ -62,14 +64,18 @@ def threshold_estimate(
     design: MixtureDesign,
     name: str,
     *,
-    threshold: float,
+    threshold: float | None,
+    top: float | None = None,
     beta: float,
     confidence_level: float,
     kind: IntervalKind,
     errors: tuple[float, float],
 ) -> Found:
     """Return a threshold metric with its interval; `errors` are those of share and purity."""
-    heads = HeadCounts.at(counts, design, threshold)
+    if top is None:
+        heads = HeadCounts.at(counts, design, cast("float", threshold))
+    else:
+        heads = top_heads(counts, design, top)
     plain = design.pure and "prevalence" not in FACTS[name].needs
     if plain:  # whatever the prevalence
         errors = (0.0, errors[1])
@@ -78,6 +84,8 @@ def threshold_estimate(
     )
     if name == "predicted_positive_rate":
         variance = _flagged_variance(heads)
+    elif _is_top_share(heads):
+        variance = (float(high - low) / (2 * two_sided_z(confidence_level))) ** 2
     else:
         moves = head_spread(heads, name, beta)
         variance = float(moves.variance) + moves.from_shares(errors)
@@ -123,6 +131,8 @@ def rate_limits(
 ) -> RateLimits:
     """Return the sources of chance that matter for a metric under the counts' design."""
     form = next(form for applies, form in _FORMS if applies(counts.design, name))
+    if _is_top_share(counts):
+        form = _top_share
     asked = form, confidence_level, kind
     found: RateLimits | None = counts.limits.get(asked)
     if found is None:
@@ -239,6 +249,47 @@ def population_limits(counts: HeadCounts, confidence_level: float, _: IntervalKi
     else:
         moved = (counts.with_sizes(sizes).point() for sizes in _moved_sizes(counts, z))
     return RateLimits(base, [*pairs, (next(moved), next(moved))])
+
+
+def _is_top_share(counts: HeadCounts) -> bool:
+    """Whether a share of a population's highest rows is meant: where it starts is estimated."""
+    return counts.top is not None and counts.design.target == "population" and counts.design.pure
+
+
+def _top_share(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> RateLimits:
+    """Move the recall of the highest rows, whose share is fixed, and then the prevalence.
+
+    Recall at the share Q is that above an estimated quantile: with slope ρ of recall by Q its
+    variance is V(1/n_L - 2ρ/n) + ρ² W/n, in case-control without the middle term; V = g(1-g) and
+    W = Q(1-Q) unless rows are tied there. It enters Wilson's interval as an effective size.
+    """
+    design, z = counts.design, two_sided_z(confidence_level)
+    base, top = counts.point(), cast("TopRows", counts.top)
+    rate, flagged = counts.rates[LABELLED], np.asarray(base.predicted_positive_rate)
+    apart = design.sampling == "case-control"
+    total = design.effective[UNLABELED] if apart else design.effective_total
+    spread = rate * (1 - rate)
+    variance = spread / design.effective[LABELLED] + top.slope**2 * top.everyone / total
+    if not apart:
+        variance = np.maximum(variance - 2 * top.slope * top.labelled / total, variance / 4)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.where(spread > 0, spread / variance, design.effective[LABELLED])
+
+    def point(recall: Any, prevalence: Any) -> RatePoint:
+        fpr = (flagged - prevalence * recall) / (1 - prevalence)
+        return RatePoint(recall, fpr, prevalence, flagged)
+
+    prevalence = np.asarray(base.prevalence, dtype=float)
+    low, high = wilson_share(rate, size, z)
+    pairs = [(point(low, prevalence), point(high, prevalence))]
+    if not apart and design.share_known and design.given != "prevalence":
+        if design.given == "positives":
+            ends = wilson_share(prevalence, design.effective_total, z)
+        else:
+            moved = [counts.with_sizes(sizes).point() for sizes in _moved_sizes(counts, z)]
+            ends = moved[0].prevalence, moved[1].prevalence
+        pairs.append((point(rate, ends[0]), point(rate, ends[1])))
+    return RateLimits(point(rate, prevalence), pairs)
 
 
 def _moved_rates(counts: HeadCounts, z: float) -> list[tuple[FloatArray, FloatArray]]:
@@ -441,7 +492,7 @@ def _method(design: MixtureDesign, kind: IntervalKind) -> str:
 def _flagged_variance(heads: HeadCounts) -> float:
     """Variance of the share predicted positive, 0 for these very rows."""
     design = heads.design
-    if design.target == "dataset":
+    if design.target == "dataset" or heads.top is not None:
         return 0.0
     rate = float(design.mixing.everyone @ heads.rates)
     apart = design.sampling == "case-control"

@@ -92,43 +92,17 @@ function valueAt(model, name, i, share, purity) {
 }
 
 // ---- what the data allow ----
-function largestShare(model, purity) { // AUC = 1
-  if (model.plain === undefined) model.plain = trapezoid(model.rates[0], model.rates[1]);
-  return Math.max(0, purity - Math.abs(2 * model.plain - 1));
-}
 function largestAt(model, i, purity) { // no rate at this threshold outside [0, 1]
   const [g, q] = ratesAt(model, i), over = (top, bottom) => bottom > 0 ? top / bottom : Infinity;
   return Math.max(0, Math.min(purity * over(q, g), purity * over(1 - q, 1 - g), 1 - over((1 - purity) * q, g > 0 ? g : 1),
     over(purity - g + (1 - purity) * q, 1 - g)));
 }
 
-// ---- where a conclusion "metric >= value" starts and stops to hold ----
+// ---- where a conclusion "metric >= value" stops to hold ----
 function root(holds, low, high) {
   for (let k = 0; k < 60; k++) { const middle = (low + high) / 2; if (holds(middle)) high = middle; else low = middle; }
   return high;
 }
-function leastShare(model, name, value, i, purity) {
-  const [g, q] = ratesAt(model, i), single = model.single, inRange = (share) => share <= largestShare(model, 1) ? Math.max(share, 0) : NaN;
-  if (purity === 1 && !model.sizes[2]) {
-    if (name === "roc_auc") {
-      const plain = valueAt(model, name, i, 0, 1); // below chance it falls as the share grows
-      return value <= plain ? 0 : plain > 0.5 ? inRange((value - plain) / (value - 0.5)) : NaN;
-    }
-    if (name === "precision" || name === "f1") {
-      // F1 stays below twice the recall; without flagged rows there is no precision.
-      const flagged = single ? (model.heads[0][i] + model.heads[1][i]) / model.total : q, gain = name === "f1" ? 2 * g - value : g;
-      const needed = value * flagged / gain;
-      if (Math.min(flagged, gain) > 0) return inRange(single ? (needed * model.total - model.sizes[0]) / model.sizes[1] : needed);
-    }
-  }
-  const at = (share) => valueAt(model, name, i, share, purity), top = mostShare(model, purity), low = at(0);
-  if (low >= value) return 0;
-  // NaN at an end: the metric does not exist at this threshold.
-  return low < value && at(top) >= value ? root((share) => at(share) >= value, 0, top) : NaN;
-}
-const mostShare = (model, purity) => Math.min(largestShare(model, purity), purity - 1e-6);
-// Whether a metric that is enough without hidden positives is so with as many as the scores allow.
-const always = (model, name, value, i, purity) => !(valueAt(model, name, i, mostShare(model, purity), purity) < value - 1e-9);
 // The largest labelling bias at which the lower end of a metric, with the chance of the labels, is enough.
 function largestBias(model, name, value, i, share, purity) {
   const ends = biasEnds(model, name, i, share, purity), top = Math.log(1000), fails = (log) => !(ends(Math.exp(log))[0] >= value);

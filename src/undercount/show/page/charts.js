@@ -76,12 +76,29 @@ function marker(f, x, y, k, numbered) {
   put(f, "dot" + k, "circle", { cx: u, cy: v, r: numbered ? 8 : 6, class: `dot m${k}` }, f.marks);
   if (numbered) put(f, "name" + k, "text", { x: u, y: v + 4, class: "middle number" }, f.marks, k + 1);
 }
+// Under the pointer: a cross at the point, its words beside it, and the same for a screen reader.
 function hover(f, lookup) {
   const note = f.svg.parentNode.querySelector("output");
+  const clear = () => { note.textContent = ""; f.tip?.remove(); f.tip = null; };
   f.svg.onpointermove = (event) => {
     const spot = f.svg.getBoundingClientRect(), u = (event.clientX - spot.left) / spot.width * f.width;
     const v = f.xs[0] + (u - f.left) / (f.right - f.left) * (f.xs[1] - f.xs[0]);
-    if (v >= f.xs[0] && v <= f.xs[1]) note.textContent = lookup(v);
+    if (!(v >= f.xs[0] && v <= f.xs[1])) return clear();
+    const [words, px, py] = lookup(v), x = f.x(px), y = f.y(Number.isFinite(py) ? clip(py, ...f.ys) : f.ys[0]), room = Math.floor((f.right - f.left) * 0.6 / 6.6);
+    if (note.textContent === words && f.tip) return;
+    clear();
+    note.textContent = words;
+    f.tip = element("g", { class: "tip" }, f.svg);
+    element("path", { d: `M${x} ${f.top}V${f.bottom}M${f.left} ${y}H${f.right}`, class: "cross" }, f.tip);
+    const lines = words.split(" ").reduce((all, word) => {
+      const last = all[all.length - 1];
+      if (last && (last + " " + word).length <= room) all[all.length - 1] += " " + word; else all.push(word.slice(0, room));
+      return all;
+    }, []);
+    const wide = 6.6 * Math.max(...lines.map((t) => t.length)) + 12, tall = 16 * lines.length + 8;
+    const left = clip(x + 10 + wide > f.right ? x - 10 - wide : x + 10, f.left, f.right - wide), above = clip(y - tall - 8 < f.top ? y + 8 : y - tall - 8, f.top, f.bottom - tall);
+    element("rect", { x: left, y: above, width: wide, height: tall, rx: 5 }, f.tip);
+    lines.forEach((t, k) => element("text", { x: left + 6, y: above + 16 + 16 * k }, f.tip, t));
   };
-  f.svg.onpointerleave = () => { note.textContent = ""; };
+  f.svg.onpointerleave = clear;
 }

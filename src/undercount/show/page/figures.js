@@ -74,7 +74,7 @@ function rocLike(id, xLabel, xOf, say, withNaive) {
     if (k === state.model) {
       if (withNaive) drawNaive(f, model, k, naive[xOf], naive.tpr);
       if (xOf === "fpr") drawBand(f, model, k, xs, c.tpr, "roc", shareCurves(model)); else drawBand(f, model, k, xs, c.tpr, "recall");
-      hover(f, (v) => { const j = nearest(xs, v); return `${brief(model.name)}: recall ${number(c.tpr[j])} ${say(xs[j])}`; });
+      hover(f, (v) => { const j = nearest(xs, v); return [`${brief(model.name)}: recall ${number(c.tpr[j])} ${say(xs[j])}`, xs[j], c.tpr[j]]; });
     }
     line(f, "line" + k, xs, c.tpr, `line m${k}`);
     marker(f, xs[indexOf(model)], c.tpr[indexOf(model)], k, several);
@@ -91,6 +91,23 @@ function calibrationEnds(model, x, [g, q, everyone]) {
   const reach = (side) => Math.hypot(...pairs.map((pair) => Math.max(...pair.map((end) => side * (end - value)), 0)));
   return [Math.min(clip(value - reach(-1)), value), Math.max(clip(value + reach(1)), value)];
 }
+// Groups of about equal numbers of rows, as in CalibrationDisplay: mean score, share of positives, and its interval.
+function calibrate(model, count = 10) {
+  const sums = Array.from({ length: count }, () => [0, 0, 0, 0]), c = model.curve, cells = [c.positive, c.unlabeled, c.negative];
+  let above = 0;
+  c.threshold.forEach((t, i) => {
+    const rows = cells[0][i] + cells[1][i] + cells[2][i], g = sums[Math.min(count - 1, Math.floor((above + rows / 2) / model.total * count))];
+    above += rows;
+    KINDS.forEach((k) => { g[k] += cells[k][i]; });
+    g[3] += rows * (t || 0);
+  });
+  const x = mix(model.sizes, "", shareOf(model), purityOf(model), model.single);
+  return sums.filter((g) => g[0] + g[1] + g[2] > 0).map(([p, u, n, weighted]) => {
+    const g = p / model.sizes[0], q = u / model.sizes[1], all = p + u + n, everyone = model.single ? all / model.total : q;
+    const [low, high] = calibrationEnds(model, x, [g, q, everyone]);
+    return { score: weighted / all, share: x.prevalence * (x.positive[0] * g + x.positive[1] * q) / everyone, low, high };
+  });
+}
 const DRAW = {
   pr() {
     const f = frame("pr", "recall", "precision", [0, 1], [0, 1]), precise = (c, j) => c.prevalence * c.tpr[j] / c.flagged[j];
@@ -102,14 +119,14 @@ const DRAW = {
         model.before = model.before || naive.tpr.map((_, j) => precise(naive, j));
         drawNaive(f, model, k, naive.tpr, model.before);
         drawBand(f, model, k, c.tpr, c.tpr.map((_, j) => precise(c, j)), "precision");
-        hover(f, (v) => { const j = nearest(c.tpr, v); return `${brief(model.name)}: precision ${number(ys[j])} at recall ${number(c.tpr[j])}`; });
+        hover(f, (v) => { const j = nearest(c.tpr, v); return [`${brief(model.name)}: precision ${number(ys[j])} at recall ${number(c.tpr[j])}`, c.tpr[j], ys[j]]; });
       }
       line(f, "line" + k, c.tpr, ys, `line m${k}`, 1);
       marker(f, c.tpr[i], ys[i], k, several);
     });
   },
   roc() { rocLike("roc", "false-positive rate", "fpr", (v) => `at false-positive rate ${number(v)}`, true); },
-  lift() { rocLike("lift", "share flagged", "flagged", (v) => `with ${percent(v)} flagged`, false); },
+  lift() { rocLike("lift", "share of rows flagged", "flagged", (v) => `with ${percent(v)} flagged`, false); },
   histogram() {
     const model = models[state.model], share = shareOf(model), purity = purityOf(model), bins = 40, c = model.curve;
     const root = (v) => v < -1e-12 ? NaN : Math.sqrt(Math.max(0, v)); // no negative shares: a gap
@@ -121,20 +138,24 @@ const DRAW = {
       sums[0][b] += model.masses[0][i]; sums[1][b] += model.masses[1][i];
     });
     const peak = Math.max(...sums[0].map(root), ...sums[1].map(root)) * 1.05;
-    const f = frame("histogram", "score", "√ share of rows", [low, high > low ? high : low + 1], [0, peak]);
+    const f = frame("histogram", "score", "share of rows", [low, high > low ? high : low + 1], [0, peak], plainTick, (v) => plainTick(+(100 * v * v).toPrecision(2)) + " %");
     const edges = [...sums[0].keys()].flatMap((b) => [low + b * width, low + (b + 1) * width]), steps = (v) => [...v].flatMap((u) => [root(u), root(u)]);
     band(f, "unlabeled", edges, edges.map(() => 0), steps(sums[1]), "fill-unlabeled");
     line(f, "negative", edges, steps(sums[1].map((u, b) => (purity * u - share * sums[0][b]) / (purity - share))), "line-negative");
     line(f, "labelled", edges, steps(sums[0]), "line-labelled");
     const t = c.threshold[indexOf(model) - 1];
     if (Number.isFinite(t)) rule(f, "cut", t, 0, t, peak, "cut");
+    hover(f, (v) => {
+      const b = clip(Math.floor((v - low) / width), 0, bins - 1);
+      return [`score ${+(low + (b + 0.5) * width).toPrecision(3)}: ${percent(sums[0][b])} of the labelled, ${percent(sums[1][b])} of the unlabeled rows`, low + (b + 0.5) * width, root(Math.max(sums[0][b], sums[1][b]))];
+    });
     tidy(f);
   },
   sweep() {
     const name = $("sweep-metric").value, { area: isArea, least } = FACTS[name];
     const model = models[state.model], purity = purityOf(model), share = shareOf(model);
-    const most = (m) => Math.min(largestShare(m, purityOf(m)), purityOf(m) - 1e-6, isArea ? 1 : largestAt(m, indexOf(m), purityOf(m)));
-    const value = (m, s) => valueAt(m, name, indexOf(m), s, purityOf(m)), limit = most(model), end = Math.min(top, purity);
+    const most = (m) => Math.min(limitOf(m, purityOf(m)), isArea ? 1 : largestAt(m, indexOf(m), purityOf(m)));
+    const value = (m, s) => valueAt(m, name, indexOf(m), s, purityOf(m)), limit = limitOf(model, purity), end = Math.min(top, purity);
     const f = frame("sweep", "hidden positives among the unlabeled", title(name), [0, end], [least, 1], percentTick);
     put(f, "ruled", "rect", { x: f.x(limit), y: f.top, width: Math.max(0, f.right - f.x(limit)), height: f.bottom - f.top, class: "ruled-out" });
     const { low, high } = model.hidden_share;
@@ -148,31 +169,25 @@ const DRAW = {
       line(f, "line" + k, grid, grid.map((s) => value(m, s)), `line m${k}`);
       if (shareOf(m) <= stop + 1e-12) marker(f, shareOf(m), value(m, shareOf(m)), k, several);
     });
-    hover(f, (v) => v > limit ? `${percent(v)} is ruled out` : `${title(name)} ${number(value(model, v))} at ${percent(v)} hidden`);
-    const here = !isArea && limit < largestShare(model, purity) - 1e-12 ? ` at threshold ${cutOf(model)}, where ${passing(model, limit + 1e-9)}` : "";
-    text("sweep-note", limit < end ? `Ruled out above ${percent(limit)}${here}.` : "");
+    hover(f, (v) => v > limit ? [`${percent(v)} is ruled out`, v, least] : v > most(model) ? [`at ${percent(v)} ${passing(model, v)}`, v, 1] : [`${title(name)} ${number(value(model, v))} at ${percent(v)} hidden`, v, value(model, v)]);
+    text("sweep-note", limit < end ? `Above ${percent(limit)} ruled out.` : "");
   },
   calibration() {
     const model = models[state.model], c = model.curve, scores = c.threshold.filter((v) => v !== null);
-    const fits = scores.length > 0 && Math.min(...scores) >= 0 && Math.max(...scores) <= 1, sums = Array.from({ length: 10 }, () => [0, 0, 0, 0]);
+    const fits = scores.length > 0 && Math.min(...scores) >= 0 && Math.max(...scores) <= 1;
     $("calibration-part").hidden = !fits;
     if (!fits) return;
-    const f = frame("calibration", "score", "share that is positive", [0, 1], [0, 1]), x = mix(model.sizes, "", shareOf(model), purityOf(model), model.single);
+    const f = frame("calibration", "score", "share that is positive", [0, 1], [0, 1]), groups = calibrate(model);
     rule(f, "chance", 0, 0, 1, 1, "chance");
-    c.threshold.forEach((t, i) => {
-      const s = sums[clip(Math.floor((t || 0) * 10), 0, 9)], everyone = model.masses.reduce((e, mass, k) => e + x.everyone[k] * mass[i], 0);
-      KINDS.slice(0, 2).forEach((k) => { s[k] += model.masses[k][i]; });
-      s[2] += everyone; s[3] += everyone * (t || 0);
+    const xs = groups.map((g) => g.score), inside = (v) => clip(v);
+    line(f, "line", xs, groups.map((g) => inside(g.share)), `line m${state.model}`);
+    groups.forEach((g, j) => {
+      rule(f, "reach" + j, g.score, inside(g.low), g.score, inside(g.high), `whisker m${state.model}`);
+      put(f, "dot" + j, "circle", { cx: f.x(g.score), cy: f.y(inside(g.share)), r: 4, class: `dot m${state.model}` });
     });
-    const filled = sums.filter((s) => s[2] > 0), xs = filled.map((s) => s[3] / s[2]);
-    const ys = filled.map((s) => x.prevalence * (x.positive[0] * s[0] + x.positive[1] * s[1]) / s[2]).map((v) => v >= -1e-9 && v <= 1 + 1e-9 ? v : NaN);
-    const ends = filled.map((s) => calibrationEnds(model, x, s));
-    line(f, "line", xs, ys, `line m${state.model}`);
-    xs.forEach((u, j) => { if (!Number.isNaN(ys[j])) rule(f, "reach" + j, u, ends[j][0], u, ends[j][1], `whisker m${state.model}`); });
-    xs.forEach((u, j) => { if (!Number.isNaN(ys[j])) put(f, "dot" + j, "circle", { cx: f.x(u), cy: f.y(ys[j]), r: 4, class: `dot m${state.model}` }); });
     hover(f, (v) => {
-      const j = xs.reduce((b, u, k) => Math.abs(u - v) < Math.abs(xs[b] - v) ? k : b, 0);
-      return `score ${number(xs[j])}: ${percent(ys[j])} positive (${span(...ends[j], percent)})`;
+      const j = xs.reduce((b, u, k) => Math.abs(u - v) < Math.abs(xs[b] - v) ? k : b, 0), g = groups[j];
+      return [`score ${number(g.score)}: ${percent(inside(g.share))} positive (${span(inside(g.low), inside(g.high), percent)})`, g.score, inside(g.share)];
     });
     tidy(f);
   },

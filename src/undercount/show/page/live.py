@@ -12,6 +12,7 @@ from undercount.metric_facts import FACTS
 from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
 from undercount.read.sensitivity import AREAS
 from undercount.show.document import N_POINTS, plain
+from undercount.show.verdict_words import condition_words
 
 # Digits of thresholds on the page, more only where two scores would become one; and of weights.
 SHORT_DIGITS, WEIGHT_DIGITS = 6, 6
@@ -63,8 +64,14 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
         strict=True,
     )
     rows = page_rows(evaluation, threshold)
+    largest = evaluation.largest_share
+    own = abs(2 * counts.auc("positive", "unlabeled") - 1)
     return {
         "given": shares.given,
+        "share_given": evaluation.share_given,
+        "condition": condition_words(evaluation),
+        # The purity less this is the share at which an AUC would be 1, of all models on the rows.
+        "separation": shares.label_purity - largest if largest > 0 else own,
         "errors": [shares.unlabeled_prevalence_error, shares.label_purity_error],
         "units": [squares / total if total > 0 else 1.0 for total, squares in pairs],
         "z": float(ndtri(upper)),

@@ -3,8 +3,7 @@
 import base64
 import hashlib
 import json
-import re
-import zlib
+import math
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
@@ -20,6 +19,7 @@ from undercount.count.atomic_file import write_text
 from undercount.errors import InputError
 from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.show.document import as_document
+from undercount.show.page.identity import Identity, report_date
 from undercount.show.page.live import (
     live_facts,
     page_cells,
@@ -27,63 +27,113 @@ from undercount.show.page.live import (
     script_facts,
     start_threshold,
 )
+from undercount.show.page.packing import pack, tighten_script, tighten_style
+from undercount.show.spoken import metric_title, number, percent
 from undercount.show.text import (
+    ANSWERS,
     SAMPLING,
+    both_answers,
     bound_words,
-    change_words,
     find,
     hidden_words,
-    light,
-    metric_title,
+    labels_words,
+    missing_words,
     needs_words,
-    number,
-    percent,
     plain_words,
     title,
+    value_words,
     weakest_link,
 )
+from undercount.show.verdict_words import change_words, judged_words, light_words
 
+# Of a frame in a notebook, in pixels: verdict, sliders and the first table.
+FRAME_HEIGHT = 760
 # The palette has five colours that people with colour blindness tell apart.
 MOST_MODELS = 5
+# Metrics that stand on top as bars from 0 to 1.
+BARS = ("precision", "recall", "f1", "roc_auc", "average_precision")
 SCRIPTS = (
-    "arithmetic.js", "intervals.js", "areas.js", "bias.js", "charts.js", "state.js", "figures.js",
-    "script.js",
+    "arithmetic.js", "intervals.js", "areas.js", "bias.js", "charts.js", "state.js", "verdict.js",
+    "figures.js", "downloads.js", "script.js",
 )  # fmt: skip
 
 
-def write_page(evaluations: Sequence[Evaluation], path: str | Path) -> None:
-    """Write the report, whole or not at all."""
-    write_text(path, as_page(evaluations))
+def write_page(
+    evaluations: Sequence[Evaluation],
+    path: str | Path,
+    *,
+    title: str = "",
+    data: str = "",
+    date: str | None = None,
+    story: Sequence[tuple[str, str]] = (),
+) -> None:
+    """Write the report, whole or not at all; dated today unless a date is given."""
+    identity = Identity(title, data, report_date() if date is None else date)
+    write_text(path, as_page(evaluations, identity, story))
 
 
-def as_page(evaluations: Sequence[Evaluation]) -> str:
-    """Return the report; everything a user named is escaped."""
+def as_frame(evaluations: Sequence[Evaluation]) -> str:
+    """Return the report inside a frame of its own, which shares no style with its notebook."""
+    return str(
+        Markup(
+            '<iframe srcdoc="{}" title="undercount report" width="100%" height="{}" '
+            'sandbox="allow-scripts allow-downloads" frameborder="0"></iframe>'
+        ).format(as_page(evaluations), FRAME_HEIGHT)
+    )
+
+
+def as_page(
+    evaluations: Sequence[Evaluation],
+    identity: Identity | None = None,
+    story: Sequence[tuple[str, str]] = (),
+) -> str:
+    """Return the report; everything a user named is escaped.
+
+    A story, if there is one, tells step by step how the main number was found.
+    """
+    identity = identity or Identity()
     if not 1 <= len(evaluations) <= MOST_MODELS:
         raise InputError(f"a report holds 1 to {MOST_MODELS} models; got {len(evaluations)}")
-    style, loader, script = read_asset("style.css"), read_asset("loader.js"), _script()
+    style, loader = tighten_style(read_asset("style.css")), tighten_script(read_asset("loader.js"))
+    script = _script()
+    evaluations = [evaluation.standard() for evaluation in evaluations]
     first = evaluations[0]
     thresholds = [start_threshold(evaluation) for evaluation in evaluations]
     tables = [page_rows(*pair) for pair in zip(evaluations, thresholds, strict=True)]
+    # What reviews alone say, beside what they say together with the labels.
+    audited = {
+        row.metric: found["any"].value for row, found in both_answers(first) if "any" in found
+    }
     return load_template("page.html.jinja").render(
         names=[evaluation.name for evaluation in evaluations],
+        identity=identity,
         facts=_facts(first),
         lead=_lead(first),
         rows=[_row(row) for row in tables[0]],
+        bars=[
+            _bar(row, audited.get(row.metric))
+            for name in BARS
+            for row in tables[0]
+            if row.metric == name
+        ],
+        audited=bool(audited),
         compared=_compare(evaluations, tables),
         titles={row.metric: metric_title(row.metric) for row in tables[0]},
         checks=[(evaluation.name, evaluation.checks) for evaluation in evaluations],
-        estimates=[(name, percent(e.value)) for name, e in first.estimates.items()],
+        estimates=[(name, percent(e.value)) for name, e in first.share_estimates.items()],
+        story=story,
+        reviewed=_reviewed(first),
         version=__version__,
         # Ours, not a user's: style and scripts are constants of the package.
         style=Markup(style),  # noqa: S704
         loader=Markup(loader),  # noqa: S704
-        packed=base64.b64encode(zlib.compress(script.encode(), 9)).decode(),
+        packed=Markup(pack(script)),  # noqa: S704
         hashes={
             "style": policy_hash(style),
             "loader": policy_hash(loader),
             "script": policy_hash(script),
         },
-        embedded=_embed(_page_document(evaluations, thresholds)),
+        embedded=embed_json(_page_document(evaluations, thresholds)),
     )
 
 
@@ -102,9 +152,8 @@ def load_template(name: str) -> jinja2.Template:
 
 
 def _script() -> str:
-    """Return the script's parts as one, whose names stay inside, without comments and indents."""
-    parts = "".join(read_asset(name) for name in SCRIPTS)
-    parts = re.sub(r"(?m)(^|\s)//.*$|^ +", "", parts)  # an address has no space before its //
+    """Return the script's parts as one, whose names stay inside."""
+    parts = "".join(tighten_script(read_asset(name)) for name in SCRIPTS)
     facts = json.dumps(script_facts(), separators=(",", ":"))
     return f'"use strict";\n(() => {{\nconst FACTS = {facts};\n{parts}}})();\n'
 
@@ -125,7 +174,7 @@ def _page_document(evaluations: Sequence[Evaluation], thresholds: list[float]) -
     return {"document": document, "live": live}
 
 
-def _embed(document: dict[str, Any]) -> Markup:
+def embed_json(document: dict[str, Any]) -> Markup:
     """Write JSON that cannot end its script element or start another."""
     text = json.dumps(document, separators=(",", ":"), sort_keys=True, allow_nan=False)
     for character in "<>&":
@@ -148,6 +197,7 @@ def _facts(evaluation: Evaluation) -> dict[str, str]:
         "target": "this data set" if evaluation.target == "dataset" else "the population",
         "hidden": hidden_words(evaluation),
         "error": exact,
+        "seed": "" if evaluation.random_state is None else f", seed {evaluation.random_state}",
     }
 
 
@@ -155,26 +205,66 @@ def _lead(evaluation: Evaluation) -> dict[str, str]:
     row = find(evaluation, "precision") or find(evaluation, "roc_auc")
     assert row is not None  # noqa: S101 - every evaluation has areas
     return {
-        "light": light(evaluation),
+        "light": light_words(evaluation),
         "text": f"{metric_title(row.metric)} {number(row.estimate.value)}",
         "range": _range(row),
+        "claim": judged_words(evaluation),
+        "missing": missing_words(evaluation),
         "plain": plain_words(evaluation),
         "change": change_words(evaluation),
         "weakest": weakest_link(evaluation),
     }
 
 
+def _reviewed(evaluation: Evaluation) -> dict[str, Any] | None:
+    """Return both answers of reviews, and what the labels look like."""
+    answers = both_answers(evaluation)
+    if not answers:
+        return None
+    return {
+        "kinds": [ANSWERS[kind] for kind in answers[0][1]],
+        "rows": [(title(row), [value_words(e) for e in found.values()]) for row, found in answers],
+        "labels": labels_words(evaluation),
+    }
+
+
 def _row(row: MetricRow) -> dict[str, str]:
-    needs = needs_words(row)
-    if row.lower_bound is not None:
-        needs += f"; at least {bound_words(row)} whatever it is"
     return {
         "title": title(row),
         "naive": number(row.naive),
         "value": number(row.estimate.value),
         "range": _range(row),
-        "needs": needs,
+        "least": bound_words(row),
+        "needs": needs_words(row),
     }
+
+
+def _bar(row: MetricRow, audited: float | None) -> dict[str, Any]:
+    """Return the places of the marks of a bar from 0 to 1, in percent; and what stands beside it.
+
+    `audited` is the value that reviews found, if there were any.
+    """
+    found = row.estimate
+    exists, bounded = not math.isnan(found.value), row.lower_bound is not None
+    return {
+        "metric": row.metric,
+        "title": metric_title(row.metric),
+        "naive": _place(row.naive),
+        "value": _place(found.value),
+        "low": _place(found.low),
+        "high": _place(found.high),
+        "least": _place(row.lower_bound),
+        "audited": None if audited is None else _place(audited),
+        "no_value": "" if exists else Markup(" hidden"),
+        "no_least": "" if bounded else Markup(" hidden"),
+        "text": number(found.value),
+        "range": _range(row),
+    }
+
+
+def _place(value: float | None) -> str:
+    """Return where a share stands between 0 and 100."""
+    return "0" if value is None or math.isnan(value) else f"{100 * min(max(value, 0.0), 1.0):.4g}"
 
 
 def _compare(
@@ -183,8 +273,10 @@ def _compare(
     return [
         {
             "name": evaluation.name,
-            "cells": [(number(row.estimate.value), _range(row)) for row in table],
-            "light": light(evaluation),
+            "cells": [
+                (metric_title(row.metric), number(row.estimate.value), _range(row)) for row in table
+            ],
+            "light": light_words(evaluation),
         }
         for evaluation, table in zip(evaluations, tables, strict=True)
     ]

@@ -2,44 +2,58 @@
 let drawn = {};
 function update(everything = false) {
   const model = models[state.model], i = indexOf(model), all = models.map(rowsOf), rows = all[state.model];
-  const share = shareOf(model), purity = purityOf(model), most = largestShare(model, purity), here = largestAt(model, i, purity), ruled = ruledOut(model);
+  const share = shareOf(model), purity = purityOf(model), limit = limitOf(model, purity), ruled = ruledOut(model);
   $("share").value = share; $("purity").value = purity;
   $("gamma").value = Math.log(state.gamma); $("threshold").max = model.m - 1; $("threshold").value = model.m - i;
   const cut = cutOf(model), said = { share: percent(share), purity: percent(purity), gamma: state.gamma.toFixed(2), threshold: cut };
   for (const name in said) { text(name + "-value", said[name]); $(name).setAttribute("aria-valuetext", said[name]); }
-  rail(model, Math.min(most, here), most);
-  const warning = ruled ? `${percent(share)} is more than these scores allow (at most ${percent(most)}, apart from chance): no numbers there.`
-    : rows.every((row) => row.fits) ? ""
-    : `At threshold ${cut} ${passing(model, share)}: at most ${percent(here)} hidden positives fit there, apart from chance.`;
+  rail(model, limit);
+  const warning = ruled ? `${percent(share)} is ruled out: above ${percent(limit)} there are no numbers.`
+    : rows.every((row) => row.fits) ? "" : `At threshold ${cut} ${passing(model, share)} with ${percent(share)} hidden: no numbers there.`;
   text("infeasible", warning); $("infeasible").hidden = !warning;
   document.body.classList.toggle("biased", state.gamma > 1);
   rows.forEach((row, k) => {
     const c = $("numbers").rows[k].cells, bias = row.bias ? span(...row.bias) : state.gamma > 1 ? "–" : "";
     const name = k < POINT.length ? `${title(row.name)}@${cut}` : title(row.name);
-    [name, number(row.naive), number(row.value), span(row.low, row.high), bias, row.needs].forEach((words, j) => cell(c[j], words));
+    [name, number(row.naive), number(row.value), span(row.low, row.high), bias, row.bound, row.needs].forEach((words, j) => cell(c[j], words));
   });
   text("flagged", flaggedWords(model, rows, i));
-  const lead = leadOf(model, rows), light = lightOf(model, rows, ruled), still = !moved();
+  const lead = leadOf(model, rows), light = lightOf(model, rows, ruled), still = !moved(), claim = claimOf(model);
   text("light", light); $("light").className = "light " + light.split(" ")[0];
   text("lead", `${title(lead.name)} ${number(lead.value)}`);
   text("lead-range", span(lead.low, lead.high) + (lead.bias ? ` · labelling bias up to Γ: ${span(...lead.bias)}` : ""));
+  text("headline", `${$("lead").textContent} (${$("lead-range").textContent}) · ${light}`);
+  text("claim", state.goal < 0 ? (changed() && claim ? claimWords(claim) : model.words.claim) : claimWords(claim) + " (set here)");
+  if (document.activeElement !== $("goal-value")) $("goal-value").value = claim ? +claim.value.toPrecision(6) : "";
+  $("goal-metric").value = claim && CLAIMED.includes(claim.metric) ? claim.metric : CLAIMED[0];
   text("plain", still ? model.words.plain : sentence(lead, model.single));
-  text("change", still ? model.words.change : changeWords(model, lead, i));
+  text("change", changeWords(model, rows, i));
   text("weakest", model.words.weakest);
-  $("moved").hidden = still && state.gamma === 1;
-  text("goal-answer", goalWords(model, i));
+  bars(rows);
   if (models.length > 1) compare(all);
   drawn = {}; kept.clear();
   for (const id in DRAW) if (everything || seen.has(id)) draw(id);
   clearTimeout(later); later = setTimeout(settle, 200);
 }
+// One bar a metric: the naive value, the estimate with its interval, the bound that is certain.
+function bars(rows) {
+  for (const svg of document.querySelectorAll("#bars svg")) {
+    const row = rows.find((r) => r.name === svg.dataset.metric), [reach, least, naive, dot] = svg.querySelectorAll("line, circle"), at = (v) => 100 * clip(v) + "%";
+    const place = (node, there, places) => { node.toggleAttribute("hidden", !there); if (there) for (const k in places) node.setAttribute(k, places[k]); };
+    place(reach, Number.isFinite(row.low), { x1: at(row.low), x2: at(row.high) });
+    place(least, row.least !== undefined, { x1: at(row.least), x2: at(row.least) });
+    place(naive, Number.isFinite(row.naive), { cx: at(row.naive) });
+    place(dot, Number.isFinite(row.value), { cx: at(row.value) });
+    cell(svg.nextElementSibling.firstElementChild, number(row.value)); cell(svg.nextElementSibling.lastElementChild, span(row.low, row.high));
+  }
+}
 // When the hand rests: charts out of view, the address, and what a screen reader hears.
 let later = 0;
 function settle() {
   for (const id in DRAW) draw(id);
-  if ((location.hash || "#") !== hash()) history.replaceState(null, "", hash());
-  $("link").href = hash();
-  if (moved() || state.gamma > 1) text("spoken", `${$("lead").textContent}, ${$("lead-range").textContent}, ${$("light").textContent}`);
+  // In a notebook's frame the address is not ours to change.
+  try { if ((location.hash || "#") !== hash()) history.replaceState(null, "", hash()); $("link").href = hash(); } catch { $("link").hidden = true; }
+  if (changed() || state.goal >= 0) text("spoken", `${$("lead").textContent}, ${$("lead-range").textContent}, ${$("light").textContent}`);
 }
 function compare(all) {
   all.forEach((rows, k) => {
@@ -52,27 +66,27 @@ function compare(all) {
     cell(c[10], lightOf(models[k], rows, ruledOut(models[k])));
   });
 }
-function rail(model, here, most) {
+function rail(model, limit) {
   const svg = $("share-rail"), at = (v) => 100 * clip(v / top);
   if (!svg.children.length || svg.dataset.of !== String(state.model)) {
     svg.replaceChildren();
-    for (const k of ["here", "most"]) element("rect", { y: 0, height: 8, class: "ruled-out " + k }, svg);
+    element("rect", { y: 0, height: 8, class: "ruled-out" }, svg);
     for (const [name, v] of Object.entries(model.hidden_share.estimates)) {
       if (v !== null) element("title", {}, element("line", { x1: at(v), x2: at(v), y1: 0, y2: 8, class: "tick" }, svg), `${name}: ${percent(v)}`);
     }
     svg.dataset.of = state.model;
   }
-  [here, most].forEach((v, k) => { svg.children[k].setAttribute("x", at(v)); svg.children[k].setAttribute("width", 100 - at(v)); });
+  svg.firstChild.setAttribute("x", at(limit)); svg.firstChild.setAttribute("width", 100 - at(limit));
 }
 
 // ---- hands ----
 function markdown() {
   const model = models[state.model], safe = (words) => words.replace(/[|\\`<\s]+/g, (c) => /\s/.test(c) ? " " : "\\" + c);
   const taken = `hidden positives ${percent(shareOf(model))}, purity ${percent(purityOf(model))}, Γ ${state.gamma.toFixed(2)}`;
-  const lines = [`${safe(brief(model.name))}: ${taken}`, ""];
+  const lines = [`${$("light").textContent}: ${$("claim").textContent}`, "", `${safe(brief(model.name))}: ${taken}`, ""];
   for (const row of [...document.querySelectorAll("#table tr")]) {
     lines.push("| " + [...row.cells].filter((c) => c.cellIndex !== 4 || state.gamma > 1).map((c) => c.textContent).join(" | ") + " |");
-    if (lines.length === 3) lines.push(lines[2].replace(/[^|]+/g, "---"));
+    if (lines.length === 5) lines.push(lines[4].replace(/[^|]+/g, "---"));
   }
   return lines.join("\n") + "\n";
 }
@@ -89,7 +103,9 @@ bind("share", (v) => { state.share = Math.min(v, lowestPurity() - 1e-3); });
 bind("purity", (v) => { state.purity = Math.max(v, ...models.map((m) => shareOf(m) + 1e-3)); });
 bind("gamma", (v) => { state.gamma = v < 1e-9 ? 1 : Math.exp(v); });
 bind("threshold", (v) => { const m = models[state.model].m; state.place = (m - v) / m; });
-for (const id of ["sweep-metric", "goal-metric", "goal-value"]) bind(id, () => {});
+bind("sweep-metric", () => {});
+bind("goal-value", (v, box) => { state.metric = CLAIMED.indexOf($("goal-metric").value); state.goal = box.value !== "" && v >= 0 && v <= 1 ? v : -1; });
+bind("goal-metric", (_v, box) => { state.metric = CLAIMED.indexOf(box.value); state.goal = clip(Number($("goal-value").value) || 0.5); });
 models.forEach((_, k) => {
   if (!several) return;
   bind("show-" + k, (_v, box) => { state.hide = box.checked ? state.hide & ~(1 << k) : state.hide | 1 << k; });
@@ -101,11 +117,9 @@ $("copy").addEventListener("click", () => {
   if (navigator.clipboard) navigator.clipboard.writeText(markdown()).then(() => text("copied", "copied"), byHand); else byHand();
 });
 $("download").addEventListener("click", () => {
-  const facts = structuredClone(data.document), link = document.createElement("a");
+  const facts = structuredClone(data.document);
   facts.models.forEach(({ curve }) => ["positive", "negative", "unlabeled"].forEach((kind) => { let s = 0; curve[kind] = curve[kind].map((v) => (s += v)); }));
-  link.href = URL.createObjectURL(new Blob([JSON.stringify(facts, null, 1)], { type: "application/json" }));
-  link.download = "evaluation.json";
-  link.click();
+  save("evaluation.json", JSON.stringify(facts, null, 1), "application/json");
 });
 window.addEventListener("hashchange", () => { readHash(); controls(); soon(); });
 window.addEventListener("beforeprint", settle);
@@ -114,10 +128,11 @@ const watch = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) if (isIntersecting) { seen.add(target.id); draw(target.id); } else seen.delete(target.id);
 });
 document.body.classList.add("live");
+offerDownloads();
 readHash(); controls();
 for (const id in DRAW) watch.observe($(id));
 window.undercount = { // for the tests and the curious
   data, models, state, update, settle, markdown, prepare, recover, naiveCurve, area, estimate, valueAt,
-  biasEnds, largestShare, largestAt, leastShare, largestBias, bandOf, calibrationEnds, mix,
+  biasEnds, largestAt, largestBias, limitOf, judge, claimOf, calibrate, bandOf, calibrationEnds, mix,
 };
 update(); settle();

@@ -4,9 +4,10 @@ const models = data.document.models.map((model, k) => prepare(model, data.live[k
 const title = (name) => FACTS[name].title;
 const brief = (name) => name.length > 40 ? name.slice(0, 39) + "…" : name;
 // -1: each model's own, until a slider moves all to the same.
-const first = { share: -1, purity: -1, gamma: 1, place: -1, model: 0, hide: 0 };
-// The share is one fact of the data, so the model that allows least rules the range.
-const top = Math.min(1, 1.25 * Math.max(Math.min(...models.map((m) => largestShare(m, 1))), ...models.map((m) => m.hidden_share.high), 0.016));
+const first = { share: -1, purity: -1, gamma: 1, place: -1, model: 0, hide: 0, metric: 0, goal: -1 };
+// The one limit of the share, the same for every model on the rows: above it the scores rule it out.
+const limitOf = (model, purity) => clip(Math.min(purity - model.separation, purity === 1 ? model.hidden_share.upper_bound : 1), 0, purity - 1e-6);
+const top = Math.min(1, 1.25 * Math.max(...models.map((m) => Math.max(limitOf(m, 1), m.hidden_share.high)), 0.016));
 const state = { ...first };
 const number = (v) => Number.isFinite(v) ? v.toFixed(3) : "–";
 const percent = (v) => Number.isFinite(v) ? (100 * v).toFixed(v >= 0.1 ? 0 : v >= 0.01 ? 1 : 2) + " %" : "–";
@@ -23,7 +24,7 @@ function cutOf(model) {
   return t === null ? (i < model.m ? "∞" : "−∞") : String(+t.toPrecision(4));
 }
 const lowestPurity = () => Math.min(...models.map(purityOf));
-const ruledOut = (model) => moved() && shareOf(model) > largestShare(model, purityOf(model)) + 1e-12;
+const ruledOut = (model) => moved() && shareOf(model) > limitOf(model, purityOf(model)) + 1e-9;
 function readHash() {
   Object.assign(state, first);
   for (const part of location.hash.slice(1).split("&")) {
@@ -32,6 +33,7 @@ function readHash() {
   }
   if (state.purity >= 0) state.purity = clip(state.purity, 0.5);
   if (state.share >= 0) state.share = Math.min(state.share, top, lowestPurity() - 1e-3);
+  if (!(state.goal >= 0 && state.goal <= 1)) state.goal = -1;
   state.gamma = clip(state.gamma, 1, 5); state.place = clip(state.place, -1);
   if (!models[state.model]) state.model = 0;
 }
@@ -54,9 +56,15 @@ function estimateWithShare(model, name, i, share, purity) {
   const low = v - Math.hypot(v - found.low, Math.max(v - Math.min(...ends), 0)), high = v + Math.hypot(found.high - v, Math.max(Math.max(...ends) - v, 0));
   return { ...found, low: clip(low, least), high: clip(high, least) };
 }
+// Of these rows the labelled ones among those flagged are positive whatever else is.
+function certainPrecision(model, i, purity) {
+  if (!(model.dataset && model.single && purity === 1 && model.label_purity.low === 1 && !model.sizes[2])) return -Infinity;
+  const naive = model.naive || (model.naive = naiveCurve(model));
+  return model.plainNaive && model.plainNaive[0] < 0.5 ? -Infinity : METRICS.precision(naive.tpr[i], naive.fpr[i], naive.prevalence) || 0;
+}
 function rowsOf(model) {
   const i = indexOf(model), gamma = state.gamma, share = shareOf(model), purity = purityOf(model), naive = model.naive || (model.naive = naiveCurve(model));
-  const still = !moved();
+  const still = !moved(), ruled = ruledOut(model);
   const low = model.plainNaive || (model.plainNaive = AREAS.map((name) => area(naive, name)));
   const grows = purity === 1 && !model.sizes[2] && low[0] >= 0.5;
   return [...POINT, ...AREAS].map((name, j) => {
@@ -64,69 +72,32 @@ function rowsOf(model) {
     const row = { name, naive: before, ...estimateWithShare(model, name, i, share, purity) }, certain = name === "precision" && model.dataset && model.single;
     if (grows && certain) row.low = Math.max(row.low, before);
     if (still) [row.naive, row.value, row.low, row.high] = model.rows[j].map((v) => v === null ? NaN : v), row.fits = true;
-    if (!row.fits) row.value = row.low = row.high = NaN;
-    if (gamma > 1 && row.fits) {
+    if (!row.fits || ruled) row.value = row.low = row.high = NaN;
+    if (gamma > 1 && row.fits && !ruled) {
       const bias = biasEnds(model, name, i, share, purity)(gamma);
       if (bias.every(Number.isFinite)) row.bias = bias;
     }
     const impure = purity < 1 || model.label_purity.low < model.label_purity.high;
-    row.needs = "random labels" + (impure ? ", prevalence, purity" : prevalence ? ", prevalence" : "");
+    row.needs = still && model.reviews ? "reviews" + (model.reviews.labels === "any" ? "" : ", random labels") : "random labels" + (impure ? ", prevalence, purity" : prevalence ? ", prevalence" : "");
     // Without hidden positives a case-control target has none: only the area has the naive value for a bound.
-    if (grows && rises.includes(model.sampling) && (name !== "mcc" || row.naive >= 0)) row.needs += `; at least ${certain ? "" : "~"}${number(row.naive)} whatever it is`;
+    if (grows && rises.includes(model.sampling) && (name !== "mcc" || row.naive >= 0)) row.least = row.naive, row.certain = certain;
+    row.bound = row.least === undefined ? "" : (certain ? "" : "~") + number(row.least);
     return row;
   });
 }
 const leadOf = (model, rows) => rows.find((row) => row.name === (model.threshold === null ? "roc_auc" : "precision"));
-function lightOf(model, rows, ruled) {
-  if (!moved() && state.gamma === 1) return model.words.light;
-  const lead = leadOf(model, rows), bias = lead.bias || [lead.low, lead.high];
-  const has = (level, codes) => model.checks.some((c) => c.level === level && (!codes || codes.includes(c.code)));
-  if (ruled || has("fail") || !Number.isFinite(lead.value)) return "not supported";
-  if ((lead.high - lead.low) / lead.value > 0.1 || has("warn", ["UC002", "UC010", "UC011"])) return "depends on the prevalence";
-  return (Math.max(lead.high, bias[1]) - Math.min(lead.low, bias[0])) / lead.value > 0.1 ? "depends on fair labelling" : "robust";
-}
 function sentence(lead, single) {
-  const low = lead.naive < lead.value;
+  const low = lead.naive < lead.low; // only then is the naive value too low
   if (!Number.isFinite(lead.value)) return "This number does not exist at the values set below.";
   if (lead.name === "precision") {
     const why = ` "Precision ${percent(lead.naive)}" is too low because many "false alarms" are positives nobody has labelled yet.`;
-    const of = lead.value >= 0.05 && lead.value < 0.95 ? 10 : 100;
-    const [few, most] = [lead.low, lead.high].map((v) => (of * v).toFixed(0)), range = few === most ? "" : ` (${few} to ${most})`;
-    return `About ${(of * lead.value).toFixed(0)} of every ${of} flagged cases are real${range}.` + (low && single ? why : "");
+    const of = lead.value >= 0.05 ? 10 : lead.value >= 0.005 ? 100 : 1000;
+    const [few, found, most] = [lead.low, lead.value, lead.high].map((v) => (of * v).toFixed(0)), range = few === most ? "" : ` (${few} to ${most})`;
+    return `About ${found} of ${found === String(of) ? "" : "every "}${of} flagged cases are real${range}.` + (low && single ? why : "");
   }
   const pairs = `${percent(lead.value)} of the cases (${span(lead.low, lead.high, percent)}).`;
   const why = ` "AUC ${number(lead.naive)}" is too low because unlabeled positives count as errors.`;
   return "A random positive scores above a random negative in " + pairs + (low ? why : "");
-}
-// A round number somewhat below a value: in steps of 5 %, below that one digit.
-function roundGoal(value) {
-  const below = 0.9 * value, step = 10 ** Math.floor(Math.log10(below));
-  return below < 0.05 ? Math.floor(below / step) * step : Math.floor(20 * below) / 20;
-}
-function changeWords(model, lead, i) {
-  const precise = lead.name === "precision", goal = precise ? roundGoal(lead.value) : Math.floor(20 * lead.value) / 20;
-  if (!Number.isFinite(lead.value)) return "fewer hidden positives, or another threshold";
-  if (precise && lead.value <= 0) return "another threshold: no row flagged at this one is estimated to be real";
-  const least = leastShare(model, lead.name, goal, i, purityOf(model)), parts = [];
-  const bias = largestBias(model, lead.name, goal, i, shareOf(model), purityOf(model));
-  const name = precise ? `precision ≥ ${percent(goal)}` : `ROC AUC ≥ ${goal}`;
-  if (Number.isNaN(least)) return `${name} holds at no share of hidden positives that the scores allow`;
-  if (least > 0) parts.push(`hidden positives ≥ ${percent(least)}`);
-  if (Number.isFinite(bias)) parts.push(`labelling bias below Γ = ${+bias.toPrecision(3)}`);
-  const doubt = Number.isNaN(bias) && (precise || purityOf(model) === 1) ? ", but the chance of the labels alone may break it" : "";
-  if (parts.length) return `${name} holds while ${parts.join(" · ")}${doubt}`;
-  return name + (always(model, lead.name, goal, i, purityOf(model)) ? ` holds whatever the prevalence${doubt}` : " holds without hidden positives, but not with as many as the scores allow");
-}
-function goalWords(model, i) {
-  const name = $("goal-metric").value, value = Number($("goal-value").value), at = [model, name, value, i];
-  const least = leastShare(...at, purityOf(model)), bias = largestBias(...at, shareOf(model), purityOf(model));
-  const when = Number.isNaN(least) ? "no share that the scores allow is enough"
-    : least === 0 ? (always(...at, purityOf(model)) ? "it holds whatever the prevalence" : "it holds without hidden positives, but not with as many as the scores allow") : `it holds from ${percent(least)} hidden positives on`;
-  const enough = valueAt(...at.slice(0, 2), i, shareOf(model), purityOf(model)) >= value;
-  const survives = name === "roc_auc" && purityOf(model) < 1 ? "a labelling bias is not followed with impure labels"
-    : Number.isNaN(bias) ? (enough ? "the chance of the labels alone may break it" : "it does not hold")
-    : bias === Infinity ? "no labelling bias below Γ = 1000 breaks it" : `it survives a labelling bias up to Γ = ${bias.toFixed(2)}`;
-  return `${when}; at the share set above ${survives}.`;
 }
 function passing(model, share) {
   const above = valueAt(model, "specificity", indexOf(model), share, purityOf(model)) > 1;

@@ -1,0 +1,60 @@
+"""Requirements on the command line: how they are read, and how their verdict is told."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from undercount.cli.command import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, prints
+from undercount.cli.wording import say
+
+if TYPE_CHECKING:
+    from undercount.read.requirement import Judgement, Requirement, Verdict
+
+CODES = {"met": FINE, "failed": REQUIREMENT_FAILS, "inconclusive": INCONCLUSIVE}
+# What GitHub calls a line beside a job; one that is met needs none.
+ANNOTATIONS = {"failed": "error", "inconclusive": "warning"}
+
+
+def read_requirements(options: dict[str, Any], threshold: float | None) -> "list[Requirement]":
+    """Read every --require, at the threshold of the command where it names none."""
+    from undercount.read.requirement import parse_requirements  # noqa: PLC0415 - only when needed
+
+    return [
+        requirement
+        for text in options["requirements"]
+        for requirement in parse_requirements(text, threshold)
+    ]
+
+
+def report_verdict(verdict: "Verdict", options: dict[str, Any]) -> int:
+    """Print every verdict, only those not met if quiet; write what was asked for; return the code.
+
+    Warnings go to stderr, and so do verdicts where stdout belongs to a document.
+    """
+    command = click.get_current_context().command
+    for judgement in verdict.judgements:
+        for warning in judgement.warned if not options["quiet"] else ():
+            click.echo(f"undercount: {say(warning.message, command)}", err=True)
+        if not options["quiet"] or judgement.outcome != "met":
+            click.echo(f" {judgement}", err=not prints(options))
+        if options["github"] and judgement.outcome in ANNOTATIONS:
+            click.echo(annotation(judgement), err=True)
+    if options["junit"]:
+        from undercount.count.atomic_file import write_text  # noqa: PLC0415 - only when needed
+        from undercount.show.junit import as_junit  # noqa: PLC0415
+
+        write_text(options["junit"], as_junit(verdict))
+    return CODES[verdict.outcome]
+
+
+def annotation(judgement: "Judgement") -> str:
+    """Write a GitHub workflow command; what it would take for its own signs is escaped."""
+    title = f"{judgement.subject}: {judgement.requirement.words}"
+    title = re.sub("[:,]", lambda sign: f"%{ord(sign[0]):02X}", _escape(title))
+    kind = ANNOTATIONS[judgement.outcome]
+    return f"::{kind} title={title}::{_escape(str(judgement))}"
+
+
+def _escape(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -1,0 +1,102 @@
+"""Plan which rows of a file to look at, and say what that buys."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from undercount.cli.command import FINE, Command, print_notes, prints, progress
+from undercount.cli.options import (
+    CONFIDENCE_LEVEL,
+    DATA,
+    DEBUG,
+    JSON,
+    QUIET,
+    SEED,
+    ShareType,
+)
+from undercount.errors import InputError
+
+if TYPE_CHECKING:
+    from undercount.read.plan_rows import RowPlan
+
+
+@click.command(cls=Command, short_help="Choose the rows whose review says most.")
+@DATA
+@click.option("--label", help="Column of labels: 1 positive, 0 negative or unlabeled.")
+@click.option("--score", "scores", multiple=True, help="Column of scores; the first makes strata.")
+@click.option("--unlabeled", help="Label value that means unlabeled.")
+@click.option("--negative", type=float, help="Label value that means verified negative (0).")
+@click.option("--threshold", type=float, help="Rows with score >= threshold are flagged.")
+@click.option("--budget", type=int, help="Rows that somebody can look at.")
+@click.option(
+    "--goal",
+    "goals",
+    multiple=True,
+    help="Metric to make sharp, or prevalence; repeat for several. F1, or AUC without threshold.",
+)
+@click.option("--half-width", type=float, help="Say which budget makes each goal that sharp (±).")
+@click.option(
+    "--reviews",
+    multiple=True,
+    metavar="FILE",
+    help="Answered file of an earlier round: its strata stay, and its verdicts are kept.",
+)
+@click.option("--keep", help="Columns that reviewers shall see: id,amount.")
+@click.option(
+    "--unlabeled-prevalence",
+    type=ShareType(),
+    help="Share of positives among the unlabeled rows to plan with; estimated if not given.",
+)
+@click.option("--out", type=click.Path(dir_okay=False), help="Write the CSV to answer in.")
+@click.option("--html", type=click.Path(dir_okay=False), help="Write a page to answer in.")
+@JSON
+@CONFIDENCE_LEVEL
+@SEED
+@QUIET
+@DEBUG
+def plan(data: tuple[str, ...], **options: Any) -> int:
+    """Choose unlabeled rows of DATA to look at, best first, and say what each budget buys.
+
+    Answer in the file (a spreadsheet will do) or in the page, then fold the verdicts in with
+    undercount evaluate DATA … --reviews FILE.
+    """
+    from undercount.cli.reviews import plan_files  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.count.atomic_file import write_text  # noqa: PLC0415
+    from undercount.show.plan import as_json, as_text  # noqa: PLC0415
+
+    options["goals"] = _goals(options["goals"], options["threshold"])
+    if options["budget"] is None and options["half_width"] is None:
+        raise InputError("say how many rows somebody can look at: --budget 100")
+    with progress("planning", options):
+        made, notes = plan_files(data, options)
+    written = _write(made, options)
+    if options["json_file"]:
+        write_text(options["json_file"], as_json(made, options["half_width"]))
+    if prints({**options, "markdown": None}):
+        print_notes(notes)
+        click.echo(f"\n{as_text(made, options['half_width'])}")
+        for line in written:
+            click.echo(line)
+    return FINE
+
+
+def _goals(given: Sequence[str], threshold: float | None) -> tuple[str, ...]:
+    names = tuple(name.strip().lower().replace(" ", "_").replace("-", "_") for name in given)
+    return names or (("f1",) if threshold is not None else ("roc_auc",))
+
+
+def _write(made: "RowPlan", options: dict[str, Any]) -> list[str]:
+    """Write the files that the options name, and say what to do with them."""
+    lines = []
+    if options["out"]:
+        made.to_csv(options["out"])
+        lines.append(f" wrote {options['out']}: answer in the column verdict (1 or yes, 0 or no)")
+    if options["html"]:
+        from undercount.show.review_page.review_page import (  # noqa: PLC0415 - only when needed
+            write_review_page,
+        )
+
+        write_review_page(made, options["html"])
+        lines.append(f" wrote {options['html']}: answer in a browser, and save the CSV there")
+    return lines

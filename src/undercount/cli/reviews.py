@@ -1,0 +1,182 @@
+"""Plans of the rows of files, and the verdicts that come back.
+
+This imports DuckDB, so that commands import it only when they run.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from undercount.assume.review_sheet import check_same_rows, sheet_reviews
+from undercount.assume.reviews import ReviewDesign, Reviews
+from undercount.cli.inputs import (
+    RECODE,
+    ModelColumns,
+    find_rows,
+    infer_coding,
+    refuse_no_data,
+    unlabeled_value,
+)
+from undercount.count.counts_file import is_counts_file
+from undercount.count.draw import sample_scores, with_position
+from undercount.count.files import refuse_text, relation_of
+from undercount.count.frames import count_scores
+from undercount.count.review_file import ReviewSheet, read_review_files
+from undercount.count.sources import Source, open_source
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError
+from undercount.read.evaluation import Evaluation
+from undercount.read.plan import Prices, design_reviews, knots_of, next_design
+from undercount.read.plan_rows import RowPlan, draw_plan, guess_share
+from undercount.show.text import before_words
+
+# Reviews for which prices are asked when only a half-width is given.
+FIRST_BUDGET = 100
+
+
+def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, list[str]]:
+    """Plan reviews of the rows of files, and tell what was read."""
+    refuse_no_data(tuple(data))
+    label, scores = options["label"], list(dict.fromkeys(options["scores"]))
+    if any(map(is_counts_file, data)):
+        raise InputError(
+            f"{data[0]} is a counts file, which has no rows to look at; name the file of rows"
+        )
+    if label is None or not scores:
+        raise InputError("name the columns: --label COLUMN --score COLUMN")
+    keep = [name.strip() for name in (options["keep"] or "").split(",") if name.strip()]
+    with open_source(data, [*dict.fromkeys([label, *scores, *keep])]) as source:
+        try:
+            return _plan_source(source, label, scores, keep, options)
+        except duckdb.ConversionException as error:
+            refuse_text(source, [label, *scores], error, {label: RECODE})
+
+
+def _plan_source(
+    source: Source, label: str, scores: list[str], keep: list[str], options: dict[str, Any]
+) -> tuple[RowPlan, list[str]]:
+    numbers = list(dict.fromkeys([label, *scores]))
+    rows = find_rows(source, relation_of(source, numbers, []), label, scores)
+    coding, note = infer_coding(rows.labels, unlabeled_value(options), options["negative"])
+    columns: dict[str, Any] = {"label": label, "unlabeled": coding}
+    threshold = options["threshold"]
+    knots = knots_of(sample_scores(rows.scored, score=scores[0], **columns))
+    knots += [] if threshold is None else [threshold]
+    verdicts = read_verdicts(options["reviews"])
+    knots += [] if verdicts is None else verdicts.knots
+    counts = count_scores(rows.scored, score=scores[0], compact=True, knots=knots, **columns)
+    counts.require("positive", "unlabeled")
+    if verdicts is None:
+        design = _design(counts, scores[0], options)
+    else:
+        design = verdicts.next_round({scores[0]: counts}, options)
+    everything = with_position(relation_of(source, numbers, keep), options["seed"])
+    made = draw_plan(
+        everything,
+        design,
+        counts,
+        score=scores,
+        keep=keep,
+        confidence_level=options["confidence_level"],
+        earlier=None if verdicts is None else verdicts.sheet,
+        **columns,
+    )
+    return made, [rows.words, note]
+
+
+def _design(counts: ScoreCounts, name: str, options: dict[str, Any]) -> ReviewDesign:
+    """Choose strata for the budget, or for one that makes every goal as sharp as asked."""
+    share = guess_share({name: counts}, options["unlabeled_prevalence"])
+    given: dict[str, Any] = {
+        "goal": options["goals"],
+        "threshold": options["threshold"],
+        "unlabeled_prevalence": share,
+        "random_state": options["seed"],
+    }
+    budget = options["budget"]
+    if budget is None:
+        tried = design_reviews(counts, budget=FIRST_BUDGET, **given)
+        prices = Prices.of(counts, tried, options["confidence_level"])
+        budget = max(prices.budget_for(goal, options["half_width"]) for goal in tried.goal)
+    return design_reviews(counts, budget=budget, **given)
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """Hold what people answered, and which rows that was about."""
+
+    sheet: ReviewSheet
+    reviews: Reviews
+
+    @property
+    def knots(self) -> list[float]:
+        """Borders of the strata, which counts must keep apart."""
+        threshold = self.reviews.design.threshold
+        return [*map(float, self.reviews.design.edges), *([] if threshold is None else [threshold])]
+
+    def check(self, counts: Mapping[str, ScoreCounts]) -> None:
+        """Refuse verdicts on other rows than those that were counted, or on another score."""
+        planned = next(iter(self.sheet.scores))
+        if list(counts) != [planned]:
+            raise InputError(
+                f"the reviews were planned by the score {planned!r}; pass --score {planned}, or "
+                f"plan reviews of {', '.join(map(repr, counts))}"
+            )
+        check_same_rows(self.sheet.design, counts[planned])
+
+    def next_round(
+        self, counts: Mapping[str, ScoreCounts], options: dict[str, Any]
+    ) -> ReviewDesign:
+        """Plan more reviews in the same strata, with what the verdicts showed."""
+        self.check(counts)
+        planned = self.reviews.design
+        if options["threshold"] not in (None, planned.threshold):
+            raise InputError(
+                f"the strata of a plan stay, and with them its --threshold {planned.threshold:g}; "
+                f"got {options['threshold']:g}. Plan anew for another one"
+            )
+        if not (self.sheet.row > 0).all():
+            raise InputError("the reviews do not say which rows were reviewed; plan from a file")
+        if options["budget"] is None:
+            raise InputError("a further round takes a --budget")
+        (found,) = counts.values()
+        design = next_design(found, self.reviews, budget=options["budget"])
+        return replace(design, seed=options["seed"])
+
+    def in_memory(self, rows: ModelColumns) -> Reviews:
+        """Return the verdicts on rows in memory, of which those without a score were dropped."""
+        planned = next(iter(self.sheet.scores))
+        if planned not in rows.scores:
+            raise InputError(
+                f"the reviews were planned by the score {planned!r}; compare it too: --score "
+                f"{planned}"
+            )
+        if rows.place is None or not (self.sheet.row > 0).all():
+            raise InputError("comparing needs to know which rows were reviewed; plan from a file")
+        counts = ScoreCounts.from_rows(rows.labels, rows.scores[planned])
+        check_same_rows(self.sheet.design, counts)
+        found = np.searchsorted(rows.place, self.sheet.row - 1)
+        return replace(self.reviews, rows=found.astype(np.intp))
+
+    def notes(self, before: Sequence[Evaluation], after: Sequence[Evaluation]) -> list[str]:
+        """Say how many cases were answered, and what that has changed."""
+        found = int(np.nansum(self.sheet.verdict))
+        answered = f"{self.sheet.n_answered} of {len(self.sheet.case)} cases reviewed"
+        changed = [before_words(*pair) for pair in zip(before, after, strict=False)]
+        return [
+            f"{answered}, {found} positive",
+            *(f"reviews: {words}" for words in changed if words),
+        ]
+
+
+def read_verdicts(paths: Sequence[str]) -> Verdicts | None:
+    """Read the review files that an option names; none if it names none."""
+    if not paths:
+        return None
+    sheet = read_review_files(list(paths))
+    if not sheet.n_answered:
+        raise InputError(f"no case of {', '.join(paths)} has a verdict yet")
+    return Verdicts(sheet, sheet_reviews(sheet))

@@ -1,0 +1,281 @@
+"""Draw unlabeled rows at random within strata of the score, where the rows live, in one pass.
+
+Each row gets a random key; a row may travel only if its key is below a limit that lets a little
+more than the wanted rows of its stratum through. Of those that came, the smallest keys win. So
+nothing is sorted or loaded, and what travels is as small as the plan.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from undercount.count.arrays import is_missing
+from undercount.count.frames import check_columns, open_frame
+from undercount.count.groups import UNLABELED, ColumnRoles, check_types, code_labels, is_nan
+from undercount.count.queries import CODE, SCORE, Arrays, Frame, collect, transform_rows
+from undercount.curve import FloatArray
+
+IntArray = NDArray[np.int64]
+KEY, ROW = "undercount_key", "undercount_row"
+# How many more rows than wanted are let through: standard deviations of their number, and some.
+SPARE, MORE = 6.0, 16.0
+# Keys are fractions of the whole numbers that engines make of a row.
+SPAN = 2.0**64
+# Scores from which the borders of strata are chosen.
+SAMPLE = 16_384
+
+
+@dataclass(frozen=True)
+class DrawnRows:
+    """Hold rows of each stratum in random order: those of stratum 0, of stratum 1, and so on.
+
+    Attributes
+    ----------
+    stratum : array of int
+        Stratum of each row.
+    scores : dict
+        Name of each score column → scores of the rows.
+    row : array of int
+        Position in the data from 1; 0 where rows have no order.
+    kept : dict
+        Columns that were asked for, as text; empty where a value is missing.
+    """
+
+    stratum: IntArray
+    scores: dict[str, FloatArray]
+    row: IntArray
+    kept: dict[str, list[str]]
+
+    def ordered(self, order: NDArray[Any]) -> "DrawnRows":
+        """Put the rows into an order of strata, the first of each stratum first."""
+        place = np.empty(len(order), np.int64)
+        place[np.argsort(order, kind="stable")] = np.arange(len(order))
+        return DrawnRows(
+            self.stratum[place],
+            {name: score[place] for name, score in self.scores.items()},
+            self.row[place],
+            {name: [column[at] for at in place] for name, column in self.kept.items()},
+        )
+
+
+def draw_rows(
+    frame: Any,
+    *,
+    label: str,
+    score: Sequence[str],
+    edges: FloatArray,
+    n_unlabeled: NDArray[Any],
+    sizes: NDArray[Any],
+    unlabeled: float | None = None,
+    keep: Sequence[str] = (),
+    seed: int = 0,
+    skip: Sequence[int] = (),
+) -> DrawnRows:
+    """Draw unlabeled rows at random, without replacement, within strata of the first score.
+
+    Parameters
+    ----------
+    frame : any frame that `count_scores` takes
+        Rows without a score of every model are left out. A DuckDB relation may have its own
+        columns of keys and positions (`with_position`).
+    label, unlabeled
+        As for `count_scores`.
+    score : sequence of str
+        Columns of scores; strata are of the first.
+    edges : array
+        Lowest score of each stratum, descending; what is below the last belongs to the last.
+    n_unlabeled, sizes : array of int
+        Rows in each stratum, and how many of them to draw.
+    keep : sequence of str
+        More columns to bring along.
+    seed : int
+        The same rows in the same engine give the same draw.
+    skip : sequence of int
+        Positions of rows that must not be drawn.
+    """
+    table = open_frame(frame)
+    roles = ColumnRoles(label, tuple(score), None, unlabeled, ())
+    schema = table.collect_schema()
+    check_columns([label, *score, *keep], schema.names(), "the frame")
+    check_types(schema, roles)
+    keyed = _with_keys(table, [label, *score, *keep], seed)
+    wanted = np.asarray(sizes, np.float64)
+    rows, factor = np.maximum(np.asarray(n_unlabeled, np.float64), 1.0), 1.0
+    while True:
+        limit = factor * (wanted + SPARE * np.sqrt(wanted) + MORE + len(skip)) / rows
+        limit[wanted == 0] = 0.0
+        found = _let_through(keyed, roles, keep, edges, limit)
+        chosen = _smallest_keys(found, edges, wanted.astype(np.int64), skip)
+        if len(chosen) == wanted.sum() or np.all(limit[wanted > 0] >= 1):
+            break
+        factor *= 4.0  # one draw in millions
+    return _make_rows(found, chosen, roles, keep, edges)
+
+
+def sample_scores(
+    frame: Any, *, label: str, score: str, unlabeled: float | None = None, most: int = SAMPLE
+) -> FloatArray:
+    """Return scores of about so many unlabeled rows, drawn at random in one pass."""
+    table = open_frame(frame)
+    roles = ColumnRoles(label, (score,), None, unlabeled, ())
+    schema = table.collect_schema()
+    check_columns([label, score], schema.names(), "the frame")
+    check_types(schema, roles)
+    rows = table.select(nw.len().alias(ROW))
+    total = int(collect(rows.lazy() if isinstance(rows, nw.DataFrame) else rows)[ROW][0])
+    keyed = _with_keys(table, [label, score], 0)
+    found = _let_through(keyed, roles, (), np.array([0.0]), np.array([most / max(total, 1)]))
+    return np.sort(found[f"{SCORE}0"].astype(np.float64))
+
+
+def with_position(relation: Any, seed: int) -> Any:
+    """Give the rows of a DuckDB relation their position from 1 and a random key."""
+    sql = (
+        f'SELECT *, hash(xor("{ROW}", {_mask(seed)}))::DOUBLE / {SPAN!r} AS "{KEY}" FROM '  # noqa: S608 - ours
+        f'(SELECT *, row_number() OVER () AS "{ROW}" FROM undercount_rows)'
+    )
+    return relation.query("undercount_rows", sql)
+
+
+def _mask(seed: int) -> int:
+    """Return bits by which the hashes of one seed have nothing to do with those of another."""
+    return int(np.random.default_rng(seed).integers(2**62))
+
+
+def _with_keys(table: nw.DataFrame[Any] | Frame, names: Sequence[str], seed: int) -> Frame:
+    """Give each row a random key, and its position where the engine knows one."""
+    if KEY in table.collect_schema().names():
+        return table.lazy() if isinstance(table, nw.DataFrame) else table
+    table = table.select(*dict.fromkeys(names))
+    if isinstance(table, nw.DataFrame):
+        keys = np.random.default_rng(seed).random(len(table))
+        columns = {KEY: keys, ROW: np.arange(1, len(table) + 1)}
+        space = table.implementation
+        made = [nw.new_series(n, values, backend=space) for n, values in columns.items()]
+        index = table.to_native().index if space.is_pandas_like() else None
+        if index is not None:
+            made = [nw.from_native(s.to_native().set_axis(index), series_only=True) for s in made]
+        return table.with_columns(*made).lazy()
+    engine = table.implementation
+    for is_engine, add in _ENGINES.items():
+        if getattr(engine, is_engine)():
+            keyed: Frame = nw.from_native(add(table.to_native(), seed))
+            return keyed
+    raise AssertionError(engine)  # `open_frame` lets no other in
+
+
+def _key_polars(native: Any, seed: int) -> Any:
+    import polars as pl  # noqa: PLC0415 - only where it is there already
+
+    key = pl.col(ROW).hash(seed).cast(pl.Float64) / SPAN
+    return native.with_row_index(ROW, offset=1).with_columns(key.alias(KEY))
+
+
+def _key_spark(native: Any, seed: int) -> Any:
+    from pyspark.sql import functions  # noqa: PLC0415 - likewise
+
+    return native.withColumn(KEY, functions.rand(seed)).withColumn(ROW, functions.lit(0))
+
+
+def _key_dask(native: Any, seed: int) -> Any:
+    def add(part: Any, partition_info: Any = None) -> Any:
+        number = 0 if partition_info is None else partition_info["number"]
+        keys = np.random.default_rng([seed, number]).random(len(part))
+        return part.assign(**{KEY: keys, ROW: np.zeros(len(part), np.int64)})
+
+    return native.map_partitions(add, meta=add(native._meta))  # noqa: SLF001 - how Dask calls it
+
+
+def _key_ibis(native: Any, seed: int) -> Any:
+    import ibis  # noqa: PLC0415 - likewise
+
+    numbered = native.mutate(**{ROW: ibis.row_number() + 1})
+    key = (numbered[ROW] ^ _mask(seed)).hash().cast("float64") / SPAN + 0.5
+    return numbered.mutate(**{KEY: key})
+
+
+_ENGINES: dict[str, Callable[[Any, int], Any]] = {
+    "is_duckdb": with_position,
+    "is_polars": _key_polars,
+    "is_pyspark": _key_spark,
+    "is_dask": _key_dask,
+    "is_ibis": _key_ibis,
+}
+
+
+def _let_through(
+    keyed: Frame, roles: ColumnRoles, keep: Sequence[str], edges: FloatArray, limit: FloatArray
+) -> Arrays:
+    """Collect the unlabeled rows whose key is below the limit of their stratum."""
+    held = [f"{KEY}{place}" for place in range(len(keep))]
+    copies = [nw.col(name).alias(copy) for name, copy in zip(keep, held, strict=True)]
+    frame = keyed.with_columns(*copies) if copies else keyed
+    brought = roles._replace(by=(KEY, ROW, *held))
+    table = transform_rows(frame, _pick, brought, list(map(float, edges)), list(map(float, limit)))
+    # Engines write their own numbers and dates best; pandas would write None as a word.
+    engine, schema = table.implementation, table.collect_schema()
+    whole = engine.is_duckdb() or engine.is_polars()
+    words = [name for name in held if whole or schema[name].is_float()]
+    return collect(table.with_columns(nw.col(name).cast(nw.String) for name in words))
+
+
+def _pick(frame: Frame, roles: ColumnRoles, edges: list[float], limit: list[float]) -> Frame:
+    """Keep what `_let_through` collects; works row by row."""
+    table = code_labels(frame, roles)
+    scores = [nw.col(f"{SCORE}{place}") for place in range(len(roles.scores))]
+    rule = (nw.col(CODE) == UNLABELED) & (nw.col(KEY) < _limit_at(scores[0], edges, limit))
+    for score in scores:
+        rule = rule & ~score.is_null() & ~is_nan(score)
+    return table.filter(rule)
+
+
+def _limit_at(score: nw.Expr, edges: list[float], limit: list[float]) -> nw.Expr:
+    """Write the limit of a row's stratum, by halving the strata."""
+    if len(limit) == 1:
+        return nw.lit(min(limit[0], 2.0))
+    middle = len(limit) // 2
+    upper = _limit_at(score, edges[:middle], limit[:middle])
+    lower = _limit_at(score, edges[middle:], limit[middle:])
+    return nw.when(score >= edges[middle - 1]).then(upper).otherwise(lower)
+
+
+def stratum_of(score: FloatArray, edges: FloatArray) -> IntArray:
+    """Return the stratum of each score."""
+    place = np.searchsorted(-np.asarray(edges), -np.asarray(score, np.float64))
+    return np.minimum(place, len(edges) - 1).astype(np.int64)
+
+
+def _smallest_keys(
+    found: Arrays, edges: FloatArray, sizes: IntArray, skip: Sequence[int]
+) -> IntArray:
+    """Choose the rows of the smallest keys in each stratum."""
+    stratum = stratum_of(found[f"{SCORE}0"], edges)
+    order = np.lexsort((found[ROW].astype(np.int64), found[KEY].astype(np.float64), stratum))
+    if len(skip):
+        order = order[~np.isin(found[ROW][order].astype(np.int64), skip)]
+    own = stratum[order]
+    turn = np.arange(len(own)) - np.searchsorted(own, own)
+    return order[turn < sizes[own]]
+
+
+def _make_rows(
+    found: Arrays, chosen: IntArray, roles: ColumnRoles, keep: Sequence[str], edges: FloatArray
+) -> DrawnRows:
+    scores = {
+        name: found[f"{SCORE}{place}"][chosen].astype(np.float64)
+        for place, name in enumerate(roles.scores)
+    }
+    kept = {
+        name: [_as_text(value) for value in found[f"{KEY}{place}"][chosen].tolist()]
+        for place, name in enumerate(keep)
+    }
+    stratum = stratum_of(scores[roles.scores[0]], edges)
+    return DrawnRows(stratum, scores, found[ROW][chosen].astype(np.int64), kept)
+
+
+def _as_text(value: Any) -> str:
+    return "" if is_missing(value) or value in ("nan", "NaN") else str(value)

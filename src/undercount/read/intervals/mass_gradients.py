@@ -1,0 +1,154 @@
+"""A metric as a number of the positives and negatives in each cell, with its gradient.
+
+Where an assumption knows the positives cell by cell (reviews, say), a metric moves with the mass of
+each cell by its gradient; the variance of an estimate is then that of a sum over rows.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
+from undercount.errors import InputError
+from undercount.metric_facts import FACTS
+from undercount.read.intervals.area_gradients import (
+    AREA_GRADIENTS,
+    Recovered,
+    mean_loss,
+    partial_roc_auc,
+)
+from undercount.read.intervals.heads import RatePoint, head_cells
+
+# Relative step of central differences.
+_STEP = 1e-5
+
+
+@dataclass(frozen=True)
+class MassGradient:
+    """Hold a metric and how much a positive or a negative more in each cell would move it.
+
+    Attributes
+    ----------
+    value : float
+        The metric.
+    positive, negative : array
+        Its derivatives by the positives and the negatives of each cell.
+    """
+
+    value: float
+    positive: FloatArray
+    negative: FloatArray
+
+    @property
+    def turned(self) -> FloatArray:
+        """How much it moves if a negative row of each cell turns out to be positive."""
+        return self.positive - self.negative
+
+    def __sub__(self, other: "MassGradient") -> "MassGradient":
+        return MassGradient(
+            self.value - other.value,
+            self.positive - other.positive,
+            self.negative - other.negative,
+        )
+
+
+def mass_gradient(
+    counts: ScoreCounts,
+    positive: FloatArray,
+    everyone: FloatArray,
+    name: str,
+    *,
+    threshold: float | None = None,
+    beta: float = 1.0,
+    max_fpr: float | None = None,
+) -> MassGradient:
+    """Return a metric of the positives among all rows of each cell, with its gradient.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The cells.
+    positive, everyone : array
+        Positives and all rows in each cell.
+    name : str
+        A metric of `FACTS`, or "prevalence".
+    threshold, beta, max_fpr
+        As in `estimate_metric`.
+    """
+    total, rows = float(positive.sum()), float(everyone.sum())
+    if name == "prevalence":
+        share = total / rows
+        ones = np.ones(len(positive))
+        return MassGradient(share, (1 - share) / rows * ones, -share / rows * ones)
+    if FACTS[name].family != "threshold":
+        return _area(counts, positive, everyone, name, max_fpr)
+    if threshold is None:
+        raise InputError(f"{name} needs a threshold; rows with at least this score count")
+    head = head_cells(counts, threshold)
+    return _point(positive, everyone, head, name, beta)
+
+
+def _area(
+    counts: ScoreCounts,
+    positive: FloatArray,
+    everyone: FloatArray,
+    name: str,
+    max_fpr: float | None,
+) -> MassGradient:
+    """Turn derivatives towards distributions into derivatives by masses."""
+    total, rows = float(positive.sum()), float(everyone.sum())
+    negative, others = everyone - positive, rows - total
+    mass = Recovered(positive / total, negative / others, everyone / rows, total / rows)
+    if FACTS[name].family == "loss":
+        found = mean_loss(counts, mass, name)
+    elif name == "partial_roc_auc":
+        if max_fpr is None or not 0 < max_fpr <= 1:
+            raise InputError(f"max_fpr must be in (0, 1]; got {max_fpr}")
+        found = partial_roc_auc(mass, max_fpr)
+    else:
+        found = AREA_GRADIENTS[name](mass)
+    everywhere = _centred(found.everyone, mass.everyone) / rows
+    share, rate = mass.prevalence, float(np.asarray(found.prevalence))
+    return MassGradient(
+        found.value,
+        _centred(found.positive, mass.positive) / total + everywhere + rate * (1 - share) / rows,
+        _centred(found.negative, mass.negative) / others + everywhere - rate * share / rows,
+    )
+
+
+def _centred(influence: Any, mass: FloatArray) -> FloatArray:
+    """Return how a distribution's point mass moves the value, since all masses add up to one."""
+    value = np.asarray(influence, dtype=float) + np.zeros(len(mass))
+    return np.asarray(value - mass @ value)
+
+
+def _point(
+    positive: FloatArray, everyone: FloatArray, head: slice, name: str, beta: float
+) -> MassGradient:
+    """Return a metric at a threshold, its derivatives by the four cells of a table."""
+    hits, total = float(positive[head].sum()), float(positive.sum())
+    flagged, rows = float(everyone[head].sum()), float(everyone.sum())
+    table = np.array([hits, flagged - hits, total - hits, rows - flagged - total + hits])
+
+    def value(table: FloatArray) -> FloatArray:
+        tp, fp, fn, tn = table
+        size = table.sum(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rates = RatePoint(tp / (tp + fn), fp / (fp + tn), (tp + fn) / size, (tp + fp) / size)
+            return rates.metric(name, beta)
+
+    step = _STEP * max(min(total, rows - total), 1e-9)
+    # Where a cell is empty the slope is that on the side where tables exist.
+    inside = np.maximum(table, step)
+    moved = inside[:, None, None] + step * np.eye(4)[:, :, None] * np.array([1.0, -1.0])
+    ends = value(moved)
+    slopes = (ends[:, 0] - ends[:, 1]) / (2 * step)
+    above = np.zeros(len(positive), dtype=bool)
+    above[head] = True
+    return MassGradient(
+        float(value(table)),
+        np.where(above, slopes[0], slopes[2]),
+        np.where(above, slopes[1], slopes[3]),
+    )

@@ -1,0 +1,192 @@
+"""Reviews and labels together, if labels are a random sample of the positives; a test of it.
+
+Stratum by stratum the reviews count hidden positives, and the labels, each drawn with the same
+chance, tell how positives are spread over the strata. What each says badly the other says well.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from undercount.assume.mixture import Target
+from undercount.assume.reviews import ReviewedCells
+from undercount.curve import FloatArray
+from undercount.estimate import Estimate
+from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
+from undercount.read.intervals.review_intervals import PRIOR_WEIGHT, make_estimate, stretch
+
+_ROUNDS = 8
+# Least and largest share of the positives that may carry a label.
+_FREQUENCIES = (1e-6, 1 - 1e-6)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledStrata:
+    """Positives of each stratum from both sources, by weighted least squares.
+
+    Of P_h positives in stratum h, L_h carry a label, each with the chance c: L_h/c has the variance
+    P_h (1-c)/c; labelled rows and what reviews found, L_h + T_h, has the variance V_h of the draw.
+    The chance c is the one that fits both best over all strata.
+
+    Notes
+    -----
+    Assumes: every positive had the same chance of carrying a label, and was labelled by itself.
+    Wrong when: labels prefer some scores; `p_value` tests that.
+    """
+
+    cells: ReviewedCells
+
+    @cached_property
+    def n_strata(self) -> int:
+        """Number of strata that have a verdict."""
+        return len(self.cells.unlabeled_rows)
+
+    def _sums(self, by_cell: FloatArray) -> FloatArray:
+        """Sum up over the cells of each stratum."""
+        return np.asarray(np.bincount(self.cells.stratum, by_cell, self.n_strata), dtype=float)
+
+    @cached_property
+    def labelled(self) -> FloatArray:
+        """Labelled positives in each stratum."""
+        return self._sums(self.cells.counts.positive)
+
+    @cached_property
+    def hidden(self) -> FloatArray:
+        """Hidden positives in each stratum, by the reviews alone."""
+        return self._sums(self.cells.hidden)
+
+    @cached_property
+    def _fitted(self) -> tuple[float, FloatArray, FloatArray, FloatArray]:
+        """The label frequency, and of each stratum: positives, guessed ones, variance of reviews.
+
+        Weights rest on the recalibrated posterior, which is smooth over the strata: weights that
+        follow what a stratum showed would favour those that showed little.
+        """
+        labelled, counted = self.labelled, self.labelled + self.hidden
+        rows, drawn = self.cells.unlabeled_rows, self.cells.reviewed_rows
+        likely = self._sums(self.cells.recalibrated * self.cells.counts.unlabeled)
+        share = np.minimum(likely / np.maximum(rows, 1.0), 1 - 0.5 / (rows + 1))
+        reviewed = rows * np.maximum(rows - drawn, 0.0) * share * (1 - share) / drawn
+        chance = float(np.clip(labelled.sum() / (labelled.sum() + likely.sum()), *_FREQUENCIES))
+        for _ in range(_ROUNDS):
+            guess = np.maximum(likely / (1 - chance), 1e-9)
+            weight = guess / (chance**2 * reviewed + chance * (1 - chance) * guess)
+            chance = float(np.clip(weight @ labelled / (weight @ counted), *_FREQUENCIES))
+        guess = np.maximum(likely / (1 - chance), 1e-9)
+        part = _part(chance, guess, reviewed)
+        total = part * counted + (1 - part) * labelled / chance
+        return chance, total, guess, reviewed
+
+    @property
+    def label_frequency(self) -> float:
+        """Share of the positives that carry a label."""
+        return self._fitted[0]
+
+    @cached_property
+    def positive(self) -> FloatArray:
+        """Positives of the target in each cell."""
+        cells, total = self.cells, self._fitted[1]
+        hidden = np.maximum(total - self.labelled, 0.0)
+        likely = cells.recalibrated * cells.counts.unlabeled
+        sums = self._sums(likely)
+        scale = np.divide(hidden, sums, out=np.zeros(len(sums)), where=sums > 0)
+        return np.asarray(cells.counts.positive + likely * scale[cells.stratum])
+
+    def variance(self, moves: FloatArray) -> tuple[float, float]:
+        """Return the variance of a sum over positives, each counting what it moves; its freedom."""
+        chance, _, total, reviewed = self._fitted
+        cells = self.cells
+        likely = cells.recalibrated * cells.counts.unlabeled
+        sums = np.maximum(self._sums(likely), 1e-300)
+        middle = self._sums(likely * moves) / sums
+        squares = self._sums(likely * moves**2) / sums
+        part = _part(chance, total, reviewed)
+        weight = total / (chance**2 * reviewed + chance * (1 - chance) * total)
+        lever = weight / float(weight @ total)
+        common = float(middle @ ((1 - part) * total)) / chance
+        by_reviews = middle * part + chance * lever * common
+        by_labels = middle * (1 - part) / chance - lever * common
+        each = by_reviews**2 * reviewed
+        found = float(each.sum())
+        found += float(by_labels**2 @ (chance * (1 - chance) * total))
+        # Within a stratum the positives are spread as those that were seen there.
+        seen = self.labelled + np.bincount(cells.stratum[cells.place], cells.verdict, self.n_strata)
+        hidden = np.maximum(total - self.labelled, 0.0)
+        inside = hidden**2 * np.maximum(squares - middle**2, 0.0) / (seen + 1)
+        found += float(inside.sum())
+        known = cells.reviewed_rows + PRIOR_WEIGHT
+        return found, found**2 / max(float((each**2 / known).sum()), 1e-300)
+
+    @cached_property
+    def p_value(self) -> float:
+        """Chance of labels that differ as much in score from all positives, were they random.
+
+        A trend over the ranks of the strata: labelled positives less label frequency times
+        positives found, each stratum weighted by the inverse of its variance, two-sided.
+        """
+        chance, _, total, reviewed = self._fitted
+        residual = self.labelled - chance * (self.labelled + self.hidden)
+        variance = chance**2 * reviewed + chance * (1 - chance) * total
+        weight = total**2 / variance
+        trend = (np.cumsum(total[::-1])[::-1] - total / 2) / total.sum()
+        trend = trend - float(weight @ trend) / float(weight.sum())
+        spread = float(weight @ trend**2)
+        if spread <= 0:
+            return 1.0
+        statistic = float((total * trend / variance) @ residual) / spread**0.5
+        return float(2 * ndtr(-abs(statistic)))
+
+
+def _part(chance: float, positives: FloatArray, reviewed: FloatArray) -> FloatArray:
+    """Return the part of each stratum's answer that its reviews give, by inverse variances."""
+    by_labels = positives * (1 - chance) / chance
+    return np.asarray(by_labels / (by_labels + reviewed))
+
+
+@dataclass(frozen=True, eq=False)
+class CombinedMetrics:
+    """Metrics of one model from reviews and random labels together."""
+
+    strata: LabelledStrata
+    target: Target = "dataset"
+    confidence_level: float = 0.95
+    sequential: bool = False
+
+    def gradient(self, name: str, threshold: float | None = None, **options: Any) -> MassGradient:
+        """Return a metric with its gradient by masses."""
+        cells = self.strata.cells
+        return mass_gradient(
+            cells.counts,
+            self.strata.positive,
+            cells.everyone,
+            name,
+            threshold=threshold,
+            **options,
+        )
+
+    def variance(self, gradient: MassGradient) -> tuple[float, float]:
+        """Return the variance of an estimate, and its degrees of freedom."""
+        total, freedom = self.strata.variance(gradient.turned)
+        if self.target == "population":
+            positive, everyone = self.strata.positive, self.strata.cells.everyone
+            total += float(positive @ gradient.positive**2)
+            total += float(np.maximum(everyone - positive, 0.0) @ gradient.negative**2)
+        return total, freedom
+
+    def estimate(self, name: str, threshold: float | None = None, **options: Any) -> Estimate:
+        """Estimate a metric with its interval."""
+        gradient = self.gradient(name, threshold, **options)
+        variance, freedom = self.variance(gradient)
+        if self.sequential:
+            variance *= stretch(self.strata.cells, self.confidence_level)
+        return make_estimate(
+            name,
+            gradient.value,
+            variance,
+            freedom,
+            self.confidence_level,
+            needs=("reviews", "random labels"),
+        )

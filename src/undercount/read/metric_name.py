@@ -1,0 +1,138 @@
+"""A metric as people write it: "ROC AUC", "f1@0.7", "recall@top 500", "new.fpr@0.5"."""
+
+import re
+from dataclasses import dataclass
+
+from undercount.curve import metric_names
+from undercount.errors import InputError
+from undercount.metric_facts import FACTS
+from undercount.read.sensitivity import AREAS
+
+# Every metric that an evaluation can estimate from its counts, at a threshold or on the curve.
+KNOWN = (*AREAS, *metric_names(), "tpr", "fpr")
+ALIASES = {
+    "auc": "roc_auc",
+    "auroc": "roc_auc",
+    "ap": "average_precision",
+    "aul": "lift_auc",
+    "f1_score": "f1",
+    "sensitivity": "recall",
+    "false_positive_rate": "fpr",
+    "true_positive_rate": "tpr",
+    "false_negative_rate": "fnr",
+    "negative_predictive_value": "npv",
+    "flagged_share": "predicted_positive_rate",
+    "youden": "informedness",
+}
+PATTERN = re.compile(
+    r"\s*(?:(?P<model>.+)\.)?(?P<metric>[A-Za-z][A-Za-z0-9_ -]*?)\s*"
+    r"(?:@\s*(?:top\s*(?P<top>[^\s]+)|(?P<threshold>[^\s]+)))?\s*"
+)
+
+
+@dataclass(frozen=True)
+class MetricName:
+    """Hold a metric, where it is read, and of which model, if that was said.
+
+    Attributes
+    ----------
+    threshold : float, optional
+        Rows with at least this score are flagged.
+    top : float, optional
+        So many rows of the highest scores are flagged; below 1 such a share of them.
+    model : str, optional
+        One of several models.
+
+    Examples
+    --------
+    >>> from undercount.read.metric_name import parse_metric
+    >>> parse_metric("ROC AUC").metric, parse_metric("new.precision@0.7").model
+    ('roc_auc', 'new')
+    >>> print(parse_metric("Recall @ top 1%"))
+    recall@top 1%
+    """
+
+    metric: str
+    threshold: float | None = None
+    top: float | None = None
+    model: str | None = None
+
+    @property
+    def placed(self) -> bool:
+        """Whether it was said where the metric is read, or the whole curve is enough."""
+        return self.metric in AREAS or self.threshold is not None or self.top is not None
+
+    def __str__(self) -> str:
+        before = "" if self.model is None else f"{self.model}."
+        return f"{before}{self.metric}{place_words(self.threshold, self.top)}"
+
+
+def place_words(threshold: float | None, top: float | None) -> str:
+    """Write where a metric is read, after its name."""
+    if top is not None:
+        return f"@top {top_words(top)}"
+    return "" if threshold is None else f"@{threshold:g}"
+
+
+def top_words(top: float) -> str:
+    """Write how many rows of the highest scores are meant.
+
+    Examples
+    --------
+    >>> from undercount.read.metric_name import top_words
+    >>> top_words(5000), top_words(0.004)
+    ('5,000', '0.4%')
+    """
+    return f"{100 * top:.4g}%" if top < 1 else f"{top:,.10g}"
+
+
+def read_top(text: str) -> float:
+    """Read a number of rows (500), a share (1%, 0.01) or rows of rows (200/50000).
+
+    Examples
+    --------
+    >>> from undercount.read.metric_name import read_top
+    >>> read_top("5,000"), read_top("1%"), read_top("200/50000")
+    (5000.0, 0.01, 0.004)
+    """
+    part, _, whole = text.replace(",", "").partition("/")
+    try:
+        found = _number(part) / (_number(whole) if whole else 1.0)
+    except (ValueError, ZeroDivisionError):
+        found = -1.0
+    if not 0 < found < float("inf") or (found >= 1 and not found.is_integer()):
+        raise InputError(
+            f"top must be a number of rows like 500, a share like 1% or 0.01, or 200/50000 for "
+            f"200 of every 50,000 rows; got {text!r}",
+            argument="top",
+        )
+    return found
+
+
+def read_number(part: str, text: str) -> float:
+    """Read a number or a percentage out of a text, which the message repeats."""
+    try:
+        return _number(part)
+    except ValueError:
+        raise InputError(f"{part!r} is not a number in {text!r}") from None
+
+
+def _number(part: str) -> float:
+    bare = part.strip()
+    return float(bare[:-1]) / 100 if bare.endswith("%") else float(bare)
+
+
+def parse_metric(text: str) -> MetricName:
+    """Read a metric by any of its names, in any case, with where it is read if that is said."""
+    match = PATTERN.fullmatch(text)
+    if match is None:
+        raise InputError(f"a metric reads like 'precision@0.7' or 'roc_auc'; got {text!r}")
+    key = re.sub(r"[ _-]+", "_", match["metric"].strip().lower())
+    metric = ALIASES.get(key, key)
+    if metric not in KNOWN:
+        raise InputError(f"metric must be one of {', '.join(KNOWN)}; got {match['metric']!r}")
+    top = None if match["top"] is None else read_top(match["top"])
+    threshold = None if match["threshold"] is None else read_number(match["threshold"], text)
+    if metric in AREAS and (threshold is not None or top is not None):
+        raise InputError(f"{FACTS[metric].title} takes no threshold; got {text!r}")
+    return MetricName(metric, threshold, top, match["model"])

@@ -1,0 +1,520 @@
+"""Which unlabeled rows to look at, and what that will buy."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from undercount.assume.reviews import (
+    IntArray,
+    ReviewDesign,
+    ReviewedCells,
+    Reviews,
+    working_posterior,
+)
+from undercount.count.arrays import read_labels, read_scores, read_weights
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
+from undercount.errors import InputError, collect_warnings, named
+from undercount.estimate import delta_interval
+from undercount.metric_facts import FACTS, Scale
+from undercount.prevalence import Consensus
+from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
+from undercount.read.intervals.review_intervals import ReviewedMetrics
+
+# Budgets for which the price list says what they buy, beside the one asked for.
+BUDGETS = (25, 50, 100, 200, 500, 1000, 2000, 5000)
+# Part of the budget that is spread over all rows, so that every metric can be estimated.
+FLOOR = 0.1
+# Strata at 500 reviews (10 rows each), and how their number grows with the budget.
+MOST_STRATA, FULL_BUDGET, GROWTH = 50, 500, 0.65
+# Quantiles of the unlabeled scores at which strata may be cut, beside labelled rows' scores.
+N_KNOTS, SUBSAMPLE = 512, 65_536
+
+
+@dataclass(frozen=True, eq=False)
+class ReviewPlan:
+    """Hold which rows to look at, best first, and what that buys.
+
+    Attributes
+    ----------
+    design : ReviewDesign
+        Strata and order.
+    rows : array of int
+        Positions in the data, best first.
+    score : array
+        Their scores.
+    weight : array or None
+        Their weights.
+    expected : dict
+        Budget → goal → expected half-width of its interval.
+    earlier : Reviews or None
+        What was found before this round.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(5000) < 0.1
+    >>> y = np.where(truth & (rng.random(5000) < 0.3), 1, 0)
+    >>> plan = uc.plan_reviews(y, rng.normal(2 * truth), unlabeled=0, budget=50, threshold=1.5)
+    >>> len(plan.rows), plan.expected[100]["f1"] < plan.expected[50]["f1"]
+    (50, True)
+    """
+
+    design: ReviewDesign
+    rows: IntArray
+    score: FloatArray
+    weight: FloatArray | None
+    expected: dict[int, dict[str, float]]
+    confidence_level: float = 0.95
+    prices: "Prices | None" = field(default=None, repr=False)
+    earlier: Reviews | None = field(default=None, repr=False)
+
+    @property
+    def stratum(self) -> IntArray:
+        """Stratum of each row."""
+        return self.design.order
+
+    @property
+    def chance(self) -> FloatArray:
+        """Chance that each row had of being chosen."""
+        share = self.design.sizes() / np.maximum(self.design.n_unlabeled, 1)
+        return np.asarray(share[self.stratum])
+
+    def budget_for(self, metric: str, half_width: float) -> int:
+        """Return how many reviews make the interval of a goal that narrow."""
+        if self.prices is None:
+            raise InputError("this plan was read from a file and has no price list")
+        return self.prices.budget_for(metric, half_width)
+
+    def to_frame(self) -> dict[str, Any]:
+        """Return the plan as columns, ready for any data frame's constructor."""
+        return {
+            "row": self.rows,
+            "score": self.score,
+            "stratum": self.stratum,
+            "chance": self.chance,
+        }
+
+    def answered(self, verdicts: Any) -> Reviews:
+        """Join verdicts, in the order of the plan: 1, 0, or missing; the last may be left out.
+
+        Those of earlier rounds that the plan was made with are among them.
+        """
+        answers = np.full(len(self.rows), -1, dtype=np.int8)
+        given = read_labels(verdicts, -1)
+        if len(given) > len(answers):
+            raise InputError(f"{len(given)} verdicts for a plan of {len(answers)} rows")
+        answers[: len(given)] = given
+        found = Reviews(self.rows, answers, self.score, self.stratum, self.design, self.weight)
+        return found if self.earlier is None else self.earlier + found
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """What a number of reviews buys: the variance of each goal, were the guess right."""
+
+    share: FloatArray  # of the budget that each stratum gets
+    rows: FloatArray  # unlabeled rows in each stratum
+    value: dict[str, float]
+    variance: dict[str, FloatArray]  # of one verdict in each stratum
+    confidence_level: float
+    drawn: Any = 0.0  # verdicts that are there already
+
+    @classmethod
+    def of(
+        cls,
+        counts: ScoreCounts,
+        design: ReviewDesign,
+        confidence_level: float = 0.95,
+        earlier: Reviews | None = None,
+    ) -> "Prices":
+        """Read what the verdicts of a design are expected to buy, beside those that are there."""
+        guess = Guess.of(counts, design.goal, design.threshold, design.unlabeled_prevalence)
+        stratum = design.stratum_of(counts.score)
+        rows = np.asarray(np.bincount(stratum, counts.unlabeled, design.n_strata), dtype=float)
+        variance = {
+            name: np.bincount(stratum, counts.unlabeled * guess.variance(name), len(rows))
+            / np.maximum(rows, 1e-300)
+            for name in design.goal
+        }
+        values = {name: gradient.value for name, gradient in guess.gradients.items()}
+        share = design.sizes() / max(len(design.order), 1)
+        drawn = np.zeros(len(rows)) if earlier is None else earlier.sizes
+        return cls(share, rows, values, variance, confidence_level, drawn)
+
+    def table(self, budgets: Sequence[int]) -> dict[int, dict[str, float]]:
+        """Return budget → goal → expected half-width."""
+        return {b: {name: self.half_width(name, b) for name in self.value} for b in budgets}
+
+    def half_width(self, metric: str, budget: float) -> float:
+        """Return the expected half-width of a goal's interval."""
+        drawn = np.clip(self.drawn + budget * self.share, 1e-9, np.maximum(self.rows, 1e-9))
+        left = self.rows * (self.rows - drawn) / drawn
+        error = float(left @ self.variance[metric]) ** 0.5
+        scale: Scale = FACTS[metric].scale if metric in FACTS else "logit"
+        z = float(ndtri((1 + self.confidence_level) / 2))
+        low, high = delta_interval(self.value[metric], error, scale, z)
+        return float(high - low) / 2
+
+    def budget_for(self, metric: str, half_width: float) -> int:
+        """Return the least budget whose half-width is at most this."""
+        if metric not in self.value:
+            raise InputError(f"the plan's goals are {', '.join(self.value)}; got {metric!r}")
+        if not half_width > 0:
+            raise InputError(f"half_width must be above 0; got {half_width}")
+        low, high = 1, int(self.rows.sum())
+        while low < high:
+            middle = (low + high) // 2
+            if self.half_width(metric, middle) <= half_width:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+
+def design_reviews(
+    counts: ScoreCounts,
+    *,
+    budget: int,
+    goal: str | Sequence[str] = "f1",
+    threshold: float | None = None,
+    unlabeled_prevalence: float,
+    random_state: int = 0,
+) -> ReviewDesign:
+    """Choose strata of the unlabeled rows and how many rows to review in each, from counts alone.
+
+    Each stratum is to be reviewed by about as many rows: strata are narrow where a verdict says
+    much (Neyman's allocation: spread of a verdict times what it moves the goal) and wide elsewhere.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Strata are made of its cells.
+    budget : int
+        Number of rows to review.
+    goal : str or sequence of str
+        Metrics to make sharp, or "prevalence".
+    threshold : float, optional
+        At which goals that need one are meant.
+    unlabeled_prevalence : float
+        A guess of the share of positives among the unlabeled rows.
+    random_state : int
+        Seed of the order, and of the draw of rows.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_counts([3, 2, 1], [20, 10, 5], [0, 0, 0], [30, 50, 900])
+    >>> design = uc.design_reviews(counts, budget=12, threshold=2, unlabeled_prevalence=0.1)
+    >>> design.edges, design.sizes()
+    (array([2., 1.]), array([3, 9]))
+    """
+    goals = (goal,) if isinstance(goal, str) else tuple(goal)
+    budget = _check_budget(budget, counts)
+    guess = Guess.of(counts, goals, threshold, unlabeled_prevalence)
+    wanted = guess.allocation()
+    first = _cut(counts, wanted, budget, threshold)
+    rows = np.rint(np.add.reduceat(counts.unlabeled, first))
+    last = np.append(first[1:], len(wanted)) - 1
+    sizes = _allocate(np.add.reduceat(wanted, first), rows, budget)
+    return ReviewDesign(
+        counts.score[last],
+        rows.astype(np.intp),
+        _interleave(sizes, random_state),
+        unlabeled_prevalence,
+        random_state,
+        goals,
+        threshold,
+    )
+
+
+def next_design(counts: ScoreCounts, reviews: Reviews, *, budget: int) -> ReviewDesign:
+    """Share out a further budget over the strata of a plan, with what its verdicts showed.
+
+    Strata stay as they are, and the rows of the new round are drawn from those not answered yet, so
+    that within each stratum all verdicts are one random sample without replacement. How many a
+    stratum gets depends on what all verdicts together showed, never on its own alone, which would
+    bias the estimate.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_counts([3, 2, 1], [20, 10, 5], [0, 0, 0], [30, 50, 900])
+    >>> design = uc.design_reviews(counts, budget=12, threshold=2, unlabeled_prevalence=0.1)
+    >>> reviews = uc.Reviews(None, [1, 0] * 6, [2] * 3 + [1] * 9, [0] * 3 + [1] * 9, design)
+    >>> from undercount.read.plan import next_design
+    >>> next_design(counts, reviews, budget=8).sizes().sum()
+    8
+    """
+    design, drawn = reviews.design, reviews.sizes
+    left = design.n_unlabeled - drawn
+    budget = int(min(_check_budget(budget, counts), left.sum()))
+    posterior = working_posterior(counts, design.unlabeled_prevalence)
+    found = ReviewedMetrics(ReviewedCells(counts, reviews, posterior))
+    group, rows = found.cells.group, found.cells.unlabeled_rows
+    # By what all verdicts together showed: were strata that showed nothing left alone, what they
+    # hide would be missed on average.
+    smooth = replace(found.shares, share=found.cells.recalibrated)
+    wanted = np.zeros(len(rows))
+    for name in design.goal:
+        gradient = found.gradient(name, _threshold_of(name, design.threshold))
+        own = smooth.variance(gradient.turned, len(rows))
+        total = float(rows @ np.sqrt(own))
+        wanted += own / total**2 if total > 0 else 0.0
+    part = np.asarray(design.n_unlabeled * np.sqrt(wanted)[group], dtype=float)
+    even = np.asarray(design.n_unlabeled / design.n_unlabeled.sum(), dtype=float)
+    total = float(part.sum())
+    part = (1 - FLOOR) * part / total + FLOOR * even if total > 0 else even
+    # What every stratum should have in the end, less what it has.
+    sizes = _fill(part, drawn, design.n_unlabeled, budget + int(drawn.sum())) - drawn
+    seed = design.seed + 1 + int(drawn.sum())
+    return replace(design, order=_interleave(sizes, seed), seed=seed)
+
+
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """What is supposed of each cell before anything is reviewed."""
+
+    counts: ScoreCounts
+    posterior: FloatArray
+    gradients: dict[str, MassGradient]
+
+    @classmethod
+    def of(
+        cls, counts: ScoreCounts, goals: Sequence[str], threshold: float | None, share: float
+    ) -> "Guess":
+        """Read the goals at the working posterior."""
+        posterior = working_posterior(counts, share)
+        positive = counts.positive + posterior * counts.unlabeled
+        everyone = counts.positive + counts.negative + counts.unlabeled
+        gradients = {
+            name: mass_gradient(
+                counts, positive, everyone, name, threshold=_threshold_of(name, threshold)
+            )
+            for name in goals
+        }
+        return cls(counts, posterior, gradients)
+
+    def variance(self, name: str) -> FloatArray:
+        """Return the variance of what a verdict on a row of each cell adds to a goal."""
+        moves = self.gradients[name].turned
+        return self.posterior * (1 - self.posterior) * moves**2
+
+    def allocation(self) -> FloatArray:
+        """Return the part of the budget that each cell should get; goals count alike."""
+        unlabeled = self.counts.unlabeled
+        even = unlabeled / self.counts.n_unlabeled
+        density = np.zeros(len(even))
+        for name in self.gradients:
+            own = self.variance(name)
+            total = float(unlabeled @ np.sqrt(own))
+            density += own / total**2 if total > 0 else 0.0
+        wanted = unlabeled * np.sqrt(density)
+        total = float(wanted.sum())
+        return np.asarray((1 - FLOOR) * wanted / total + FLOOR * even if total > 0 else even)
+
+
+def _threshold_of(name: str, threshold: float | None) -> float | None:
+    if name == "prevalence" or FACTS[name].family != "threshold":
+        return None
+    if threshold is None:
+        raise InputError(f"the goal {name} needs a {named('threshold')}", argument="threshold")
+    return threshold
+
+
+def _check_budget(budget: int, counts: ScoreCounts) -> int:
+    if not isinstance(budget, int | np.integer) or budget < 1:
+        raise InputError(f"{named('budget')} must be a whole number of rows; got {budget!r}")
+    counts.require("unlabeled")
+    return int(min(budget, np.rint(counts.n_unlabeled)))
+
+
+def _cut(counts: ScoreCounts, wanted: FloatArray, budget: int, threshold: float | None) -> IntArray:
+    """Return the first cell of each stratum, such that each gets about as many reviews."""
+    number = round(MOST_STRATA * (budget / FULL_BUDGET) ** GROWTH)
+    number = int(np.clip(number, 1, max(budget // 2, 1)))
+    above = np.cumsum(wanted) - wanted
+    at = np.floor(above / max(wanted.sum(), 1e-300) * number * (1 + 1e-12)).astype(np.intp)
+    first = np.flatnonzero(np.append(True, np.diff(at) > 0))
+    if threshold is not None:
+        split = int(np.searchsorted(-counts.score, -threshold, side="right"))
+        first = np.union1d(first, [split]) if 0 < split < len(wanted) else first
+    # A stratum has rows to review.
+    filled = np.add.reduceat(counts.unlabeled, first) > 0
+    kept = first[filled]
+    return np.asarray(np.append(0, kept[1:]), dtype=np.intp)
+
+
+def _allocate(wanted: FloatArray, rows: FloatArray, budget: int) -> IntArray:
+    """Share the budget as wanted, in whole numbers, at least two a stratum where that is possible.
+
+    A stratum is never asked for more rows than it has; what is left goes to the others.
+    """
+    least = np.minimum(rows, 2.0 if budget >= 2 * len(rows) else 1.0)
+    if least.sum() > budget:
+        least = np.zeros(len(rows))
+    return _fill(wanted, least, rows, budget)
+
+
+def _fill(wanted: FloatArray, least: Any, rows: Any, budget: int) -> IntArray:
+    """Share a budget in proportion to what is wanted, between what must be and what can be."""
+    least, rows = np.asarray(least, dtype=float), np.asarray(rows, dtype=float)
+    low, high = 0.0, float(rows.max()) / max(float(wanted[wanted > 0].min()), 1e-12) + 1
+    for _ in range(200):
+        scale = (low + high) / 2
+        short = np.clip(scale * wanted, least, rows).sum() < budget
+        low, high = (scale, high) if short else (low, scale)
+    real = np.clip(high * wanted, least, rows)
+    sizes = np.floor(real + 1e-9)
+    # Whole rows go where most of one is missing, and where one is left.
+    for _ in range(len(rows)):
+        lacking = int(budget - sizes.sum())
+        if lacking <= 0:
+            break
+        missing = np.where(sizes < rows, real - sizes, -np.inf)
+        chosen = np.argsort(-missing, kind="stable")[:lacking]
+        sizes[chosen[np.isfinite(missing[chosen])]] += 1
+    return sizes.astype(np.intp)
+
+
+def _interleave(sizes: IntArray, seed: int) -> IntArray:
+    """Order strata so that every beginning of the plan has about the shares of the whole."""
+    stratum = np.repeat(np.arange(len(sizes)), sizes)
+    turn = np.arange(len(stratum)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    when = (turn + 0.5) / sizes[stratum]
+    tie = np.random.default_rng(seed).random(len(stratum))
+    return np.asarray(stratum[np.lexsort((tie, when))], dtype=np.intp)
+
+
+def plan_reviews(
+    y: Any,
+    score: Any,
+    *,
+    budget: int,
+    goal: str | Sequence[str] = "f1",
+    threshold: float | None = None,
+    unlabeled: float | None = None,
+    unlabeled_prevalence: float | None = None,
+    sample_weight: Any = None,
+    reviews: Reviews | None = None,
+    random_state: int = 0,
+    confidence_level: float = 0.95,
+) -> ReviewPlan:
+    """Plan which unlabeled rows to look at, best first.
+
+    Parameters
+    ----------
+    y, score, unlabeled, sample_weight
+        As in `evaluate`.
+    budget : int
+        Number of rows that somebody can look at.
+    goal : str or sequence of str
+        Metrics to make sharp, or "prevalence".
+    threshold : float, optional
+        At which goals that need one are meant.
+    unlabeled_prevalence : float, optional
+        A guess of the share of positives among the unlabeled rows; None: estimated.
+    reviews : Reviews, optional
+        What was found so far: strata, goal and threshold stay, and rows of the plan are new ones,
+        shared out by what was found.
+    random_state : int
+        Seed of the draw.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(5000) < 0.1
+    >>> y = np.where(truth & (rng.random(5000) < 0.3), 1, 0)
+    >>> score = rng.normal(2 * truth)
+    >>> plan = uc.plan_reviews(y, score, unlabeled=0, budget=50, threshold=1.5)
+    >>> reviews = plan.answered(truth[plan.rows])
+    >>> reviews.n_answered
+    50
+    """
+    labels, scores = read_labels(y, unlabeled), read_scores(score)
+    weights = None if sample_weight is None else read_weights(sample_weight, len(scores))
+    pool = np.flatnonzero(labels == -1)
+    knots = knots_of(scores[pool]) if len(scores) == len(labels) else []
+    knots += [] if threshold is None else [float(threshold)]
+    knots += [] if reviews is None else [float(edge) for edge in reviews.design.edges]
+    counts = ScoreCounts.from_rows(
+        labels, scores, unlabeled=-1, sample_weight=weights, compact=True, knots=knots
+    )
+    if reviews is None:
+        design = design_reviews(
+            counts,
+            budget=budget,
+            goal=goal,
+            threshold=threshold,
+            unlabeled_prevalence=guess_share(counts, unlabeled_prevalence, random_state),
+            random_state=random_state,
+        )
+        if weights is not None:
+            rows_of = np.bincount(design.stratum_of(scores[pool]), minlength=design.n_strata)
+            design = replace(design, n_unlabeled=rows_of)
+    else:
+        if reviews.rows is None:
+            raise InputError(
+                f"{named('reviews')} must know which rows were reviewed", argument="reviews"
+            )
+        design = next_design(counts, reviews, budget=budget)
+        pool = np.setdiff1d(pool, reviews.rows[reviews.answered])
+    rows = _draw(design, pool, design.stratum_of(scores[pool]))
+    prices = Prices.of(counts, design, confidence_level, reviews)
+    budgets = sorted({*(b for b in BUDGETS if b < len(pool)), len(rows)})
+    return ReviewPlan(
+        design,
+        rows,
+        scores[rows].astype(np.float64),
+        None if weights is None else weights[rows],
+        prices.table(budgets),
+        confidence_level,
+        prices,
+        reviews,
+    )
+
+
+def guess_share(
+    counts: ScoreCounts, unlabeled_prevalence: float | None, random_state: int = 0
+) -> float:
+    """Return the share of positives among the unlabeled rows that a plan supposes."""
+    if unlabeled_prevalence is not None:
+        if not 0 < unlabeled_prevalence < 1:
+            raise InputError(
+                f"{named('unlabeled_prevalence')} must be in (0, 1); got {unlabeled_prevalence}"
+            )
+        return float(unlabeled_prevalence)
+    with collect_warnings():
+        found = Consensus(n_resamples=0, random_state=random_state).fit(counts)
+    # A plan that expects no positive would look nowhere.
+    return max(float(found.unlabeled_prevalence_), 1 / max(counts.n_unlabeled, 2.0))
+
+
+def knots_of(scores: Any) -> list[float]:
+    """Return quantiles of the unlabeled scores, of a part of them if there are many."""
+    if len(scores) == 0:
+        return []
+    step = max(len(scores) // SUBSAMPLE, 1)
+    some = np.sort(scores[::step])
+    at = np.linspace(0, len(some) - 1, min(N_KNOTS, len(some))).astype(np.intp)
+    return [float(value) for value in np.unique(some[at])]
+
+
+def _draw(design: ReviewDesign, pool: IntArray, stratum: IntArray) -> IntArray:
+    """Draw rows at random within strata, in the order of the design."""
+    rng = np.random.default_rng(design.seed)
+    rows = np.empty(len(design.order), dtype=np.intp)
+    # Short integers are sorted by their digits, several times as fast.
+    by_stratum = np.argsort(stratum.astype(np.int16), kind="stable")
+    starts = np.append(0, np.cumsum(np.bincount(stratum, minlength=design.n_strata)))
+    for h, size in enumerate(design.sizes()):
+        own = pool[by_stratum[starts[h] : starts[h + 1]]]
+        rows[design.order == h] = rng.choice(own, size, replace=False)
+    return rows

@@ -1,0 +1,182 @@
+"""Plan reviews of rows where they live: count once, choose strata, draw in one more pass."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from undercount.assume.review_sheet import join_rounds, make_sheet, sheet_reviews
+from undercount.assume.reviews import ReviewDesign
+from undercount.count.draw import draw_rows, sample_scores
+from undercount.count.frames import count_scores
+from undercount.count.review_file import ReviewSheet, write_review_file
+from undercount.counts import ScoreCounts
+from undercount.errors import collect_warnings
+from undercount.read.hidden_share import shared_share
+from undercount.read.plan import BUDGETS, Prices, design_reviews, knots_of
+
+# Labelled positives from which a share can be estimated, and what is supposed at least below.
+FEWEST_LABELS, LEAST_GUESS = 10, 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class RowPlan:
+    """Hold the rows to look at, best first, and what looking at them buys.
+
+    Attributes
+    ----------
+    sheet : ReviewSheet
+        The rows with the columns that were kept.
+    design : ReviewDesign
+        Strata and order.
+    counts : ScoreCounts
+        Counts of all rows by the score that makes the strata.
+    expected : dict
+        Budget → goal → expected half-width of its interval.
+    prices : Prices
+        Answers what any other budget buys.
+    """
+
+    sheet: ReviewSheet
+    design: ReviewDesign
+    counts: ScoreCounts
+    expected: dict[int, dict[str, float]]
+    prices: Prices
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write the file in which people answer, whole or not at all."""
+        write_review_file(self.sheet, path)
+
+
+def plan_rows(
+    frame: Any,
+    *,
+    label: str,
+    score: str | Sequence[str],
+    budget: int,
+    goal: str | Sequence[str] = "f1",
+    threshold: float | None = None,
+    unlabeled: float | None = None,
+    keep: Sequence[str] = (),
+    unlabeled_prevalence: Any = None,
+    random_state: int = 0,
+    confidence_level: float = 0.95,
+) -> RowPlan:
+    """Plan which rows of a data frame to look at, where they live.
+
+    Parameters
+    ----------
+    frame : pandas, polars (eager or lazy), pyarrow, DuckDB, Ibis, Dask, PySpark
+        Three passes; only counts and the rows of the plan leave the engine.
+    label, unlabeled
+        Column of labels, and its value that means unlabeled.
+    score : str or sequence of str
+        Column of scores; of several the first makes the strata and the others are written down.
+    budget : int
+        Number of rows that somebody can look at.
+    goal : str or sequence of str
+        Metrics to make sharp, or "prevalence".
+    threshold : float, optional
+        At which goals that need one are meant.
+    keep : sequence of str
+        Columns that the people who answer shall see.
+    unlabeled_prevalence : number, range or Estimate, optional
+        What is supposed of the hidden positives; None: estimated. A wrong one makes the plan less
+        sharp and nothing wrong.
+    random_state : int
+        Seed of the draw.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.choice([1, np.nan], 500, p=[0.1, 0.9])
+    >>> frame = pd.DataFrame({"y": y, "s": rng.random(500)})
+    >>> plan = uc.plan_rows(frame, label="y", score="s", budget=20, goal="prevalence")
+    >>> len(plan.sheet.row), sorted(plan.expected)
+    (20, [20, 25, 50, 100, 200])
+    """
+    names = [score] if isinstance(score, str) else list(score)
+    sample = sample_scores(frame, label=label, score=names[0], unlabeled=unlabeled)
+    knots = [*knots_of(sample), *([] if threshold is None else [float(threshold)])]
+    counts = count_scores(
+        frame, label=label, score=names[0], unlabeled=unlabeled, compact=True, knots=knots
+    )
+    counts.require("positive", "unlabeled")
+    design = design_reviews(
+        counts,
+        budget=budget,
+        goal=goal,
+        threshold=threshold,
+        unlabeled_prevalence=guess_share({names[0]: counts}, unlabeled_prevalence),
+        random_state=random_state,
+    )
+    return draw_plan(
+        frame,
+        design,
+        counts,
+        label=label,
+        score=names,
+        unlabeled=unlabeled,
+        keep=keep,
+        confidence_level=confidence_level,
+    )
+
+
+def guess_share(
+    models: Mapping[str, ScoreCounts], unlabeled_prevalence: Any = None, **options: Any
+) -> float:
+    """Return the share of hidden positives that a plan supposes.
+
+    Too few labels to estimate it are no reason not to look: as many again are supposed hidden.
+    """
+    counts = next(iter(models.values()))
+    if unlabeled_prevalence is None and counts.n_positive < FEWEST_LABELS:
+        return min(max(2 * counts.n_positive / counts.n_unlabeled, LEAST_GUESS), 0.5)
+    with collect_warnings():
+        found = shared_share(models, unlabeled_prevalence=unlabeled_prevalence, **options)
+    return next(iter(found.values())).shares.unlabeled_prevalence
+
+
+def draw_plan(
+    frame: Any,
+    design: ReviewDesign,
+    counts: ScoreCounts,
+    *,
+    label: str,
+    score: Sequence[str],
+    unlabeled: float | None = None,
+    keep: Sequence[str] = (),
+    confidence_level: float = 0.95,
+    earlier: ReviewSheet | None = None,
+) -> RowPlan:
+    """Draw the rows of a design, and say what they buy.
+
+    Rows that have a verdict in an earlier sheet are not drawn, and stand before the new ones.
+    """
+    reviews, skip = None, np.zeros(0, np.int64)
+    if earlier is not None:
+        reviews, skip = sheet_reviews(earlier), earlier.row[~np.isnan(earlier.verdict)]
+    drawn = draw_rows(
+        frame,
+        label=label,
+        score=score,
+        edges=design.edges,
+        n_unlabeled=design.n_unlabeled,
+        sizes=design.sizes(),
+        unlabeled=unlabeled,
+        keep=keep,
+        seed=design.seed,
+        skip=skip.tolist(),
+    )
+    columns = {"label": label, "unlabeled": unlabeled}
+    prices = Prices.of(counts, design, confidence_level, reviews)
+    n = len(design.order)
+    budgets = sorted({*(b for b in BUDGETS if b < counts.n_unlabeled), n})
+    sheet = make_sheet(design, drawn, counts, columns)
+    sheet = sheet if earlier is None else join_rounds(earlier, sheet)
+    return RowPlan(sheet, design, counts, prices.table(budgets), prices)

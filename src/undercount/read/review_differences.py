@@ -1,0 +1,105 @@
+"""Differences of models on reviewed rows: what each verdict adds to the one less to the other."""
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
+
+from undercount.assume.reviews import Reviews
+from undercount.curve import FloatArray
+from undercount.errors import InputError, named
+from undercount.estimate import Estimate
+from undercount.metric_facts import FACTS
+from undercount.read.differences import Difference, Question
+from undercount.read.intervals.mass_gradients import MassGradient
+from undercount.read.intervals.review_intervals import METHOD, ReviewedMetrics
+
+
+def plan_model(reviews: Reviews, scores: Mapping[str, NDArray[Any]]) -> str:
+    """Return the model by whose scores the reviews were planned."""
+    if reviews.rows is None:
+        raise InputError(
+            f"comparing models needs {named('reviews')} that know which rows were reviewed",
+            argument="reviews",
+        )
+    for name, score in scores.items():
+        inside = reviews.rows.max(initial=-1) < len(score)
+        if inside and np.array_equal(score[reviews.rows].astype(np.float64), reviews.score):
+            return name
+    raise InputError(
+        f"the {named('reviews')} were planned by the scores of none of {', '.join(scores)}; pass "
+        "the model's scores that the plan was made with among them",
+        argument="reviews",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ReviewedModel:
+    """One model's estimator on the reviewed rows, and the cells of all rows."""
+
+    metrics: ReviewedMetrics
+    labels: NDArray[np.int8]
+    cell: NDArray[np.intp]
+    threshold: float | None
+
+    def gradient(self, metric: str) -> MassGradient:
+        """Return a metric with its gradient."""
+        at = self.threshold if FACTS[metric].family == "threshold" else None
+        return self.metrics.gradient(metric, at)
+
+
+def reviewed_differences(
+    models: Mapping[str, ReviewedModel], metric: str, level: float, question: Question
+) -> list[Difference]:
+    """Return the difference of each pair of models in one metric."""
+    gradients = {name: model.gradient(metric) for name, model in models.items()}
+    found = []
+    for one, other in itertools.combinations(models, 2):
+        pair = (models[one], models[other]), (gradients[one], gradients[other])
+        variance, freedom = _variance(*pair, population=question == "population")
+        value, error = gradients[one].value - gradients[other].value, math.sqrt(variance)
+        half = float(stdtrit(freedom, (1 + level) / 2)) * error
+        estimate = Estimate(value, value - half, value + half, error, level, ("reviews",), METHOD)
+        better = value if FACTS[metric].higher_is_better else -value
+        if error > 0:
+            chance = float(stdtr(freedom, better / error))
+            p_value = 2 * float(stdtr(freedom, -abs(value) / error))
+        else:
+            chance = 0.5 + 0.5 * float(np.sign(better))
+            p_value = 1.0 if value == 0 else 0.0
+        names = (metric, one, other)
+        found.append(
+            Difference(*names, estimate, chance, p_value, p_value, False, math.nan, question)  # noqa: FBT003 - fields of a dataclass
+        )
+    return found
+
+
+def _variance(
+    models: tuple[ReviewedModel, ReviewedModel],
+    gradients: tuple[MassGradient, MassGradient],
+    *,
+    population: bool,
+) -> tuple[float, float]:
+    """Return the variance of a difference and its degrees of freedom."""
+    one, other = models
+    moves = [m.metrics.cells.moves(g.turned) for m, g in zip(models, gradients, strict=True)]
+    variance, freedom = one.metrics.drawn_variance(moves[0] - moves[1])
+    if population:
+        labels = one.labels
+        positive, negative = (
+            _gap(one.cell, other.cell, *(getattr(g, kind) for g in gradients))
+            for kind in ("positive", "negative")
+        )
+        share = np.where(labels == 1, 1.0, 0.0)
+        share[labels == -1] = one.metrics.shares.share
+        variance += float(share @ positive**2 + (1 - share) @ negative**2)
+    return variance, freedom
+
+
+def _gap(one: NDArray[np.intp], other: NDArray[np.intp], *by_cell: FloatArray) -> FloatArray:
+    return np.asarray(by_cell[0][one] - by_cell[1][other])

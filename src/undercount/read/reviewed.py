@@ -1,0 +1,249 @@
+"""What reviews make of an evaluation: two answers, and which of them to believe."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from undercount.assume.mixture import Target
+from undercount.assume.reviews import (
+    AuditedCells,
+    CrossedCells,
+    ReviewedCells,
+    Reviews,
+    curve_of,
+    working_posterior,
+)
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray, OperatingCurve, metric_names
+from undercount.errors import (
+    CODES,
+    Check,
+    InputError,
+    UndefinedMetricWarning,
+    collect_warnings,
+    named,
+)
+from undercount.estimate import Estimate
+from undercount.read.intervals.review_intervals import ReviewedMetrics
+from undercount.read.intervals.review_labels import CombinedMetrics, LabelledStrata
+from undercount.shares import Sampling, Shares
+
+Labels: TypeAlias = Literal["any", "random"]
+LABELS: tuple[Labels, ...] = ("any", "random")
+# The test of random labels rejects below this.
+LEVEL = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Reviewed:
+    """Hold the verdicts on reviewed rows, and the answers with and without random labels.
+
+    Attributes
+    ----------
+    reviews : Reviews
+        The verdicts and their design.
+    asked : {"any", "random"} or None
+        What to suppose of the labels; None: random unless the test rejects it.
+    sequential : bool
+        Whether intervals hold at every look while verdicts come in.
+    crossed : callable, optional
+        If the reviews were planned by another model's scores: how to read them by this one's. The
+        answer then rests on reviews alone.
+    audited : bool
+        Whether the reviews are the known rows themselves, a random sample of all rows.
+
+    Notes
+    -----
+    Areas count a pair of rows between two neighbouring labelled scores one half where counts are
+    compact: far less than their error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(5000) < 0.1
+    >>> y = np.where(truth & (rng.random(5000) < 0.3), 1, 0)
+    >>> score = rng.normal(2 * truth)
+    >>> plan = uc.plan_reviews(y, score, unlabeled=0, budget=200, threshold=1.5)
+    >>> reviews = plan.answered(truth[plan.rows])
+    >>> evaluation = uc.evaluate(y, score, unlabeled=0, threshold=1.5, reviews=reviews)
+    >>> evaluation.reviewed.n_answered, evaluation.reviewed.labels
+    (200, 'random')
+    """
+
+    counts: ScoreCounts = field(repr=False)
+    reviews: Reviews = field(repr=False)
+    asked: Labels | None = None
+    sampling: Sampling = "single-sample"
+    target: Target = "dataset"
+    confidence_level: float = 0.95
+    sequential: bool = False
+    crossed: Callable[[ScoreCounts], CrossedCells] | None = field(default=None, repr=False)
+    audited: bool = False
+
+    def __post_init__(self) -> None:
+        if self.asked is not None and self.asked not in LABELS:
+            raise InputError(
+                f"{named('labels')} must be one of {', '.join(LABELS)}; got {self.asked!r}",
+                argument="labels",
+            )
+        if self.asked == "random" and not self.testable:
+            raise InputError(
+                f"{named('labels', repr('random'))} needs labelled positives that were part of "
+                f"the rows, without weights; pass {named('labels', repr('any'))}",
+                argument="labels",
+            )
+
+    @property
+    def testable(self) -> bool:
+        """Whether labels can be told from and joined with what reviews found."""
+        if self.counts.weighted or self.crossed is not None or self.audited:
+            return False  # a label's weight says nothing of its chance
+        return self.sampling == "single-sample" and self.counts.n_positive > 0
+
+    @property
+    def n_planned(self) -> int:
+        """Rows that the plan asked for."""
+        return len(self.reviews.verdict)
+
+    @property
+    def n_answered(self) -> int:
+        """Rows with a verdict."""
+        return self.reviews.n_answered
+
+    @property
+    def n_positive(self) -> int:
+        """Rows found positive."""
+        return int((self.reviews.verdict == 1).sum())
+
+    @property
+    def p_value(self) -> float:
+        """Chance of labels as unlike the positives found, in score, if they were random."""
+        return self._strata(self.counts).p_value if self.testable else float("nan")
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the test says that the labels are no random sample."""
+        return self.testable and self.p_value < LEVEL
+
+    @property
+    def labels(self) -> Labels:
+        """What the headline supposes of the labels."""
+        if self.asked is not None:
+            return self.asked
+        return "random" if self.testable and not self.rejected else "any"
+
+    def cells(self, counts: ScoreCounts) -> ReviewedCells:
+        """Return what is known of each cell of the counts."""
+        if self.crossed is not None:
+            return self.crossed(counts)
+        if self.audited:
+            share = np.full(len(counts.score), self.reviews.design.unlabeled_prevalence)
+            return AuditedCells(counts, self.reviews, share)
+        posterior = working_posterior(counts, self.reviews.design.unlabeled_prevalence)
+        return ReviewedCells(counts, self.reviews, posterior, self.sampling == "case-control")
+
+    def _strata(self, counts: ScoreCounts) -> LabelledStrata:
+        return self._own_strata if counts is self.counts else LabelledStrata(self.cells(counts))
+
+    @cached_property
+    def _own_strata(self) -> LabelledStrata:
+        return LabelledStrata(self.cells(self.counts))
+
+    def metrics(
+        self, labels: Labels | None = None, counts: ScoreCounts | None = None
+    ) -> ReviewedMetrics | CombinedMetrics:
+        """Return the estimator of metrics under what is supposed of the labels."""
+        strata = self._strata(self.counts if counts is None else counts)
+        options: dict[str, Any] = {
+            "target": self.target,
+            "confidence_level": self.confidence_level,
+            "sequential": self.sequential,
+        }
+        if (labels or self.labels) == "any":
+            return ReviewedMetrics(strata.cells, **options)
+        return CombinedMetrics(strata, **options)
+
+    def estimate(
+        self,
+        metric: str,
+        threshold: float | None = None,
+        *,
+        labels: Labels | None = None,
+        counts: ScoreCounts | None = None,
+        beta: float = 1.0,
+    ) -> Estimate:
+        """Estimate a metric; without `labels`, as the headline does."""
+        return self.metrics(labels, counts).estimate(metric, threshold, beta=beta)
+
+    def curve(
+        self, labels: Labels | None = None, counts: ScoreCounts | None = None
+    ) -> OperatingCurve:
+        """Return the curve; without `labels`, that of the headline."""
+        strata = self._strata(self.counts if counts is None else counts)
+        if (labels or self.labels) == "any":
+            return curve_of(strata.cells)
+        return curve_of(strata.cells, strata.positive)
+
+    def sweep(self, metric: str) -> dict[str, FloatArray]:
+        """Follow a metric along the threshold."""
+        if metric not in metric_names():
+            raise InputError(f"{metric} has no threshold; sweep a metric such as precision")
+        curve = self.curve()
+        with collect_warnings(UndefinedMetricWarning):
+            return {"threshold": curve.threshold, metric: getattr(curve, metric)}
+
+    def share(self) -> Estimate:
+        """Return the share of positives among the unlabeled rows, as the headline has it."""
+        found, counts = self.estimate("prevalence"), self.counts
+        rows = counts.n_unlabeled if self.sampling == "case-control" else counts.n_rows
+        known = 0.0 if self.sampling == "case-control" else counts.n_positive
+        value, low, high = (
+            min(max((share * rows - known) / counts.n_unlabeled, 0.0), 1 - 1e-9)
+            for share in (found.value, found.low, found.high)
+        )
+        error = found.standard_error * rows / counts.n_unlabeled
+        return Estimate(value, low, high, error, self.confidence_level, found.needs, found.method)
+
+    def shares(self) -> Shares:
+        """Return the shares that the headline makes."""
+        return Shares(self.share(), 1.0, self.sampling)
+
+    def check(self) -> Check:
+        """UC015: labelled positives should score like the positives that reviews found."""
+        code = CODES["labels-and-reviews"]
+        if self.audited:
+            message = (
+                f"{self.n_answered:,} rows known in both classes are taken for a random sample of "
+                "all rows, as was said"
+            )
+            return Check(code, "info", message, "make sure that nobody picked them by score")
+        answered = f"{self.n_answered:,} of {self.n_planned:,} planned reviews answered"
+        if not self.testable:
+            return Check(code, "info", f"{answered}; labels are not used")
+        test = f"p = {self.p_value:.2g}"
+        if not self.rejected:
+            return Check(
+                code,
+                "ok",
+                f"{answered}: the labelled positives score like the positives found ({test}), so "
+                + ("nothing speaks against random labels" if self.labels == "any" else
+                   "labels and reviews are used together"),
+            )  # fmt: skip
+        message = (
+            f"{answered}: the labelled positives do not score like the positives that reviews "
+            f"found ({test}), so they are no random sample of all positives"
+        )
+        if self.labels == "random":
+            advice = f"pass {named('labels', repr('any'))}, which rests on the reviews alone"
+            return Check(code, "fail", message, advice)
+        return Check(
+            code,
+            "warn",
+            f"{message}; the answer rests on the reviews alone",
+            "ask how rows came to be labelled; more reviews make the answer sharper",
+        )

@@ -1,0 +1,266 @@
+"""What may be said of a claim such as "precision ≥ 60 %": it is judged once, for every output.
+
+The light speaks of the claim, not of the chance of the labels alone. A claim holds at a share of
+hidden positives if its interval at that share, taken as known, lies on the right side of the goal.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from undercount.counts import ScoreCounts
+from undercount.errors import (
+    CODES,
+    Check,
+    InputError,
+    MisfitWarning,
+    SmallSampleWarning,
+    UndefinedMetricWarning,
+    collect_warnings,
+)
+from undercount.estimate import Estimate, Interval
+from undercount.read.metric_name import MetricName
+from undercount.read.requirement import Requirement
+
+if TYPE_CHECKING:
+    from undercount.read.evaluation import Evaluation
+
+OTHERS = (UndefinedMetricWarning, SmallSampleWarning)
+Light: TypeAlias = Literal["robust", "reviewed", "given", "depends", "open", "unsupported"]
+# Shares at which a claim is tried, from none to the largest that the scores allow.
+TRIED = 17
+# Halvings of the step between two of them, to find where the claim starts to hold.
+HALVINGS = 20
+# Goals are set in steps of 5 %; below that with one digit.
+STEP = 0.05
+# Nobody claims that each and every case is real.
+MOST = 0.95
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class ClaimVerdict:
+    """Hold what may be said of a claim.
+
+    Attributes
+    ----------
+    light : {"robust", "reviewed", "given", "depends", "open", "unsupported"}
+        "robust": the claim holds for every share of hidden positives that the scores allow, given
+        random and pure labels. "given": it holds at the share, or by the chances of a label,
+        that the user gave. "depends": it
+        holds in part of the interval of the share. "reviewed": reviewed rows say so, whatever
+        the share. "open": they leave it open. "unsupported": it holds nowhere, or a check forbids
+        any claim.
+    claim : Requirement or None
+        What is judged; None if the metric does not exist or is nothing but 0.
+    required : bool
+        Whether the user set the claim; otherwise it is a round number just below what the chance
+        of the labels leaves at the share taken.
+    holds : Interval or None
+        Shares of hidden positives at which it holds: those around the share taken, or the nearest.
+    everywhere : bool
+        Whether it holds in the whole interval of the share.
+    odds_ratio : float
+        Largest labelling bias (Γ) that it survives at the share taken; NaN if it does not hold
+        there or a bias is not followed, infinity above a thousandfold one.
+    reason : Check or None
+        The check that forbids a claim.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> counts = uc.ScoreCounts.from_counts([1, 0], [600, 200], [0, 0], [200, 9000])
+    >>> evaluation = uc.evaluate(counts, prevalence=0.1, threshold=1)
+    >>> evaluation.verdict.light, evaluation.verdict.claim.words
+    ('given', 'precision@1 >= 0.9')
+    >>> evaluation.claiming("precision >= 0.7").verdict.light
+    'robust'
+    """
+
+    light: Light
+    claim: Requirement | None
+    required: bool = False
+    holds: Interval | None = None
+    everywhere: bool = False
+    odds_ratio: float = math.nan
+    reason: Check | None = None
+
+
+def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
+    """Judge the claim of an evaluation, or the one that its leading number suggests."""
+    required = evaluation.claim is not None
+    about = evaluation.claim or _lead(evaluation)
+    if evaluation.reviewed is not None or evaluation.chances is not None:
+        return _judge_alone(evaluation, about, required=required)
+    trial = _Trial(evaluation, about, evaluation.counts_at(about.threshold))
+    claim = evaluation.claim or trial.suggest()
+    if claim is None:
+        return ClaimVerdict("unsupported", None, reason=_grave(evaluation))
+    trial = replace(trial, claim=claim)
+    shares = trial.tried()
+    found = [trial.holds(share) for share in shares]
+    inside = [held for share, held in zip(shares, found, strict=True) if share in trial.span]
+    verdict = ClaimVerdict(
+        _light(evaluation, found, inside),
+        claim,
+        required,
+        trial.around(shares, found),
+        all(inside),
+        trial.odds_ratio() if trial.holds(trial.taken) else math.nan,
+        _grave(evaluation),
+    )
+    return replace(verdict, light="unsupported") if verdict.reason else verdict
+
+
+def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool) -> ClaimVerdict:
+    """Judge a claim by reviewed rows or chances of a label, which tell the share themselves."""
+    found = evaluation.estimate(about.metric, about.threshold)
+    claim = about if required else replace(about, value=round_goal(found.low))
+    if math.isnan(found.value) or not (required or claim.value > 0):
+        return ClaimVerdict("unsupported", None, reason=_grave(evaluation))
+    outcome = claim.verdict(found)
+    chances = evaluation.chances
+    met: Light = "reviewed" if chances is None else "given"
+    lights: dict[str, Light] = {"met": met, "failed": "unsupported"}
+    light = "unsupported" if _grave(evaluation) else lights.get(outcome, "open")
+    odds_ratio = math.nan
+    if chances is not None and outcome == "met" and claim.at_least:
+        odds_ratio = chances.break_even(claim.metric, claim.value, claim.threshold).odds_ratio
+    return ClaimVerdict(light, claim, required, odds_ratio=odds_ratio, reason=_grave(evaluation))
+
+
+def _light(evaluation: "Evaluation", found: list[bool | None], inside: list[bool | None]) -> Light:
+    shares = evaluation.shares
+    pure = shares.label_purity == 1 and shares.label_purity_interval is None
+    possible = shares.unlabeled_prevalence <= evaluation.share_limit + _ROUNDING
+    if False not in found and found[0] and pure and possible:
+        return "robust"
+    if not any(inside) or (evaluation.share_given and not possible):
+        return "unsupported"
+    return "given" if evaluation.share_given and all(inside) else "depends"
+
+
+def _grave(evaluation: "Evaluation") -> Check | None:
+    """Return the check that forbids a claim: one that failed, or scores that know the label."""
+    return next(
+        (
+            check
+            for check in evaluation.checks
+            if check.level == "fail" or (check.code, check.level) == (CODES["leak"], "warn")
+        ),
+        None,
+    )
+
+
+def _lead(evaluation: "Evaluation") -> Requirement:
+    """Return the leading metric: precision at the threshold, or the ROC AUC; no goal yet."""
+    if evaluation.threshold is None:
+        return Requirement(MetricName("roc_auc"), ">=", math.nan)
+    return Requirement(MetricName("precision", evaluation.threshold), ">=", math.nan)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """Try a claim at one share after the other."""
+
+    evaluation: "Evaluation"
+    claim: Requirement
+    counts: ScoreCounts
+
+    @property
+    def taken(self) -> float:
+        return self.evaluation.shares.unlabeled_prevalence
+
+    @property
+    def span(self) -> Interval:
+        span = self.evaluation.shares.unlabeled_prevalence_interval
+        if span is None:
+            return Interval(self.taken, self.taken)
+        return Interval(min(span.low, self.taken), max(span.high, self.taken))
+
+    def estimate(self, share: float) -> tuple[Estimate | None, bool]:
+        """Estimate the metric at a share taken as known, and say whether that share fits.
+
+        At a threshold the scores may not reach a share that they allow elsewhere: more rows than
+        are flagged would have to be positive there.
+        """
+        shares = self.evaluation.shares
+        shares = shares.with_unlabeled_prevalence(float(shares.clip(share)))
+        alone = replace(self.evaluation, shares=shares, interval="", resamples=None)
+        claim = self.claim
+        try:
+            with collect_warnings(MisfitWarning) as misfits, collect_warnings(*OTHERS):
+                if claim.name.top is not None:
+                    found = alone.estimate(claim.metric, top=claim.name.top)
+                else:
+                    place = claim.metric, claim.threshold
+                    found = alone.metric_rows([place[0]], place[1], self.counts)[0].estimate
+        except InputError:
+            return None, False
+        return found, not misfits
+
+    def holds(self, share: float) -> bool | None:
+        """Whether the interval at a share lies on the right side; None if it does not fit."""
+        found, fits = self.estimate(share)
+        return self.claim.verdict(found) == "met" if found is not None and fits else None
+
+    def suggest(self) -> Requirement | None:
+        """Return the claim with a round goal below what the chance of the labels leaves."""
+        found, _ = self.estimate(self.taken)
+        if found is None or math.isnan(found.value) or round_goal(found.low) <= 0:
+            return None
+        return replace(self.claim, value=round_goal(found.low))
+
+    def tried(self) -> list[float]:
+        """Return the shares to try, in order."""
+        most = self.evaluation.share_limit
+        shares = {*np.linspace(0.0, most, TRIED).tolist(), self.taken}
+        return sorted(shares | {min(end, most) for end in (self.span.low, self.span.high)})
+
+    def around(self, shares: list[float], found: list[bool | None]) -> Interval | None:
+        """Return the shares around the one taken at which it holds; the nearest if it does not."""
+        if not any(found):
+            return None
+        taken = shares.index(self.taken)
+        held = [place for place, each in enumerate(found) if each]
+        low = high = min(held, key=lambda place: abs(place - taken))
+        while low > 0 and found[low - 1]:
+            low -= 1
+        while high < len(found) - 1 and found[high + 1]:
+            high += 1
+        start = shares[low] if low == 0 else self._edge(shares[low - 1], shares[low])
+        last = high == len(found) - 1
+        end = shares[high] if last else self._edge(shares[high + 1], shares[high])
+        return Interval(start, end)
+
+    def _edge(self, fails: float, holds: float) -> float:
+        """Return where the claim starts to hold, between a share where it fails and one not."""
+        for _ in range(HALVINGS):
+            middle = (fails + holds) / 2
+            fails, holds = (fails, middle) if self.holds(middle) else (middle, holds)
+        return holds
+
+    def odds_ratio(self) -> float:
+        claim, evaluation = self.claim, self.evaluation
+        if not claim.at_least or claim.name.top is not None:
+            return math.nan
+        return evaluation.break_even(claim.metric, claim.value, claim.threshold).odds_ratio
+
+
+def round_goal(value: float) -> float:
+    """Return the round number below a value, as people set requirements.
+
+    Examples
+    --------
+    >>> from undercount.read.verdict import round_goal
+    >>> round_goal(0.678), round_goal(0.0347)
+    (0.65, 0.03)
+    """
+    if not value > 0:
+        return 0.0
+    # A value that is round but for its last digits is its own goal.
+    nearly = value * (1 + _ROUNDING)
+    step = STEP if nearly >= STEP else 10.0 ** math.floor(math.log10(nearly))
+    return min(float(f"{math.floor(nearly / step) * step:.6g}"), MOST)

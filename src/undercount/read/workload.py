@@ -1,0 +1,120 @@
+"""The same work for every model: as many rows flagged by each, those with the highest scores."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercount.assume.mixture import LABELLED, NEGATIVE, UNLABELED, MixtureDesign
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
+from undercount.errors import InputError, named
+from undercount.read.differences import Difference
+from undercount.read.intervals.paired import Cut
+
+# Labelled rows that a density is taken from: this power of their number, and no fewer than these.
+NEIGHBOURS, FEWEST_NEIGHBOURS = 0.7, 5
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Hold what models find if each of them flags the same number of rows.
+
+    Attributes
+    ----------
+    size : float
+        Rows (sum of their weights) that each model flags: those with the highest scores.
+    chosen : bool
+        Whether the number was asked for; else it is that of the labelled positives.
+    values : mapping
+        Name of each model → metric → its value.
+    cuts : mapping
+        Name of each model → the score of the last row that is flagged. Of several rows with this
+        score a share is flagged, any as likely as another: values are means over these choices.
+    tied : mapping
+        Name of each model → the rows that have this score.
+    differences : tuple of Difference
+        Of the values, for every pair.
+    """
+
+    size: float
+    chosen: bool
+    values: Mapping[str, Mapping[str, float]]
+    cuts: Mapping[str, Cut]
+    tied: Mapping[str, float]
+    differences: tuple[Difference, ...]
+
+
+def workload_size(top: Any, counts: ScoreCounts, design: MixtureDesign) -> float:
+    """Return how many rows each model flags: as many as asked for, or as are labelled positive."""
+    total = _of_target(design.sizes, design)
+    if top is None:
+        return float(min(counts.n_positive, max(total // 2, 1)))
+    if isinstance(top, bool) or not isinstance(top, int | float | np.number):
+        raise InputError(f"{named('top')} must be one number of rows; got {top!r}")
+    if not 0 < top <= total:
+        raise InputError(
+            f"{named('top')} must be above 0 and at most the {total:,.0f} rows there are; got {top}"
+        )
+    return float(top)
+
+
+def _of_target(values: Any, design: MixtureDesign) -> float:
+    """Add up what belongs to the target: rows drawn apart do not."""
+    if design.sampling == "case-control":
+        return float(values[UNLABELED])
+    return float(sum(values))
+
+
+def cut_at(
+    size: float,
+    counts: ScoreCounts,
+    scores: Sequence[NDArray[Any]],
+    weights: Sequence[FloatArray] | None,
+    design: MixtureDesign,
+) -> tuple[Cut, float]:
+    """Return the cut that flags a number of rows of the target, and the rows tied at it."""
+    kinds = [UNLABELED] if design.sampling == "case-control" else [LABELLED, UNLABELED, NEGATIVE]
+    pooled = np.concatenate([scores[kind] for kind in kinds])
+    if weights is None:
+        place = len(pooled) - int(np.ceil(size))
+        last = float(np.partition(pooled, place)[place])
+        above, tied = float((pooled > last).sum()), float((pooled == last).sum())
+    else:
+        heavy = np.concatenate([weights[kind] for kind in kinds])
+        order = np.argsort(-pooled, kind="stable")
+        place = int(np.searchsorted(np.cumsum(heavy[order]), size * (1 - 1e-12)))
+        last = float(pooled[order[min(place, len(order) - 1)]])
+        above, tied = float(heavy[pooled > last].sum()), float(heavy[pooled == last].sum())
+    share = min(max((size - above) / tied, 0.0), 1.0)
+    return Cut(last, share, _densities(counts, design, size)), tied
+
+
+def _densities(counts: ScoreCounts, design: MixtureDesign, size: float) -> FloatArray:
+    """Return each kind's density at a rank over that of all rows of the target.
+
+    Of labelled rows by the nearest of them in rank; what all rows leave is the unlabeled rows'.
+    """
+    everyone = np.asarray(design.mixing.everyone, dtype=float)
+    cells = [counts.positive, counts.unlabeled, counts.negative]
+    of_target = cells[UNLABELED] if design.sampling == "case-control" else np.sum(cells, axis=0)
+    rank = np.cumsum(of_target) - of_target / 2
+    total, found = float(of_target.sum()), np.zeros(3)
+    for kind in (LABELLED, NEGATIVE):
+        rows = float(cells[kind].sum())
+        if rows == 0:
+            continue
+        distance = np.maximum(np.abs(rank - size), of_target / 2)
+        order = np.argsort(distance, kind="stable")
+        effective = float(design.effective[kind])
+        near = max(effective**NEIGHBOURS, min(FEWEST_NEIGHBOURS, effective)) / effective
+        inside = np.cumsum(cells[kind][order]) / rows
+        place = min(int(np.searchsorted(inside, near)), len(order) - 1)
+        reach = distance[order[place]]
+        window = min(size + reach, total) - max(size - reach, 0.0)
+        found[kind] = inside[place] * total / window if window > 0 else 0.0
+    known = everyone[LABELLED] * found[LABELLED] + everyone[NEGATIVE] * found[NEGATIVE]
+    found[UNLABELED] = max(1 - known, 0.0) / everyone[UNLABELED]
+    return found

@@ -1,0 +1,255 @@
+"""A comparison as one self-contained page without scripts; drawings are made here."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from undercount import __version__
+from undercount.count.arrays import amount, row_words
+from undercount.count.atomic_file import write_text
+from undercount.curve import FloatArray
+from undercount.read.compare import Comparison
+from undercount.show.comparison import (
+    QUESTIONS,
+    gap_words,
+    level_words,
+    verdict_words,
+    workload_notes,
+)
+from undercount.show.comparison_tables import html_table, named_tables
+from undercount.show.page.page import load_template, policy_hash, read_asset
+from undercount.show.spoken import metric_title
+from undercount.show.text import hidden_words
+
+# Corners of a drawing, and points of a curve at most.
+LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 56, 464, 12, 292, 336
+N_POINTS = 160
+# Height of a bar of the differences, and ticks of an axis about.
+STEP, TICKS = 34, 5
+ROOM = 0.05
+COLOURS = 6
+
+
+def write_comparison(comparison: Comparison, path: str | Path) -> None:
+    """Write the page, whole or not at all."""
+    write_text(path, as_comparison_page(comparison))
+
+
+def as_comparison_page(comparison: Comparison) -> str:
+    """Return the page; everything a user named is escaped."""
+    style = read_asset("style.css") + read_asset("comparison.css")
+    first = next(iter(comparison.evaluations.values()))
+    counts, names = first.counts, list(comparison.evaluations)
+    metrics = dict.fromkeys([comparison.by, *(d.metric for d in comparison.differences)])
+    turning = [m for m in metrics if comparison.difference(m).depends_on_prevalence]
+    return load_template("comparison.html.jinja").render(
+        names=names,
+        verdict=verdict_words(comparison),
+        read=f"{row_words(counts.n_rows, weighted=counts.weighted)}, "
+        f"{amount(counts.n_positive)} labelled positive",
+        question=QUESTIONS[comparison.question],
+        hidden=hidden_words(first),
+        level=level_words(comparison),
+        tables=[html_table(title, table) for title, table in named_tables(comparison)],
+        notes=workload_notes(comparison),
+        bars=[
+            (f"By {metric_title(comparison.by)}", draw_bars(comparison, same_workload=False)),
+            *_same_work(comparison),
+        ],
+        swept=[
+            (
+                metric_title(metric),
+                comparison.leaderboard(metric)[0].name,
+                draw_across_shares(comparison, metric),
+            )
+            for metric in dict.fromkeys([comparison.by, *turning])
+        ],
+        ranged=first.shares.unlabeled_prevalence_interval is not None,
+        fixed=[metric_title(metric) for metric in metrics if metric not in turning],
+        roc=draw_curves(comparison, "fpr", "tpr", "false-positive rate", "recall"),
+        precision=draw_curves(comparison, "tpr", "precision", "recall", "precision"),
+        colours=COLOURS,
+        version=__version__,
+        style=Markup(style),  # noqa: S704 - ours, not a user's
+        hash=policy_hash(style),
+    )
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Map numbers to places of a drawing, and name round ones."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: Any) -> Any:
+        """Return the place of a value."""
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        """Places and names of round numbers."""
+        rough = (self.high - self.low) / TICKS
+        ten = 10.0 ** np.floor(np.log10(rough))
+        step = ten * next(k for k in (1, 2, 2.5, 5, 10) if k * ten >= rough * 0.999)
+        first = np.ceil(self.low / step - 1e-9)
+        last = np.floor(self.high / step + 1e-9)
+        found = [float(k * step) + 0.0 for k in np.arange(first, last + 1)]  # no -0
+        return [(float(self(v)), f"{v:.6g}") for v in found]
+
+
+def _number(values: Any) -> str:
+    return f"{float(values):.1f}"
+
+
+def _axes(across: Scale, up: Scale, x_name: str, y_name: str, height: int) -> list[Markup]:
+    """Draw grid, numbers and names of the axes."""
+    line = Markup('<line x1="{}" x2="{}" y1="{}" y2="{}" class="grid"/>')
+    text = Markup('<text x="{}" y="{}" class="{}">{}</text>')
+    parts = []
+    for place, name in across.ticks:
+        parts.append(line.format(_number(place), _number(place), TOP, _number(up.start)))
+        parts.append(text.format(_number(place), _number(up.start + 16), "middle", name))
+    if y_name:
+        for place, name in up.ticks:
+            parts.append(line.format(LEFT, RIGHT, _number(place), _number(place)))
+            parts.append(text.format(LEFT - 6, _number(place + 4), "end", name))
+        middle = (TOP + BOTTOM) // 2
+        parts.append(
+            Markup(
+                '<text x="{}" y="13" transform="rotate(-90)" class="middle axis">{}</text>'
+            ).format(-middle, y_name)
+        )
+    parts.append(text.format((LEFT + RIGHT) // 2, height - 6, "middle axis", x_name))
+    return parts
+
+
+def _drawing(parts: list[Markup], height: int, words: str) -> Markup:
+    return Markup('<svg viewBox="0 0 480 {}" role="img" aria-label="{}">{}</svg>').format(
+        height, words, Markup("").join(parts)
+    )
+
+
+def _path(across: Scale, up: Scale, x: FloatArray, y: FloatArray) -> str:
+    """Draw a line; a value that does not exist leaves a gap."""
+    kept = np.unique(np.linspace(0, len(x) - 1, min(N_POINTS, len(x))).astype(int))
+    words, pen = [], "M"
+    for u, v in zip(across(x[kept]), up(y[kept]), strict=True):
+        if np.isnan(u) or np.isnan(v):
+            pen = "M"
+            continue
+        words.append(f"{pen}{u:.1f} {v:.1f}")
+        pen = "L"
+    return "".join(words)
+
+
+def _same_work(comparison: Comparison) -> list[tuple[str, Markup]]:
+    """Draw the bars of equal work, unless reviews speak of thresholds alone."""
+    if comparison.workload is None:
+        return []
+    size = amount(comparison.workload.size)
+    title = f"By the precision of the {size} highest rows"
+    return [(title, draw_bars(comparison, same_workload=True))]
+
+
+def draw_bars(comparison: Comparison, *, same_workload: bool) -> Markup:
+    """Draw how much each model lacks to the best, with its interval, and 0."""
+    found = comparison.leaderboard(same_workload=same_workload)
+    gaps = [s.behind.difference for s in found if s.behind is not None]
+    ends = [v for g in gaps for v in (g.low, g.high, 0.0) if np.isfinite(v)] or [0.0]
+    room = ROOM * (max(ends) - min(ends)) or ROOM
+    bottom = TOP + STEP * len(found)
+    across = Scale(min(ends) - room, max(ends) + room, LEFT, RIGHT)
+    parts = _axes(across, Scale(0, 1, bottom, TOP), "the best less this model", "", bottom + 44)
+    zero = _number(across(0.0))
+    parts.append(
+        Markup('<line x1="{}" x2="{}" y1="{}" y2="{}" class="zero"/>').format(
+            zero, zero, TOP, bottom
+        )
+    )
+    names = list(comparison.evaluations)
+    for place, standing in enumerate(found):
+        y, k = TOP + STEP * (place + 0.5), names.index(standing.name)
+        parts.append(
+            Markup('<text x="{}" y="{}" class="end">{}</text>').format(LEFT - 18, y + 4, k + 1)
+        )
+        words = f"{standing.name}: the best"
+        spot = across(0.0)
+        if standing.behind is not None:
+            gap = standing.behind.difference
+            words = f"{standing.name}: {gap_words(standing.behind)}"
+            spot = across(gap.value)
+            if np.isfinite([gap.low, gap.high]).all():
+                parts.append(
+                    Markup('<line x1="{}" x2="{}" y1="{}" y2="{}" class="bar-line m{}"/>').format(
+                        _number(across(gap.low)), _number(across(gap.high)), y, y, k % COLOURS
+                    )
+                )
+        if np.isfinite(spot):
+            parts.append(
+                Markup(
+                    '<circle cx="{}" cy="{}" r="6" class="dot m{}"><title>{}</title></circle>'
+                ).format(_number(spot), y, k % COLOURS, words)
+            )
+    return _drawing(parts, bottom + 44, "How much each model lacks to the best, with intervals")
+
+
+def draw_across_shares(comparison: Comparison, metric: str) -> Markup:
+    """Draw the difference of every model to the best along the share of hidden positives."""
+    values = comparison.across_shares(metric)
+    shares = 100 * values.pop("unlabeled_prevalence")
+    best = comparison.leaderboard(metric)[0].name
+    gaps = {name: values[best] - found for name, found in values.items() if name != best}
+    every = np.concatenate([*gaps.values(), [0.0]])
+    low, high = float(np.nanmin(every)), float(np.nanmax(every))
+    room = ROOM * (high - low) or ROOM
+    across = Scale(0.0, float(shares[-1]) or 1.0, LEFT, RIGHT)
+    up = Scale(low - room, high + room, BOTTOM, TOP)
+    x_name = "% of the unlabeled rows that are positive"
+    parts = _axes(across, up, x_name, "the best here less each", HEIGHT)
+    held = next(iter(comparison.evaluations.values())).shares
+    span = held.unlabeled_prevalence_interval
+    if span is not None:
+        left, right = (float(across(100 * v)) for v in (span.low, min(span.high, shares[-1] / 100)))
+        parts.append(
+            Markup('<rect x="{}" y="{}" width="{}" height="{}" class="given"/>').format(
+                _number(left), TOP, _number(max(right - left, 0.0)), BOTTOM - TOP
+            )
+        )
+    now, zero = _number(across(100 * held.unlabeled_prevalence)), _number(up(0.0))
+    parts.append(Markup('<path d="M{} {}V{}" class="cut"/>').format(now, BOTTOM, TOP))
+    parts.append(Markup('<path d="M{} {}H{}" class="zero"/>').format(LEFT, zero, RIGHT))
+    names = list(comparison.evaluations)
+    parts += [
+        _curve(_path(across, up, shares, gap), names.index(name), f"{best} less {name}")
+        for name, gap in gaps.items()
+    ]
+    return _drawing(parts, HEIGHT, f"Difference in {metric_title(metric)} against the hidden share")
+
+
+def draw_curves(comparison: Comparison, x: str, y: str, x_name: str, y_name: str) -> Markup:
+    """Draw a curve of all models over each other."""
+    across, up = Scale(0.0, 1.0, LEFT, RIGHT), Scale(0.0, 1.0, BOTTOM, TOP)
+    parts = _axes(across, up, x_name, y_name, HEIGHT)
+    for place, (name, evaluation) in enumerate(comparison.evaluations.items()):
+        curve = evaluation.curve
+        points = np.clip([getattr(curve, x), getattr(curve, y)], 0.0, 1.0)
+        if y == "precision":  # there is none where nothing is flagged
+            points = points[:, np.argsort(points[0], kind="stable")]
+            points = points[:, points[0] > 0]
+        else:  # by chance recovered rates go up and down along the thresholds
+            points[1] = np.maximum.accumulate(points[1])
+        parts.append(_curve(_path(across, up, *points), place, name))
+    return _drawing(parts, HEIGHT, f"{y_name} against {x_name} of every model")
+
+
+def _curve(path: str, place: int, name: str) -> Markup:
+    dashed = " dashed" if place >= COLOURS else ""
+    return Markup('<path d="{}" class="line m{}{}"><title>{}</title></path>').format(
+        path, place % COLOURS, dashed, name
+    )

@@ -1,0 +1,101 @@
+// ---- the claim and its light: the rule of the library's verdict.py ----
+// A claim holds at a share if its interval there, the share taken as known, lies on the right side of the goal.
+const TRIED = 17, HALVINGS = 20, NAMES = Object.keys(FACTS), CLAIMED = ["precision", "recall", "f1", "roc_auc"];
+const changed = () => moved() || state.gamma > 1;
+function claimOf(model) {
+  if (state.goal >= 0) return { metric: CLAIMED[state.metric] || CLAIMED[0], at_least: true, value: state.goal };
+  return model.verdict.claim;
+}
+const meets = (claim, low, high) => claim.at_least ? low >= claim.value : high <= claim.value;
+// Estimate at a share taken as known; one that nobody moved stays the kind of share that was given.
+function estimateKnown(model, name, i, share, purity) {
+  const own = state.share < 0 ? { ...model, errors: [0, model.errors[1]], hidden_share: { ...model.hidden_share, value: share, low: share, high: share } } : model;
+  const found = estimate(own, name, i, share, purity);
+  return name === "precision" ? { ...found, low: Math.max(found.low, certainPrecision(model, i, purity)) } : found;
+}
+// 1 it holds, 0 it does not, NaN the share does not fit at the threshold; remembered while only the share moves.
+function holdsAt(model, claim, i, share, purity) {
+  const tries = model.tries || (model.tries = new Map()), key = [claim.metric, claim.value, claim.at_least, FACTS[claim.metric].area || i, purity, state.share < 0, share].join();
+  if (tries.size > 4000) tries.clear();
+  if (!tries.has(key)) {
+    const found = estimateKnown(model, claim.metric, i, Math.min(share, purity - 1e-6), purity);
+    tries.set(key, found.fits && Number.isFinite(found.value) ? +meets(claim, found.low, found.high) : NaN);
+  }
+  return tries.get(key);
+}
+function judge(model, claim, i) {
+  const purity = purityOf(model), limit = limitOf(model, purity), taken = shareOf(model), h = model.hidden_share;
+  const span = state.share < 0 ? [Math.min(h.low, taken), Math.max(h.high, taken)] : [taken, taken], holds = (s) => holdsAt(model, claim, i, s, purity);
+  const shares = [...new Set([...Array.from({ length: TRIED }, (_, k) => k / (TRIED - 1) * limit), taken, ...span.map((s) => Math.min(s, limit))])].sort((a, b) => a - b);
+  const found = shares.map(holds), inside = found.filter((_, k) => shares[k] >= span[0] && shares[k] <= span[1]), at = shares.indexOf(taken);
+  const edge = (fails, good) => {
+    for (let k = 0; k < HALVINGS; k++) { const middle = (fails + good) / 2; if (holds(middle)) good = middle; else fails = middle; }
+    return good;
+  };
+  let region = null, low = -1;
+  found.forEach((f, k) => { if (f && (low < 0 || Math.abs(k - at) < Math.abs(low - at))) low = k; });
+  if (low >= 0) {
+    let high = low;
+    while (low > 0 && found[low - 1]) low--;
+    while (high < found.length - 1 && found[high + 1]) high++;
+    region = [low ? edge(shares[low - 1], shares[low]) : shares[0], high < found.length - 1 ? edge(shares[high + 1], shares[high]) : shares[high]];
+  }
+  return { region, inside, held: !!found[at], all: found[0] && !found.includes(0), possible: taken <= limit + 1e-9, limit };
+}
+// What was given, at a share, as the user would say it; a share that was moved is one of hidden positives.
+function stated(model, share) {
+  if (state.share >= 0 || !model.share_given || !model.single) return share;
+  const x = mix(model.sizes, "", share, purityOf(model), true);
+  return model.given === "prevalence" ? x.prevalence : model.given === "label_frequency" ? purityOf(model) * model.sizes[0] / x.n : share;
+}
+const bound = (v, up) => { // the least share at which something holds is rounded up, the largest down
+  const digits = v >= 0.1 ? 0 : v >= 0.01 ? 1 : 2, ten = 10 ** digits;
+  return ((up ? Math.ceil(100 * v * ten - 1e-9) : Math.floor(100 * v * ten + 1e-9)) / ten).toFixed(digits) + " %";
+};
+function claimWords(claim) {
+  const rate = !FACTS[claim.metric]?.area && claim.metric !== "mcc" && Math.abs(claim.value) <= 1;
+  return `${FACTS[claim.metric] ? title(claim.metric) : claim.metric} ${claim.at_least ? "≥" : "≤"} ${rate ? percent(claim.value) : +claim.value.toPrecision(6)}`;
+}
+function shareWords(model, region, limit) {
+  const own = state.share < 0 && model.share_given && model.single, kind = own ? model.given : "", ends = [];
+  if (region[0] > 1e-9) ends.push([true, region[0]]);
+  if (region[1] < limit - 1e-9) ends.push([false, region[1]]);
+  if (!ends.length) return "";
+  const grows = kind !== "label_frequency", words = { prevalence: " are positive", label_frequency: " of the positives are labelled" }[kind];
+  if (!words) return "while hidden positives " + ends.map(([least, s]) => `${least ? "≥" : "≤"} ${bound(s, least)}`).join(" and ");
+  return "while " + ends.map(([least, s]) => `at ${least === grows ? "least" : "most"} ${bound(stated(model, s), least === grows)}`).join(" and ") + words;
+}
+// The condition that sliders set: moving one never makes a light green.
+function ifWords(model) {
+  if (state.share < 0 && state.purity < 0 && model.share_given) return model.condition + gammaWords(" and ");
+  const pure = purityOf(model) === 1 ? "" : ` and ${percent(purityOf(model))} of the labels are right`;
+  return `if ${percent(shareOf(model))} are hidden${pure}${gammaWords(" and ")}`;
+}
+const gammaWords = (before) => state.gamma > 1 ? `${before}Γ is at most ${state.gamma.toFixed(2)}` : "";
+const UNSUPPORTED = "not supported";
+function lightOf(model, rows, ruled) {
+  const claim = claimOf(model), i = indexOf(model), row = claim && rows.find((r) => r.name === claim.metric);
+  if (!changed() && state.goal < 0) return model.words.light;
+  const no = changed() ? `${UNSUPPORTED} ${ifWords(model)}` : UNSUPPORTED;
+  if (model.verdict.reason || ruled || !row || !Number.isFinite(row.value)) return no;
+  // A bias is set: the claim must survive it, and metrics for which it is not followed support none.
+  if (state.gamma > 1 && !(row.bias && meets(claim, ...row.bias))) return no;
+  if (state.share >= 0) return holdsAt(model, claim, i, state.share, purityOf(model)) ? ifWords(model) : no;
+  const found = judge(model, claim, i), pure = purityOf(model) === 1 && model.label_purity.low === 1;
+  if (found.all && pure && found.possible) return changed() ? ifWords(model) : "robust";
+  if (!found.inside.some(Boolean) || (model.share_given && !found.possible)) return no;
+  return model.share_given && found.inside.every(Boolean) ? ifWords(model) : "depends on the prevalence" + gammaWords(" if ");
+}
+function changeWords(model, rows, i) {
+  const claim = claimOf(model), share = shareOf(model), purity = purityOf(model);
+  if (!changed() && state.goal < 0) return model.words.change;
+  if (!claim) return model.words.change;
+  const name = claimWords(claim), found = judge(model, claim, i);
+  if (model.verdict.reason) return `${name} cannot be claimed while ${model.verdict.reason} stands`;
+  if (!found.region) return `${name} holds at no share of hidden positives that the scores allow`;
+  const limits = shareWords(model, found.region, found.limit);
+  if (!found.held || !found.possible) return `${name} would hold only ${limits || `while hidden positives ≤ ${bound(found.limit)}`}`;
+  const bias = claim.at_least && FACTS[claim.metric] ? largestBias(model, claim.metric, claim.value, i, share, purity) : NaN;
+  const fair = Number.isFinite(bias) ? ` · labelling bias below Γ = ${+bias.toPrecision(3)}` : "";
+  return `${name} holds ${limits || "whatever the prevalence"}${fair}`;
+}

@@ -1,0 +1,162 @@
+// ---- the library's estimate from verdicts alone, nothing being assumed of the labels ----
+const clip = (x, low = 0, high = 1) => Math.min(high, Math.max(low, x));
+const sum = (values) => values.reduce((total, v) => total + v, 0);
+// Of true and false positives, false and true negatives.
+const METRICS = {
+  prevalence: (a, b, c, d) => (a + c) / (a + b + c + d),
+  precision: (a, b) => a / (a + b),
+  recall: (a, b, c) => a / (a + c),
+  tpr: (a, b, c) => a / (a + c),
+  fnr: (a, b, c) => c / (a + c),
+  fpr: (a, b, c, d) => b / (b + d),
+  specificity: (a, b, c, d) => d / (b + d),
+  npv: (a, b, c, d) => d / (c + d),
+  f1: (a, b, c) => 2 * a / (2 * a + b + c),
+  f_beta: (a, b, c) => 2 * a / (2 * a + b + c),
+  accuracy: (a, b, c, d) => (a + d) / (a + b + c + d),
+  balanced_accuracy: (a, b, c, d) => (a / (a + c) + d / (b + d)) / 2,
+  informedness: (a, b, c, d) => a / (a + c) - b / (b + d),
+  mcc: (a, b, c, d) => (a * d - b * c) / Math.sqrt((a + b) * (a + c) * (b + d) * (c + d)),
+  kappa: (a, b, c, d) => 2 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d)),
+  lift: (a, b, c, d) => a * (a + b + c + d) / ((a + b) * (a + c)),
+  lee_liu: (a, b, c, d) => a * a * (a + b + c + d) / ((a + b) * (a + c) ** 2),
+  geometric_mean: (a, b, c, d) => Math.sqrt(a / (a + c) * (d / (b + d))),
+  positive_likelihood_ratio: (a, b, c, d) => a / (a + c) / (b / (b + d)),
+  negative_likelihood_ratio: (a, b, c, d) => c / (a + c) / (d / (b + d)),
+  predicted_positive_rate: (a, b, c, d) => (a + b) / (a + b + c + d),
+};
+// Sums of a value over the cells of each group.
+function grouped(group, many, value) {
+  const out = new Float64Array(many);
+  group.forEach((g, i) => { out[g] += value(i); });
+  return out;
+}
+// Groups of strata each of which has a verdict: one without joins the group above it.
+function groupsOf(sizes) {
+  let at = -1;
+  return sizes.map((size) => { at += size > 0 ? 1 : 0; return Math.max(at, 0); });
+}
+function cellsOf(facts, answers) {
+  const cells = facts.cells, cases = answers.map((a, i) => a === null ? -1 : i).filter((i) => i >= 0);
+  const sizes = new Array(facts.n_unlabeled.length).fill(0);
+  for (const i of cases) sizes[facts.stratum[i]] += 1;
+  const group = groupsOf(sizes), many = group[group.length - 1] + 1;
+  const rows = new Float64Array(many), drawn = new Float64Array(many);
+  group.forEach((g, h) => { rows[g] += facts.n_unlabeled[h]; drawn[g] += sizes[h]; });
+  const own = cells.stratum.map((h) => group[h]), at = cases.map((i) => facts.place[i]), verdict = cases.map((i) => answers[i]);
+  const positive = cells.positive.map((p, i) => p + cells.unlabeled[i] * cells.posterior[i]);
+  at.forEach((c, k) => { positive[c] += (verdict[k] - cells.posterior[c]) * rows[own[c]] / Math.max(drawn[own[c]], 1); });
+  const everyone = cells.positive.map((p, i) => p + cells.negative[i] + cells.unlabeled[i]);
+  return { cells, many, rows, drawn, own, at, verdict, positive, everyone };
+}
+// Log odds of the posterior shifted and stretched by all verdicts, drawn towards what they are; a part as many
+// positives spread more evenly.
+function recalibrated({ cells, at, verdict }, { shift, slope, even, most }) {
+  const logit = cells.posterior.map((p) => Math.log(p) - Math.log1p(-p)), prior = [shift ** -2, slope ** -2];
+  let [a, b] = [0, 1];
+  for (let turn = 0; turn < 50; turn += 1) {
+    let [u, v, aa, ab, bb] = [-prior[0] * a, -prior[1] * (b - 1), prior[0], 0, prior[1]];
+    at.forEach((c, k) => {
+      const x = logit[c], share = 1 / (1 + Math.exp(-(a + b * x))), w = share * (1 - share), rest = verdict[k] - share;
+      u += rest; v += rest * x; aa += w; ab += w * x; bb += w * x * x;
+    });
+    const det = aa * bb - ab * ab, da = (bb * u - ab * v) / det, db = (aa * v - ab * u) / det;
+    a += clip(da, -1, 1);
+    b += clip(db, -1, 1);
+    if (Math.max(Math.abs(da), Math.abs(db)) < 1e-10) break;
+  }
+  const found = logit.map((x) => 1 / (1 + Math.exp(-clip(a + b * x, -30, 30)))), flat = found.map(Math.sqrt);
+  const total = (values) => values.reduce((all, v, i) => all + cells.unlabeled[i] * v, 0), scale = total(found) / Math.max(total(flat), 1e-300);
+  return found.map((v, i) => (1 - even) * v + even * Math.min(flat[i] * scale, most));
+}
+// How likely the unlabeled rows of each cell are positive after what their stratum showed; for variances only.
+function sharesOf(read, facts) {
+  const { cells, many, drawn, own, at, verdict } = read, guess = recalibrated(read, facts.prior), weight = cells.unlabeled;
+  const rows = grouped(own, many, (i) => weight[i]), prior = grouped(own, many, (i) => weight[i] * guess[i]).map((v, g) => rows[g] > 0 ? v / rows[g] : 0);
+  const found = new Float64Array(many);
+  at.forEach((c, k) => { found[own[c]] += verdict[k]; });
+  const tilt = prior.map((p, g) => {
+    const share = (found[g] + facts.prior.weight * p) / (drawn[g] + facts.prior.weight);
+    return Math.log(share / (1 - share)) - Math.log(p / (1 - p));
+  });
+  return { rows, share: guess.map((p, i) => { const odds = p / (1 - p) * Math.exp(tilt[own[i]]); return odds / (1 + odds); }) };
+}
+// Variance of what one row's verdict adds, in each group of strata.
+function variances({ cells, many, own }, { rows, share }, moves) {
+  const mean = (value) => grouped(own, many, (i) => cells.unlabeled[i] * value(i)).map((v, g) => rows[g] > 0 ? v / rows[g] : 0);
+  const excess = (i) => moves(i) * (share[i] - cells.posterior[i]);
+  const spread = mean((i) => moves(i) ** 2 * share[i] * (1 - share[i])), middle = mean(excess), squares = mean((i) => excess(i) ** 2);
+  return spread.map((v, g) => v + Math.max(squares[g] - middle[g] ** 2, 0));
+}
+// A metric of the table at the threshold, and how it moves if a flagged or another row turns positive.
+function metricOf({ positive, everyone }, head, name) {
+  const hits = sum(positive.slice(0, head)), total = sum(positive), flagged = sum(everyone.slice(0, head)), rows = sum(everyone);
+  const table = [hits, flagged - hits, total - hits, rows - flagged - total + hits], read = METRICS[name];
+  if (name === "prevalence") return { value: total / rows, total, rows, turned: [1 / rows, 1 / rows] };
+  const step = 1e-5 * Math.max(Math.min(total, rows - total), 1e-9), inside = table.map((v) => Math.max(v, step));
+  const slope = (k) => {
+    const [up, down] = [step, -step].map((d) => read(...inside.map((v, j) => j === k ? v + d : v)));
+    return (up - down) / (2 * step);
+  };
+  return { value: read(...table), total, rows, turned: [slope(0) - slope(1), slope(2) - slope(3)] };
+}
+const SCALES = {
+  logit: { to: (x) => Math.log(clip(x)) - Math.log1p(-clip(x)), from: (x) => 1 / (1 + Math.exp(-x)), slope: (x) => 1 / (x * (1 - x)) },
+  symmetric: { to: (x) => { const s = (clip(x, -1, 1) + 1) / 2; return Math.log(s) - Math.log1p(-s); }, from: (x) => -1 + 2 / (1 + Math.exp(-x)), slope: (x) => 2 / ((x + 1) * (1 - x)) },
+  log: { to: (x) => Math.log(Math.max(x, 0)), from: Math.exp, slope: (x) => 1 / x },
+};
+function interval(value, error, scale, quantile) {
+  const { to, from, slope } = SCALES[scale], half = error === 0 ? 0 : quantile * error * Math.abs(slope(value));
+  return [from(to(value) - half), from(to(value) + half)];
+}
+function estimateAll(facts, answers) {
+  if (!answers.some((a) => a !== null)) return facts.goals.map(() => null);
+  const read = cellsOf(facts, answers), shares = sharesOf(read, facts), total = sum(read.positive), rows = sum(read.everyone);
+  if (!(total > 0 && total < rows)) return facts.goals.map(() => ({ value: NaN, low: NaN, high: NaN }));
+  return facts.goals.map(({ name, scale, least, most }) => {
+    const found = metricOf(read, facts.head, name), moves = (i) => found.turned[i < facts.head ? 0 : 1];
+    // The first few verdicts may put a value where none can be: then they say nothing yet.
+    if (found.value < least || (most !== null && found.value > most)) return { value: clip(found.value, least, most ?? Infinity), low: least, high: most ?? Infinity, early: true };
+    const one = variances(read, shares, moves);
+    const each = one.map((v, g) => read.rows[g] * Math.max(read.rows[g] - read.drawn[g], 0) * v / read.drawn[g]), all = sum(each);
+    const freedom = all > 0 ? all ** 2 / Math.max(sum(each.map((v, g) => v * v / (read.drawn[g] + facts.prior.weight))), 1e-300) : Infinity;
+    const [low, high] = interval(found.value, Math.sqrt(all), scale, studentQuantile((1 + facts.level) / 2, freedom));
+    return { value: found.value, low: Math.min(low, found.value), high: Math.max(high, found.value) };
+  });
+}
+// ---- Student's quantile: Newton's steps on the incomplete beta function (continued fraction) ----
+function logGamma(x) { // Stirling's series above 15, by the recurrence below
+  let shift = 0;
+  for (; x < 15; x += 1) shift -= Math.log(x);
+  const y = 1 / (x * x), series = (1 / 12 + y * (-1 / 360 + y * (1 / 1260 + y * (-1 / 1680 + y * (1 / 1188 - y * 691 / 360360))))) / x;
+  return shift + (x - 0.5) * Math.log(x) - x + Math.log(2 * Math.PI) / 2 + series;
+}
+function betaFraction(x, a, b) { // Lentz's method
+  let c = 1, d = 1 / (1 - (a + b) * x / (a + 1)), h = d;
+  for (let m = 1; m < 500; m += 1) {
+    for (const v of [m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))]) {
+      d = 1 / (1 + v * d);
+      c = 1 + v / c;
+      h *= c * d;
+    }
+    if (Math.abs(c * d - 1) < 1e-16) break;
+  }
+  return h;
+}
+function upperTail(t, v) { // P(T > t), t > 0
+  const x = v / (v + t * t), a = v / 2, b = 0.5;
+  const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x));
+  return x < (a + 1) / (a + b + 2) ? front * betaFraction(x, a, b) / a / 2 : (1 - front * betaFraction(1 - x, b, a) / b) / 2;
+}
+function studentQuantile(p, v) {
+  const freedom = Math.min(v, 1e7), tail = 1 - p; // beyond, it is the normal quantile to 1e-7 of itself
+  const density = (t) => Math.exp(logGamma((freedom + 1) / 2) - logGamma(freedom / 2) - Math.log(freedom * Math.PI) / 2 - (freedom + 1) / 2 * Math.log1p(t * t / freedom));
+  let t = 1.5;
+  for (let turn = 0; turn < 100; turn += 1) {
+    const step = (upperTail(t, freedom) - tail) / density(t);
+    const next = t + clip(step, -t / 2, 2 * t);
+    if (Math.abs(next - t) < 1e-13 * t) return next;
+    t = next;
+  }
+  return t;
+}

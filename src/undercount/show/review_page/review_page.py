@@ -1,0 +1,163 @@
+"""Write the page in which people answer: self-contained, offline, with the library's arithmetic."""
+
+import csv
+import io
+import re
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import numpy as np
+from markupsafe import Markup
+
+from undercount import __version__
+from undercount.assume.reviews import EVEN, MOST, SHIFT, SLOPE, working_posterior
+from undercount.count.atomic_file import write_text
+from undercount.count.kernel.table import insert_knots, merge_bare
+from undercount.count.review_file import as_review_csv
+from undercount.counts import ScoreCounts
+from undercount.metric_facts import FACTS, SCALE_RANGES
+from undercount.read.intervals.heads import head_cells
+from undercount.read.intervals.review_intervals import PRIOR_WEIGHT
+from undercount.read.plan_rows import RowPlan
+from undercount.show.page.page import embed_json, policy_hash
+from undercount.show.plan import goal_title, half_width_words
+
+SCRIPTS = ("estimates.js", "answering.js")
+# Metrics that are shown beside the goals.
+BESIDE = ("precision", "recall", "f1")
+# What the script's arithmetic shares with the library's.
+PRIOR = {"weight": PRIOR_WEIGHT, "shift": SHIFT, "slope": SLOPE, "even": EVEN, "most": MOST}
+# Cells that the page carries at most; more are merged, and the page says so.
+MOST_CELLS = 4096
+
+
+def write_review_page(plan: RowPlan, path: str | Path) -> None:
+    """Write the page, whole or not at all."""
+    write_text(path, as_review_page(plan))
+
+
+def as_review_page(plan: RowPlan) -> str:
+    """Return the page; whatever a user's columns hold stays text."""
+    style, script = _read("style.css"), _script()
+    facts = review_facts(plan)
+    rough = "Many cells were merged to keep the page small: numbers are near the library's. "
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+    )
+    return environment.from_string(_read("page.html.jinja")).render(
+        cases=len(plan.sheet.case),
+        goals=[goal["title"] for goal in facts["goals"]],
+        level=f"{100 * plan.prices.confidence_level:g}",
+        plan=plan.sheet.plan,
+        version=__version__,
+        prices=_prices(plan),
+        approximate=rough if facts["merged"] else "",
+        # Ours, not a user's: style and script are constants of the package.
+        style=Markup(style),  # noqa: S704
+        script=Markup(script),  # noqa: S704
+        hashes={"style": policy_hash(style), "script": policy_hash(script)},
+        embedded=embed_json(facts),
+    )
+
+
+def review_facts(plan: RowPlan) -> dict[str, Any]:
+    """Return what the script needs: the cases, the cells of all rows, and the goals."""
+    sheet, design = plan.sheet, plan.design
+    counts, merged = page_counts(plan)
+    posterior = working_posterior(counts, design.unlabeled_prevalence)
+    place = np.searchsorted(-counts.score, -np.asarray(next(iter(sheet.scores.values()))))
+    threshold = design.threshold
+    columns = sheet.kept or {}
+    text = as_review_csv(sheet).removeprefix("\ufeff")
+    return {
+        "plan": sheet.plan,
+        "level": plan.prices.confidence_level,
+        "goals": [_goal(plan, name) for name in page_goals(plan)],
+        "row": sheet.row.tolist(),
+        "stratum": sheet.stratum.tolist(),
+        "verdict": [None if np.isnan(v) else int(v) for v in sheet.verdict],
+        "columns": [{"name": n, "values": list(values)} for n, values in columns.items()],
+        "table": list(csv.reader(io.StringIO(text, newline=""))),
+        "place": np.minimum(place, len(counts.score) - 1).tolist(),
+        "n_unlabeled": design.n_unlabeled.tolist(),
+        "head": 0 if threshold is None else head_cells(counts, threshold).stop,
+        "prior": PRIOR,
+        "merged": merged,
+        "cells": {
+            "positive": counts.positive.tolist(),
+            "negative": counts.negative.tolist(),
+            "unlabeled": counts.unlabeled.tolist(),
+            "posterior": posterior.tolist(),
+            "stratum": design.stratum_of(counts.score).tolist(),
+        },
+    }
+
+
+def _prices(plan: RowPlan) -> list[dict[str, Any]]:
+    """Return what each number of reviews buys, as words and as points of a line, by goal."""
+    budgets = sorted(plan.expected)
+    made = []
+    for goal in plan.design.goal:
+        widths = [plan.expected[budget][goal] for budget in budgets]
+        if not np.isfinite(widths).all():
+            continue
+        x = np.interp(np.log(budgets), np.log([budgets[0], budgets[-1] + 1]), [30, 310])
+        y = 92 - 84 * np.array(widths) / max(*widths, 1e-12)
+        spots = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
+        words = [(f"{b:,}", half_width_words(w)) for b, w in zip(budgets, widths, strict=True)]
+        made.append({"goal": goal_title(plan, goal), "points": spots, "words": words})
+    return made
+
+
+def page_counts(plan: RowPlan) -> tuple[ScoreCounts, bool]:
+    """Return the cells by which `evaluate` will read the verdicts, or fewer if they are many."""
+    design = plan.design
+    knots = [*design.edges, *([] if design.threshold is None else [design.threshold])]
+    table = insert_knots(merge_bare(plan.counts.table, knots), knots)
+    counts = ScoreCounts.from_table(table, plan.counts.squared_weight)
+    if len(counts.score) <= MOST_CELLS:
+        return counts, False
+    from undercount.count.counts_file import align_counts  # noqa: PLC0415 - DuckDB, rarely needed
+
+    fine = counts.coarsened(MOST_CELLS // 2).score
+    return align_counts(plan.counts, [*fine, *knots]), True
+
+
+def page_goals(plan: RowPlan) -> list[str]:
+    """Return the metrics that the page follows: those at the threshold, and the prevalence."""
+    found = [name for name in plan.design.goal if _followed(name)]
+    if plan.design.threshold is not None:
+        found += [name for name in BESIDE if name not in found]
+    return [*found, *(["prevalence"] if "prevalence" not in found else [])]
+
+
+def _followed(name: str) -> bool:
+    return name == "prevalence" or FACTS[name].family == "threshold"
+
+
+def _goal(plan: RowPlan, name: str) -> dict[str, Any]:
+    scale = "logit" if name == "prevalence" else FACTS[name].scale
+    least, most = SCALE_RANGES[scale]
+    ends = [least, most if np.isfinite(most) else max(2 * plan.prices.value.get(name, 1.0), 1.0)]
+    bounds = (0.0, 1.0) if name == "prevalence" else FACTS[name].range
+    return {
+        "name": name,
+        "title": goal_title(plan, name),
+        "scale": scale,
+        "range": ends,
+        "least": bounds[0],
+        "most": bounds[1] if np.isfinite(bounds[1]) else None,
+    }
+
+
+def _read(name: str) -> str:
+    return (resources.files("undercount.show.review_page") / name).read_text(encoding="utf-8")
+
+
+def _script() -> str:
+    """Return the script's parts as one, whose names stay inside, without comments and indents."""
+    parts = "".join(map(_read, SCRIPTS))
+    parts = re.sub(r"(?m)(^|\s)//.*$|^ +", "", parts)
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'

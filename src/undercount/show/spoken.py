@@ -1,0 +1,32 @@
+"""Names and numbers as people say them."""
+
+import math
+from typing import Literal
+
+from undercount.metric_facts import FACTS
+
+ROUNDING = 1e-9
+
+
+def metric_title(metric: str) -> str:
+    """Name a metric, or a share that stands among them, as people say it."""
+    return FACTS[metric].title if metric in FACTS else metric.replace("_", " ")
+
+
+def percent(share: float, bound: Literal["", "least", "most"] = "") -> str:
+    """Write a share as a percentage with two significant digits.
+
+    The least share at which something holds is rounded up, the largest one down.
+    """
+    digits = 0 if share >= 0.1 else 1 if share >= 0.01 else 2  # noqa: PLR2004 - readability
+    shown = 100 * share
+    if bound:
+        away = math.ceil if bound == "least" else math.floor
+        nudge = -ROUNDING if bound == "least" else ROUNDING
+        shown = away(shown * 10**digits + nudge) / 10**digits
+    return f"{shown:.{digits}f} %"
+
+
+def number(value: float) -> str:
+    """Write a metric; a dash where it does not exist."""
+    return "–" if math.isnan(value) else f"{value:.3f}"

@@ -1,0 +1,103 @@
+"""`undercount plan`: which rows, what they buy, and what is refused."""
+
+import csv
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from undercount.cli.main import main
+from undercount.count.review_file import read_review_files
+
+COLUMNS = ["--label", "fraud", "--score", "good"]
+FILES = ["rows.csv", "rows.tsv", "rows.csv.gz", "rows.jsonl", "rows.parquet", "rows.cs*"]
+
+
+def planned(path):
+    return list(csv.DictReader(io.StringIO(path.read_text("utf-8-sig"), newline="")))
+
+
+@pytest.mark.parametrize("name", FILES[:5])
+def test_rows_of_every_format_are_drawn_where_they_lie(name, folder, rows, tmp_path, capsys):
+    out = tmp_path / "review.csv"
+    arguments = ["plan", str(folder / name), *COLUMNS, "--threshold", "1.2", "--budget", "40"]
+    assert main([*arguments, "--keep", "poor,fraud", "--out", str(out)]) == 0
+    found, score, other, _ = rows
+    cases = planned(out)
+    place = np.array([int(case["row"]) - 1 for case in cases])
+    assert len(set(place)) == 40
+    assert (found[place] == 0).all()
+    np.testing.assert_array_equal([float(case["good"]) for case in cases], score[place])
+    np.testing.assert_array_equal([float(case["poor"]) for case in cases], other[place])
+    assert {case["verdict"] for case in cases} == {""}
+    printed = capsys.readouterr().out
+    assert f"40 of {(found == 0).sum():,} rows without a label" in printed
+    assert "F1@1.2" in printed
+
+
+def test_the_same_seed_draws_the_same_rows(folder, tmp_path):
+    drawn = []
+    for seed in ("1", "1", "2"):
+        out = tmp_path / "review.csv"
+        arguments = ["plan", str(folder / "rows.csv"), *COLUMNS, "--budget", "20"]
+        arguments += ["--goal", "prevalence", "--seed", seed, "--out", str(out), "--quiet"]
+        assert main(arguments) == 0
+        drawn.append(out.read_bytes())
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_prices_and_the_budget_of_a_half_width(folder, tmp_path, capsys):
+    out = tmp_path / "plan.json"
+    arguments = ["plan", str(folder / "rows.csv"), *COLUMNS, "--threshold", "1.2"]
+    arguments += ["--goal", "precision", "--goal", "f1", "--half-width", "0.04", "--json", str(out)]
+    assert main(arguments) == 0
+    document = json.loads(out.read_text())
+    precision, f1 = document["goals"]
+    needed = max(precision["needed"]["budget"], f1["needed"]["budget"])
+    assert document["budget"] == pytest.approx(needed, rel=0.3)
+    width = {int(budget): value for budget, value in f1["half_width"].items()}
+    assert width[50] > width[200] > width[1000]
+    assert f1["half_width"][str(document["budget"])] == pytest.approx(0.04, abs=0.01)
+    assert "needs about" in capsys.readouterr().out
+    assert sum(stratum["reviews"] for stratum in document["strata"]) == document["budget"]
+
+
+def test_rows_of_standard_input(folder, tmp_path, monkeypatch):
+    class Input:
+        buffer = (folder / "rows.csv").open("rb")
+
+    monkeypatch.setattr(sys, "stdin", Input())
+    out = tmp_path / "review.csv"
+    arguments = ["plan", "-", *COLUMNS, "--threshold", "1.2", "--budget", "10", "--quiet"]
+    assert main([*arguments, "--out", str(out)]) == 0
+    Input.buffer.close()
+    assert len(read_review_files([out]).case) == 10
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ([], "say how many rows somebody can look at: --budget 100"),
+        (["--budget", "0"], "--budget must be a whole number of rows"),
+        (["--budget", "9", "--goal", "f2"], "metric must be one of"),
+        (["--budget", "9", "--goal", "f1"], "needs a --threshold"),
+        (["--budget", "9", "--keep", "god"], "did you mean 'good'"),
+        (["--budget", "9", "--out", "{data}"], "would overwrite the data"),
+    ],
+)
+def test_one_clear_message(folder, capsys, more, words):
+    path = str(folder / "rows.csv")
+    more = [each.format(data=path) for each in more]
+    assert main(["plan", path, *COLUMNS, *more]) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1
+
+
+def test_counts_have_no_rows_to_look_at(folder, tmp_path, capsys):
+    counts = str(tmp_path / "counts.parquet")
+    assert main(["count", str(folder / "rows.csv"), *COLUMNS, "-o", counts, "--quiet"]) == 0
+    assert main(["plan", counts, "--budget", "9"]) == 2
+    assert "has no rows to look at" in capsys.readouterr().err

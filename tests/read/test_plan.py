@@ -1,0 +1,128 @@
+"""Plans of reviews: strata, shares of the budget, and what they are said to buy."""
+
+import numpy as np
+import pytest
+
+import undercount as uc
+from undercount.read.plan import Prices, _fill, next_design
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(5)
+    truth = rng.random(4000) < 0.1
+    y = np.where(truth & (rng.random(4000) < 0.3), 1, 0)
+    return truth, rng.normal(2.2 * truth), y
+
+
+def plan_of(rows, **options):
+    _, score, y = rows
+    options = {"budget": 80, "threshold": 1.5, "unlabeled_prevalence": 0.07, **options}
+    return uc.plan_reviews(y, score, unlabeled=0, **options)
+
+
+def test_rows_are_unlabeled_and_each_is_there_once(rows):
+    plan = plan_of(rows)
+    assert len(set(plan.rows.tolist())) == 80
+    assert (rows[2][plan.rows] == 0).all()
+    np.testing.assert_array_equal(plan.stratum, plan.design.stratum_of(plan.score))
+    np.testing.assert_allclose(plan.score, rows[1][plan.rows])
+
+
+def test_strata_hold_all_unlabeled_rows_and_the_threshold_is_an_edge(rows):
+    _, score, y = rows
+    plan = plan_of(rows)
+    pool = score[y == 0]
+    held = np.bincount(plan.design.stratum_of(pool), minlength=plan.design.n_strata)
+    np.testing.assert_array_equal(held, plan.design.n_unlabeled)
+    above = plan.design.edges[plan.design.edges >= 1.5]
+    assert plan.design.n_unlabeled[: len(above)].sum() == (pool >= 1.5).sum()
+
+
+def test_any_beginning_of_the_plan_has_about_the_shares_of_the_whole(rows):
+    design = plan_of(rows).design
+    whole = design.sizes() / 80
+    for budget in (40, 60):
+        assert np.abs(design.sizes(budget) - budget * whole).max() <= 1
+
+
+@pytest.mark.parametrize("budget", [1, 2, 5, 3500, 10**6])
+def test_any_budget_can_be_planned(rows, budget):
+    plan = plan_of(rows, budget=budget)
+    assert len(plan.rows) == min(budget, (rows[2] == 0).sum())
+    assert plan.design.sizes().sum() == len(plan.rows)
+
+
+@pytest.mark.parametrize(
+    "goal", ["precision", "recall", "roc_auc", "average_precision", "mcc", "prevalence"]
+)
+def test_any_goal_can_be_planned_and_costs_more_for_less_width(rows, goal):
+    plan = plan_of(rows, goal=goal)
+    widths = [plan.expected[budget][goal] for budget in (25, 50, 100, 500)]
+    assert np.all(np.diff(widths) < 0)
+    wanted = plan.budget_for(goal, widths[2])
+    assert 95 <= wanted <= 100
+
+
+def test_the_goal_decides_where_to_look(rows):
+    flagged = {
+        goal: np.mean(plan_of(rows, goal=goal).score >= 1.5) for goal in ("precision", "prevalence")
+    }
+    assert flagged["precision"] > 0.85
+    assert flagged["prevalence"] < 0.5
+
+
+def test_the_same_seed_draws_the_same_rows(rows):
+    np.testing.assert_array_equal(plan_of(rows).rows, plan_of(rows).rows)
+    assert not np.array_equal(plan_of(rows).rows, plan_of(rows, random_state=1).rows)
+
+
+def test_a_budget_is_filled_between_what_must_be_and_what_can_be():
+    sizes = _fill(np.array([10.0, 1.0, 1.0]), np.array([0, 2, 0]), np.array([5, 50, 50]), 20)
+    assert sizes.tolist() == [5, 8, 7]
+
+
+def test_a_further_round_draws_new_rows_of_the_same_strata(rows):
+    truth, score, y = rows
+    first = plan_of(rows)
+    reviews = first.answered(truth[first.rows][:60])
+    second = plan_of(rows, reviews=reviews, budget=50)
+    assert not set(second.rows.tolist()) & set(first.rows[:60].tolist())
+    np.testing.assert_array_equal(second.design.edges, first.design.edges)
+    both = second.answered(truth[second.rows])
+    assert both.n_answered == 110
+    found = uc.evaluate(y, score, unlabeled=0, reviews=both, threshold=1.5, labels="any")
+    assert found.reviewed.n_answered == 110
+    assert second.expected[50]["f1"] < first.expected[50]["f1"]
+
+
+def test_counts_alone_make_the_design_and_its_prices(rows):
+    _, score, y = rows
+    counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
+    design = uc.design_reviews(
+        counts, budget=100, goal=("f1", "roc_auc"), threshold=1.5, unlabeled_prevalence=0.07
+    )
+    prices = Prices.of(counts, design)
+    assert prices.half_width("f1", 400) == pytest.approx(prices.half_width("f1", 100) / 2, rel=0.15)
+    reviews = uc.Reviews(None, np.zeros(100), design.edges[design.order], design.order, design)
+    assert len(next_design(counts, reviews, budget=10).order) == 10
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"budget": 0}, "budget must be a whole number"),
+        ({"budget": 2.5}, "budget must be a whole number"),
+        ({"threshold": None}, "the goal f1 needs a threshold"),
+        ({"goal": "f7"}, "metric must be one of"),
+        ({"unlabeled_prevalence": 1.5}, r"must be in \(0, 1\)"),
+    ],
+)
+def test_bad_requests_are_refused(rows, options, words):
+    with pytest.raises(uc.InputError, match=words):
+        plan_of(rows, **options)
+
+
+def test_more_verdicts_than_rows_are_refused(rows):
+    with pytest.raises(uc.InputError, match="81 verdicts for a plan of 80 rows"):
+        plan_of(rows).answered([0] * 81)

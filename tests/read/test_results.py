@@ -1,0 +1,104 @@
+"""What an evaluation hands on: single estimates, flat numbers, frames, plain values."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import undercount as uc
+
+RNG = np.random.default_rng(5)
+TRUTH = RNG.random(1200) < 0.3
+Y = np.where(TRUTH & (RNG.random(1200) < 0.5), 1, -1)
+SCORE = RNG.normal(1.5 * TRUTH)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return uc.evaluate(Y, SCORE, unlabeled=-1, prevalence=0.3, threshold=0.8)
+
+
+def test_an_estimate_by_name_is_that_of_the_metric_function(found):
+    options = {"unlabeled": -1, "prevalence": 0.3}
+    expected = uc.metrics.precision(Y, SCORE, threshold=0.8, **options)
+    assert found["precision"].value == expected.value
+    assert (
+        found["Precision@1.2"].value
+        == uc.metrics.precision(Y, SCORE, threshold=1.2, **options).value
+    )
+    area = uc.metrics.roc_auc(Y, SCORE, **options)
+    assert found["ROC AUC"].value == found["auc"].value == found["roc_auc"].value == area.value
+    assert found["fpr"].value == pytest.approx(1 - found["specificity"].value)
+    assert found.estimates()["f1"] is found["f1"]
+    with pytest.raises(uc.InputError, match="metric must be one of"):
+        found["sharpness"]
+    with pytest.raises(uc.InputError, match="this evaluation has none"):
+        uc.evaluate(Y, SCORE, unlabeled=-1, prevalence=0.3)["precision"]
+    with pytest.raises(uc.InputError, match="takes no threshold"):
+        found["roc_auc@0.5"]
+
+
+def test_flat_numbers_for_a_tracker(found):
+    flat = found.metrics("valid/")
+    assert flat["valid/precision_low"] == found["precision"].low
+    assert flat["valid/roc_auc"] == found["roc_auc"].value
+    assert all(isinstance(value, float) and math.isfinite(value) for value in flat.values())
+    empty = uc.evaluate(Y, SCORE, unlabeled=-1, prevalence=0.3, threshold=99.0)
+    assert "precision" not in empty.metrics()  # 0/0
+    json.dumps(empty.metrics(), allow_nan=False)
+
+
+def test_frames_of_the_library_that_came_in(found):
+    columns = {"y": np.where(Y == 1, 1.0, np.nan), "p": SCORE}
+    asked = {"label": "y", "score": "p", "prevalence": 0.3, "threshold": 0.8}
+    kinds = {pd.DataFrame: pd.DataFrame, pl.DataFrame: pl.DataFrame, pa.table: pa.Table}
+    for make, kind in kinds.items():
+        assert isinstance(uc.evaluate(make(columns), **asked).to_frame(), kind)
+    frame = found.to_frame("pandas")
+    assert frame.set_index("metric").loc["precision@0.8", "low"] == found["precision"].low
+    assert frame["lower_bound"].dtype == float
+    assert isinstance(found.to_frame("polars"), pl.DataFrame)
+    with pytest.raises(uc.InputError, match="backend must be one of"):
+        found.to_frame("excel")
+    assert found.to_dict() == json.loads(found.to_json())
+
+
+def test_chosen_metrics_alone_are_computed(found, tmp_path):
+    chosen = uc.evaluate(
+        Y,
+        SCORE,
+        unlabeled=-1,
+        prevalence=0.3,
+        threshold=0.8,
+        metrics=["recall", "fpr@1.1", "lift AUC"],
+    )
+    assert [row.label for row in chosen.rows] == ["recall@0.8", "fpr@1.1", "lift_auc"]
+    assert list(chosen.estimates()) == ["recall", "fpr@1.1", "lift_auc"]
+    assert "fpr_at_1.1_low" in chosen.metrics()
+    assert "recall@0.8" in str(chosen)
+    assert "In plain words" not in str(chosen)
+    chosen.to_html(tmp_path / "page.html")  # has the usual table
+    assert chosen.standard().rows == found.rows
+    with pytest.raises(uc.InputError, match="recall needs a threshold"):
+        uc.evaluate(Y, SCORE, unlabeled=-1, prevalence=0.3, metrics=["recall"])
+    two = uc.compare(
+        Y, {"a": SCORE, "b": -SCORE}, unlabeled=-1, prevalence=0.3, metrics=["roc_auc"]
+    )
+    assert [row.metric for row in two.evaluations["a"].rows] == ["roc_auc"]
+
+
+def test_an_estimated_share_is_not_said_to_be_given():
+    share = uc.Estimate(0.2, 0.1, 0.3, 0.05)
+    found = uc.evaluate(Y, SCORE, unlabeled=-1, unlabeled_prevalence=share)
+    assert "given" not in repr(found.shares)
+    assert "given" not in str(found)
+    assert "0.2 (0.1 to 0.3)" in repr(found.shares)
+    method = uc.prevalence.RocSlope(n_resamples=0)
+    assert uc.evaluate(Y, SCORE, unlabeled=-1, unlabeled_prevalence=method).source == (
+        "estimated by RocSlope"
+    )
+    assert "given" in str(uc.evaluate(Y, SCORE, unlabeled=-1, prevalence=0.3))

@@ -1,0 +1,191 @@
+"""Evaluations and comparisons with reviewed rows, and a plain audit."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
+
+import undercount as uc
+from undercount.errors import CODES
+from undercount.read.intervals.mass_gradients import mass_gradient
+
+CUT = 1.5
+WHOLE = ("roc_auc", "lift_auc", "average_precision", "prevalence")
+
+
+def draw(slope=0.0, seed=2, size=6000):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(size) < 0.1
+    score = rng.normal(2.2 * truth)
+    chance = 1 / (1 + np.exp(0.85 - slope * (score - 2.2)))
+    return truth, score, np.where(truth & (rng.random(size) < chance), 1, 0), rng
+
+
+def reviewed(slope=0.0, budget=300, seed=2, **options):
+    truth, score, y, _ = draw(slope, seed)
+    plan = uc.plan_reviews(
+        y, score, unlabeled=0, budget=budget, threshold=CUT, unlabeled_prevalence=0.07
+    )
+    options["reviews"] = plan.answered(truth[plan.rows])
+    return truth, score, uc.evaluate(y, score, unlabeled=0, threshold=CUT, **options)
+
+
+def value(evaluation, metric):
+    return next(row.estimate for row in evaluation.rows if row.metric == metric)
+
+
+def check(evaluation):
+    return next(c for c in evaluation.checks if c.code == CODES["labels-and-reviews"])
+
+
+def test_random_labels_are_used_with_the_reviews():
+    truth, score, found = reviewed()
+    assert found.reviewed.labels == "random"
+    assert check(found).level == "ok"
+    assert f1_score(truth, score >= CUT) in value(found, "f1").interval
+    alone = found.reviewed.estimate("recall", CUT, labels="any")
+    together = found.reviewed.estimate("recall", CUT, labels="random")
+    assert together.standard_error < 0.7 * alone.standard_error
+
+
+def test_labels_that_prefer_high_scores_are_found_out():
+    truth, score, found = reviewed(slope=1.5, budget=500)
+    assert found.reviewed.p_value < 0.01
+    assert found.reviewed.labels == "any"
+    assert check(found).level == "warn"
+    assert recall_score(truth, score >= CUT) in value(found, "recall").interval
+    _, _, insisted = reviewed(slope=1.5, budget=500, labels="random")
+    assert check(insisted).level == "fail"
+
+
+def test_every_question_is_answered_from_the_reviews():
+    truth, score, found = reviewed(labels="any")
+    assert found.shares.unlabeled_prevalence == pytest.approx(
+        found.reviewed.estimate("prevalence").value * len(truth) / found.counts.n_unlabeled
+        - found.counts.n_positive / found.counts.n_unlabeled
+    )
+    assert found.curve.at(CUT).f1 == pytest.approx(value(found, "f1").value, abs=1e-12)
+    assert found.curve.roc_auc == pytest.approx(value(found, "roc_auc").value, abs=1e-12)
+    at = found.at(2.0)[0]
+    assert at.metric == "recall"
+    assert recall_score(truth, score >= 2.0) in at.estimate.interval
+    assert found.point(2.0).recall == pytest.approx(at.estimate.value, abs=1e-12)
+    swept = found.sweep("precision", over="threshold")
+    assert len(swept["threshold"]) == len(swept["precision"])
+    with pytest.raises(uc.InputError, match="searched by random labels"):
+        found.best_threshold("f1")
+
+
+def test_intervals_that_hold_at_every_look_are_wider():
+    _, _, fixed = reviewed(labels="any")
+    _, _, anytime = reviewed(labels="any", sequential=True)
+    ratio = value(anytime, "f1").standard_error / value(fixed, "f1").standard_error
+    assert 1.3 < ratio < 1.7
+
+
+def test_the_population_is_less_certain_than_these_rows():
+    _, _, rows = reviewed(labels="any")
+    _, _, population = reviewed(labels="any", target="population")
+    assert value(population, "f1").value == value(rows, "f1").value
+    assert value(population, "f1").standard_error > value(rows, "f1").standard_error
+
+
+@pytest.mark.parametrize(
+    "options", [{"prevalence": 0.1}, {"label_frequency": 0.3}, {"label_purity": 0.9}]
+)
+def test_shares_beside_reviews_are_refused(options):
+    with pytest.raises(uc.InputError, match=f"leave {next(iter(options))} out"):
+        reviewed(**options)
+
+
+def test_words_without_reviews_are_refused():
+    _, score, y, _ = draw()
+    with pytest.raises(uc.InputError, match="labels and sequential go with reviews"):
+        uc.evaluate(y, score, unlabeled=0, labels="any")
+    with pytest.raises(uc.InputError, match="labels must be one of any, random"):
+        reviewed(labels="some")
+
+
+@pytest.mark.parametrize(
+    "name", ["precision", "recall", "f1", "mcc", "kappa", *WHOLE]
+)  # fmt: skip
+def test_gradients_are_slopes(name):
+    rng = np.random.default_rng(0)
+    counts = uc.ScoreCounts.from_counts(np.arange(12.0), np.ones(12), np.ones(12), np.ones(12))
+    everyone = rng.uniform(20, 40, 12)
+    positive = everyone * np.linspace(0.8, 0.05, 12)
+    at = {} if name in WHOLE else {"threshold": 6.0}
+
+    def read(positive, everyone):
+        return mass_gradient(counts, positive, everyone, name, **at)
+
+    found = read(positive, everyone)
+    for cell in (0, 3, 6, 11):
+        step = np.zeros(12)
+        step[cell] = 1e-4
+        ends = [read(positive + s * step, everyone + s * step).value for s in (1, -1)]
+        assert found.positive[cell] == pytest.approx((ends[0] - ends[1]) / 2e-4, rel=1e-4, abs=1e-9)
+        ends = [read(positive + s * step, everyone).value for s in (1, -1)]
+        assert found.turned[cell] == pytest.approx((ends[0] - ends[1]) / 2e-4, rel=1e-4, abs=1e-9)
+
+
+def test_models_are_compared_on_the_same_reviews():
+    truth, score, y, rng = draw()
+    other = 0.8 * score + 0.6 * rng.normal(size=len(score))
+    plan = uc.plan_reviews(
+        y, score, unlabeled=0, budget=400, threshold=CUT, unlabeled_prevalence=0.07
+    )
+    reviews = plan.answered(truth[plan.rows])
+    options = {"unlabeled": 0, "threshold": CUT, "reviews": reviews}
+    found = uc.compare(y, {"new": other, "old": score}, **options)
+    for metric, read in (("f1", f1_score), ("precision", precision_score)):
+        expected = read(truth, other >= CUT) - read(truth, score >= CUT)
+        assert expected in found.difference(metric).difference.interval
+    expected = roc_auc_score(truth, other) - roc_auc_score(truth, score)
+    assert expected in found.difference("roc_auc").difference.interval
+    apart = [value(found.evaluations[name], "f1") for name in ("new", "old")]
+    gap = found.difference("f1").difference
+    assert gap.value == pytest.approx(apart[0].value - apart[1].value, abs=1e-12)
+    assert gap.standard_error < np.hypot(*(e.standard_error for e in apart))
+    same = uc.compare(y, {"a": score, "b": score}, **options, question="rows")
+    assert same.difference("f1").difference.standard_error == pytest.approx(0, abs=1e-9)
+    with pytest.raises(uc.InputError, match="planned by the scores of none of"):
+        uc.compare(y, {"a": other, "b": other}, **options)
+
+
+def test_all_rows_reviewed_compare_exactly():
+    truth, score, y, rng = draw(size=300)
+    other = score + rng.normal(size=300)
+    plan = uc.plan_reviews(
+        y, score, unlabeled=0, budget=300, threshold=CUT, unlabeled_prevalence=0.07
+    )
+    found = uc.compare(
+        y,
+        {"a": score, "b": other},
+        unlabeled=0,
+        threshold=CUT,
+        reviews=plan.answered(truth[plan.rows]),
+        question="rows",
+    )
+    for name, each in (("a", score), ("b", other)):
+        expected = f1_score(truth, each >= CUT)
+        assert value(found.evaluations[name], "f1").value == pytest.approx(expected, abs=1e-12)
+        # Rows between two labelled ones share a cell, within which a pair counts one half.
+        expected = roc_auc_score(truth, each)
+        assert value(found.evaluations[name], "roc_auc").value == pytest.approx(expected, abs=2e-3)
+    assert found.difference("f1").difference.standard_error == pytest.approx(0, abs=1e-12)
+
+
+def test_an_audit_tells_every_metric():
+    truth, score, _, rng = draw()
+    y = np.where(rng.random(len(truth)) < 0.15, truth, np.nan)
+    found = uc.evaluate(y, score, threshold=CUT, audited=True)
+    assert f1_score(truth, score >= CUT) in value(found, "f1").interval
+    assert found.source.endswith("audited rows")
+    everything = uc.evaluate(
+        np.append(truth, np.nan), np.append(score, -9.0), threshold=CUT, audited=True
+    )
+    assert value(everything, "recall").value == pytest.approx(
+        recall_score(truth, score >= CUT), abs=1e-3
+    )
+    with pytest.raises(uc.InputError, match="at least one labelled negative row"):
+        uc.evaluate(np.where(truth, 1, np.nan), score, audited=True)

@@ -1,0 +1,149 @@
+"""How scorers meet the ways people use them: codings, responses, order of rows, thresholds."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    StratifiedKFold,
+    TunedThresholdClassifierCV,
+    cross_val_score,
+    cross_validate,
+)
+
+import undercount as uc
+from undercount.read.labelled_chance import chance_threshold
+
+SHUFFLED = StratifiedKFold(4, shuffle=True, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(8)
+    truth = rng.random(3000) < 0.3
+    features = rng.normal(truth[:, None], 1.0, (3000, 3))
+    return features, np.where(truth & (rng.random(3000) < 0.4), 1, -1), truth
+
+
+@pytest.mark.parametrize("dtype", [int, bool, float])
+def test_labels_of_0_and_1_mean_unlabeled_and_labelled(rows, dtype):
+    features, y, _ = rows
+    options = {"scoring": uc.make_scorer("average_precision", prevalence=0.3), "cv": SHUFFLED}
+    expected = cross_val_score(LogisticRegression(), features, y, **options)
+    found = cross_val_score(LogisticRegression(), features, (y == 1).astype(dtype), **options)
+    assert found == pytest.approx(expected, abs=1e-12)
+    assert np.isfinite(found).all()
+
+
+def test_the_response_may_be_chosen(rows):
+    features, y, _ = rows
+    model = LogisticRegression().fit(features, y)
+    for response, score in {
+        "predict_proba": model.predict_proba(features)[:, 1],
+        "decision_function": model.decision_function(features),
+    }.items():
+        scorer = uc.make_scorer("recall", threshold=0.2, response_method=response)
+        expected = uc.metrics.recall(y, score, threshold=0.2, unlabeled=-1).value
+        assert scorer(model, features, y) == expected
+    hard = uc.make_scorer("recall", response_method="predict")
+    expected = uc.metrics.recall(y, model.predict(features), threshold=0.5, unlabeled=-1).value
+    assert hard(model, features, y) == expected
+
+
+def test_searches_over_models_and_thresholds(rows):
+    features, y, truth = rows
+    scorer = uc.make_scorer("f1", prevalence=0.3, response_method="predict")
+    tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, cv=SHUFFLED)
+    tuned.fit(features, y)
+
+    def f1(flagged):
+        return 2 * np.sum(flagged & truth) / (flagged.sum() + truth.sum())
+
+    plain = LogisticRegression().fit(features, y).predict(features) == 1
+    assert f1(tuned.predict(features) == 1) > f1(plain) + 0.2
+    assert 0.1 < tuned.best_threshold_ < 0.3  # about the label frequency .4 times one half
+    grid = {"C": [1e-4, 1.0]}
+    search = GridSearchCV(LogisticRegression(), grid, scoring=uc.make_scorer("lift_auc"), cv=4)
+    assert search.fit(features, y).best_score_ > 0.6
+    both = {"a": uc.make_scorer("roc_auc"), "b": uc.make_scorer("lift_auc")}
+    found = cross_validate(LogisticRegression(), features, y, scoring=both, cv=SHUFFLED)
+    assert np.isfinite(found["test_a"]).all()
+
+
+def test_sorted_rows_are_warned_about_unless_folds_were_shuffled(rows):
+    features, y, _ = rows
+    order = np.argsort(-y, kind="stable")
+    scorer = uc.make_scorer("roc_auc")
+    with pytest.warns(uc.MisfitWarning, match="order that goes with their labels"):
+        cross_val_score(
+            LogisticRegression(), features[order], y[order], scoring=scorer, cv=StratifiedKFold(4)
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cross_val_score(LogisticRegression(), features, y, scoring=scorer, cv=StratifiedKFold(4))
+        # An index tells that a splitter has shuffled.
+        labels = pd.Series(y[order])
+        cross_val_score(LogisticRegression(), features[order], labels, scoring=scorer, cv=SHUFFLED)
+
+
+def test_a_fold_without_labels_says_what_to_do(rows):
+    features, y, _ = rows
+    order = np.argsort(-y, kind="stable")
+    words = "a fold holds no row but labelled positives; let the splitter"
+    with pytest.raises(uc.InputError, match=words):
+        cross_val_score(
+            LogisticRegression(),
+            features[order],
+            y[order],
+            scoring=uc.make_scorer("roc_auc"),
+            cv=KFold(20),
+            error_score="raise",
+        )
+
+
+def test_one_half_of_being_labelled_is_warned_about(rows):
+    features, y, _ = rows
+    model = LogisticRegression().fit(features, y)
+    scorer = uc.make_scorer(
+        "precision", prevalence=0.3, threshold=0.5, response_method="predict_proba"
+    )
+    frequency = np.mean(y == 1) / 0.3
+    with pytest.warns(uc.MisfitWarning, match=f"threshold={frequency / 2:.3g} here"):
+        scorer(model, features, y)
+    chances = model.predict_proba(features)[:, 1]
+    found = uc.evaluate(y, chances, unlabeled=-1, prevalence=0.3, threshold=0.5)
+    check = next(check for check in found.checks if check.code == "UC014")
+    assert f"such a score is {frequency / 2:.4g}" in check.advice
+    assert found.calibrated_threshold() == pytest.approx(frequency / 2)
+    # Chances of being positive are told apart by their mean.
+    right = np.minimum(chances / frequency, 1.0)
+    better = uc.evaluate(y, right, unlabeled=-1, prevalence=0.3, threshold=0.5)
+    assert not [check for check in better.checks if check.code == "UC014"]
+
+
+@pytest.mark.parametrize("purity", [1.0, 0.8])
+@pytest.mark.parametrize("sampling", ["single-sample", "case-control"])
+def test_the_calibrated_threshold_is_that_of_exact_densities(purity, sampling):
+    # Ten values of a score, their densities among positives and negatives chosen freely.
+    positive = np.arange(1.0, 11.0) / 55
+    negative = positive[::-1]
+    share, n_labelled, n_unlabeled = 0.2, 300.0, 2000.0
+    labelled = purity * positive + (1 - purity) * negative
+    hidden = share * positive + (1 - share) * negative
+    counts = uc.ScoreCounts.from_counts(
+        np.arange(10.0), n_labelled * labelled, np.zeros(10), n_unlabeled * hidden
+    )
+    shares = uc.Shares(share, purity, sampling)
+    chance_labelled = n_labelled * labelled / (n_labelled * labelled + n_unlabeled * hidden)
+    if sampling == "case-control":
+        chance_positive = share * positive / hidden
+    else:
+        mass = n_labelled * purity * positive + n_unlabeled * share * positive
+        chance_positive = mass / (n_labelled * labelled + n_unlabeled * hidden)
+    for place in range(10):
+        found = chance_threshold(counts, shares, chance_positive[place])
+        assert found == pytest.approx(chance_labelled[place], abs=1e-12)

@@ -1,0 +1,178 @@
+"""The light never lies: what it says of a claim is what the metric does at each share."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import undercount as uc
+from undercount.errors import InputError
+from undercount.read.verdict import round_goal
+from undercount.show.verdict_words import change_words, judged_words, light_words
+
+SHARE = 0.3
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Half of the positives are labelled at random; precision at the threshold is known."""
+    rng = np.random.default_rng(5)
+    truth = rng.random(6000) < SHARE
+    y = np.where(truth & (rng.random(6000) < 0.5), 1.0, np.nan)
+    return y, rng.normal(1.6 * truth), truth
+
+
+@pytest.mark.parametrize("prevalence", [0.17, 0.2, 0.3, 0.35])
+def test_a_given_prevalence_is_never_robust_where_precision_follows_it(rows, prevalence):
+    y, score, _ = rows
+    evaluation = uc.evaluate(y, score, prevalence=prevalence, threshold=1.0)
+    assert evaluation.verdict.light == "given"
+    assert light_words(evaluation) == f"if {100 * prevalence:.0f} % are positive"
+    low = evaluation.rows[1].estimate.low
+    assert evaluation.verdict.claim.value == round_goal(low) <= low
+
+
+@pytest.mark.parametrize("goal", [0.3, 0.5, 0.7])
+def test_robust_is_said_only_where_the_claim_holds_at_every_allowed_share(rows, goal):
+    y, score, _ = rows
+    evaluation = uc.evaluate(y, score, prevalence=SHARE, threshold=1.0)
+    claimed = evaluation.claiming(f"precision >= {goal}")
+    least = np.mean(y[score >= 1.0] == 1)  # the labelled ones among those flagged are certain
+    assert (claimed.verdict.light == "robust") == (least >= goal)
+    if claimed.verdict.light == "robust":
+        assert "whatever the prevalence" in change_words(claimed)
+
+
+def test_the_share_may_move_as_far_as_said(rows):
+    y, score, _ = rows
+    evaluation = uc.evaluate(y, score, prevalence=SHARE, threshold=1.0).claiming("precision>=0.7")
+    holds = evaluation.verdict.holds
+    counts = evaluation.counts
+    for share, met in ((holds.low * 1.002, True), (holds.low * 0.998, False)):
+        prevalence = (share * counts.n_unlabeled + counts.n_positive) / counts.n_rows
+        moved = uc.evaluate(y, score, prevalence=prevalence, threshold=1.0)
+        assert (moved.rows[1].estimate.low >= 0.7) == met
+    # The least share is rounded up, so that the claim holds at what is said.
+    assert f"at least {math.ceil(100 * prevalence)} %" in change_words(evaluation)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"prevalence": 0.3}, "if 30 % are positive"),
+        ({"prevalence": (0.29, 0.31)}, "if 29 – 31 % are positive"),
+        ({"unlabeled_prevalence": 0.17}, "if 17 % are hidden"),
+        ({"label_frequency": 0.5}, "if 50 % of the positives are labelled"),
+        (
+            {"unlabeled_prevalence": 0.17, "label_purity": 0.98},
+            "if 17 % are hidden and 98 % of the labels are right",
+        ),
+    ],
+)
+def test_the_light_names_what_was_passed(rows, given, words):
+    y, score, _ = rows
+    evaluation = uc.evaluate(y, score, threshold=1.0, **given).claiming("precision >= 0.6")
+    assert light_words(evaluation) == words
+
+
+def test_a_range_in_part_of_which_the_claim_fails_depends_on_the_prevalence(rows):
+    y, score, _ = rows
+    wide = uc.evaluate(y, score, prevalence=(0.18, 0.3), threshold=1.0)
+    assert wide.claiming("precision >= 0.6").verdict.light == "depends"
+    assert wide.claiming("precision >= 0.95").verdict.light == "unsupported"
+    assert "would hold only" in change_words(wide.claiming("precision >= 0.75"))
+
+
+def test_an_estimated_share_is_judged_over_its_interval(rows):
+    y, score, _ = rows
+    evaluation = uc.evaluate(y, score, threshold=1.0)
+    assert evaluation.verdict.light == "depends"
+    span = evaluation.shares.unlabeled_prevalence_interval
+    low = uc.evaluate(y, score, unlabeled_prevalence=span.low, threshold=1.0).rows[1].estimate
+    high = uc.evaluate(y, score, unlabeled_prevalence=span.high, threshold=1.0).rows[1].estimate
+    certain = np.mean(y[score >= 1.0] == 1)
+    for goal in (certain - 0.01, (low.low + high.low) / 2, 0.999):
+        light = evaluation.claiming(f"precision >= {goal}").verdict.light
+        expected = "robust" if goal <= certain else "depends" if goal <= high.low else "unsupported"
+        assert light == expected
+    assert not evaluation.verdict.everywhere
+
+
+def test_bias_is_said_only_of_a_claim_that_holds(rows):
+    y, score, _ = rows
+    evaluation = uc.evaluate(y, score, prevalence=SHARE, threshold=1.0)
+    for goal in np.linspace(0.1, 0.95, 18):
+        claimed = evaluation.claiming(f"precision >= {goal}")
+        said = "Γ" in change_words(claimed)
+        assert not (claimed.verdict.light == "unsupported" and said)
+
+
+def test_failed_checks_and_scores_that_know_the_label_support_nothing(rows):
+    y, score, _ = rows
+    known = np.where(y == 1, 10.0 + score, score)
+    leaked = uc.evaluate(y, known, unlabeled_prevalence=0.0, threshold=9.0)
+    assert leaked.verdict.light == "unsupported"
+    assert leaked.verdict.reason.code == "UC010"
+    assert "UC010" in change_words(leaked)
+    turned = uc.evaluate(y, -score, prevalence=0.2, threshold=-1.0)
+    assert turned.verdict.light == "unsupported"
+
+
+def test_every_output_says_the_same(rows):
+    y, score, _ = rows
+    evaluation = uc.evaluate(y, score, prevalence=SHARE, threshold=1.0)
+    light, judged = light_words(evaluation), judged_words(evaluation)
+    facts = json.loads(evaluation.to_json())["models"][0]
+    assert (facts["words"]["light"], facts["words"]["claim"]) == (light, judged)
+    assert facts["verdict"]["light"] == "given"
+    assert facts["hidden_share"]["limit"] == evaluation.share_limit
+    for text in (" ".join(str(evaluation).split()), evaluation.to_markdown()):
+        assert light in text
+        assert judged in text
+    assert "round number" in judged
+    assert "as required" in judged_words(evaluation.claiming("recall >= 0.5"))
+
+
+def test_a_claim_needs_a_threshold_that_is_there(rows):
+    y, score, _ = rows
+    evaluation = uc.evaluate(y, score, prevalence=SHARE)
+    with pytest.raises(InputError, match="needs a threshold"):
+        evaluation.claiming("precision >= 0.5")
+    assert evaluation.claiming("precision@1.0 >= 0.5").verdict.light == "given"
+
+
+@pytest.mark.parametrize(
+    ("value", "goal"), [(0.678, 0.65), (0.65, 0.65), (0.0347, 0.03), (1.0, 0.95), (0.0, 0.0)]
+)
+def test_goals_are_round(value, goal):
+    assert round_goal(value) == goal
+
+
+def test_a_naive_value_inside_the_interval_is_not_called_too_low():
+    rng = np.random.default_rng(3)
+    truth = rng.random(400) < 0.2
+    y = np.where(truth & (rng.random(400) < 0.97), 1.0, np.nan)
+    score = rng.normal(2.0 * truth)
+    near = uc.evaluate(y, score, unlabeled_prevalence=(0.0, 0.02), threshold=1.0)
+    assert near.rows[1].naive >= near.rows[1].estimate.low
+    assert "too low" not in str(near)
+    far = uc.evaluate(y, score, unlabeled_prevalence=0.03, threshold=1.0)
+    assert ("too low" in str(far)) == (far.rows[1].naive < far.rows[1].estimate.low)
+
+
+def test_a_run_without_a_threshold_says_what_is_missing_and_suggests_one(rows):
+    y, score, _ = rows
+    evaluation = uc.evaluate(y, score, prevalence=SHARE)
+    text = " ".join(str(evaluation).split())
+    assert "precision, recall and F1 are missing" in text
+    known = int(np.nansum(y))
+    kth = np.sort(score)[-known]
+    assert (
+        f"{known:,} rows" in text
+        or f"about as many as are known to be positive ({known:,})" in text
+    )
+    suggested = float(text.split("are missing · ")[1].split(" would flag")[0])
+    assert np.sum(score >= suggested - 1e-6) == pytest.approx(known, rel=0.02)
+    assert abs(suggested - kth) < 0.05
+    assert "precision, recall" in evaluation.to_markdown()

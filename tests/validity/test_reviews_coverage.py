@@ -1,0 +1,99 @@
+"""Reviewed rows: errors, coverage at three levels, and the test of random labels.
+
+`docs/evidence/reviews.md` has the figures; `benchmarks/reviews.py` measures more.
+"""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import expit
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+import undercount as uc
+from undercount.read.reviewed import Reviewed
+
+pytestmark = pytest.mark.slow
+LEVELS = (0.8, 0.9, 0.95)
+POINTS = ("precision", "recall", "f1")
+N_ROWS, CUT, REPEATS = 20_000, 1.75, 200
+
+
+def draw(rng, slope, prevalence=0.1):
+    truth = rng.random(N_ROWS) < prevalence
+    score = rng.normal(2.2 * truth)
+    z = slope * (score - 2.2)
+    shift = brentq(lambda b: expit(b + z[truth]).mean() - 0.3, -20, 20)
+    return truth, score, np.where(truth & (rng.random(N_ROWS) < expit(shift + z)), 1, -1)
+
+
+def truth_of(truth, score):
+    flagged = score >= CUT
+    hits = np.sum(truth & flagged)
+    return {
+        "precision": hits / flagged.sum(),
+        "recall": hits / truth.sum(),
+        "f1": 2 * hits / (flagged.sum() + truth.sum()),
+        "roc_auc": roc_auc_score(truth, score),
+        "average_precision": average_precision_score(truth, score),
+    }
+
+
+def simulate(slope, budget, labels, repeats=REPEATS):
+    """Return errors by metric, whether intervals held by (metric, level), and p-values."""
+    rng = np.random.default_rng(17)
+    errors, held, p_values = defaultdict(list), defaultdict(list), []
+    for repeat in range(repeats):
+        if repeat % (1 if labels == "random" else 4) == 0:
+            truth, score, y = draw(rng, slope)
+            expected = truth_of(truth, score)
+        plan = uc.plan_reviews(
+            y, score, unlabeled=-1, budget=budget, threshold=CUT, random_state=repeat,
+            unlabeled_prevalence=truth[y == -1].mean() * np.exp(rng.normal(0, 0.3)),
+        )  # fmt: skip
+        reviews = plan.answered(truth[plan.rows])
+        counts = uc.ScoreCounts.from_rows(
+            y, score, unlabeled=-1, compact=True, knots=[*plan.design.edges, CUT]
+        )
+        for level in LEVELS:
+            reviewed = Reviewed(counts, reviews, labels, confidence_level=level)
+            for metric, true in expected.items():
+                found = reviewed.estimate(metric, CUT if metric in POINTS else None)
+                held[metric, level].append(found.low <= true <= found.high)
+        for metric, true in expected.items():
+            errors[metric].append(
+                reviewed.estimate(metric, CUT if metric in POINTS else None).value - true
+            )
+        p_values.append(reviewed.p_value)
+    return errors, held, np.array(p_values)
+
+
+def rmse(errors):
+    return float(np.mean(np.square(errors)) ** 0.5)
+
+
+@pytest.mark.parametrize(("budget", "slope"), [(500, 0.0), (500, 1.0), (100, -1.0)])
+def test_nothing_is_supposed_of_the_labels(budget, slope):
+    errors, held, _ = simulate(slope, budget, "any")
+    if budget == 500:
+        assert rmse(errors["f1"]) < (0.028 if slope == 0 else 0.031)
+    for (metric, level), inside in held.items():
+        error = (level * (1 - level) / len(inside)) ** 0.5
+        assert np.mean(inside) > level - 4 * error, (metric, level, np.mean(inside))
+        assert abs(np.mean(errors[metric])) < 0.4 * np.std(errors[metric]), metric
+
+
+def test_random_labels_sharpen_the_answer_and_pass_the_test():
+    errors, held, p_values = simulate(0.0, 500, "random")
+    assert rmse(errors["f1"]) < 0.018
+    for (metric, level), inside in held.items():
+        error = (level * (1 - level) / len(inside)) ** 0.5
+        assert np.mean(inside) > level - 4 * error, (metric, level, np.mean(inside))
+    assert np.mean(p_values < 0.05) < 0.05 + 4 * (0.05 * 0.95 / len(p_values)) ** 0.5
+
+
+@pytest.mark.parametrize("slope", [0.5, -0.5])
+def test_labels_that_prefer_some_scores_are_found_out(slope):
+    _, _, p_values = simulate(slope, 500, "any", repeats=60)
+    assert np.mean(p_values < 0.05) > 0.8
