@@ -157,9 +157,11 @@ class ClusterRows:
             float
         )
         effect = _effect(every, codes, labels, len(parts[LABELLED]))
-        if not every.any():  # all rows are alike, and stand for their clusters by their number
-            every, codes = _weights(self, LABELLED), self.cluster[LABELLED]
-        return replace(design, cluster_effect=effect, clusters=_freedom(every, codes, effect))
+        # By the number of labels in each, and by what all rows add, where others than labels count.
+        freedom = _freedom(_weights(self, LABELLED), self.cluster[LABELLED], effect)
+        if every.any():
+            freedom = max(freedom, _freedom(every, codes, effect))
+        return replace(design, cluster_effect=effect, clusters=freedom)
 
     def discounted(
         self, counts: ScoreCounts, design: MixtureDesign, name: str, **options: Any
