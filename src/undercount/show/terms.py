@@ -567,7 +567,6 @@ ALIASES = {
     "ll": "lee liu",
     "cluster": "clusters",
     "propensity": "labelling chances",
-    "chance": "labelling chances",
     "transport": "deploy prevalence",
     "elsewhere": "deploy prevalence",
     "same rates there": "deploy prevalence",
