@@ -193,23 +193,6 @@ def test_labels_and_scores_may_be_text_in_parquet(small, tmp_path):
     assert found[0] == found[1]
 
 
-def average_precision(labelled, unlabeled, share, purity, *, single_sample):
-    """Sum precision over the steps of recall at every distinct score, from the definition."""
-    value, recall_before = 0.0, 0.0
-    positives = purity * labelled.size + share * unlabeled.size
-    for score in np.unique(np.append(labelled, unlabeled))[::-1]:
-        g, q = np.mean(labelled >= score), np.mean(unlabeled >= score)
-        recall = ((1 - share) * g - (1 - purity) * q) / (purity - share)
-        if single_sample:
-            hits, flagged = positives * recall, g * labelled.size + q * unlabeled.size
-        else:
-            hits, flagged = share * recall, q
-        if flagged > 0:
-            value += (recall - recall_before) * hits / flagged
-        recall_before = recall
-    return value
-
-
 @pytest.fixture
 def files(tmp_path):
     rng = np.random.default_rng(3)
@@ -237,5 +220,14 @@ def test_average_precision_of_impure_labels_sees_every_score(files, single_sampl
     assert main(["evaluate", *data, "--score", "s", *shares, "--json", str(out), "--quiet"]) == 0
     metrics = json.loads(out.read_text())["models"][0]["metrics"]
     found = next(m["estimate"] for m in metrics if m["metric"] == "average_precision")
-    expected = average_precision(labelled, unlabeled, 0.25, 0.8, single_sample=single_sample)
-    assert found == pytest.approx(expected, abs=1e-12)
+    # Of every row; the definition itself is tested in tests/read/intervals/test_area_intervals.py.
+    y = np.repeat([1, 0], [labelled.size, unlabeled.size])
+    expected = uc.metrics.average_precision(
+        y,
+        np.append(labelled, unlabeled),
+        unlabeled=0,
+        unlabeled_prevalence=0.25,
+        label_purity=0.8,
+        sampling="single-sample" if single_sample else "case-control",
+    )
+    assert found == pytest.approx(float(expected), abs=1e-12)

@@ -55,10 +55,6 @@ BAD = {
         "72 % is 0.72",
     ),
     "counts compared": (["compare", "{counts}", "{counts}"], "compared row by row"),
-    "weights compared": (
-        ["compare", "{rows}", *COLUMNS, "--score", "poor", "--weight", "poor"],
-        "not worked out for weights",
-    ),
     "words compared": (["compare", "{words}", *COLUMNS, "--score", "good"], "Recode positives"),
     "thresholds compared": (
         ["compare", "{rows}", *COLUMNS, "--threshold", "1", "--threshold", "2"],

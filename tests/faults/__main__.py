@@ -39,6 +39,8 @@ def write_rows(folder: Path, n: int) -> Path:
 def start(arguments: list[str], **options: object) -> subprocess.Popen[bytes]:
     """Start the program as a process of its own."""
     command = [sys.executable, "-m", "undercount", *arguments]
+    # In the background of a shell Ctrl-C is ignored, which children inherit.
+    options.setdefault("preexec_fn", lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)  # type: ignore[call-overload,no-any-return]  # noqa: S603 - ours
 
 
@@ -139,7 +141,8 @@ def starve(rows: Path, _folder: Path) -> Counter[str]:
         process = start(["evaluate", str(rows), "--label", "y", "--score", "s"], preexec_fn=little)
         _, error = process.communicate()
         ends[f"{megabytes} MB: exit {process.returncode}"] += 1
-        assert process.returncode not in (1, 3), error
+        # Below what the libraries need to be loaded they end by a signal of their own.
+        assert process.returncode in (0, 2) or process.returncode < 0, error
     return ends
 
 

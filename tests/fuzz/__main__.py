@@ -11,7 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import seed as with_seed
 from tests.fuzz.doors import DOORS, knock, write_rows
 
-BATCH = {"rows": 300, "files": 150, "options": 40, "requirements": 1000, "counts files": 100}
+BATCH = {
+    "rows": 300,
+    "files": 150,
+    "options": 40,
+    "requirements": 1000,
+    "counts files": 100,
+    "reviews": 40,
+    "tensors": 300,
+}
 
 
 def main() -> int:

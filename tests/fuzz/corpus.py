@@ -19,6 +19,7 @@ CORPUS = [
     ("options", ["evaluate", "rows.csv", "--label", "y", "--score", "s", "--json", ""]),
     ("options", ["evaluate", "rows.csv", "--label", "y", "--score", "s", "--seed", "-1"]),
     ("requirements", "precision >= "),
+    ("requirements", "recall@NAN<=0"),
     ("counts files", ([(0.5, 1.0, 0.0, 2.0)], {"version": "1"})),
     ("counts files", ([(0.5, 1.0, 0.0, 2.0)], {"version": 1, "squared_weight": [1, -2, 3]})),
 ]

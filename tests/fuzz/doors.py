@@ -330,6 +330,107 @@ def knock_counts(case: tuple[Any, Any]) -> str:
     return "evaluated"
 
 
+VERDICTS = st.sampled_from(
+    ["1", "0", "", "yes", "no", "x", "TRUE", "ja", "2", "maybe", " 1 ", "=1"]
+)
+EDITS = st.sampled_from(
+    ["none", "shuffle", "drop", "double", "column", "semicolons", "noise", "bom"]
+)
+
+
+@st.composite
+def review_cases(draw: Any) -> tuple[list[str], str, int]:
+    """Draw verdicts, and what a spreadsheet or a hand does to the file."""
+    return draw(st.lists(VERDICTS, min_size=12, max_size=12)), draw(EDITS), draw(st.integers(0, 11))
+
+
+def plan_file(folder: Path) -> Path:
+    """Return a review file of the rows, planned once."""
+    path = folder / "plan.csv"
+    if not path.exists():
+        rows = [str(folder / "rows.csv"), "--label", "y", "--score", "s", "--threshold", "1"]
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            assert main(["plan", *rows, "--budget", "12", "--out", str(path)]) == 0
+    return path
+
+
+def knock_reviews(case: tuple[list[str], str, int], folder: Path) -> str:
+    """Evaluate with an answered review file that was edited; never a wrong kind of end."""
+    verdicts, edit, place = case
+    with plan_file(folder).open(encoding="utf-8-sig", newline="") as file:
+        header, *body = csv.reader(file)
+    at = header.index("verdict")
+    for row, verdict in zip(body, verdicts, strict=False):
+        row[at] = verdict
+    place %= len(body)
+    if edit == "shuffle":
+        body = body[::-1]
+    elif edit == "drop":
+        del body[place]
+    elif edit == "double":
+        body.append([*body[place][:at], "0", *body[place][at + 1 :]])
+    elif edit == "column":
+        gone = place % len(header)
+        header, body = (
+            [*header[:gone], *header[gone + 1 :]],
+            [[*r[:gone], *r[gone + 1 :]] for r in body],
+        )
+    elif edit == "noise":
+        body[place] = [cell[: len(cell) // 2] for cell in body[place]]
+    path = folder / "answered.csv"
+    encoding = "utf-8-sig" if edit == "bom" else "utf-8"
+    with path.open("w", encoding=encoding, newline="") as file:
+        writer = csv.writer(file, delimiter=";" if edit == "semicolons" else ",")
+        writer.writerows([header, *body])
+    rows = ["rows.csv", "--label", "y", "--score", "s", "--threshold", "1"]
+    return knock_options(["evaluate", *rows, "--reviews", str(path), "--quiet"], folder)
+
+
+TYPES = st.sampled_from(["float16", "float32", "float64", "int8", "bool", "complex64"])
+
+
+@st.composite
+def tensor_cases(draw: Any) -> tuple[list[int], list[float], str]:
+    """Draw labels and scores for an array library."""
+    n = draw(st.integers(0, 30))
+    labels = draw(st.lists(st.sampled_from([1, 0, -1]), min_size=n, max_size=n))
+    scores = (
+        st.integers(-3, 3).map(float)
+        | st.floats(-4, 4, width=16)
+        | st.sampled_from([math.nan, math.inf])
+    )
+    return labels, draw(st.lists(scores, min_size=n, max_size=n)), draw(TYPES)
+
+
+def knock_tensors(case: tuple[list[int], list[float], str]) -> str:
+    """Count arrays of another library; the counts must be those of NumPy, or both be refused."""
+    import array_api_strict as xp  # noqa: PLC0415 - of this door alone
+
+    labels, scores, kind = case
+    with np.errstate(all="ignore"):
+        score = (
+            np.nan_to_num(np.array(scores), posinf=9)
+            if kind in ("int8", "bool")
+            else np.array(scores)
+        )
+        score = score.astype(kind)
+    y = np.array(labels, dtype=np.int8)
+    ends = []
+    strict = None if kind == "float16" else (xp.asarray(y), xp.asarray(score))
+    for given in ((y, score), strict or (y, score)):
+        try:
+            ends.append(uc.ScoreCounts.from_rows(*given, unlabeled=0, compact=True))
+        except InputError:
+            ends.append(None)
+    found, expected = ends[1], ends[0]
+    assert (found is None) == (expected is None), ends
+    if found is None or expected is None:
+        return "refused"
+    for name in ("score", "positive", "negative", "unlabeled"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    return "counted"
+
+
 def knock(door: str, case: Any, folder: Path) -> str:
     """Take one case to its door; warnings of the library are no failures."""
     begin = time.process_time()
@@ -338,7 +439,8 @@ def knock(door: str, case: Any, folder: Path) -> str:
         warnings.filterwarnings(
             "ignore", module="undercount|hypothesis|tests", category=UserWarning
         )
-        end = knock_options(case, folder) if door == "options" else KNOCKS[door](case)
+        placed = {"options": knock_options, "reviews": knock_reviews}
+        end = placed[door](case, folder) if door in placed else KNOCKS[door](case)
     assert time.process_time() - begin < PATIENCE, f"{door} took too long"
     return end
 
@@ -348,6 +450,7 @@ KNOCKS: dict[str, Any] = {
     "files": knock_files,
     "requirements": knock_requirements,
     "counts files": knock_counts,
+    "tensors": knock_tensors,
 }
 DOORS: dict[str, st.SearchStrategy[Any]] = {
     "rows": row_cases(),
@@ -355,4 +458,6 @@ DOORS: dict[str, st.SearchStrategy[Any]] = {
     "options": option_cases(),
     "requirements": REQUIREMENTS,
     "counts files": counts_cases(),
+    "reviews": review_cases(),
+    "tensors": tensor_cases(),
 }

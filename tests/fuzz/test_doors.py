@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 from tests.fuzz.corpus import CORPUS
 from tests.fuzz.doors import DOORS, knock, write_rows
 
-CASES = {"rows": 60, "files": 30, "options": 15, "requirements": 100, "counts files": 20}
+CASES = {
+    "rows": 60,
+    "files": 30,
+    "options": 15,
+    "requirements": 100,
+    "counts files": 20,
+    "reviews": 15,
+    "tensors": 40,
+}
 
 
 @pytest.fixture(scope="module")

@@ -129,7 +129,7 @@ class Command(click.Command):
             else:
                 click.echo(f"undercount: {say(error.message, self)}", err=True)
             return BAD_INPUT
-        except (OSError, MemoryError) as error:
+        except (OSError, MemoryError, ImportError) as error:
             if ctx.params["debug"]:
                 traceback.print_exc()
             click.echo(f"undercount: {_describe_system(error)}", err=True)
@@ -157,8 +157,10 @@ class Command(click.Command):
         return found
 
 
-def _describe_system(error: OSError | MemoryError) -> str:
+def _describe_system(error: OSError | MemoryError | ImportError) -> str:
     """Say what the system refused."""
+    if isinstance(error, ImportError):
+        return neutralise(f"a library cannot be loaded: {error}")
     if isinstance(error, MemoryError):
         return (
             "there is not enough memory; count the rows to a file with undercount count, which "

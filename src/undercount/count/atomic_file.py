@@ -1,13 +1,9 @@
 """Write a file whole or not at all."""
 
 import errno
-import glob
 import os
-import platform
-import re
 import sys
 import threading
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -51,7 +47,8 @@ def name_process() -> str:
 
 def remove_leftovers(folder: Path, pattern: str) -> None:
     """Remove temporary files and folders of processes that were killed on this machine."""
-    import shutil  # noqa: PLC0415 - slow, and Ctrl-C is to be heard early
+    import re  # noqa: PLC0415 - slow, and Ctrl-C is to be heard early
+    import shutil  # noqa: PLC0415
 
     for path in folder.glob(pattern):
         owner = re.search(rf"{_name_machine()}-([0-9]+)-[0-9a-f]{{8}}", path.name)
@@ -62,6 +59,9 @@ def remove_leftovers(folder: Path, pattern: str) -> None:
 
 
 def _name_machine() -> str:
+    import platform  # noqa: PLC0415 - slow, and Ctrl-C is to be heard early
+    import zlib  # noqa: PLC0415
+
     return f"{zlib.crc32(platform.node().encode()):08x}"
 
 
@@ -83,6 +83,8 @@ def replace_when_complete(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     Of a link the target is replaced.
     """
+    import glob  # noqa: PLC0415 - slow, and Ctrl-C is to be heard early
+
     try:
         target = Path(os.path.realpath(path))
         if target.is_symlink():  # even when followed to the end

@@ -1,5 +1,6 @@
 """A metric as people write it: "ROC AUC", "f1@0.7", "recall@top 500", "new.fpr@0.5"."""
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -112,9 +113,12 @@ def read_top(text: str) -> float:
 def read_number(part: str, text: str) -> float:
     """Read a number or a percentage out of a text, which the message repeats."""
     try:
-        return _number(part)
+        found = _number(part)
     except ValueError:
-        raise InputError(f"{part!r} is not a number in {text!r}") from None
+        found = math.nan
+    if not math.isfinite(found):
+        raise InputError(f"{part!r} is not a number in {text!r}")
+    return found
 
 
 def _number(part: str) -> float:

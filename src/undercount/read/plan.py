@@ -248,7 +248,7 @@ def next_design(counts: ScoreCounts, reviews: Reviews, *, budget: int) -> Review
     >>> design = uc.design_reviews(counts, budget=12, threshold=2, unlabeled_prevalence=0.1)
     >>> reviews = uc.Reviews(None, [1, 0] * 6, [2] * 3 + [1] * 9, [0] * 3 + [1] * 9, design)
     >>> from undercount.read.plan import next_design
-    >>> next_design(counts, reviews, budget=8).sizes().sum()
+    >>> int(next_design(counts, reviews, budget=8).sizes().sum())
     8
     """
     design, drawn = reviews.design, reviews.sizes

@@ -244,6 +244,18 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "random labels",
         "documentation, The live report",
     ),
+    "supported by reviews": (
+        "A verdict: reviewed rows say that the claim holds, whatever the share of hidden ones.",
+        "the interval that reviews give lies on the right side",
+        "right verdicts on rows that a plan drew",
+        "documentation, The live report",
+    ),
+    "reviews leave it open": (
+        "A verdict: the interval that reviews give holds values on both sides of the goal.",
+        "low < goal < high",
+        "more reviews: undercount plan --reviews FILE --budget N",
+        "documentation, The live report",
+    ),
     "if": (
         "A verdict: a share was given, and the claim holds there; nothing says it is right.",
         "the interval at the share given lies on the right side; beside it how far it may move",

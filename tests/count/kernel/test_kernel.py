@@ -214,7 +214,7 @@ def test_a_knot_must_be_a_number():
         rows.compact_table(score, label, knots=[0.3, np.nan])
     # Warnings are errors here, and asking anew for a threshold counts the rows with it as a knot.
     evaluation = uc.evaluate([1, None, 1, None] * 5, np.arange(20.0), unlabeled_prevalence=0.2)
-    with pytest.raises(uc.InputError, match="threshold must be a number; got NaN"):
+    with pytest.raises(uc.InputError, match="threshold must be one finite number; got nan"):
         evaluation.at(float("nan"))
 
 
