@@ -246,7 +246,7 @@ class Chances:
             moves = head_spread(HeadCounts.at(counts, design, threshold), metric, beta)
             design = self._with_variance(moves, lambda v, score: v * (score >= threshold))
             options: dict[str, Any] = {"threshold": threshold, "beta": beta, "kind": "wilson"}
-            level = student_level(level, design.freedom)
+            level = student_level(level, min(design.freedom, self._freedom))
             found = threshold_estimate(
                 counts, design, metric, confidence_level=level, errors=(0.0, 0.0), **options
             )
@@ -296,6 +296,15 @@ class Chances:
         ratio = variance / independent if independent > _TINY**2 else alike
         ratio = max(ratio, _TINY)
         return replace(moves.design, cluster_effect=ratio, clusters=self.effective_size)
+
+    @property
+    def _freedom(self) -> float:
+        """How many labels of equal weight tell a variance (Satterthwaite 1946), less one."""
+        adds = self.stands_for**2
+        if self.target == "dataset":
+            adds = adds * (1 - self.chance[self.labelled])
+        total = float(adds.sum())
+        return max(total**2 / float(adds @ adds) - 1, 1.0) if total > 0 else math.inf
 
     def _variance(self, moves: Spread, of_rows: Callable[..., FloatArray]) -> float:
         """Return the variance of an estimate over labels and, for the population, rows.
