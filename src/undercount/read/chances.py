@@ -28,7 +28,7 @@ from undercount.read.intervals.area_gradients import area_influence, cell_rows
 from undercount.read.intervals.area_intervals import area_estimate
 from undercount.read.intervals.heads import HeadCounts, head_spread, student_level
 from undercount.read.intervals.threshold_intervals import threshold_estimate
-from undercount.read.intervals.variance import Spread
+from undercount.read.intervals.variance import Found, Spread
 from undercount.read.sensitivity import BreakEven
 from undercount.shares import Shares
 
@@ -235,41 +235,55 @@ class Chances:
                 f"labelling chances are read at a threshold; leave {named('top')} out",
                 argument="top",
             )
-        facts, level = FACTS[metric], self.confidence_level
-        if facts.family == "loss":
+        family = FACTS[metric].family
+        if family == "loss":
             raise InputError(f"{metric} is not worked out for labelling chances")
-        counts = self.counts_at(threshold)
-        design = self._design(counts)
-        if facts.family == "threshold":
+        if family == "threshold":
             if threshold is None:
                 raise InputError(f"{metric} needs a threshold; rows with at least this score count")
-            moves = head_spread(HeadCounts.at(counts, design, threshold), metric, beta)
-            design = self._with_variance(moves, lambda v, score: v * (score >= threshold))
-            options: dict[str, Any] = {"threshold": threshold, "beta": beta, "kind": "wilson"}
-            level = student_level(level, min(design.freedom, self._freedom))
-            found = threshold_estimate(
-                counts, design, metric, confidence_level=level, errors=(0.0, 0.0), **options
-            )
+            found = self._at_threshold(metric, threshold, beta)
         else:
-            rows = cell_rows(counts)
-            moves = Spread(design, rows, area_influence(rows, design.mixing, metric))
-            design = self._with_variance(
-                moves,
-                lambda v, score: np.broadcast_to(v, counts.score.shape)[
-                    cell_places(counts.score, score)
-                ],
-            )
-            found = area_estimate(
-                counts, design, metric, max_fpr=None, confidence_level=level, errors=(0.0, 0.0)
-            )
-        value, low, high = found.value, found.low, found.high
-        if metric == "average_precision":
-            value = self._average_precision()
-            t = float(stdtrit(design.freedom, (1 + level) / 2))
-            ends = delta_interval(value, found.standard_error, "log", t)
-            low, high = float(ends[0]), min(float(ends[1]), 1.0)
-        low, high, error = min(low, value), max(high, value), found.standard_error
-        return Estimate(value, low, high, error, self.confidence_level, NEEDS, "chances")
+            found = self._area(metric)
+        low, high = min(found.low, found.value), max(found.high, found.value)
+        return Estimate(
+            found.value, low, high, found.standard_error, self.confidence_level, NEEDS, "chances"
+        )
+
+    def _at_threshold(self, metric: str, threshold: float, beta: float) -> Found:
+        counts = self.counts_at(threshold)
+        moves = head_spread(HeadCounts.at(counts, self._design(counts), threshold), metric, beta)
+        design = self._with_variance(moves, lambda v, score: v * (score >= threshold))
+        return threshold_estimate(
+            counts,
+            design,
+            metric,
+            threshold=threshold,
+            beta=beta,
+            confidence_level=student_level(
+                self.confidence_level, min(design.freedom, self._freedom)
+            ),
+            kind="wilson",
+            errors=(0.0, 0.0),
+        )
+
+    def _area(self, metric: str) -> Found:
+        counts, level = self.counts_at(), self.confidence_level
+        rows, design = cell_rows(counts), self._design(counts)
+
+        def of_rows(value: Any, score: NDArray[Any]) -> FloatArray:
+            cells = np.broadcast_to(value, counts.score.shape)
+            return cells[cell_places(counts.score, score)]
+
+        moves = Spread(design, rows, area_influence(rows, design.mixing, metric))
+        design = self._with_variance(moves, of_rows)
+        found = area_estimate(
+            counts, design, metric, max_fpr=None, confidence_level=level, errors=(0.0, 0.0)
+        )
+        if metric != "average_precision":
+            return found
+        value, t = self._average_precision(), float(stdtrit(design.freedom, (1 + level) / 2))
+        ends = delta_interval(value, found.standard_error, "log", t)
+        return replace(found, value=value, low=float(ends[0]), high=min(float(ends[1]), 1.0))
 
     def _average_precision(self) -> float:
         """Return Σ w (1 + Σ of the other w at least as high)/M1 over Σ w; w = 1/e.
