@@ -60,7 +60,7 @@ lint: .venv/test
 test validity test-oldest: export OMP_NUM_THREADS = 1
 test validity test-oldest: export OPENBLAS_NUM_THREADS = 1
 
-test: lint .venv/browser .venv/database
+test: lint docs .venv/browser .venv/database
 	$(BIN)/python -m pytest -n auto -m 'not slow' --cov --cov-report=term:skip-covered
 
 # The oldest versions that pyproject.toml allows, in an environment of their own.
@@ -86,7 +86,7 @@ reproduce: .venv/reproduce
 	$(BIN)/undercount reproduce $(ARGS)
 
 docs: .venv/docs
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: .venv/bench
 	for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import undercount as uc
-from undercount.read.plan import Prices, _draw, _knots
+from undercount.read.plan import Prices, _draw, knots_of
 from undercount.read.reviewed import Reviewed
 
 POINTS = ("precision", "recall", "f1")
@@ -77,7 +77,7 @@ def review(rng, rows, threshold, budget, goal="f1", *, uniform=False):
     truth, score, y = rows
     pool = np.flatnonzero(y == -1)
     share = truth[pool].mean() * np.exp(rng.normal(0, 0.3))
-    knots = [*_knots(score[pool]), threshold]
+    knots = [*knots_of(score[pool]), threshold]
     counts = uc.ScoreCounts.from_rows(y, score, unlabeled=-1, compact=True, knots=knots)
     seed = int(rng.integers(2**31))
     design = uc.design_reviews(
@@ -241,12 +241,15 @@ def look_holds(counts, reviews, n, sequential, threshold, expected):
     return found.low <= expected <= found.high
 
 
-def real(repeats, folder):
+REAL = ("bank", "spambase", "pendigit", "landsat_jain", "covtype_40k", "shuttle", "abalone")
+
+
+def real(repeats, folder, sets=REAL):
     """Print errors and coverage on real rows scored out of fold, some of their labels hidden."""
     names = "rows | n | prevalence | AUC | labels | reviews | RMSE F1 | uniform"
     print(f"| {names} | coverage precision, recall, F1, AUC, AP |")
     print("|---" * 9 + "|")
-    for name in ("bank", "spambase", "pendigit", "landsat_jain", "covtype_40k", "shuttle"):
+    for name in sets:
         frame = pd.read_parquet(Path(folder) / f"{name}.parquet")
         truth, X = frame["y"].to_numpy() == 1, frame.drop(columns="y").to_numpy(float)
         model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
@@ -298,11 +301,12 @@ def main():
     )
     parser.add_argument("--repeats", type=int, default=200)
     parser.add_argument("--data", default="../shared/data")
+    parser.add_argument("--sets", nargs="*", default=REAL)
     asked = parser.parse_args()
     if asked.part == "speed":
         speed()
     elif asked.part == "real":
-        real(asked.repeats, asked.data)
+        real(asked.repeats, asked.data, asked.sets)
     elif asked.part == "random":
         coverage(asked.repeats, "random")
     else:

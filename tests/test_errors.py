@@ -120,6 +120,6 @@ def test_other_threads_and_foreign_warnings_are_left_alone():
 
 
 def test_the_table_of_codes_is_the_one_in_the_guide():
-    guide = pathlib.Path(__file__).parents[1] / "docs" / "ideas.md"
+    guide = pathlib.Path(__file__).parents[1] / "docs" / "reference" / "checks.md"
     written = re.findall(r"^\| (UC\d{3}) \| (.*?) \|$", guide.read_text("utf-8"), re.MULTILINE)
     assert written == list(CHECKS.values())

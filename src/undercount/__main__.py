@@ -4,4 +4,5 @@ import sys
 
 from undercount.cli.main import main
 
-sys.exit(main())
+if __name__ == "__main__":  # those who only look at the package import this too
+    sys.exit(main())

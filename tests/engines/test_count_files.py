@@ -95,7 +95,7 @@ def test_a_file_made_by_sql(tmp_path, same):
 
 
 def test_the_sql_of_the_documentation(tmp_path, monkeypatch, columns, same):
-    page = pathlib.Path(__file__).parents[2] / "docs" / "engines.md"
+    page = pathlib.Path(__file__).parents[2] / "docs" / "reference" / "counts-file.md"
     sql = re.search(r"-- DuckDB\n(.*?;)", page.read_text(encoding="utf-8"), re.DOTALL)
     monkeypatch.chdir(tmp_path)
     with duckdb.connect() as connection:

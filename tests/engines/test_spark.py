@@ -128,7 +128,7 @@ def test_several_binned_scores(frame, columns, auc):
 
 
 def test_the_sql_of_the_documentation(frame, columns, tmp_path, same):
-    page = pathlib.Path(__file__).parents[2] / "docs" / "engines.md"
+    page = pathlib.Path(__file__).parents[2] / "docs" / "reference" / "counts-file.md"
     found = re.search(
         r"-- Spark SQL\nCREATE.*?\n(.*?);", page.read_text(encoding="utf-8"), re.DOTALL
     )

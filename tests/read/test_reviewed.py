@@ -71,8 +71,40 @@ def test_every_question_is_answered_from_the_reviews():
     assert found.point(2.0).recall == pytest.approx(at.estimate.value, abs=1e-12)
     swept = found.sweep("precision", over="threshold")
     assert len(swept["threshold"]) == len(swept["precision"])
-    with pytest.raises(uc.InputError, match="searched by random labels"):
-        found.best_threshold("f1")
+
+
+def test_the_best_threshold_is_searched_by_reviews_alone():
+    truth, score, found = reviewed(labels="any")
+    best = found.best_threshold("f1", over=3.0)
+    curve = found.curve
+    assert best.f1 == pytest.approx(np.nanmax(curve.f1[1:][curve.fpr[1:] >= 0]), abs=1e-12)
+    gain = f1_score(truth, score >= best.threshold) - f1_score(truth, score >= 3.0)
+    assert gain in best.gain.interval
+    # Searching flatters: the gain that is told is less than the one seen.
+    assert best.gain.value < best.f1 - found.point(3.0).f1
+
+
+def test_the_highest_rows_are_read_as_their_threshold_is():
+    _, score, found = reviewed(labels="any")
+    order = np.sort(score)[::-1]
+    by_rows, by_threshold = found.estimate("recall", top=400), found.estimate("recall", order[399])
+    # A compact cell is cut by chance, so that its verdicts count in part.
+    assert by_rows.value == pytest.approx(by_threshold.value, abs=0.01)
+    assert by_rows.standard_error == pytest.approx(by_threshold.standard_error, rel=0.05)
+    assert found.estimate("precision", top=400).value == pytest.approx(
+        by_rows.value * found.prevalence * len(score) / 400, rel=1e-9
+    )
+    _, _, population = reviewed(labels="any", target="population")
+    with pytest.raises(uc.InputError, match="speaks of the rows at hand"):
+        population.estimate("recall", top=400)
+
+
+def test_what_random_labels_alone_would_answer_is_refused():
+    _, _, found = reviewed(labels="any")
+    with pytest.raises(uc.InputError, match=r"ask by require\(\)"):
+        found.break_even("f1", 0.5)
+    with pytest.raises(uc.InputError, match="would suppose that labels are random"):
+        _ = found.bounds
 
 
 def test_intervals_that_hold_at_every_look_are_wider():

@@ -1,4 +1,4 @@
-"""Run the coverage tests and write what they measured into docs/validity.md."""
+"""Run the coverage tests and write what they measured into docs/evidence/validity.md."""
 
 import pathlib
 import sys
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-PAGE = HERE.parents[1] / "docs" / "validity.md"
+PAGE = HERE.parents[1] / "docs" / "evidence" / "validity.md"
 
 HEADER = """## Coverage of 95 % intervals
 

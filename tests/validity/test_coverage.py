@@ -2,7 +2,8 @@
 
 The bar is .93 to .98 in every setting (average precision from 40 labels on: .92). A number that
 chance put outside is measured again with fresh draws, and that second number is judged.
-``python tests/validity/coverage_tables.py`` runs this and writes the tables of docs/validity.md.
+``python tests/validity/coverage_tables.py`` runs this and writes the
+tables of docs/evidence/validity.md.
 """
 
 import itertools

@@ -2,8 +2,8 @@
 
 Two normal scores that share most of their noise, 2,000 rows, 30 % positive. Labels are drawn
 anew each time; the rows too, unless these very rows of a single sample are asked about.
-`docs/compare.md` has the table. Below, sizes of tests of equal models and coverages of intervals:
-`docs/evidence/two-models.md`.
+`docs/evidence/two-models.md` has the tables: spreads, sizes of tests of equal models, coverages of
+intervals.
 """
 
 import itertools

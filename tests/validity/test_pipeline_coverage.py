@@ -1,7 +1,7 @@
 """Intervals when the share of hidden positives is estimated on the same rows.
 
 Normal scores two and four standard deviations apart, 5,000 unlabeled rows; the truth is that of
-the rows themselves. `docs/evaluate.md` has the table.
+the rows themselves. `docs/evidence/estimated-share.md` has the table.
 """
 
 import itertools

@@ -17,7 +17,7 @@ from undercount.errors import InputError, named
 IntArray = NDArray[np.intp]
 NOT_ANSWERED = -1
 # No row is taken for surely positive by its score alone.
-MOST = 0.98
+MOST = 0.95
 # Part of the working posterior that is smooth, and how steep that is beside the labels.
 GUARD, GUARD_SLOPE = 0.2, 0.5
 # Spread of what verdicts may add to the log odds of the posterior, and of their slope around 1.
@@ -25,7 +25,7 @@ SHIFT, SLOPE = 2.0, 0.5
 # Known rows of an audit in each stratum, and how many strata there are at most.
 ROWS_A_STRATUM, MOST_AUDIT_STRATA = 10, 50
 # Part of the recalibrated posterior that is spread as its square root.
-EVEN = 0.15
+EVEN = 0.05
 _ROUNDING = 1e-9
 
 
@@ -426,9 +426,22 @@ class ReviewedCells:
     @cached_property
     def hidden(self) -> FloatArray:
         """Positives among the unlabeled rows of each cell; negative in some by chance."""
-        excess = self.weight * (self.verdict - self.posterior[self.place]) * self.stands_for
-        found = np.bincount(self.place, excess, len(self.posterior))
+        found = np.bincount(self.place, self._excess, len(self.posterior))
         return self._by_cell(self.unlabeled * self.posterior + found)
+
+    @cached_property
+    def _excess(self) -> FloatArray:
+        """Positives beyond the working posterior for which each verdict stands."""
+        return self.weight * (self.verdict - self.posterior[self.place]) * self.stands_for
+
+    @cached_property
+    def spread_hidden(self) -> FloatArray:
+        """The same, what verdicts add being spread over all unlabeled rows of their stratum."""
+        many = len(self.unlabeled_rows)
+        added = np.bincount(self.stratum[self.place], self._excess, many)
+        rows = np.bincount(self.stratum, self.unlabeled, many)
+        each = np.divide(added, rows, out=np.zeros(many), where=rows > 0)
+        return self._by_cell(self.unlabeled * (self.posterior + each[self.stratum]))
 
     def _by_cell(self, by_unit: FloatArray) -> FloatArray:
         """Sum up over the units of each cell."""

@@ -13,6 +13,7 @@ from undercount.cli.count import count, merge
 from undercount.cli.demo import demo
 from undercount.cli.evaluate import evaluate
 from undercount.cli.explain import explain
+from undercount.cli.guide import guide
 from undercount.cli.interrupt import INTERRUPTED, STOPPED
 from undercount.cli.options import DEBUG
 from undercount.cli.plan import plan
@@ -92,6 +93,6 @@ def reproduce(**_options: Any) -> int:
 
 
 for command in (
-    evaluate, plan, demo, prevalence, compare, count, merge, select, reproduce, explain,
+    evaluate, plan, demo, prevalence, compare, count, merge, select, reproduce, explain, guide,
 ):  # fmt: skip
     commands.add_command(command)

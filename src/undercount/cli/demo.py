@@ -8,6 +8,7 @@ import click
 from undercount.cli.command import FINE, Command
 from undercount.cli.evaluate import write_evaluations
 from undercount.cli.options import DEBUG, QUIET
+from undercount.errors import InputError
 
 if TYPE_CHECKING:
     from undercount.read.evaluation import Evaluation
@@ -27,10 +28,17 @@ N_REVIEWS = 60
     show_default=True,
     help="Write the live report.",
 )
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False),
+    help="Only write the payments, to a .csv or .parquet file to try the commands on.",
+)
 @QUIET
 @DEBUG
-def demo(html: str, **flags: bool) -> int:
+def demo(html: str, save: str | None, **flags: bool) -> int:
     """Evaluate a bundled, simulated fraud case and show how close the estimate came."""
+    if save is not None:
+        return save_fraud(save)
     from undercount.show.text import (  # noqa: PLC0415 - only when needed
         story_text,
         tell_story,
@@ -48,6 +56,22 @@ def demo(html: str, **flags: bool) -> int:
         click.echo(story_text(story))
     if flags["open_it"]:
         click.launch(Path(html).resolve().as_uri())
+    return FINE
+
+
+def save_fraud(path: str) -> int:
+    """Write the bundled payments, without the truth, in the format that the name asks for."""
+    import duckdb  # noqa: PLC0415 - only when needed
+
+    from undercount.count.atomic_file import replace_when_complete  # noqa: PLC0415
+    from undercount.data.fraud import fraud_path  # noqa: PLC0415
+
+    if not path.endswith((".csv", ".parquet")):
+        raise InputError(f"--save must end in .csv or .parquet; got {path!r}")
+    with replace_when_complete(path) as temporary, duckdb.connect() as connection:
+        payments = connection.read_parquet(str(fraud_path()))
+        write = payments.write_csv if path.endswith(".csv") else payments.write_parquet
+        write(str(temporary))
     return FINE
 
 

@@ -49,6 +49,8 @@ from undercount.shares import SAMPLINGS, Sampling, Shares
 
 # Intervals of an estimated share that resample rows, as if they were independent.
 RESAMPLED = ("bootstrap", "combined")
+# Checks that suppose random labels.
+OF_RANDOM_LABELS = {CODES[name] for name in ("fit", "naive-above", "leak", "few-labels")}
 UNLABELED = -1  # as `read_labels` codes it
 PROBE_ROWS = 1000  # of a frame elsewhere, to tell what is wrong with it
 
@@ -429,7 +431,9 @@ def _reviewed(
         return {name: Reviewed(model.counts, model.reviews_of(reviews), labels, **about)}
     if labels == "random":
         raise InputError(
-            f"models are compared by {named('reviews')} alone; pass {named('labels', repr('any'))}",
+            f"models are compared by {named('reviews')} alone: labels tell how positives are "
+            "spread over the scores of each model, not which of them both models find; pass "
+            f"{named('labels', repr('any'))}",
             argument="labels",
         )
     rows = {name: cast("RecountableRows", model.recount) for name, model in models.items()}
@@ -497,6 +501,8 @@ def _evaluate(
             made = replace(made, top_rows=made.at(top=wanted.top))
     if model.chances is not None:
         return _checked_chances(made, model.chances, warned)
+    # What the scores of labelled rows allow says nothing where reviews alone carry the answer.
+    alone = reviewed is not None and reviewed.labels == "any"
     checks = [
         *checklist(
             model.counts_for_share(hidden.shares.sampling),
@@ -508,6 +514,8 @@ def _evaluate(
         ),
         naive_check(made.rows, hidden.shares),
     ]
+    if alone:
+        checks = [check for check in checks if check.code not in OF_RANDOM_LABELS]
     if reviewed is not None:
         checks.append(reviewed.check())
     if model.clusters is not None:

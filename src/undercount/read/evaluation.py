@@ -36,6 +36,7 @@ from undercount.read.requirement import (
     parse_requirements,
 )
 from undercount.read.reviewed import Reviewed
+from undercount.read.reviewed_search import ReviewedSearch
 from undercount.read.sensitivity import (
     AREAS,
     CHANCE,
@@ -232,6 +233,7 @@ class Evaluation:
     @cached_property
     def bounds(self) -> CurveBounds:
         """The worst and best curve that data and prevalence allow."""
+        self._suppose_random("bounds of the curve", "the band and intervals have what is open")
         return bound_curve(self.counts, self.shares, confidence_level=self.confidence_level)
 
     @property
@@ -337,12 +339,16 @@ class Evaluation:
         bounded = (
             pure and self.chances is None and counts.n_negative == 0 and naive.roc_auc >= CHANCE
         )
+        # Where reviews alone lead, the labels are no fair sample: only counted rows bound anything.
+        alone = self.reviewed is not None and self.reviewed.labels == "any"
         rows = []
         for metric in metrics:
             value = float(getattr(reading, metric))
             estimate = self._estimate(counts, metric, threshold)
             bound = value if bounded and grows(metric, value, self.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
+            if alone and not certain:
+                bound = None
             if certain:
                 ends = {end: max(getattr(estimate, end), value) for end in ("value", "low", "high")}
                 estimate = replace(estimate, **ends)
@@ -368,12 +374,7 @@ class Evaluation:
     ) -> Estimate:
         """Estimate one metric, the interval of an estimated share added as it was asked."""
         if self.reviewed is not None:
-            if place.get("top") is not None:
-                raise InputError(
-                    f"reviews are read at a threshold; leave {named('top')} out", argument="top"
-                )
-            beta = place.get("beta", 1.0)
-            return self.reviewed.estimate(metric, threshold, counts=counts, beta=beta)
+            return self.reviewed.estimate(metric, threshold, counts=counts, **place)
         if self.chances is not None:
             return self.chances.estimate(metric, threshold, **place)
         options: dict[str, Any] = {
@@ -449,6 +450,8 @@ class Evaluation:
         if requirement.threshold is not None:
             checks.append(flagged_check(self.counts, requirement.threshold))
         outcome, why = judge_requirement(requirement, estimate, checks, warned)
+        if outcome == "met" and replace(self, claim=requirement).verdict.light == "unsupported":
+            outcome, why = "inconclusive", "no share of hidden positives that the scores allow fits"
         return Judgement(self.name, requirement, outcome, estimate, why, tuple(warned))
 
     def estimates(self) -> dict[str, Estimate]:
@@ -582,6 +585,7 @@ class Evaluation:
 
     def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
         """Find the least hidden share and the largest labelling bias at which metric >= value."""
+        self._suppose_random("a break-even share", "ask by require() whether the metric holds")
         threshold = self.threshold if threshold is None else threshold
         if self.chances is not None:
             return self.chances.break_even(metric, value, threshold)
@@ -595,6 +599,14 @@ class Evaluation:
             target=self.target,
             confidence_level=self.confidence_level,
         )
+
+    def _suppose_random(self, what: str, instead: str) -> None:
+        """Refuse a question that random labels answer where reviews alone are believed."""
+        if self.reviewed is not None and self.reviewed.labels == "any":
+            raise InputError(
+                f"{what} would suppose that labels are random, and the reviews speak for "
+                f"themselves here: {instead}"
+            )
 
     def calibrated_threshold(self, chance: float = 0.5) -> float:
         """Return the score of rows with this chance of being positive, if scores are of labels.
@@ -635,15 +647,14 @@ class Evaluation:
         Notes
         -----
         Assumes: the prevalence. Choosing the best of many thresholds on these rows flatters it;
-        `gain` is corrected for that by drawing labels anew, the point's own metrics are not.
+        `gain` is corrected for that by drawing labels (with reviews alone: verdicts) anew, the
+        point's own metrics are not.
         Wrong when: few rows are labelled.
         """
+        about = self.counts, self.shares, self.target, self.confidence_level
+        search = ThresholdSearch(*about)
         if self.reviewed is not None and self.reviewed.labels == "any":
-            raise InputError(
-                "the best threshold is searched by random labels, which this evaluation does not "
-                f"suppose; pass {named('labels', repr('random'))}, or sweep over thresholds"
-            )
-        search = ThresholdSearch(self.counts, self.shares, self.target, self.confidence_level)
+            search = ReviewedSearch(*about, cells=self.reviewed.cells(self.counts))
         over = self.threshold if over is None else over
         return search.best(Goal.of(metric, at_least, cost), over)
 

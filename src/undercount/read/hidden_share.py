@@ -47,6 +47,8 @@ Models: TypeAlias = Mapping[str, ScoreCounts]
 DEFAULT_INTERVAL: PrevalenceInterval = "calibrated"
 # Labels of either class from which known negatives tell the share better than the scores' shape.
 FEWEST_OF_BOTH = 30
+# Below this AUC of labelled against unlabeled rows many hidden positives and poor scores look alike.
+LEAST_AREA = 0.6
 # Halvings of a share until it fits; the last one moves it by less than rounding.
 _HALVINGS = 40
 # AUC of labelled against unlabeled rows above which the score may contain the label itself.
@@ -174,10 +176,12 @@ def refuse_shares(given: Mapping[str, Any]) -> None:
 
 def reviewed_share(models: Models, reviewed: Reviewed) -> HiddenShare:
     """Take the share of hidden positives from reviewed rows; limits rest on random labels."""
+    source = f"{reviewed.n_answered:,} {'audited' if reviewed.audited else 'reviewed'} rows"
+    if reviewed.labels == "any":
+        return HiddenShare(reviewed.shares(), source, 1.0, 1.0)
     limits, shares = ShareLimits.of(models, reviewed.confidence_level), reviewed.shares()
     largest, bound = limits.shown(1.0)
     share = shares.unlabeled_prevalence
-    source = f"{reviewed.n_answered:,} {'audited' if reviewed.audited else 'reviewed'} rows"
     return HiddenShare(shares, source, max(largest, share), max(bound, share))
 
 
@@ -315,6 +319,8 @@ def _estimate(
     if len(fit.models) > 1 and counts.auc("positive", "unlabeled") >= LEAKED:
         warned.append(_leaked(name))
     shares = _fit_in(fit, fitted.estimate(), warned)
+    if estimator is None and counts.auc("positive", "unlabeled") < LEAST_AREA:
+        shares = _open_low_end(shares)
     resamples = None
     if kind != "calibrated":
         resamples = resample_calculation(
@@ -346,6 +352,15 @@ def _estimate(
     return {
         each: replace(found, resamples=resamples if each == name else None) for each in fit.models
     }
+
+
+def _open_low_end(shares: Shares) -> Shares:
+    """Let the interval begin at 0 where the scores hardly tell labelled from unlabeled rows.
+
+    Either nearly all unlabeled rows are positive, or the scores are poor: nothing tells which.
+    """
+    span = shares.unlabeled_prevalence_interval
+    return shares if span is None else shares.with_interval(0.0, span.high)
 
 
 def _fitted(fit: _Fit, counts: ScoreCounts, estimator: Any) -> Any:
@@ -516,7 +531,10 @@ def _cut(shares: Shares, limits: ShareLimits) -> Shares:
         return shares
     purity = shares.label_purity_interval
     purest = purity.high if purity else shares.label_purity
-    most = max(value, purest * limits.bound)
+    most = purest * limits.bound
+    if purity is None and purest == 1:  # the one limit that is shown
+        most = min(most, limits.largest_share(purest))
+    most = max(value, most)
     return shares if span.high <= most else shares.with_interval(span.low, most)
 
 

@@ -134,7 +134,12 @@ class Prices:
         earlier: Reviews | None = None,
     ) -> "Prices":
         """Read what the verdicts of a design are expected to buy, beside those that are there."""
-        guess = Guess.of(counts, design.goal, design.threshold, design.unlabeled_prevalence)
+        posterior = working_posterior(counts, design.unlabeled_prevalence)
+        if earlier is not None:
+            # Labels that prefer some scores mislead the first plan, which cannot know it; what was
+            # found sets that right.
+            posterior = ReviewedCells(counts, earlier, posterior).recalibrated
+        guess = Guess.of(counts, design.goal, design.threshold, posterior)
         stratum = design.stratum_of(counts.score)
         rows = np.asarray(np.bincount(stratum, counts.unlabeled, design.n_strata), dtype=float)
         variance = {
@@ -216,7 +221,8 @@ def design_reviews(
     """
     goals = (goal,) if isinstance(goal, str) else tuple(goal)
     budget = _check_budget(budget, counts)
-    guess = Guess.of(counts, goals, threshold, unlabeled_prevalence)
+    posterior = working_posterior(counts, unlabeled_prevalence)
+    guess = Guess.of(counts, goals, threshold, posterior)
     wanted = guess.allocation()
     first = _cut(counts, wanted, budget, threshold)
     rows = np.rint(np.add.reduceat(counts.unlabeled, first))
@@ -286,10 +292,13 @@ class Guess:
 
     @classmethod
     def of(
-        cls, counts: ScoreCounts, goals: Sequence[str], threshold: float | None, share: float
+        cls,
+        counts: ScoreCounts,
+        goals: Sequence[str],
+        threshold: float | None,
+        posterior: FloatArray,
     ) -> "Guess":
-        """Read the goals at the working posterior."""
-        posterior = working_posterior(counts, share)
+        """Read the goals where each unlabeled row of a cell is positive by this chance."""
         positive = counts.positive + posterior * counts.unlabeled
         everyone = counts.positive + counts.negative + counts.unlabeled
         gradients = {

@@ -173,12 +173,23 @@ class Reviewed:
         metric: str,
         threshold: float | None = None,
         *,
+        top: float | None = None,
         labels: Labels | None = None,
         counts: ScoreCounts | None = None,
         beta: float = 1.0,
     ) -> Estimate:
-        """Estimate a metric; without `labels`, as the headline does."""
-        return self.metrics(labels, counts).estimate(metric, threshold, beta=beta)
+        """Estimate a metric; without `labels`, as the headline does.
+
+        `top` flags so many rows of the highest scores (below 1: that share of them) of these very
+        rows; tied rows by chance.
+        """
+        if top is not None and (self.target == "population" or self.sampling == "case-control"):
+            raise InputError(
+                f"with reviews {named('top')} speaks of the rows at hand, a single sample with "
+                f"{named('target', repr('dataset'))}; pass a {named('threshold')}",
+                argument="top",
+            )
+        return self.metrics(labels, counts).estimate(metric, threshold, top=top, beta=beta)
 
     def curve(
         self, labels: Labels | None = None, counts: ScoreCounts | None = None

@@ -78,8 +78,8 @@ def make_scorer(
         Value in `y` that means unlabeled, if not as said above.
     response_method : str or tuple of str, optional
         What of the model is scored: "decision_function", "predict_proba" or "predict", or the
-        first of several that it has. By default decision_function, or else predict_proba; for
-        losses predict_proba. "predict" needs no threshold, and is what
+        first of several that it has. By default decision_function, or else predict_proba; the
+        other way round for a threshold between 0 and 1; for losses predict_proba. "predict" needs no threshold, and is what
         `TunedThresholdClassifierCV` wants.
     prevalence, unlabeled_prevalence, label_frequency, label_purity, sampling
         As in `evaluate`. A share among all rows holds in every stratified fold alike.
@@ -112,7 +112,9 @@ def make_scorer(
     if response_method == "predict" and threshold is None:
         threshold = 0.5  # between the classes 1 and 0 or -1
     _check(name, threshold, max_fpr, known=known, pure=label_purity == 1)
-    usual = "predict_proba" if FACTS[name].family == "loss" else USUAL_RESPONSE
+    usual: Any = "predict_proba" if FACTS[name].family == "loss" else USUAL_RESPONSE
+    if threshold is not None and 0 < threshold < 1 and usual is USUAL_RESPONSE:
+        usual = USUAL_RESPONSE[::-1]  # such a threshold is meant for probabilities
     return metrics.make_scorer(
         score_rows,
         response_method=response_method or usual,

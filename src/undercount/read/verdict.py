@@ -226,9 +226,10 @@ class _Trial:
         taken = shares.index(self.taken)
         held = [place for place, each in enumerate(found) if each]
         low = high = min(held, key=lambda place: abs(place - taken))
-        while low > 0 and found[low - 1]:
+        # A share at which the numbers do not exist (None) says nothing against the claim.
+        while low > 0 and found[low - 1] is not False:
             low -= 1
-        while high < len(found) - 1 and found[high + 1]:
+        while high < len(found) - 1 and found[high + 1] is not False:
             high += 1
         start = shares[low] if low == 0 else self._edge(shares[low - 1], shares[low])
         last = high == len(found) - 1

@@ -27,7 +27,7 @@ SAMPLING = {
 }
 INTERVALS = {
     "calibrated": "calibrated on simulated problems",
-    # Coverage: the table in docs/evaluate.md.
+    # Coverage: the table in docs/evidence/estimated-share.md.
     "bootstrap": "by resampling the whole calculation, which holds chance only and not the "
     "estimator's bias: in simulations such 95 % intervals held the true share in 82 to 94 % of the "
     "cases, the true metrics in 53 to 86 %",
@@ -82,8 +82,10 @@ def hidden_words(evaluation: Evaluation) -> str:
         how += f", interval {INTERVALS[evaluation.interval]}"
     if evaluation.share_model not in ("", evaluation.name):
         how += f", on the scores of {evaluation.share_model}"
-    top = limit_words(evaluation)
-    return f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how} · {top}"
+    said = [f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends}", how]
+    if evaluation.largest_share < 1 or evaluation.upper_bound < 1:  # else nothing is ruled out
+        said.append(limit_words(evaluation))
+    return " · ".join(said)
 
 
 def limit_words(evaluation: Evaluation) -> str:

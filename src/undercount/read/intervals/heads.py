@@ -153,9 +153,8 @@ def _heads(counts: ScoreCounts, threshold: float) -> FloatArray:
     return np.array(heads)
 
 
-def top_rows(counts: ScoreCounts, design: MixtureDesign, top: float) -> float:
+def top_rows(counts: ScoreCounts, top: float, *, apart: bool = False) -> float:
     """Return how many rows of the target the highest ones are; `top` below 1 is a share."""
-    apart = design.sampling == "case-control"
     total = counts.n_unlabeled if apart else counts.n_rows
     rows = top * total if top < 1 else float(top)
     if not 0 < rows <= total:
@@ -166,6 +165,12 @@ def top_rows(counts: ScoreCounts, design: MixtureDesign, top: float) -> float:
             argument="top",
         )
     return rows
+
+
+def top_parts(everyone: FloatArray, rows: float) -> FloatArray:
+    """Return the part of each cell that is among so many highest rows; ties are cut by chance."""
+    above = np.cumsum(everyone) - everyone
+    return np.clip((rows - above) / np.where(everyone > 0, everyone, 1.0), 0.0, 1.0)
 
 
 def top_heads(counts: ScoreCounts, design: MixtureDesign, top: float) -> HeadCounts:
@@ -180,7 +185,7 @@ def top_heads(counts: ScoreCounts, design: MixtureDesign, top: float) -> HeadCou
     kinds = (counts.positive, counts.unlabeled, counts.negative)
     apart = design.sampling == "case-control"
     ranked = np.cumsum(counts.unlabeled if apart else sum(kinds))
-    rows = top_rows(counts, design, top)
+    rows = top_rows(counts, top, apart=apart)
     last = min(int(np.searchsorted(ranked, rows)), len(ranked) - 1)
     before = float(ranked[last - 1]) if last else 0.0
     taken = min((rows - before) / float(ranked[last] - before), 1.0)

@@ -19,7 +19,7 @@ from undercount.read.intervals.area_gradients import (
     mean_loss,
     partial_roc_auc,
 )
-from undercount.read.intervals.heads import RatePoint, head_cells
+from undercount.read.intervals.heads import RatePoint, head_cells, top_parts, top_rows
 
 # Relative step of central differences.
 _STEP = 1e-5
@@ -61,6 +61,7 @@ def mass_gradient(
     name: str,
     *,
     threshold: float | None = None,
+    top: float | None = None,
     beta: float = 1.0,
     max_fpr: float | None = None,
 ) -> MassGradient:
@@ -74,7 +75,7 @@ def mass_gradient(
         Positives and all rows in each cell.
     name : str
         A metric of `FACTS`, or "prevalence".
-    threshold, beta, max_fpr
+    threshold, top, beta, max_fpr
         As in `estimate_metric`.
     """
     total, rows = float(positive.sum()), float(everyone.sum())
@@ -84,10 +85,14 @@ def mass_gradient(
         return MassGradient(share, (1 - share) / rows * ones, -share / rows * ones)
     if FACTS[name].family != "threshold":
         return _area(counts, positive, everyone, name, max_fpr)
-    if threshold is None:
+    if top is not None:
+        above = top_parts(everyone, top_rows(counts, top))
+    elif threshold is not None:
+        above = np.zeros(len(positive))
+        above[head_cells(counts, threshold)] = 1.0
+    else:
         raise InputError(f"{name} needs a threshold; rows with at least this score count")
-    head = head_cells(counts, threshold)
-    return _point(positive, everyone, head, name, beta)
+    return _point(positive, everyone, above, name, beta)
 
 
 def _area(
@@ -125,11 +130,11 @@ def _centred(influence: Any, mass: FloatArray) -> FloatArray:
 
 
 def _point(
-    positive: FloatArray, everyone: FloatArray, head: slice, name: str, beta: float
+    positive: FloatArray, everyone: FloatArray, above: FloatArray, name: str, beta: float
 ) -> MassGradient:
-    """Return a metric at a threshold, its derivatives by the four cells of a table."""
-    hits, total = float(positive[head].sum()), float(positive.sum())
-    flagged, rows = float(everyone[head].sum()), float(everyone.sum())
+    """Return a metric of flagged rows (a part of each cell), by the four cells of a table."""
+    hits, total = float(above @ positive), float(positive.sum())
+    flagged, rows = float(above @ everyone), float(everyone.sum())
     table = np.array([hits, flagged - hits, total - hits, rows - flagged - total + hits])
 
     def value(table: FloatArray) -> FloatArray:
@@ -145,10 +150,8 @@ def _point(
     moved = inside[:, None, None] + step * np.eye(4)[:, :, None] * np.array([1.0, -1.0])
     ends = value(moved)
     slopes = (ends[:, 0] - ends[:, 1]) / (2 * step)
-    above = np.zeros(len(positive), dtype=bool)
-    above[head] = True
     return MassGradient(
         float(value(table)),
-        np.where(above, slopes[0], slopes[2]),
-        np.where(above, slopes[1], slopes[3]),
+        above * slopes[0] + (1 - above) * slopes[2],
+        above * slopes[1] + (1 - above) * slopes[3],
     )

@@ -1,7 +1,7 @@
 """Metrics of reviewed rows with their intervals: gradients meet the strata of the review."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,9 +15,10 @@ from undercount.estimate import Estimate, check_confidence_level, delta_interval
 from undercount.metric_facts import FACTS, Scale
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
 
-# Verdicts that the working posterior counts for where a stratum's variance is estimated: strata
-# without a positive (or a negative) would have none otherwise.
-PRIOR_WEIGHT = 2.0
+# Verdicts that the recalibrated posterior counts for where a stratum's variance is estimated: as
+# many as hold half a positive (or a negative), in these limits. Strata without a positive would
+# have no variance otherwise, and where positives are rare, two verdicts would leave a sixth of it.
+PRIOR_POSITIVES, LEAST_WEIGHT, MOST_WEIGHT = 0.5, 2.0, 6.0
 METHOD = "strata of reviews"
 
 
@@ -25,14 +26,16 @@ METHOD = "strata of reviews"
 class StratumShares:
     """Say how likely the unlabeled rows of each cell are positive, after what strata showed.
 
-    Only for variances. The share of a stratum is that of its verdicts and one more that the working
-    posterior gives, and within the stratum it moves like the posterior, on the scale of log odds.
+    Only for variances. The share of a stratum is that of its verdicts and some more that the
+    recalibrated posterior gives, and within the stratum it moves like the posterior, on the scale
+    of log odds.
     """
 
     stratum: IntArray  # of each unit, a cell or a row
     unlabeled: FloatArray  # rows in each unit
     posterior: FloatArray  # of each unit, what verdicts are compared with
     share: FloatArray  # of each unit
+    prior_weight: FloatArray  # verdicts that the posterior counts for, in each stratum
 
     @classmethod
     def of(cls, cells: ReviewedCells) -> "StratumShares":
@@ -42,10 +45,12 @@ class StratumShares:
         prior = _means(stratum, unlabeled, guess, len(cells.unlabeled_rows))
         found = np.bincount(cells.stratum[cells.place], cells.verdict, len(prior))
         prior = np.clip(prior, 1e-9, 1 - 1e-9)  # a stratum may have no unlabeled row left
-        share = (found + PRIOR_WEIGHT * prior) / (cells.reviewed_rows + PRIOR_WEIGHT)
+        weight = PRIOR_POSITIVES / np.minimum(prior, 1 - prior)
+        weight = np.clip(weight, LEAST_WEIGHT, MOST_WEIGHT)
+        share = (found + weight * prior) / (cells.reviewed_rows + weight)
         tilt = (np.log(share / (1 - share)) - np.log(prior / (1 - prior)))[stratum]
         odds = guess / (1 - guess) * np.exp(tilt)
-        return cls(stratum, unlabeled, cells.posterior, odds / (1 + odds))
+        return cls(stratum, unlabeled, cells.posterior, odds / (1 + odds), weight)
 
     def variance(self, moves: FloatArray, n_strata: int) -> FloatArray:
         """Return, for each stratum, the variance of what one row's verdict adds.
@@ -89,11 +94,21 @@ class ReviewedMetrics:
         return StratumShares.of(self.cells)
 
     def gradient(self, name: str, threshold: float | None = None, **options: Any) -> MassGradient:
-        """Return a metric with its gradient by masses."""
+        """Return a metric with its gradient by masses.
+
+        In average precision a verdict that stands for many rows would count itself as ranked above
+        each of them, which flatters. It is read where what verdicts add is spread over their
+        strata, and moved from there by the gradient to where the verdicts are.
+        """
         cells = self.cells
-        return mass_gradient(
-            cells.counts, cells.positive, cells.everyone, name, threshold=threshold, **options
+        moved = cells.hidden - cells.spread_hidden if name == "average_precision" else None
+        positive = cells.positive if moved is None else cells.positive - moved
+        found = mass_gradient(
+            cells.counts, positive, cells.everyone, name, threshold=threshold, **options
         )
+        if moved is None:
+            return found
+        return replace(found, value=found.value + float(found.turned @ moved))
 
     def variance(self, gradient: MassGradient) -> tuple[float, float]:
         """Return the variance of an estimate, and its degrees of freedom."""
@@ -113,9 +128,11 @@ class ReviewedMetrics:
         cells = self.cells
         rows, drawn = cells.unlabeled_rows, cells.reviewed_rows
         one = self.shares.variance(moves, len(rows))
+        known = drawn + self.shares.prior_weight
+        # p(1-p) at an estimated p is too small on average by the part of p's own variance.
+        one = one * known**2 / (known**2 - drawn)
         each = rows * np.maximum(rows - drawn, 0.0) * one * cells.squared_weight / drawn
         total = float(each.sum())
-        known = drawn + PRIOR_WEIGHT
         freedom = total**2 / max(float((each**2 / known).sum()), 1e-300) if total > 0 else np.inf
         return total, freedom
 

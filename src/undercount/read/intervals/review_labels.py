@@ -16,7 +16,7 @@ from undercount.assume.reviews import ReviewedCells
 from undercount.curve import FloatArray
 from undercount.estimate import Estimate
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
-from undercount.read.intervals.review_intervals import PRIOR_WEIGHT, make_estimate, stretch
+from undercount.read.intervals.review_intervals import LEAST_WEIGHT, make_estimate, stretch
 
 _ROUNDS = 8
 # Least and largest share of the positives that may carry a label.
@@ -117,7 +117,7 @@ class LabelledStrata:
         hidden = np.maximum(total - self.labelled, 0.0)
         inside = hidden**2 * np.maximum(squares - middle**2, 0.0) / (seen + 1)
         found += float(inside.sum())
-        known = cells.reviewed_rows + PRIOR_WEIGHT
+        known = cells.reviewed_rows + LEAST_WEIGHT
         return found, found**2 / max(float((each**2 / known).sum()), 1e-300)
 
     @cached_property

@@ -36,8 +36,8 @@ function judge(model, claim, i) {
   found.forEach((f, k) => { if (f && (low < 0 || Math.abs(k - at) < Math.abs(low - at))) low = k; });
   if (low >= 0) {
     let high = low;
-    while (low > 0 && found[low - 1]) low--;
-    while (high < found.length - 1 && found[high + 1]) high++;
+    while (low > 0 && found[low - 1] !== 0) low--; // NaN: no such numbers, which says nothing against the claim
+    while (high < found.length - 1 && found[high + 1] !== 0) high++;
     region = [low ? edge(shares[low - 1], shares[low]) : shares[0], high < found.length - 1 ? edge(shares[high + 1], shares[high]) : shares[high]];
   }
   return { region, inside, held: !!found[at], all: found[0] && !found.includes(0), possible: taken <= limit + 1e-9, limit };

@@ -75,11 +75,12 @@ function sharesOf(read, facts) {
   const rows = grouped(own, many, (i) => weight[i]), prior = grouped(own, many, (i) => weight[i] * guess[i]).map((v, g) => rows[g] > 0 ? v / rows[g] : 0);
   const found = new Float64Array(many);
   at.forEach((c, k) => { found[own[c]] += verdict[k]; });
+  const { positives, weights } = facts.prior, counted = prior.map((p) => clip(positives / Math.min(p, 1 - p), ...weights));
   const tilt = prior.map((p, g) => {
-    const share = (found[g] + facts.prior.weight * p) / (drawn[g] + facts.prior.weight);
+    const share = (found[g] + counted[g] * p) / (drawn[g] + counted[g]);
     return Math.log(share / (1 - share)) - Math.log(p / (1 - p));
   });
-  return { rows, share: guess.map((p, i) => { const odds = p / (1 - p) * Math.exp(tilt[own[i]]); return odds / (1 + odds); }) };
+  return { rows, known: counted.map((w, g) => w + drawn[g]), share: guess.map((p, i) => { const odds = p / (1 - p) * Math.exp(tilt[own[i]]); return odds / (1 + odds); }) };
 }
 // Variance of what one row's verdict adds, in each group of strata.
 function variances({ cells, many, own }, { rows, share }, moves) {
@@ -117,9 +118,9 @@ function estimateAll(facts, answers) {
     const found = metricOf(read, facts.head, name), moves = (i) => found.turned[i < facts.head ? 0 : 1];
     // The first few verdicts may put a value where none can be: then they say nothing yet.
     if (found.value < least || (most !== null && found.value > most)) return { value: clip(found.value, least, most ?? Infinity), low: least, high: most ?? Infinity, early: true };
-    const one = variances(read, shares, moves);
-    const each = one.map((v, g) => read.rows[g] * Math.max(read.rows[g] - read.drawn[g], 0) * v / read.drawn[g]), all = sum(each);
-    const freedom = all > 0 ? all ** 2 / Math.max(sum(each.map((v, g) => v * v / (read.drawn[g] + facts.prior.weight))), 1e-300) : Infinity;
+    const one = variances(read, shares, moves), { known } = shares;
+    const each = one.map((v, g) => read.rows[g] * Math.max(read.rows[g] - read.drawn[g], 0) * v * known[g] ** 2 / (known[g] ** 2 - read.drawn[g]) / read.drawn[g]), all = sum(each);
+    const freedom = all > 0 ? all ** 2 / Math.max(sum(each.map((v, g) => v * v / known[g])), 1e-300) : Infinity;
     const [low, high] = interval(found.value, Math.sqrt(all), scale, studentQuantile((1 + facts.level) / 2, freedom));
     return { value: found.value, low: Math.min(low, found.value), high: Math.max(high, found.value) };
   });

@@ -19,7 +19,7 @@ from undercount.count.review_file import as_review_csv
 from undercount.counts import ScoreCounts
 from undercount.metric_facts import FACTS, SCALE_RANGES
 from undercount.read.intervals.heads import head_cells
-from undercount.read.intervals.review_intervals import PRIOR_WEIGHT
+from undercount.read.intervals.review_intervals import LEAST_WEIGHT, MOST_WEIGHT, PRIOR_POSITIVES
 from undercount.read.plan_rows import RowPlan
 from undercount.show.page.page import embed_json, policy_hash
 from undercount.show.plan import goal_title, half_width_words
@@ -28,7 +28,10 @@ SCRIPTS = ("estimates.js", "answering.js")
 # Metrics that are shown beside the goals.
 BESIDE = ("precision", "recall", "f1")
 # What the script's arithmetic shares with the library's.
-PRIOR = {"weight": PRIOR_WEIGHT, "shift": SHIFT, "slope": SLOPE, "even": EVEN, "most": MOST}
+PRIOR = {
+    "positives": PRIOR_POSITIVES, "weights": [LEAST_WEIGHT, MOST_WEIGHT],
+    "shift": SHIFT, "slope": SLOPE, "even": EVEN, "most": MOST,
+}  # fmt: skip
 # Cells that the page carries at most; more are merged, and the page says so.
 MOST_CELLS = 4096
 

@@ -1,0 +1,105 @@
+"""Ask who labelled which rows, and answer with the command that fits."""
+
+import sys
+from dataclasses import dataclass
+
+import click
+
+from undercount.cli.command import FINE, Command
+from undercount.cli.options import DEBUG
+from undercount.errors import InputError
+
+COLUMNS = "DATA --label LABEL --score SCORE"
+PAGES = "the page 'Which assumption do I make?' of the documentation says more"
+
+
+@dataclass(frozen=True)
+class Question:
+    """Hold a question, and what a yes leads to."""
+
+    text: str
+    commands: tuple[str, ...]
+    assumes: str
+
+
+# The first yes decides. The page docs/guide.md has the same questions, and a test compares them.
+QUESTIONS = (
+    Question(
+        "Did somebody verify a random sample of all rows?",
+        (f"undercount evaluate {COLUMNS} --audited",),
+        "verdicts are right",
+    ),
+    Question(
+        "Are both classes labelled, but only where somebody looked?",
+        (f"undercount select {COLUMNS}",),
+        "how the rows were chosen; undercount explain selection names the methods",
+    ),
+    Question(
+        "Can somebody look at some rows now?",
+        (
+            f"undercount plan {COLUMNS} --threshold 0.5 --budget 100 --out review.csv",
+            f"undercount evaluate {COLUMNS} --threshold 0.5 --reviews review.csv",
+        ),
+        "verdicts are right",
+    ),
+    Question(
+        "Do you know each row's chance of being labelled?",
+        ("python: undercount.propensity_curve(y, score, chance)",),
+        "those chances; every positive has one",
+    ),
+    Question(
+        "Are the labelled positives a fair sample of all positives?",
+        (f"undercount evaluate {COLUMNS}",),
+        "labels are a random sample of the positives",
+    ),
+)
+PREVALENCE = "Do you know roughly what share of all rows is positive? (3%, 3%-5%, or no)"
+NONE = Question(
+    "None of these",
+    (f"undercount evaluate {COLUMNS}",),
+    "nothing that holds: trust only 'at least', and conclusions whose Γ under 'What would "
+    "change' is larger than the bias you fear",
+)
+YES, NO = ("y", "yes", "1", "true"), ("n", "no", "0", "false", "")
+
+
+@click.command(cls=Command, short_help="Ask a few questions that end in a command.")
+@click.option(
+    "--data", "data_name", default="DATA", help="File of rows, for the command that is printed."
+)
+@click.option("--label", default="LABEL", help="Column of labels, likewise.")
+@click.option("--score", default="SCORE", help="Column of scores, likewise.")
+@DEBUG
+def guide(data_name: str, label: str, score: str, **_debug: bool) -> int:
+    """Ask which labels you have, and print the command that fits.
+
+    Answers are read from standard input, one a line: y or n, and at the end a prevalence.
+    """
+    found = next((question for question in QUESTIONS if _ask(question.text)), NONE)
+    given = ""
+    if found in (QUESTIONS[-1], NONE):
+        known = _read(PREVALENCE)
+        given = "" if known.lower() in (*NO, "?") else f" --prevalence {known}"
+    click.echo("")
+    for command in found.commands:
+        named = command.replace("DATA", data_name).replace("LABEL", label).replace("SCORE", score)
+        click.echo(f"  {named}{given}")
+    click.echo(f"\nAssumes: {found.assumes}.\n{PAGES[0].upper()}{PAGES[1:]}.")
+    return FINE
+
+
+def _ask(question: str) -> bool:
+    while True:
+        answer = _read(f"{question} (y/n)").lower()
+        if answer in YES or answer in NO:
+            return answer in YES
+        click.echo(f"Please answer y or n, not {answer!r}.", err=True)
+
+
+def _read(question: str) -> str:
+    """Ask on stderr, so that stdout holds the answer alone; the end of the input is an error."""
+    click.echo(f"{question} ", err=True, nl=False)
+    line = sys.stdin.readline()
+    if not line:
+        raise InputError(f"standard input ended before the question: {question}")
+    return line.strip()

@@ -1,0 +1,92 @@
+"""Where to set the threshold by reviewed rows, nothing being supposed of the labels."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercount.assume.reviews import CrossedCells, ReviewedCells
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
+from undercount.errors import InputError
+from undercount.estimate import Estimate
+from undercount.read.decisions import MOST_CELLS, N_DRAWS, Goal, ThresholdSearch
+from undercount.read.intervals.heads import RatePoint
+from undercount.read.intervals.review_intervals import METHOD, StratumShares
+from undercount.shares import Shares
+
+
+@dataclass(frozen=True)
+class ReviewedSearch(ThresholdSearch):
+    """Search thresholds of reviewed rows; verdicts drawn anew show how much searching flatters.
+
+    Verdicts are drawn by the smoothed share of positives of their cells, which then is the truth.
+
+    Notes
+    -----
+    Assumes: reviews were drawn by the design, for the scores that are searched.
+    Wrong when: few verdicts fall near the best threshold; the interval of the gain tells.
+    """
+
+    cells: ReviewedCells = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.cells, CrossedCells):
+            raise InputError("the best threshold is searched by the model that planned the reviews")
+
+    def _points(self, counts: ScoreCounts, shares: Shares) -> RatePoint:  # noqa: ARG002 - by verdicts
+        found = self._rates_of(np.append(0.0, np.cumsum(self.cells.positive)))
+        return replace(found, prevalence=float(found.prevalence[0]))
+
+    def _rates_of(self, hits: FloatArray, at: NDArray[np.intp] | None = None) -> RatePoint:
+        """Return rates of numbers of positives above thresholds; the last is that of all."""
+        rows = np.append(0.0, np.cumsum(self.cells.everyone))
+        rows = rows if at is None else rows[at]
+        total = hits[..., -1:]
+        return RatePoint(
+            hits / total, (rows - hits) / (rows[-1] - total), total / rows[-1], rows / rows[-1]
+        )
+
+    def _gain(self, goal: Goal, threshold: float, over: float) -> Estimate:
+        """Estimate what the threshold gains; its interval holds the chance of the search."""
+        ends = [int(np.count_nonzero(self.counts.score >= each)) for each in (threshold, over)]
+        values = goal.value(self._points(self.counts, self.shares))
+        raw = float(values[ends[0]] - values[ends[1]])
+        errors = self._drawn_errors(goal, ends[1])
+        tail = (1 - self.confidence_level) / 2
+        value = raw - float(errors.mean())
+        low, high = raw - np.quantile(errors, [1 - tail, tail])
+        return Estimate(
+            value,
+            min(float(low), value),
+            max(float(high), value),
+            float(errors.std()),
+            self.confidence_level,
+            ("reviews",),
+            METHOD,
+        )
+
+    def _drawn_errors(self, goal: Goal, over: int) -> FloatArray:
+        """Return by how much the best point of other verdicts looks better there than it is."""
+        cells, rng = self.cells, np.random.default_rng(self.random_state)
+        last = len(cells.counts.score)
+        at = np.unique(np.append(np.linspace(0, last, MOST_CELLS).astype(np.intp), over))
+        share = StratumShares.of(cells).share
+        known = np.zeros(last) if cells.apart else cells.counts.positive
+        smooth, base = (
+            np.append(0.0, np.cumsum(known + each * cells.unlabeled))[at]
+            for each in (share, cells.posterior)
+        )
+        order = np.argsort(cells.place, kind="stable")
+        place = cells.place[order]
+        drawn = rng.random((N_DRAWS, len(place))) < share[place]
+        excess = (drawn - cells.posterior[place]) * (cells.weight * cells.stands_for)[order]
+        added = np.concatenate([np.zeros((N_DRAWS, 1)), np.cumsum(excess, axis=1)], axis=1)
+        seen = self._rates_of(base + added[:, np.searchsorted(place, at)], at)
+        real = goal.value(self._rates_of(smooth, at))
+        chosen, looks = goal.choose(seen), goal.value(seen)
+        there = int(np.searchsorted(at, over))
+        rows = np.arange(N_DRAWS)
+        errors = (looks[rows, chosen] - looks[:, there]) - (real[chosen] - real[there])
+        found = errors[(chosen >= 0) & np.isfinite(errors)]
+        return found if len(found) else np.zeros(1)

@@ -1,0 +1,58 @@
+"""`undercount guide`: questions that end in a command which the commands understand."""
+
+import io
+import pathlib
+import re
+import shlex
+
+import click
+import pytest
+
+from undercount.cli.commands import commands
+from undercount.cli.guide import NONE, QUESTIONS
+from undercount.cli.main import main
+
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "guide.md"
+
+
+def answer(monkeypatch, text):
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    return main(["guide", "--data", "rows.csv", "--label", "y", "--score", "s"])
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ("y\n", "undercount evaluate rows.csv --label y --score s --audited"),
+        ("n\nyes\n", "undercount select rows.csv --label y --score s"),
+        ("n\nn\ny\n", "--budget 100 --out review.csv"),
+        ("n\nn\nn\ny\n", "undercount.propensity_curve(y, score, chance)"),
+        ("n\nn\nn\nn\ny\n3%-5%\n", "--score s --prevalence 3%-5%"),
+        ("n\nn\nn\nn\ny\nno\n", "undercount evaluate rows.csv --label y --score s\n"),
+        ("n\nn\nn\nn\nn\n?\n", "trust only 'at least'"),
+        ("perhaps\ny\n", "--audited"),  # asked once more
+    ],
+)
+def test_answers_end_in_a_command(monkeypatch, capsys, answers, expected):
+    assert answer(monkeypatch, answers) == 0
+    assert expected in capsys.readouterr().out
+
+
+def test_the_end_of_the_input_is_bad_input(monkeypatch, capsys):
+    assert answer(monkeypatch, "n\n") == 2
+    assert "standard input ended before the question" in capsys.readouterr().err
+
+
+def test_every_command_of_the_guide_exists():
+    for question in (*QUESTIONS, NONE):
+        for line in question.commands:
+            if line.startswith("python:"):
+                continue
+            _, name, *arguments = shlex.split(line)
+            command = commands.get_command(click.Context(commands), name)
+            command.make_context(name, arguments, resilient_parsing=False)  # refuses bad options
+
+
+def test_the_page_asks_the_same_questions():
+    asked = re.findall(r"^\*\*\d\. (.*?)\*\*", PAGE.read_text("utf-8"), re.MULTILINE)
+    assert asked == [question.text for question in QUESTIONS]
