@@ -289,6 +289,9 @@ CHECKS = {
         "UC015",
         "do the labelled positives score like the positives that reviews found?",
     ),
+    "clusters": ("UC020", "if rows come in clusters, do enough of them carry a label?"),
+    "chances": ("UC021", "if chances of a label are known, how much are the labels worth?"),
+    "fair-sample": ("UC022", "do covariates or chances contradict that labels are a fair sample?"),
 }
 CODES = {name: code for name, (code, _) in CHECKS.items()}
 

@@ -6,6 +6,7 @@ three observed distributions. Those weights make the curve, and they make every 
 `MixtureDesign` says which rows were drawn at random, and how.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -407,6 +408,10 @@ class MixtureDesign:
         How the rows were drawn; whether the metric of these rows or of their population is meant.
     share_known : bool
         False if no prevalence was given, so that nothing is known about the number of positives.
+    cluster_effect : float
+        How many times larger the variance is because rows and labels come in clusters.
+    clusters : float
+        How many clusters of equal weight tell that; infinite if rows are independent.
     """
 
     sizes: NDArray[Any]
@@ -417,18 +422,35 @@ class MixtureDesign:
     sampling: Sampling
     target: Target
     share_known: bool = True
+    cluster_effect: float = 1.0
+    clusters: float = math.inf
+
+    @cached_property
+    def inflation(self) -> FloatArray:
+        """Variance inflation of each kind of rows, by their weights and by their clusters."""
+        return self.units * self.cluster_effect
 
     @cached_property
     def effective(self) -> FloatArray:
-        """Kish's effective numbers of rows."""
+        """Effective numbers of independent rows, Kish's if rows are independent."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(self.units > 0, self.sizes / self.units, 0.0)
+            return np.where(self.units > 0, self.sizes / self.inflation, 0.0)
 
     @cached_property
     def effective_total(self) -> Any:
-        """Kish's effective number of all rows."""
+        """Effective number of all rows."""
         total = self.sizes.sum(axis=0)
-        return total**2 / (self.sizes * self.units).sum(axis=0)
+        return total**2 / (self.sizes * self.inflation).sum(axis=0)
+
+    @cached_property
+    def freedom(self) -> float:
+        """Degrees of freedom of Student's quantile: labels are what there is least of."""
+        return max(min(float(self.effective[LABELLED]), self.clusters) - 1, 1.0)
+
+    @cached_property
+    def counts_rows(self) -> bool:
+        """Whether labelled rows are independent draws of weight 1, which exact forms need."""
+        return bool(np.all(self.units == 1)) and self.clusters == math.inf
 
     @cached_property
     def pure(self) -> bool:

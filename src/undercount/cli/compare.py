@@ -14,6 +14,7 @@ from undercount.cli.command import (
     progress,
 )
 from undercount.cli.options import (
+    CLUSTER,
     DATA,
     output_options,
     reading_options,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command, short_help="Compare models on the same rows.")
 @DATA
 @reading_options
+@CLUSTER
 @share_options
 @review_options
 @click.option(
@@ -86,6 +88,7 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
             by=options["by"],
             sample_weight=rows.weights,
             question=options["question"],
+            cluster=rows.cluster,
             **review_arguments(options),
             **share_arguments(options, rows.sampling),
         )

@@ -14,7 +14,10 @@ from undercount.cli.command import (
 )
 from undercount.cli.gate import read_requirements, report_verdict
 from undercount.cli.options import (
+    CHANCE,
+    CLUSTER,
     DATA,
+    DEPLOY,
     OddsType,
     TopType,
     data_name,
@@ -40,9 +43,12 @@ if TYPE_CHECKING:
 @click.command(cls=Command, short_help="Judge one or more score columns.")
 @DATA
 @reading_options
+@CLUSTER
+@CHANCE
 @database_options
 @share_options
 @interval_options
+@DEPLOY
 @review_options
 @click.option(
     "--threshold",
@@ -72,7 +78,7 @@ if TYPE_CHECKING:
 @output_options
 def evaluate(data: tuple[str, ...], **options: Any) -> int:
     """Evaluate the scores of DATA (CSV, TSV, Parquet, JSON lines, globs, - or a counts file)."""
-    from undercount.cli.inputs import read  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.cli.inputs import read, read_kept  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.read.metric_name import parse_metric  # noqa: PLC0415
 
@@ -86,7 +92,11 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     chosen = [parse_metric(text).threshold for text in options["metrics"]]
     knots += [threshold for threshold in chosen if threshold is not None]
     # With impure labels average precision and intervals need every score.
-    reading = read(data, options, knots, compact=options["label_purity"] == 1)
+    pure = options["label_purity"] == 1
+    if options["cluster"] or options["chance"]:
+        reading = read_kept(data, options, knots, compact=pure)
+    else:
+        reading = read(data, options, knots, compact=pure)
     if reading.sources is not None:
         options |= share_of_sources(reading.sources, options)
     if options["by"]:
@@ -149,11 +159,17 @@ def _one_threshold(given: tuple[float, ...]) -> float | None:
 
 
 def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
+    from undercount.read.deployed import read_deploy_prevalence  # noqa: PLC0415
     from undercount.read.evaluate import CountedModel, evaluate_models  # noqa: PLC0415 - only when needed
 
     resampling = options["prevalence_interval"] not in (None, "calibrated")
     threshold = options.get("threshold")
-    models = {name: CountedModel(counts, threshold) for name, counts in reading.counts.items()}
+    models = reading.models or {
+        name: CountedModel(counts, threshold) for name, counts in reading.counts.items()
+    }
+    there = options.get("deploy_prevalence")
+    if there is not None:
+        there = read_deploy_prevalence(there)
     with progress(f"estimating {', '.join(models)}", options) as tell:
         made = evaluate_models(
             models,
@@ -165,7 +181,7 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
             metrics=list(options.get("metrics") or ()) or None,
             **share_arguments(options, reading.sampling),
         )
-    return list(made.values())
+    return [replace(each, deploy_prevalence=there) for each in made.values()]
 
 
 def _evaluate_alone(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":

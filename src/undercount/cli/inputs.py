@@ -7,7 +7,7 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import narwhals as nw
@@ -29,6 +29,9 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
 
+if TYPE_CHECKING:
+    from undercount.read.evaluate import CountedModel
+
 RECODE = (
     "Recode positives as 1 and unlabeled rows as 0 or empty, or name another column of labels "
     "with --label"
@@ -46,13 +49,17 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Reading:
-    """Hold the counts of each score column and what was inferred on the way."""
+    """Hold the counts of each score column and what was inferred on the way.
+
+    `models` are there if rows had to be kept, for their clusters or chances.
+    """
 
     counts: dict[str, ScoreCounts]
     sampling: str
     notes: list[str] = field(default_factory=list)
     segments: dict[str, dict[Hashable, ScoreCounts]] = field(default_factory=dict)
     sources: tuple[int, int, int, int] | None = None  # found by first, second, both, of rows
+    models: "dict[str, CountedModel]" = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,8 @@ class ModelColumns:
     notes: list[str]
     weights: FloatArray | None = None
     place: NDArray[np.intp] | None = None
+    cluster: NDArray[Any] | None = None
+    chance: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -124,6 +133,34 @@ def read(
             progress=tell,
             compact=compact,
         )
+
+
+def read_kept(
+    data: tuple[str, ...], options: dict[str, Any], knots: Sequence[float], *, compact: bool
+) -> Reading:
+    """Read the rows that have every score, with cluster or chance of each, and keep them."""
+    if _names_database(data, options):
+        raise InputError(
+            "--cluster and --chance need rows, and a database hands over counts; write the rows "
+            "to a file and name that"
+        )
+    from undercount.read.evaluate import count_model  # noqa: PLC0415 - only when needed
+
+    refuse_no_data(data)
+    rows = read_models(data, options)
+    about = {"target": options["target"] or "dataset"}
+    about["confidence_level"] = options["confidence_level"]
+    models = {}
+    for name, score in rows.scores.items():
+        threshold = options["threshold"]
+        model = count_model(
+            rows.labels, score, None, rows.weights, threshold, knots, compact=compact
+        ).with_clusters(rows.cluster)
+        if rows.chance is not None:
+            model = model.with_chances(rows.chance, **about)
+        models[name] = model
+    counts = {name: model.counts for name, model in models.items()}
+    return Reading(counts, rows.sampling, rows.notes, models=models)
 
 
 def count_rows(
@@ -254,8 +291,12 @@ def _count_database(options: dict[str, Any], by: Sequence[str], **how: Any) -> R
 
 def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     """Read the rows that have a score of every model."""
-    label, scores = options["label"], options["scores"]
+    label, scores, cluster = options["label"], options["scores"], options.get("cluster")
     if options["positives"]:
+        if cluster or options.get("chance"):
+            raise InputError(
+                "--cluster and --chance do not go with --positives; put all rows into one file"
+            )
         rows = _read_two_samples(data, options)
         kept = _complete(rows.scores, scores)
         dropped = int(np.count_nonzero(~kept))
@@ -265,9 +306,9 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     _refuse_counts(data)
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN --score COLUMN")
-    weight = options["weight"]
-    numbers = list(dict.fromkeys([label, *scores, *([weight] if weight else [])]))
-    found = read_numbers(data, numbers, {label: RECODE})
+    weight, chance = options["weight"], options.get("chance")
+    numbers = list(dict.fromkeys(name for name in (label, *scores, weight, chance) if name))
+    found = read_numbers(data, numbers, {label: RECODE}, [cluster] if cluster else ())
     kept = _complete(found, scores)
     labels = found[label][kept]
     values, times = np.unique(labels, return_counts=True)
@@ -281,7 +322,16 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     notes = [read_words(len(kept), len(kept) - len(labels)), note]
     chosen = {name: found[name][kept] for name in scores}
     weights = found[weight][kept] if weight else None
-    return ModelColumns(labels, chosen, "single-sample", notes, weights, np.flatnonzero(kept))
+    return ModelColumns(
+        labels,
+        chosen,
+        "single-sample",
+        notes,
+        weights,
+        np.flatnonzero(kept),
+        found[cluster][kept] if cluster else None,
+        found[chance][kept] if chance else None,
+    )
 
 
 def _complete(columns: dict[str, FloatArray], names: Sequence[str]) -> NDArray[np.bool_]:

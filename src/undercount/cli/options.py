@@ -137,6 +137,18 @@ _codings = (
     click.option("--positives", help="File of positive rows, for case-control samples."),
     DEBUG,
 )
+CLUSTER = click.option(
+    "--cluster", help="Column that says whose each row is, if labels were given by customer."
+)
+CHANCE = click.option(
+    "--chance",
+    help="Column of the chance that a row would carry a label if it were positive.",
+)
+DEPLOY = click.option(
+    "--deploy-prevalence",
+    type=float,
+    help="Share of positives where the classifier will work, if it is another one.",
+)
 reading_options = _options(
     *_columns, click.option("--weight", help="Column of row weights."), *_codings
 )

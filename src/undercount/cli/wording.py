@@ -6,7 +6,12 @@ from undercount.cli.streams import neutralise
 from undercount.errors import Message
 
 # Arguments whose options have other names.
-ALIASES = {"random_state": "seed", "sample_weight": "weight", "X": "features"}
+ALIASES = {
+    "random_state": "seed",
+    "sample_weight": "weight",
+    "X": "features",
+    "propensity": "chance",
+}
 
 
 def say(message: str, command: click.Command) -> str:

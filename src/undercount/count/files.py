@@ -76,8 +76,11 @@ def read_counts(
 
 
 def read_numbers(
-    paths: Paths, names: Sequence[str], hints: Mapping[str, str] | None = None
-) -> dict[str, NDArray[np.float64]]:
+    paths: Paths,
+    names: Sequence[str],
+    hints: Mapping[str, str] | None = None,
+    groups: Sequence[str] = (),
+) -> dict[str, NDArray[Any]]:
     r"""Read whole columns of numbers, with NaN where a value is missing.
 
     Parameters
@@ -87,6 +90,8 @@ def read_numbers(
     names : sequence of str
     hints : mapping of str, optional
         What to do where the column of that name holds something else.
+    groups : sequence of str
+        Columns to read as they are, text or numbers; None where a value is missing.
 
     Examples
     --------
@@ -99,14 +104,26 @@ def read_numbers(
     {'fraud': array([ 1., nan])}
     """
     wanted = list(dict.fromkeys(names))
-    with open_source(paths, wanted) as source:
+    others = [name for name in groups if name not in wanted]
+    with open_source(paths, [*wanted, *others]) as source:
         try:
-            found = relation_of(source, wanted, []).fetchnumpy()
+            found = relation_of(source, wanted, others).fetchnumpy()
         except duckdb.ConversionException as error:
             refuse_text(source, wanted, error, hints)
-        for values in found.values():
-            refuse_long_integers(values)
-        return {name: fill_masked(found[name].astype(np.float64)) for name in wanted}
+        for name in wanted:
+            refuse_long_integers(found[name])
+        kept = {name: fill_masked(found[name].astype(np.float64)) for name in wanted}
+        return kept | {name: _with_none(found[name]) for name in others}
+
+
+def _with_none(values: NDArray[Any]) -> NDArray[Any]:
+    """Return values as they are, None in the place of masked ones."""
+    found: NDArray[Any] = np.asarray(values)
+    masked = np.ma.getmaskarray(values)
+    if masked.any():
+        found = found.astype(object)
+        found[masked] = None
+    return found
 
 
 def read_dated(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from undercount.assume.labelled import naive_curve
-from undercount.assume.mixture import recovered_rates
+from undercount.assume.mixture import LABELLED, MixtureDesign, recovered_rates
 from undercount.counts import ScoreCounts
 from undercount.curve import OperatingCurve, blocks
 from undercount.errors import CODES, Check, LibraryWarning, UndefinedMetricWarning, wording
@@ -14,10 +14,12 @@ from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import MetricRow, grows
 from undercount.read.hidden_share import LEAKED
+from undercount.read.intervals.clusters import ClusterRows
 from undercount.read.sensitivity import CHANCE, ROUNDING
 from undercount.shares import Shares
 
 FEW_LABELS = 30
+FEW_CLUSTERS = 20
 # Share of rows at their most frequent score, or at the two ends, that makes a threshold coarse.
 HEAVY_TIES = 0.2
 SATURATED = 0.05
@@ -278,7 +280,8 @@ def _selection() -> Check:
         CODES["selection"],
         "info",
         "whether the labelled positives are a fair sample of all positives cannot be tested from "
-        "labels and scores alone",
+        "labels and scores alone; rows chosen for review, a second source of labels, dates, "
+        "known chances or covariates may tell",
         "ask how rows came to be labelled; see how large a bias the conclusion survives (Γ)",
     )
 
@@ -293,6 +296,24 @@ def negatives_check(counts: ScoreCounts) -> Check:
         "tested either",
         "if they were chosen, the easy ones say, pass "
         f"{wording('unlabeled_prevalence=uc.prevalence.Consensus()', '--unlabeled-prevalence')}",
+    )
+
+
+def clusters_check(design: MixtureDesign, clusters: ClusterRows) -> Check:
+    """UC020: intervals rest on clusters, of which enough should carry a label."""
+    labels, labelled = float(design.sizes[LABELLED]), clusters.n_labelled
+    message = (
+        f"{clusters.n_clusters:,} clusters, {labelled:,} of them with a label; for the ROC AUC "
+        f"their {labels:,.6g} labels are worth {float(design.effective[LABELLED]):,.3g} "
+        "independent ones"
+    )
+    if design.clusters >= FEW_CLUSTERS:
+        return Check(CODES["clusters"], "ok", message)
+    return Check(
+        CODES["clusters"],
+        "warn",
+        message + f". The variance rests on about {design.clusters:.2g} clusters of equal weight",
+        f"label more clusters; below {FEW_CLUSTERS} intervals are rough",
     )
 
 

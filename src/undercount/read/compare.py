@@ -32,6 +32,7 @@ from undercount.read.evaluate import (
     name_columns,
 )
 from undercount.read.evaluation import Evaluation, render
+from undercount.read.intervals.clusters import KIND_LABELS
 from undercount.read.intervals.paired import Cut, ModelRows
 from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.leaderboard import Standing, standings, turn
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
 
     from undercount.read.reviewed import Reviewed
 
-# How labels say labelled positive, unlabeled and labelled negative, in the order of a design.
-KIND_LABELS = (1, -1, 0)
 # What is compared if each model flags as many rows: of so many, how many are real.
 WORKLOAD_METRICS = ("precision", "recall")
 # Shares of hidden positives along which metrics are followed.
@@ -314,7 +313,12 @@ def compare(
     unknown = sorted(set(options) - set(signature(evaluate).parameters))
     if unknown:
         raise TypeError(f"compare() got an unexpected keyword argument {unknown[0]!r}")
-    thresholds = _thresholds(threshold, scores)
+    for name in ("propensity", "covariates", "deploy_prevalence"):
+        if options.pop(name, None) is not None:
+            raise InputError(
+                f"compare takes no {named(name)}; evaluate each model with it", argument=name
+            )
+    thresholds, cluster = _thresholds(threshold, scores), options.pop("cluster", None)
     # With impure labels average precision and the areas' intervals need every score.
     purity = options.get("label_purity", 1.0)
     pure = isinstance(purity, int | float) and purity == 1
@@ -324,7 +328,7 @@ def compare(
         name: replace(
             count_model(
                 y, score, unlabeled, sample_weight, thresholds.get(name), edges, compact=pure
-            ),
+            ).with_clusters(cluster),
             backend=backend,
         )
         for name, score in scores.items()

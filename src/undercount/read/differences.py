@@ -10,7 +10,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from undercount.assume.mixture import LABELLED
 from undercount.curve import ROUNDING, FloatArray
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
@@ -170,6 +169,14 @@ class Gap:
         return self.at(self.shares.clip(shares)), weights
 
 
+@dataclass(frozen=True)
+class Chance:
+    """Say how a difference varies: standard error, and degrees of freedom of Student's quantile."""
+
+    error: float
+    freedom: float
+
+
 class Paired:
     """Differences of every pair of models on the same rows, for one question."""
 
@@ -180,8 +187,6 @@ class Paired:
         self.fixed = _fixed_orders(self.shares, n_negative=first.evaluation.counts.n_negative)
         self.pairs = list(itertools.combinations(models, 2))
         self.errors = ModelPairs([model.rows for model in models.values()])
-        # As for single metrics: the labels are what there is least of.
-        self.freedom = max(float(first.rows.design.effective[LABELLED]) - 1, 1.0)
         largest = min(model.evaluation.largest_share for model in models.values())
         # The largest share that every model's scores allow.
         self.top = self.shares.below(largest)
@@ -199,16 +204,16 @@ class Paired:
             error = self.errors.area_error(metric, *places)
         else:
             error = self.errors.flag_error(metric, *places, cut)
-        error *= self._label_doubt
-        estimate = self._with_interval(gap, error)
+        chance = self._by_cluster(Chance(error * self._label_doubt, self._freedom), gap)
+        estimate = self._with_interval(gap, chance)
         depends = not self._is_fixed(gap)
-        p_value = self._p_value(gap, error)
+        p_value = self._p_value(gap, chance)
         return Difference(
             metric,
             one,
             other,
             estimate,
-            self._better(gap, error),
+            self._better(gap, chance),
             p_value,
             p_value,
             depends,
@@ -221,6 +226,26 @@ class Paired:
         return gap.metric in self.fixed or (
             gap.same_work and "recall" in self.fixed and self.shares.label_purity == 1
         )
+
+    @property
+    def _freedom(self) -> float:
+        """As for single metrics: the labels are what there is least of."""
+        return next(iter(self.models.values())).rows.design.freedom
+
+    def _by_cluster(self, chance: Chance, gap: Gap) -> Chance:
+        """Return the chance of a difference if rows come in clusters, by what each row adds."""
+        clusters = gap.one.evaluation.clusters
+        if clusters is None:
+            return chance
+        parts = []
+        for model in (gap.one, gap.other):
+            rows, by_cluster = model.rows, model.evaluation.clusters or clusters
+            at = None if gap.cut is None else rows.cuts[gap.cut].threshold
+            counts = model.evaluation.counts_at(at)
+            parts.append(by_cluster.parts(counts, rows.design, gap.metric, threshold=at))
+        gaps = [one - other for one, other in zip(*parts, strict=True)]
+        design = clusters.with_parts(gap.one.rows.design, gaps)
+        return Chance(chance.error * math.sqrt(design.cluster_effect), design.freedom)
 
     @cached_property
     def _label_doubt(self) -> float:
@@ -240,48 +265,49 @@ class Paired:
         now, most = (float(end.unlabelled_share) for end in ends)
         return math.sqrt(most / now) if now > 0 else math.nan
 
-    def _with_interval(self, gap: Gap, error: float) -> Estimate:
+    def _with_interval(self, gap: Gap, chance: Chance) -> Estimate:
         """Add to the chance of the rows what the share's interval does to the difference."""
-        t = float(stdtrit(self.freedom, 0.5 + self.level / 2))
-        value, chance, (below, above) = gap.value, t * error, gap.reach(self.top)
+        t = float(stdtrit(chance.freedom, 0.5 + self.level / 2))
+        value, half, (below, above) = gap.value, t * chance.error, gap.reach(self.top)
         if self.shares.unlabeled_prevalence_error == 0:  # a range: every share in it is possible
-            low, high, share_error = value - below - chance, value + above + chance, 0.0
+            low, high, share_error = value - below - half, value + above + half, 0.0
         else:  # an estimate: its error is one more chance
-            low, high = value - math.hypot(below, chance), value + math.hypot(above, chance)
+            low, high = value - math.hypot(below, half), value + math.hypot(above, half)
             share_error = (below + above) / (2 * t)
         if self._is_fixed(gap):
             # The share scales such a difference and never turns it round.
-            low = max(low, 0.0) if value - chance > 0 else low
-            high = min(high, 0.0) if value + chance < 0 else high
-        error = math.hypot(error, share_error)
+            low = max(low, 0.0) if value - half > 0 else low
+            high = min(high, 0.0) if value + half < 0 else high
+        error = math.hypot(chance.error, share_error)
         facts = FACTS[gap.metric]
         needs = facts.needs if self.shares.label_purity == 1 else facts.needs_if_impure
         return Estimate(value, low, high, error, self.level, needs, "paired")
 
-    def _p_value(self, gap: Gap, error: float) -> float:
+    def _p_value(self, gap: Gap, chance: Chance) -> float:
         """Return the p-value that is small where the interval of the difference leaves out 0."""
         value = gap.value
         # Where no share changes the order, none belongs into the question whether there is one.
         if self._is_fixed(gap):
-            return 2 * self._below(-abs(value), error)
+            return 2 * _below(-abs(value), chance)
         nearer = gap.reach(self.top)[0 if value > 0 else 1]
         if self.shares.unlabeled_prevalence_error == 0:
-            return 2 * self._below(-max(abs(value) - nearer, 0.0), error)
-        t = float(stdtrit(self.freedom, 0.5 + self.level / 2))
-        return 2 * self._below(-abs(value), math.hypot(error, nearer / t))
+            return 2 * _below(-max(abs(value) - nearer, 0.0), chance)
+        t = float(stdtrit(chance.freedom, 0.5 + self.level / 2))
+        return 2 * _below(-abs(value), replace(chance, error=math.hypot(chance.error, nearer / t)))
 
-    def _better(self, gap: Gap, error: float) -> float:
+    def _better(self, gap: Gap, chance: Chance) -> float:
         """Average the probability that `one` is better over the prevalence's uncertainty."""
-        if self._is_fixed(gap) or error == 0:
-            return self._below(gap.value, error)
+        if self._is_fixed(gap) or chance.error == 0:
+            return _below(gap.value, chance)
         gaps, weights = gap.over_shares()
-        return float(np.average(stdtr(self.freedom, gaps / error), weights=weights))
+        return float(np.average(stdtr(chance.freedom, gaps / chance.error), weights=weights))
 
-    def _below(self, value: float, error: float) -> float:
-        """Return Student's probability of less than a value, ½ at a certain 0; NaN of NaN."""
-        if error == 0:  # the same order of rows; areas of differently cut tables differ by rounding
-            return 0.5 + 0.5 * float(np.sign(value)) * (abs(value) > ROUNDING)
-        return float(stdtr(self.freedom, value / error))
+
+def _below(value: float, chance: Chance) -> float:
+    """Return Student's probability of less than a value, ½ at a certain 0; NaN of NaN."""
+    if chance.error == 0:  # the same order of rows; areas of differently cut tables round
+        return 0.5 + 0.5 * float(np.sign(value)) * (abs(value) > ROUNDING)
+    return float(stdtr(chance.freedom, value / chance.error))
 
 
 def _fixed_orders(shares: Shares, *, n_negative: float) -> frozenset[str]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack, cast, overload
 import numpy as np
 
 from undercount.assume.labelled import naive_curve
-from undercount.assume.mixture import TARGETS, Target
+from undercount.assume.mixture import TARGETS, Target, design_of
 from undercount.assume.reviews import CrossedCells, Reviews, audit_reviews, check_scores
 from undercount.count.arrays import read_pair, read_weights
 from undercount.count.columns import backend_of, is_eager, is_frame, take_columns
@@ -17,10 +17,19 @@ from undercount.count.kernel.array_library import is_tensor
 from undercount.count.tensors import device_rows
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, check_choice, collect_warnings, named
+from undercount.errors import (
+    CODES,
+    InputError,
+    LibraryWarning,
+    check_choice,
+    collect_warnings,
+    named,
+)
 from undercount.estimate import check_confidence_level
+from undercount.read.chances import Chances
 from undercount.read.checks import (
     checklist,
+    clusters_check,
     looks_leaked,
     naive_check,
     negatives_check,
@@ -28,10 +37,13 @@ from undercount.read.checks import (
     with_warnings,
     without_random_labels,
 )
+from undercount.read.deployed import read_deploy_prevalence
 from undercount.read.evaluation import Evaluation, MetricRow, read_threshold
+from undercount.read.fair_sample import chances_check, groups_check
 from undercount.read.flagged_check import flagged_check
 from undercount.read.hidden_share import HiddenShare, refuse_shares, reviewed_share, shared_share
 from undercount.read.intervals.area_gradients import forget_cells
+from undercount.read.intervals.clusters import ClusterRows, read_clusters
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
 from undercount.read.labelled_chance import EVEN, scale_check
 from undercount.read.review_differences import plan_model
@@ -44,8 +56,10 @@ from undercount.read.segments import (
     sort_segments,
     split_rows,
 )
-from undercount.shares import SAMPLINGS, Sampling
+from undercount.shares import SAMPLINGS, Sampling, Shares
 
+# Intervals of an estimated share that resample rows, as if they were independent.
+RESAMPLED = ("bootstrap", "combined")
 UNLABELED = -1  # as `read_labels` codes it
 PROBE_ROWS = 1000  # of a frame elsewhere, to tell what is wrong with it
 
@@ -75,6 +89,10 @@ class EvaluateOptions(TypedDict, total=False):
     labels: Labels | None
     sequential: bool
     audited: bool
+    cluster: Any
+    propensity: Any
+    covariates: Any
+    deploy_prevalence: float | None
 
 
 @overload
@@ -102,6 +120,10 @@ def evaluate(
     sampling: Sampling = "single-sample",
     unlabeled: float | None = None,
     sample_weight: Any = None,
+    cluster: Any = None,
+    propensity: Any = None,
+    covariates: Any = None,
+    deploy_prevalence: float | None = None,
     threshold: float | None = None,
     top: float | None = None,
     metrics: Sequence[str] | None = None,
@@ -148,6 +170,20 @@ def evaluate(
         Value in `y` that means unlabeled.
     sample_weight : array-like or str, optional
         Importance of each row.
+    cluster : array-like or str, optional
+        Whose each row is (a customer, a patient, a document), if rows are alike within and labels
+        were given to all positives of one at once. Intervals then rest on clusters, not on rows.
+    propensity : array-like, str or classifier, optional
+        The chance that each row would carry a label if it were positive; only those of labelled
+        rows are used, and no prevalence is needed. Or a scikit-learn classifier, which is
+        cross-fitted on `covariates` to tell rows that were looked at (labelled 1 or 0) from the
+        others.
+    covariates : array-like, optional
+        What may have decided who was looked at, a row of values for each row. Without
+        `propensity` they test whether labels can be a fair sample (UC022).
+    deploy_prevalence : float, optional
+        Share of positives where the classifier will work, if it is not that of these rows. The
+        table is that of these rows; `Evaluation.deployed` has the metrics there.
     threshold : float, optional
         Rows with score >= threshold are predicted positive.
     top : float, optional
@@ -193,7 +229,8 @@ def evaluate(
     Notes
     -----
     Assumes: labelled positives are a random sample of all positives (with reviews and
-    ``labels="any"``: nothing of the labels).
+    ``labels="any"``: nothing of the labels; with `propensity`: that the chances are right); rows
+    are independent, or with `cluster` come in independent clusters, labelled as a whole.
     Wrong when: some positives are more likely to be labelled than others; `break_even` says how
     large such a bias a conclusion survives.
 
@@ -239,17 +276,53 @@ def evaluate(
     columns = label is not None or (isinstance(score, str) and is_frame(y))
     name = name or (str(score) if columns else "score")
     if by is not None or isinstance(y, Mapping):
-        if any(verdicts.values()):
-            raise InputError(f"{named('by')} does not go with reviews yet", argument="by")
+        other = (cluster, propensity, covariates, deploy_prevalence)
+        if any(verdicts.values()) or any(each is not None for each in other):
+            raise InputError(
+                f"{named('by')} does not go with reviews, clusters, chances or another prevalence",
+                argument="by",
+            )
         rows = SegmentedRows(y, score, label if columns else None, unlabeled, sample_weight)
         return evaluate_segments(name, rows.count(by, threshold, compact=pure), **options)
+    cluster, propensity = (
+        _take_column(y, "cluster", cluster),
+        _take_column(y, "propensity", propensity),
+    )
     if columns:
         model = count_column(
             y, label, score, unlabeled, sample_weight, threshold, edges, compact=pure
         )
     else:
         model = count_model(y, score, unlabeled, sample_weight, threshold, edges, compact=pure)
-    return evaluate_models({name: model}, **options, **verdicts)[name]
+    model = model.with_clusters(cluster)
+    if propensity is not None:
+        model = model.with_chances(
+            propensity,
+            covariates=covariates,
+            random_state=random_state,
+            target=target or "dataset",
+            confidence_level=confidence_level,
+        )
+    if deploy_prevalence is not None:
+        deploy_prevalence = read_deploy_prevalence(deploy_prevalence)
+    made = evaluate_models({name: model}, **options, **verdicts)[name]
+    if covariates is not None and propensity is None:
+        kept = model.rows("covariates")
+        check = groups_check(kept.labels, kept.scores, covariates, made.shares)
+        made = replace(made, checks=(*made.checks, check))
+    return replace(made, deploy_prevalence=deploy_prevalence)
+
+
+def _take_column(frame: Any, argument: str, column: Any) -> Any:
+    """Take a column out of a frame, if it was named."""
+    if not isinstance(column, str):
+        return column
+    if not is_frame(frame) or not is_eager(frame):
+        raise InputError(
+            f"{named(argument)} names a column of a frame in memory; here pass its values",
+            argument=argument,
+        )
+    return take_columns(frame, [column])[column]
 
 
 def check_name(name: object) -> None:
@@ -266,12 +339,85 @@ class CountedModel:
     threshold: float | None = None
     recount: "RecountableRows | RecountableFrame | None" = None
     backend: str = ""
+    clusters: ClusterRows | None = None
+    chances: Chances | None = None
+
+    def rows(self, argument: str) -> "RecountableRows":
+        """Return the rows in memory; refuse counts, frames elsewhere and devices."""
+        if isinstance(self.recount, RecountableRows) and not is_tensor(self.recount.scores):
+            return self.recount
+        raise InputError(
+            f"{named(argument)} needs rows in memory: counts do not say which rows belong "
+            "together, and rows elsewhere are counted where they lie. Pass arrays, or a frame in "
+            "memory",
+            argument=argument,
+        )
+
+    def with_clusters(self, cluster: Any) -> "CountedModel":
+        """Return the model with its rows by cluster, if clusters are named."""
+        if cluster is None:
+            return self
+        rows = self.rows("cluster")
+        codes = read_clusters(cluster, len(rows.labels))
+        return replace(self, clusters=ClusterRows.of(rows.labels, rows.scores, codes, rows.weights))
+
+    def with_chances(self, propensity: Any, **options: Any) -> "CountedModel":
+        """Return the model with the chances of a label."""
+        rows = self.rows("propensity")
+        return replace(
+            self, chances=Chances.of(rows.labels, rows.scores, propensity, unlabeled=-1, **options)
+        )
+
+    def counts_for_share(self, sampling: Sampling) -> ScoreCounts:
+        """Return counts with effective sizes of independent rows, by their ROC AUC."""
+        if self.clusters is None:
+            return self.counts
+        design = design_of(self.counts, None, sampling, "population")
+        return self.clusters.discounted(self.counts, design, "roc_auc")
 
     def reviews_of(self, reviews: Reviews) -> Reviews:
         """Return the reviews, whose scores must be those of these rows."""
         if not isinstance(self.recount, RecountableRows):
             return reviews
         return check_scores(reviews, self.recount.scores)
+
+
+def _refuse_beside_clusters(options: Mapping[str, Any], *, reviewed: bool) -> None:
+    """Refuse what supposes that rows are independent."""
+    kind = options.get("prevalence_interval")
+    if kind in RESAMPLED:
+        raise InputError(
+            f"{named('cluster')} does not go with {named('prevalence_interval')} {kind!r}, which "
+            "resamples rows; leave it out",
+            argument="prevalence_interval",
+        )
+    if reviewed:
+        raise InputError(
+            f"{named('cluster')} does not go with {named('reviews')}, which choose rows one by one",
+            argument="cluster",
+        )
+
+
+def _share_of_chances(
+    model: CountedModel, sampling: Sampling, options: Mapping[str, Any], *, reviewed: bool
+) -> dict[str, Any]:
+    """Return the share that labelling chances tell; what does not go with them is refused."""
+    if model.chances is None:
+        return {}
+    told = ("prevalence", "unlabeled_prevalence", "label_frequency", "prevalence_interval")
+    others = [name for name in told if options.get(name) is not None]
+    others += [] if options.get("label_purity", 1.0) == 1 else ["label_purity"]
+    others += ["sampling"] if sampling != "single-sample" else []
+    others += ["cluster"] if model.clusters is not None else []
+    others += ["sample_weight"] if model.counts.weighted else []
+    others += ["reviews"] if reviewed else []
+    if others:
+        raise InputError(
+            f"{named('propensity')} tells how many positives there are, from rows that are one "
+            f"sample and labels that are right; leave out {named(others[0])}",
+            argument=others[0],
+        )
+    return {"unlabeled_prevalence": model.chances.share}
 
 
 def evaluate_models(
@@ -304,6 +450,10 @@ def evaluate_models(
         check_choice("target", target, TARGETS)
     for model in models.values():
         model.counts.require("positive", "unlabeled")
+    first, by_review = next(iter(models.values())), audited or reviews is not None
+    if first.clusters is not None:
+        _refuse_beside_clusters(options, reviewed=by_review)
+    options |= _share_of_chances(first, sampling, options, reviewed=by_review)
     target = target or ("dataset" if sampling == "single-sample" else "population")
     counts = {name: model.counts for name, model in models.items()}
     about: dict[str, Any] = {"sampling": sampling, "target": target}
@@ -325,6 +475,7 @@ def evaluate_models(
             raise InputError(
                 f"{named('labels')} and {named('sequential')} go with {named('reviews')}"
             )
+        counts = {name: model.counts_for_share(sampling) for name, model in models.items()}
         hidden = shared_share(counts, **about, random_state=random_state, **options)
         return {
             name: _evaluate(name, model, hidden[name], wanted) for name, model in models.items()
@@ -452,6 +603,8 @@ def _bare(
         naive_curve=naive_curve(model.counts),
         reviewed=reviewed,
         backend=model.backend,
+        clusters=model.clusters,
+        chances=model.chances,
     )
 
 
@@ -469,9 +622,11 @@ def _evaluate(
         if wanted.top is not None:
             made = replace(made, top_rows=made.at(top=wanted.top))
     forget_cells()
+    if model.chances is not None:
+        return _checked_chances(made, model.chances, warned)
     checks = [
         *checklist(
-            model.counts,
+            model.counts_for_share(hidden.shares.sampling),
             hidden.shares,
             naive=made.naive_curve,
             estimates=hidden.estimates,
@@ -483,6 +638,8 @@ def _evaluate(
     if reviewed is not None:
         checks = checks if made.random_labels else without_random_labels(checks)
         checks.append(reviewed.check())
+    if model.clusters is not None:
+        checks.append(clusters_check(made.clustered_design("roc_auc"), model.clusters))
     if hidden.by_negatives:
         checks.append(negatives_check(model.counts))
     if model.threshold is not None:
@@ -490,6 +647,24 @@ def _evaluate(
     if model.threshold == EVEN:
         checks += scale_check(model.counts, hidden.shares)
     return replace(made, checks=with_warnings(checks, [*hidden.warned, *warned]))
+
+
+def _checked_chances(
+    made: Evaluation, chances: Chances, warned: list[LibraryWarning]
+) -> Evaluation:
+    """Check the rows as chances weigh them."""
+    counts = chances.counts_at()
+    shares = Shares(chances.prevalence, 1.0, "case-control")
+    checks = [
+        check
+        for check in checklist(counts, shares, naive=naive_curve(counts))
+        if check.code != CODES["selection"]  # chances may differ
+    ]
+    checks.append(chances.check())
+    checks.append(chances_check(chances.score[chances.labelled], chances.stands_for))
+    if made.threshold is not None:
+        checks.append(flagged_check(made.counts, made.threshold))
+    return replace(made, source="labelling chances given", checks=with_warnings(checks, warned))
 
 
 def _rows(made: Evaluation, metrics: Sequence[str] | None) -> tuple[MetricRow, ...]:

@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.labelled import naive_curve
-from undercount.assume.mixture import Target, mixture_curve
+from undercount.assume.mixture import MixtureDesign, Target, design_of, mixture_curve
 from undercount.count.columns import make_frame
 from undercount.counts import ScoreCounts
 from undercount.curve import PARAMETRIC, CurveBounds, FloatArray, OperatingCurve, OperatingPoint
 from undercount.errors import CODES, Check, InputError, collect_warnings, named, real_number
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
+from undercount.read.chances import Chances
 from undercount.read.decisions import BestThreshold, Goal, ThresholdSearch, cost_weight
+from undercount.read.deployed import Deployment, read_deploy_prevalence
 from undercount.read.flagged_check import flagged_check
+from undercount.read.intervals.clusters import ClusterRows
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.resampled import Resamples
@@ -165,6 +168,12 @@ class Evaluation:
         The curve that calls every unlabeled row negative.
     reviewed : Reviewed, optional
         What reviewed rows say, with and without random labels; the table is that of its headline.
+    clusters : ClusterRows, optional
+        The rows by cluster, if they come in clusters.
+    chances : Chances, optional
+        What the rows say if labels were given with known chances, which then need not be equal.
+    deploy_prevalence : float, optional
+        Share of positives where the classifier will work; `deployed` has the metrics there.
     top_rows : tuple of MetricRow
         Precision, recall and lift of so many rows of the highest scores, if they were asked for.
     backend : str
@@ -204,6 +213,9 @@ class Evaluation:
     random_state: int | None = None
     naive_curve: OperatingCurve = field(kw_only=True, repr=False)
     reviewed: Reviewed | None = field(default=None, kw_only=True, repr=False)
+    clusters: ClusterRows | None = field(default=None, kw_only=True, repr=False)
+    chances: Chances | None = field(default=None, kw_only=True, repr=False)
+    deploy_prevalence: float | None = field(default=None, kw_only=True)
     backend: str = field(default="", kw_only=True, repr=False)
     top_rows: tuple[MetricRow, ...] = field(default=(), kw_only=True)
     origin: str = field(default="", kw_only=True)
@@ -213,12 +225,14 @@ class Evaluation:
         """The recovered curve."""
         if self.reviewed is not None:
             return self.reviewed.curve()
+        if self.chances is not None:
+            return self.chances.curve()
         return mixture_curve(self.counts, self.shares)
 
     @cached_property
     def _every_point(self) -> OperatingCurve:
         """The recovered points at every threshold, also those outside the unit square."""
-        if self.reviewed is not None:
+        if self.reviewed is not None or self.chances is not None:
             return self.curve
         return mixture_curve(self.counts, self.shares, clean=False)
 
@@ -333,7 +347,9 @@ class Evaluation:
         naive = self.naive_curve if counts is self.counts else naive_curve(counts)
         reading: Any = naive if threshold is None else naive.at(threshold)
         pure = self.shares.label_purity == 1 and self.shares.label_purity_interval is None
-        bounded = pure and counts.n_negative == 0 and naive.roc_auc >= CHANCE
+        bounded = (
+            pure and self.chances is None and counts.n_negative == 0 and naive.roc_auc >= CHANCE
+        )
         rows = []
         for metric in metrics:
             value = float(getattr(reading, metric))
@@ -368,10 +384,13 @@ class Evaluation:
         """Estimate one metric, the interval of an estimated share added as it was asked."""
         if self.reviewed is not None:
             return self.reviewed.estimate(metric, threshold, counts=counts, **place)
+        if self.chances is not None:
+            return self.chances.estimate(metric, threshold, **place)
         options: dict[str, Any] = {
             "threshold": threshold,
             "target": self.target,
             "confidence_level": self.confidence_level,
+            "clusters": self.clusters,
             **place,
         }
         if self.resamples is not None and (place.get("top") or metric in PARAMETRIC):
@@ -484,7 +503,62 @@ class Evaluation:
         """Return the recovered point at a threshold, without intervals."""
         if self.reviewed is not None:
             return self.reviewed.curve(counts=self.counts_at(threshold)).at(threshold)
+        if self.chances is not None:
+            return self.chances.curve(threshold).at(threshold)
         return mixture_curve(self.counts_at(threshold), self.shares, clean=False).at(threshold)
+
+    def deployed(
+        self, prevalence: float | None = None, threshold: float | None = None
+    ) -> tuple[MetricRow, ...]:
+        """Return the metrics where another share of rows is positive, with intervals.
+
+        Positives and negatives are supposed to score there as they do here (`Deployment`); the
+        naive value is the metric of these rows themselves.
+        """
+        prevalence = self.deploy_prevalence if prevalence is None else prevalence
+        if prevalence is None or self.chances is not None or self.reviewed is not None:
+            raise InputError(
+                "deployed() needs a prevalence, and rates that random labels tell; pass "
+                f"{named('deploy_prevalence')} without {named('propensity')} or "
+                f"{named('reviews')}",
+                argument="deploy_prevalence",
+            )
+        threshold = self.threshold if threshold is None else threshold
+        counts = self.counts_at(threshold)
+        moved = Deployment(
+            counts,
+            self.shares,
+            read_deploy_prevalence(prevalence),
+            self.confidence_level,
+            self.clusters,
+        )
+        asked: list[tuple[str, float | None]] = [(metric, None) for metric in AREAS]
+        if threshold is not None:
+            asked = [*((metric, threshold) for metric in POINT_METRICS), *asked]
+        return tuple(
+            MetricRow(
+                metric,
+                place,
+                self._estimate(counts, metric, place).value,
+                moved.estimate(metric, place),
+            )
+            for metric, place in asked
+        )
+
+    def clustered_design(self, metric: str, threshold: float | None = None) -> MixtureDesign:
+        """Return what was drawn at random, with the effect that clusters have on a metric."""
+        design = design_of(self.counts, self.shares, self.shares.sampling, self.target)
+        if self.clusters is None:
+            return design
+        return self.clusters.design(self.counts, design, metric, threshold=threshold)
+
+    def _discounted(self, metric: str, threshold: float | None) -> ScoreCounts:
+        """Return counts that answer at a threshold, their effective sizes those of clusters."""
+        counts = self.counts_at(threshold)
+        if self.clusters is None:
+            return counts
+        design = design_of(counts, self.shares, self.shares.sampling, self.target)
+        return self.clusters.discounted(counts, design, metric, threshold=threshold)
 
     def counts_at(self, threshold: float | None) -> ScoreCounts:
         """Return counts that can be split at a threshold, counting once more if they must."""
@@ -506,7 +580,12 @@ class Evaluation:
         if over == "threshold" and self.reviewed is not None:
             return self.reviewed.sweep(metric)
         threshold = self.threshold if threshold is None else threshold
-        counts = self.counts_at(threshold)
+        if self.chances is not None:
+            raise InputError(
+                "labelling chances tell the prevalence, which is not free to move; "
+                "chances.bounds(metric, gamma) moves the chances instead"
+            )
+        counts = self._discounted(metric, threshold)
         options: dict[str, Any] = {
             "target": self.target,
             "confidence_level": self.confidence_level,
@@ -517,7 +596,9 @@ class Evaluation:
         """Find the least hidden share and the largest labelling bias at which metric >= value."""
         self._suppose_random("a break-even share", "ask by require() whether the metric holds")
         threshold = self.threshold if threshold is None else threshold
-        counts = self.counts_at(threshold)
+        if self.chances is not None:
+            return self.chances.break_even(metric, value, threshold)
+        counts = self._discounted(metric, threshold)
         return break_even(
             counts,
             self.shares,
@@ -693,6 +774,11 @@ class Evaluation:
             The date on top, such as "2026-01-31"; by default that of SOURCE_DATE_EPOCH, which
             makes the same bytes on any day, or else today's.
         """
+        if self.chances is not None:
+            raise InputError(
+                "the live report moves the prevalence of random labels, which labelling chances "
+                "fix; print the evaluation, or write it as JSON or Markdown"
+            )
         render("html", [self], path, title=title, data=data, date=date)
 
     def __str__(self) -> str:

@@ -44,6 +44,8 @@ def price_reviews(evaluation: "Evaluation", budget: int = BUDGET) -> ReviewPrice
     single = shares.sampling == "single-sample" and shares.label_purity == 1
     if row is None or math.isnan(row.estimate.value) or counts.weighted or not single:
         return None
+    if evaluation.clusters is not None or evaluation.chances is not None:
+        return None
     before = (row.estimate.high - row.estimate.low) / 2
     try:
         with collect_warnings():

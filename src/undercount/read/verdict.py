@@ -48,7 +48,8 @@ class ClaimVerdict:
     ----------
     light : {"robust", "reviewed", "given", "depends", "open", "unsupported"}
         "robust": the claim holds for every share of hidden positives that the scores allow, given
-        random and pure labels. "given": it holds at the share that the user gave. "depends": it
+        random and pure labels. "given": it holds at the share, or by the chances of a label,
+        that the user gave. "depends": it
         holds in part of the interval of the share. "reviewed": reviewed rows say so, whatever
         the share. "open": they leave it open. "unsupported": it holds nowhere, or a check forbids
         any claim.
@@ -91,8 +92,8 @@ def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
     """Judge the claim of an evaluation, or the one that its leading number suggests."""
     required = evaluation.claim is not None
     about = evaluation.claim or _lead(evaluation)
-    if evaluation.reviewed is not None:
-        return _judge_reviewed(evaluation, about, required=required)
+    if evaluation.reviewed is not None or evaluation.chances is not None:
+        return _judge_alone(evaluation, about, required=required)
     trial = _Trial(evaluation, about, evaluation.counts_at(about.threshold))
     claim = evaluation.claim or trial.suggest()
     if claim is None:
@@ -113,18 +114,21 @@ def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
     return replace(verdict, light="unsupported") if verdict.reason else verdict
 
 
-def _judge_reviewed(
-    evaluation: "Evaluation", about: Requirement, *, required: bool
-) -> ClaimVerdict:
-    """Judge a claim by what reviewed rows say, which needs no share of hidden positives."""
+def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool) -> ClaimVerdict:
+    """Judge a claim by reviewed rows or chances of a label, which tell the share themselves."""
     found = evaluation.estimate(about.metric, about.threshold)
     claim = about if required else replace(about, value=round_goal(found.low))
     if math.isnan(found.value) or not (required or claim.value > 0):
         return ClaimVerdict("unsupported", None, reason=_grave(evaluation))
     outcome = claim.verdict(found)
-    lights: dict[str, Light] = {"met": "reviewed", "failed": "unsupported"}
+    chances = evaluation.chances
+    met: Light = "reviewed" if chances is None else "given"
+    lights: dict[str, Light] = {"met": met, "failed": "unsupported"}
     light = "unsupported" if _grave(evaluation) else lights.get(outcome, "open")
-    return ClaimVerdict(light, claim, required, reason=_grave(evaluation))
+    odds_ratio = math.nan
+    if chances is not None and outcome == "met" and claim.at_least:
+        odds_ratio = chances.break_even(claim.metric, claim.value, claim.threshold).odds_ratio
+    return ClaimVerdict(light, claim, required, odds_ratio=odds_ratio, reason=_grave(evaluation))
 
 
 def _light(evaluation: "Evaluation", found: list[bool | None], inside: list[bool | None]) -> Light:

@@ -39,6 +39,7 @@ def as_document(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
 def _model(evaluation: Evaluation) -> dict[str, Any]:
     counts, shares = evaluation.counts, evaluation.shares
     return {
+        **_deployed(evaluation),
         "name": evaluation.name,
         "counts": {
             "rows": counts.n_rows,
@@ -137,6 +138,14 @@ def _verdict(evaluation: Evaluation) -> dict[str, Any]:
         "odds_ratio": plain(verdict.odds_ratio),
         "reason": verdict.reason and verdict.reason.code,
     }
+
+
+def _deployed(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the metrics at another prevalence, if one was asked for."""
+    if evaluation.deploy_prevalence is None:
+        return {}
+    rows = [_metric(row) for row in evaluation.deployed()]
+    return {"deployed": {"prevalence": evaluation.deploy_prevalence, "metrics": rows}}
 
 
 def _metric(row: MetricRow) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from typing import Any
 from undercount import __version__
 from undercount.read.monitoring import Monitoring, PeriodRow
 from undercount.show.document import plain, write_document
+from undercount.show.layout import WIDTH, line
 from undercount.show.spoken import metric_title, number, percent
-from undercount.show.text import WIDTH, line, value_words
+from undercount.show.text import value_words
 
 
 def as_text(found: Monitoring) -> str:

@@ -15,10 +15,11 @@ from undercount.count.atomic_file import write_text
 from undercount.estimate import Estimate
 from undercount.read.segments import Evaluations, SegmentRow, hidden_share
 from undercount.show.document import as_document, plain, write_document
+from undercount.show.layout import WIDTH, line
 from undercount.show.page.page import load_template, policy_hash, read_asset
 from undercount.show.spoken import metric_title, percent
 from undercount.show.tables import MARKDOWN_SPECIAL, escape
-from undercount.show.text import WIDTH, line, value_words
+from undercount.show.text import value_words
 
 SCHEMA = "undercount/segments/1"
 SIGNIFICANT, SMALLEST_P = 0.05, 0.0001

@@ -196,6 +196,30 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "a judgement about how rows were labelled",
         "Rosenbaum 2002, Observational studies",
     ),
+    "clusters": (
+        "Rows that belong together, several to a customer, and were labelled together.",
+        "variance = Σ over clusters of (Σ over rows of what the row adds)²",
+        "independent clusters, labelled as a whole",
+        "Liang and Zeger 1986; Kish 1965 (design effect)",
+    ),
+    "design effect": (
+        "How many times larger a variance is because rows come in clusters or weights differ.",
+        "variance by clusters / variance of independent rows",
+        "clusters of which at least 20 carry a label",
+        "Kish 1965, Survey sampling",
+    ),
+    "labelling chances": (
+        "Each positive's chance of a label, where it differs from row to row and is known.",
+        "a labelled row of chance e stands for 1/e positives",
+        "chances that are right and above 0",
+        "Horvitz and Thompson 1952; Hájek 1971",
+    ),
+    "deploy prevalence": (
+        "The share of positives where the classifier will work, if it is another one.",
+        "precision there = π TPR / (π TPR + (1-π) FPR) with the rates measured here",
+        "same rates there: positives and negatives score there as they do here",
+        "prior shift; Saerens, Latinne and Decaestecker 2002",
+    ),
     "bounds": (
         "The worst and the best curve of this data set that the labels leave possible.",
         "tables at each score from a band around the labelled rows' rank distribution",
@@ -511,6 +535,21 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "a trend over the strata of the plan; warns below p = .05",
         "if they do not, the labels are no random sample and reviews alone lead",
     ),
+    "uc020": (
+        "If rows come in clusters, enough clusters should carry a label.",
+        "the variance rests on at least 20 clusters of equal weight (Satterthwaite)",
+        "label more clusters",
+    ),
+    "uc021": (
+        "If chances of a label are known, no label should stand for too many positives.",
+        "labels are worth at least 30 of equal chance, none stands for over 10 % of the positives",
+        "label more rows where chances are small",
+    ),
+    "uc022": (
+        "Covariates or chances may contradict that labels are a fair sample.",
+        "no group's labels need more hidden positives than its scores allow; weighted ranks",
+        "pass the chances of a label",
+    ),
     "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
 }
 # method → (how it answers, reference)
@@ -583,6 +622,11 @@ ALIASES = {
     "scar": "random labels",
     "purity": "label purity",
     "ll": "lee liu",
+    "cluster": "clusters",
+    "propensity": "labelling chances",
+    "transport": "deploy prevalence",
+    "elsewhere": "deploy prevalence",
+    "same rates there": "deploy prevalence",
     "hidden positives": "unlabeled prevalence",
     "verdict": "claim",
     "positives": "prevalence",

@@ -37,6 +37,8 @@ INTERVALS = {
 TENTHS, HUNDREDTHS = 0.05, 0.005
 # An interval so wide is said before its middle.
 WIDE = 0.3
+# Metrics that are told for another prevalence.
+DEPLOYED = ("precision", "f1", "accuracy", "average_precision")
 # Checks of doubts that verdicts on some rows would settle.
 REVIEWABLE = ("UC001", "UC002", "UC003", "UC007", "UC008", "UC011", "UC012")
 
@@ -74,6 +76,8 @@ def hidden_words(evaluation: Evaluation) -> str:
     span = shares.unlabeled_prevalence_interval
     ends = f" ({percent(span.low)} – {percent(span.high)})" if span else ""
     how = evaluation.source.replace("_", " ")
+    if evaluation.chances is not None:
+        return f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how}"
     if evaluation.share_estimates:
         how = f"estimated from {len(evaluation.share_estimates)} methods"
     if evaluation.share_estimates or evaluation.interval not in ("", "own", "calibrated"):
@@ -173,6 +177,8 @@ def weakest_link(evaluation: Evaluation) -> str:
             return "Are the verdicts right? Nothing is supposed of the labels."
         p = f"p = {evaluation.reviewed.p_value:.2g}"
         return f"{fair} The reviews do not contradict it ({p}); reviews alone need it not."
+    if evaluation.chances is not None:
+        return "Are the chances of a label right?"
     if evaluation.source == "estimated":
         fair = f"The prevalence is an estimate. And {fair[0].lower()}{fair[1:]}"
     return fair + review_words(evaluation)
@@ -461,12 +467,26 @@ def _flagged_lines(evaluation: Evaluation, room: int, width: int) -> list[str]:
     return [line("flagged", text, room + 3, width)]
 
 
+def _deployed(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
+    """Say what the main metrics are where another share of rows is positive."""
+    if evaluation.deploy_prevalence is None:
+        return []
+    rows = [row for row in evaluation.deployed() if row.metric in DEPLOYED]
+    parts = " · ".join(f"{title(row)} {value_words(row.estimate)}" for row in rows)
+    words = (
+        f"Where {percent(evaluation.deploy_prevalence)} are positive, if positives and negatives "
+        f"score there as here: {parts}"
+    )
+    return _style(line("Elsewhere", words, width=width))
+
+
 def _meaning(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
     judged = f"{light_words(evaluation)} · {judged_words(evaluation)}"
     plain, change = plain_words(evaluation), change_words(evaluation)
     return [
         *_style(line("Verdict", judged, width=width), "main"),
         *(_style(line("In plain words", plain, width=width), "main") if plain else []),
+        *_deployed(evaluation, width),
         *(_style(line("What would change", change, width=width)) if change else []),
         *_style(line("Weakest link", weakest_link(evaluation), width=width)),
     ]

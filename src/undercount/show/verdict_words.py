@@ -19,6 +19,11 @@ LIGHTS = {
     "depends": "depends on the prevalence",
     "unsupported": "not supported",
 }
+# The same where chances of a label tell the share.
+CHANCES_LIGHTS = {
+    "given": "if the chances of a label are right",
+    "open": "the chance of the labels leaves it open",
+}
 # What was given, with a place for its value; and whether it grows with the hidden share.
 GIVEN = {
     "prevalence": ("{} are positive", True),
@@ -33,6 +38,8 @@ SUGGESTED = "a round number below the estimate"
 def light_words(evaluation: Evaluation) -> str:
     """Say the light: "robust", "if 7 % are positive", "depends on …", "not supported"."""
     light = evaluation.verdict.light
+    if evaluation.chances is not None:
+        return CHANCES_LIGHTS.get(light, LIGHTS.get(light, ""))
     return LIGHTS[light] if light in LIGHTS else condition_words(evaluation)
 
 
@@ -89,6 +96,8 @@ def change_words(evaluation: Evaluation) -> str:
         return f"{name} cannot be claimed while {verdict.reason.code} stands"
     if evaluation.reviewed is not None:
         return _reviewed_change(evaluation)
+    if evaluation.chances is not None:
+        return _chances_change(name, verdict.odds_ratio)
     return f"{name} {_hold_words(evaluation)}"
 
 
@@ -106,6 +115,15 @@ def _hold_words(evaluation: Evaluation) -> str:
     if not limits:
         return "holds whatever the prevalence" + (f" · {bias}" if bias else "")
     return f"holds {limits}" + (f" · {bias}" if bias else "")
+
+
+def _chances_change(name: str, odds_ratio: float) -> str:
+    """Say how wrong the odds of a label may be while a claim holds."""
+    if math.isnan(odds_ratio):
+        return "more labels, or other chances of a label"
+    if math.isinf(odds_ratio):
+        return f"{name} holds however wrong the odds of a label are"
+    return f"{name} holds while the odds of a label are wrong by less than Γ = {odds_ratio:.3g}"
 
 
 def _reviewed_change(evaluation: Evaluation) -> str:

@@ -94,7 +94,7 @@ def _average_precision(
         return value, variance, variance, "delta"
     if design.pure and design.counted and design.given != "label_frequency":
         unlabelled = 1 - min(float(design.sizes[LABELLED] / design.mixing.positives), 1.0)
-        jackknife = unlabelled * jackknife_variance(counts, design)
+        jackknife = unlabelled * design.cluster_effect * jackknife_variance(counts, design)
         if not math.isnan(jackknife):  # from two labels
             return value, jackknife, interval_variance(counts, jackknife, variance), "jackknife"
     pairwise = float(Spread(design, rows, pairwise_precision(counts, design, value)).variance)
@@ -175,7 +175,7 @@ def _ranked_ends(
 
 
 def _student(moves: Spread, level: float) -> float:
-    return float(stdtrit(max(float(moves.design.effective[LABELLED]) - 1, 1.0), (1 + level) / 2))
+    return float(stdtrit(moves.design.freedom, (1 + level) / 2))
 
 
 def _possible(moves: Spread, name: str, max_fpr: float | None) -> tuple[float, float]:

@@ -15,7 +15,8 @@ from undercount.errors import InputError, UndefinedMetricWarning, named, real_nu
 from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import FACTS, MetricFacts
 from undercount.read.intervals.area_intervals import area_estimate
-from undercount.read.intervals.heads import IntervalKind, two_sided_z
+from undercount.read.intervals.clusters import ClusterRows
+from undercount.read.intervals.heads import IntervalKind, student_level, two_sided_z
 from undercount.read.intervals.threshold_intervals import threshold_estimate
 from undercount.read.intervals.variance import Found
 from undercount.shares import Sampling, Shares
@@ -40,6 +41,7 @@ def estimate_metric(
     confidence_level: float = 0.95,
     interval: IntervalKind = "wilson",
     share_error: ShareError = "combined",
+    clusters: ClusterRows | None = None,
 ) -> Estimate:
     """Estimate one metric of counted rows with its interval.
 
@@ -74,6 +76,8 @@ def estimate_metric(
         Whether the standard error of an estimated share is added in squares, which supposes that
         it is independent of the rows, or its own interval is searched at a higher level
         (Bonferroni): valid whatever the dependence, and about 1.6 times as wide.
+    clusters : ClusterRows, optional
+        The same rows by cluster, if rows and labels come in clusters.
 
     Returns
     -------
@@ -82,7 +86,7 @@ def estimate_metric(
     Notes
     -----
     Assumes: labelled rows are a random sample of the positives (and, at 1 - purity, negatives);
-    rows are independent.
+    rows are independent, or come in the clusters that were named.
     Wrong when: labels prefer some positives; the prevalence was estimated from the same rows (its
     error then is not independent: resample the whole calculation instead).
 
@@ -108,11 +112,11 @@ def estimate_metric(
     if shares is None and design.sampling == "case-control":
         # Without a prevalence nothing is known about how many unlabeled rows are positive.
         design = replace(design, target="population")
-    found = _found(counts, design, shares, facts, level, options, strict=True)
+    found = _found(counts, design, shares, facts, level, options, clusters, strict=True)
 
     def at(shares: Shares, level: float) -> Found:
         design_there = design_of(counts, shares, sampling, target)
-        return _found(counts, design_there, shares, facts, level, options)
+        return _found(counts, design_there, shares, facts, level, options, clusters)
 
     over = [at(other, level) for other in _range(counts, shares)]
     if over and share_error == "combined" and shares is not None:
@@ -228,6 +232,7 @@ def _found(
     facts: MetricFacts,
     confidence_level: float,
     options: dict[str, Any],
+    clusters: ClusterRows | None,
     *,
     strict: bool = False,
 ) -> Found:
@@ -235,6 +240,10 @@ def _found(
     errors = (0.0, 0.0)
     if shares is not None:
         errors = shares.unlabeled_prevalence_error, shares.label_purity_error
+    if clusters is not None:
+        design = clusters.design(counts, design, facts.name, **options)
+        if facts.family == "threshold":  # areas take Student's quantile by themselves
+            confidence_level = student_level(confidence_level, design.freedom)
     estimate = threshold_estimate if facts.family == "threshold" else area_estimate
     found = estimate(
         counts, design, facts.name, confidence_level=confidence_level, errors=errors, **options

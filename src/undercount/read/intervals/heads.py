@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, ndtri
+from scipy.special import gammaln, ndtr, ndtri, stdtrit
 
 from undercount.assume.mixture import LABELLED, MixtureDesign
 from undercount.counts import ScoreCounts
@@ -254,7 +254,7 @@ def fit(weights: Any, like: FloatArray) -> Any:
 
 def head_spread(counts: HeadCounts, name: str, beta: float = 1.0) -> Spread:
     """Return variance and slopes of a metric by the delta method, half a row from the edges."""
-    by_tpr, by_fpr, by_prevalence = _slopes(counts.smooth_point, name, beta)
+    by_tpr, by_fpr, by_prevalence = rate_slopes(counts.smooth_point, name, beta)
     influence = Influence(0.0, positive=by_tpr, negative=by_fpr, prevalence=by_prevalence)
     return Spread(counts.design, HeadRows(counts.smoothed.rates), influence)
 
@@ -268,7 +268,7 @@ def _inside(rate: FloatArray, margin: Any) -> FloatArray:
     return np.clip(rate, margin, 1 - margin)
 
 
-def _slopes(point: RatePoint, name: str, beta: float) -> list[FloatArray]:
+def rate_slopes(point: RatePoint, name: str, beta: float) -> list[FloatArray]:
     """Return derivatives by the two rates and the prevalence, by central differences."""
     arguments = np.broadcast_arrays(
         *(np.asarray(v, dtype=float) for v in (point.tpr, point.fpr, point.prevalence))
@@ -298,6 +298,12 @@ _FAR = 3.0
 def two_sided_z(confidence_level: float) -> float:
     """Return the normal quantile of a two-sided interval, 1.96 at 95 %."""
     return float(ndtri((1 + confidence_level) / 2))
+
+
+def student_level(confidence_level: float, freedom: float) -> float:
+    """Return the level whose normal quantile is Student's at the level asked for."""
+    t = float(stdtrit(freedom, (1 + confidence_level) / 2))
+    return float(ndtr(t) - ndtr(-t))
 
 
 def wilson_share(share: ArrayLike, trials: ArrayLike, z: float) -> tuple[FloatArray, FloatArray]:
@@ -373,7 +379,7 @@ def pool_hits(
     design = counts.design
     drawn, positives = design.sizes[LABELLED], np.asarray(design.mixing.positives, dtype=float)
     pool = positives + drawn if design.sampling == "case-control" else np.maximum(positives, drawn)
-    if np.all(design.units == 1):
+    if design.counts_rows:
         whole = pool if kind == "wilson" else np.maximum(np.rint(pool), drawn)
         low, high = hits_interval(
             counts.heads[LABELLED], drawn, whole, confidence_level=confidence_level, kind=kind

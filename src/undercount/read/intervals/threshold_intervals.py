@@ -386,7 +386,7 @@ def number_limits(
     labelled: Any, frequency: Any, z: float, design: MixtureDesign
 ) -> tuple[FloatArray, FloatArray]:
     """Score limits of a number of rows each labelled with the same known probability."""
-    missed = (1 - frequency) * design.units[LABELLED]
+    missed = (1 - frequency) * design.inflation[LABELLED]
     middle = labelled + z * z * missed / 2
     half = z * np.sqrt(missed * labelled + (z * missed) ** 2 / 4)
     return (middle - half) / frequency, (middle + half) / frequency
@@ -398,7 +398,7 @@ def _positives_among(
     """Limits of the positives among some rows; of no rows none is positive, for certain."""
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(rows > 0, labelled / rows, 0.0)
-    ends = wilson_share(share, rows / design.units[LABELLED], z)
+    ends = wilson_share(share, rows / design.inflation[LABELLED], z)
     low, high = (np.where(rows > 0, end * rows / frequency, 0.0) for end in ends)
     return low, high
 
@@ -484,7 +484,7 @@ def certain_limits(
 
 def _method(design: MixtureDesign, kind: IntervalKind) -> str:
     known = design.target == "dataset" and design.share_known
-    if known and design.given != "label_frequency" and np.all(design.units == 1):
+    if known and design.given != "label_frequency" and design.counts_rows:
         return kind
     return "wilson"
 

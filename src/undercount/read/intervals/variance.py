@@ -405,7 +405,8 @@ def _unit(kind: int) -> FloatArray:
 
 def _mean_variance(moves: Spread, value: Any, kind: int) -> Any:
     """Return the variance of a mean over the rows of one kind; 0 if there are none."""
-    size = moves.design.effective[kind]
+    effect = moves.design.cluster_effect
+    size = moves.design.effective[kind] * effect
     if not np.any(size > 0):
         return 0.0
     least = 1.0 if moves.rows.centred else 0.0
@@ -413,7 +414,7 @@ def _mean_variance(moves: Spread, value: Any, kind: int) -> Any:
     if kind == LABELLED:
         spread_of_rows = spread_of_rows * moves.inflation(value)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = spread_of_rows / (size - least)
+        found = effect * spread_of_rows / (size - least)
     # A single row says nothing about its spread.
     return np.where(size > least, found, np.where(size > 0, np.nan, 0.0))
 
@@ -436,7 +437,7 @@ def _composition(moves: Spread) -> Any:
         rows.moments(phi[UNLABELED], mixing.positive)[0]
         - rows.moments(phi[UNLABELED], mixing.negative)[0]
     )
-    inflation = (sizes * design.units).sum(axis=0) / n
+    inflation = (sizes * design.inflation).sum(axis=0) / n
     of_sample = moves.influence.prevalence**2 * pi * (1 - pi) * inflation / n
     return of_sample - share * (1 - share) * gap**2 / design.effective[UNLABELED]
 
@@ -445,11 +446,11 @@ def _rows_and_numbers(moves: Spread) -> Any:
     """Rows are independent draws, and how many of each kind there are is multinomial."""
     design, sizes, size_slope = moves.design, moves.design.sizes, moves.size_slopes
     n = sizes.sum(axis=0)
-    squares = sum(sizes[k] * design.units[k] * size_slope[k] ** 2 for k in KINDS)
+    squares = sum(sizes[k] * design.inflation[k] * size_slope[k] ** 2 for k in KINDS)
     mean = sum(sizes[k] * size_slope[k] for k in KINDS)
-    inflation = (sizes * design.units).sum(axis=0) / n
+    inflation = (sizes * design.inflation).sum(axis=0) / n
     # A heavy labelled row moves both the distribution and the size of its kind.
-    both = 2 * design.units[LABELLED] * size_slope[LABELLED] * moves.lean(moves.phi[LABELLED])
+    both = 2 * design.inflation[LABELLED] * size_slope[LABELLED] * moves.lean(moves.phi[LABELLED])
     of_numbers = np.maximum(squares - inflation * mean**2 / n, 0.0)
     return np.maximum(_rows(moves) + both, 0.0) + of_numbers
 
@@ -470,7 +471,7 @@ def _labels_and_number(moves: Spread) -> Any:
     """Each positive was labelled by itself, so the number of labels is random as well."""
     design, moved, slope = moves.design, moves.moved, moves.number_slope
     labelled = design.sizes[LABELLED]
-    number = labelled * design.units[LABELLED]
+    number = labelled * design.inflation[LABELLED]
     of_rows = moves.rows.moments(moved, _unit(LABELLED))[1] * moves.inflation(moved) / labelled**2
     both = 2 * slope * moves.lean(moved) / labelled
     return design.unlabelled_share * number * np.maximum(of_rows + both + slope**2, 0.0)

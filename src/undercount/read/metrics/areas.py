@@ -34,6 +34,8 @@ def roc_auc(
         return measure(y, score, "roc_auc", **options)
     if method != "indirect":
         raise InputError(f"method must be 'direct' or 'indirect'; got {method!r}")
+    if options.get("cluster") is not None:
+        raise InputError("cluster goes with method='direct'; the other resamples single rows")
     # The cleaned curve depends on which points there are, so all of them are kept.
     counts, shares = read_rows(y, score, "roc_auc", options, compact=False)
     assert shares is not None  # noqa: S101 - read_rows() has refused a missing prevalence

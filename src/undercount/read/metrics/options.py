@@ -5,11 +5,15 @@ import re
 from collections.abc import Callable
 from typing import Any, TypedDict, TypeVar, Unpack
 
+import numpy as np
+
 from undercount.assume.mixture import Target
+from undercount.count.arrays import read_labels, read_scores, read_weights
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, check_choice, warn
 from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import FACTS, LOSSES
+from undercount.read.intervals.clusters import ClusterRows, read_clusters
 from undercount.read.intervals.estimate import ShareError, estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.heads import IntervalKind
@@ -65,6 +69,8 @@ class MetricOptions(TypedDict, total=False):
         The value in `y` that means unlabeled, usually 0 or -1; missing values always do.
     sample_weight : array-like, optional
         Importance of each row.
+    cluster : array-like, optional
+        Whose each row is, if rows and labels come in clusters.
     target : {"dataset", "population"}
         Whether the metric of these very rows is meant, or that of the population behind them; by
         default these rows in a single sample, the population behind the unlabeled ones in
@@ -95,6 +101,7 @@ class MetricOptions(TypedDict, total=False):
     sampling: Sampling
     unlabeled: float | None
     sample_weight: Any
+    cluster: Any
     target: Target
     confidence_level: float
     interval: IntervalKind
@@ -231,6 +238,15 @@ def measure(
         "confidence_level": options.get("confidence_level", 0.95),
         "interval": options.get("interval", "wilson"),
     }
+    if options.get("cluster") is not None:
+        labels, scores = read_labels(y, options.get("unlabeled")), np.asarray(read_scores(score))
+        weights = options.get("sample_weight")
+        asked["clusters"] = ClusterRows.of(
+            labels,
+            scores,
+            read_clusters(options["cluster"], len(scores)),
+            None if weights is None else read_weights(weights, len(scores)),
+        )
     share_error = options.get("share_error", "combined")
     estimator = hasattr(options.get("unlabeled_prevalence"), "fit")
     if estimator and shares is not None and share_error == "combined":

@@ -1,0 +1,436 @@
+"""Labels given with chances that differ from row to row: known, or estimated from covariates.
+
+A labelled row of chance e stands for 1/e positives. The positives' scores are those of the
+labelled rows so weighted, and all rows are themselves, so that every metric is read as from labels
+that were drawn apart. Its variance is that of the labels (each drawn by itself with its chance)
+and, for the population, of the rows.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
+
+from undercount.assume.mixture import LABELLED, UNLABELED, MixtureDesign, Target, mixture_curve
+from undercount.count.arrays import read_labels, read_scores
+from undercount.count.kernel.rows import cell_places
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray, OperatingCurve
+from undercount.errors import CODES, Check, InputError, named
+from undercount.estimate import Estimate, Interval, delta_interval
+from undercount.metric_facts import FACTS
+from undercount.read.intervals.area_gradients import area_influence, cell_rows
+from undercount.read.intervals.area_intervals import area_estimate
+from undercount.read.intervals.heads import HeadCounts, head_spread, student_level
+from undercount.read.intervals.threshold_intervals import threshold_estimate
+from undercount.read.intervals.variance import Found, Spread
+from undercount.read.sensitivity import BreakEven
+from undercount.shares import Shares
+
+FOLDS = 5
+FEW_EFFECTIVE = 30
+# Share of all positives for which a single label may stand.
+HEAVY = 0.1
+_TINY = 1e-12
+# Scores at which bounds turn the odds round, at most.
+N_BORDERS = 65
+LARGEST_GAMMA, HALVINGS = 1000.0, 12
+NEEDS = ("labelling chances",)
+
+
+def read_chances(propensity: Any, labels: NDArray[Any]) -> FloatArray:
+    """Return the chance of each labelled row, NaN elsewhere; unlabeled rows need none."""
+    chance = np.asarray(propensity, np.float64)
+    if chance.shape != labels.shape:
+        raise InputError(
+            f"{named('propensity')} must hold a chance for each of {len(labels):,} rows; "
+            f"got shape {chance.shape}",
+            argument="propensity",
+        )
+    labelled = labels == 1
+    wrong = np.flatnonzero(labelled & ~((chance > 0) & (chance <= 1)))
+    if wrong.size:
+        raise InputError(
+            f"{named('propensity')} of a labelled row must be in (0, 1]; "
+            f"got {chance[wrong[0]]} at row {wrong[0]}",
+            argument="propensity",
+        )
+    return np.where(labelled, chance, np.nan)
+
+
+def fit_chances(
+    classifier: Any, covariates: Any, labels: NDArray[Any], random_state: int | None
+) -> FloatArray:
+    """Return the chance that somebody looked at each row, by a classifier on other folds.
+
+    Rows labelled positive or negative were looked at. Positives that were not looked at carry no
+    label, so that the chance of having been looked at is that of a label.
+
+    Notes
+    -----
+    Assumes: whether somebody looked depends on the covariates alone, not on the class beyond
+    them; everybody who is looked at gets a label.
+    Wrong when: rows were looked at because they looked positive in ways the covariates miss.
+    """
+    from sklearn.base import clone  # noqa: PLC0415 - only for classifiers
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict  # noqa: PLC0415
+
+    if covariates is None:
+        raise InputError(
+            f"{named('propensity')} as a classifier needs {named('covariates')}, one row of "
+            "numbers for each row",
+            argument="covariates",
+        )
+    if not np.any(labels == 0):
+        raise InputError(
+            f"{named('propensity')} as a classifier needs rows that were looked at and found "
+            "negative (0): among positives and unlabeled rows alone, a rare label may mean few "
+            "positives or few looks. Pass the chances themselves as an array",
+            argument="propensity",
+        )
+    looked = labels != -1
+    columns = np.asarray(covariates, dtype=float).reshape(len(labels), -1)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
+    found = cross_val_predict(clone(classifier), columns, looked, cv=folds, method="predict_proba")
+    return np.asarray(found[:, 1], dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class Chances:
+    """Read every metric from labels that were given with chances of their own.
+
+    Parameters
+    ----------
+    labels, score : array
+        Labels (1, 0, -1 for unlabeled) and scores of all rows.
+    chance : array
+        Chance of a label, had the row been positive; used at labelled rows.
+    target : {"dataset", "population"}
+        What intervals speak of.
+    confidence_level : float
+        Of all intervals.
+    estimated : bool
+        Whether a classifier found the chances.
+
+    Notes
+    -----
+    Assumes: each positive was labelled by itself with its chance, and none of them is 0.
+    Wrong when: chances were estimated from few rows, or miss what decided who was looked at;
+    `bounds` says how far metrics go if their odds are wrong by a factor.
+    """
+
+    labels: NDArray[Any]
+    score: NDArray[Any]
+    chance: FloatArray
+    target: Target = "dataset"
+    confidence_level: float = 0.95
+    estimated: bool = False
+
+    def __post_init__(self) -> None:
+        total = len(self.labels) - np.count_nonzero(self.labels == 0)
+        if not 0 < self.positives < total:
+            raise InputError(
+                "the labelled rows must stand for more than none and fewer than all rows; "
+                f"got {self.positives:.6g} of {total:,}",
+                argument="propensity",
+            )
+
+    @classmethod
+    def of(cls, y: Any, score: Any, propensity: Any, **options: Any) -> "Chances":
+        """Read rows and chances; a classifier is fitted on `covariates`."""
+        unlabeled, covariates = options.pop("unlabeled", None), options.pop("covariates", None)
+        random_state = options.pop("random_state", 0)
+        labels, scores = np.asarray(read_labels(y, unlabeled)), np.asarray(read_scores(score))
+        if isinstance(y, ScoreCounts) or labels.shape != scores.shape:
+            raise InputError(
+                f"{named('propensity')} needs rows: labels and scores of the same length"
+            )
+        fitted = hasattr(propensity, "fit")
+        if fitted:
+            propensity = fit_chances(propensity, covariates, labels, random_state)
+        return cls(labels, scores, read_chances(propensity, labels), **options, estimated=fitted)
+
+    @cached_property
+    def labelled(self) -> NDArray[np.bool_]:
+        """Which rows are labelled positive."""
+        return np.asarray(self.labels == 1)
+
+    @cached_property
+    def stands_for(self) -> FloatArray:
+        """For how many positives each labelled row stands."""
+        return 1 / self.chance[self.labelled]
+
+    @cached_property
+    def positives(self) -> float:
+        """Estimated number of positives."""
+        return float(self.stands_for.sum())
+
+    @cached_property
+    def effective_size(self) -> float:
+        """How many labels of equal chance tell as much (Kish): (Σw)²/Σw²."""
+        return self.positives**2 / float(self.stands_for @ self.stands_for)
+
+    @property
+    def share(self) -> Estimate:
+        """What follows for the unlabeled rows, with the chance of the labels as its error."""
+        n_labelled, hidden = np.count_nonzero(self.labelled), np.count_nonzero(self.labels == -1)
+        chance = self.chance[self.labelled]
+        error = math.sqrt(float(((1 - chance) / chance**2).sum())) / hidden
+        value = (self.positives - n_labelled) / hidden
+        z = float(ndtri((1 + self.confidence_level) / 2))
+        span = max(value - z * error, 0.0), min(value + z * error, 1.0 - _TINY)
+        return Estimate(value, *span, error, self.confidence_level, method="chances")
+
+    def counts_at(self, threshold: float | None = None) -> ScoreCounts:
+        """Count what labelled rows stand for as positives, and all rows as unlabeled ones."""
+        return self._counts(self.stands_for, () if threshold is None else (threshold,))
+
+    def _counts(self, stands_for: FloatArray, knots: tuple[float, ...] = ()) -> ScoreCounts:
+        rows = np.append(self.score[self.labelled], self.score)
+        labels = np.append(np.ones(len(stands_for)), np.full(len(self.score), -1.0))
+        weight = np.append(stands_for, np.ones(len(self.score)))
+        return ScoreCounts.from_rows(
+            labels, rows, unlabeled=-1, sample_weight=weight, compact=True, knots=knots
+        )
+
+    def curve(self, threshold: float | None = None) -> OperatingCurve:
+        """Return the recovered curve, which answers at a threshold."""
+        counts = self.counts_at(threshold)
+        return mixture_curve(counts, Shares(self.prevalence, 1.0, "case-control"), clean=False)
+
+    @property
+    def prevalence(self) -> float:
+        """Estimated share of positives among all rows."""
+        return self.positives / len(self.score)
+
+    def _design(self, counts: ScoreCounts) -> MixtureDesign:
+        """Return labelled rows drawn apart from all rows, whose share of positives is known."""
+        squares = counts.squared_weight
+        return MixtureDesign(
+            np.array([counts.n_positive, counts.n_unlabeled, 0.0]),
+            np.array([squares[0] / counts.n_positive, 1.0, 1.0]),
+            "unlabeled_prevalence",
+            counts.n_positive / counts.n_unlabeled,
+            1.0,
+            "case-control",
+            "population",
+        )
+
+    def estimate(
+        self,
+        metric: str,
+        threshold: float | None = None,
+        *,
+        top: float | None = None,
+        beta: float = 1.0,
+    ) -> Estimate:
+        """Estimate a metric with its interval."""
+        if top is not None:
+            raise InputError(
+                f"labelling chances are read at a threshold; leave {named('top')} out",
+                argument="top",
+            )
+        family = FACTS[metric].family
+        if family == "loss":
+            raise InputError(f"{metric} is not worked out for labelling chances")
+        if family == "threshold":
+            if threshold is None:
+                raise InputError(f"{metric} needs a threshold; rows with at least this score count")
+            found = self._at_threshold(metric, threshold, beta)
+        else:
+            found = self._area(metric)
+        low, high = min(found.low, found.value), max(found.high, found.value)
+        return Estimate(
+            found.value, low, high, found.standard_error, self.confidence_level, NEEDS, "chances"
+        )
+
+    def _at_threshold(self, metric: str, threshold: float, beta: float) -> Found:
+        counts = self.counts_at(threshold)
+        moves = head_spread(HeadCounts.at(counts, self._design(counts), threshold), metric, beta)
+        design = self._with_variance(moves, lambda v, score: v * (score >= threshold))
+        return threshold_estimate(
+            counts,
+            design,
+            metric,
+            threshold=threshold,
+            beta=beta,
+            confidence_level=student_level(
+                self.confidence_level, min(design.freedom, self._freedom)
+            ),
+            kind="wilson",
+            errors=(0.0, 0.0),
+        )
+
+    def _area(self, metric: str) -> Found:
+        counts, level = self.counts_at(), self.confidence_level
+        rows, design = cell_rows(counts), self._design(counts)
+
+        def of_rows(value: Any, score: NDArray[Any]) -> FloatArray:
+            cells = np.broadcast_to(value, counts.score.shape)
+            return cells[cell_places(counts.score, score)]
+
+        moves = Spread(design, rows, area_influence(rows, design.mixing, metric))
+        design = self._with_variance(moves, of_rows)
+        found = area_estimate(
+            counts, design, metric, max_fpr=None, confidence_level=level, errors=(0.0, 0.0)
+        )
+        if metric != "average_precision":
+            return found
+        value, t = self._average_precision(), float(stdtrit(design.freedom, (1 + level) / 2))
+        ends = delta_interval(value, found.standard_error, "log", t)
+        return replace(found, value=value, low=float(ends[0]), high=min(float(ends[1]), 1.0))
+
+    def _average_precision(self) -> float:
+        """Return Σ w (1 + Σ of the other w at least as high)/M1 over Σ w; w = 1/e.
+
+        Labels are independent, so that the mean of each product of two is that of two positives;
+        a row is surely as high as itself, and counts once.
+        """
+        scores = self.score[self.labelled]
+        order = np.argsort(-scores, kind="stable")
+        scores, stands_for = scores[order], self.stands_for[order]
+        last = np.searchsorted(-scores, -scores, side="right") - 1  # tied rows are as high
+        others = np.cumsum(stands_for)[last] - stands_for
+        every = np.sort(-self.score.astype(float))
+        flagged = np.searchsorted(every, -scores.astype(float), side="right")
+        return float(stands_for @ ((1 + others) / flagged) / self.positives)
+
+    def _with_variance(
+        self, moves: Spread, of_rows: Callable[[Any, NDArray[Any]], FloatArray]
+    ) -> MixtureDesign:
+        """Return the design whose errors are scaled to those of labels of these chances."""
+        variance, independent = self._variance(moves, of_rows), float(moves.variance)
+        kept = self.stands_for**2 * (1 - self.chance[self.labelled])
+        alike = float(kept.sum() / (self.stands_for**2).sum())  # if all labels add the same
+        ratio = variance / independent if independent > _TINY**2 else alike
+        ratio = max(ratio, _TINY)
+        return replace(moves.design, cluster_effect=ratio, clusters=self.effective_size)
+
+    @property
+    def _freedom(self) -> float:
+        """How many labels of equal weight tell a variance (Satterthwaite 1946), less one."""
+        adds = self.stands_for**2
+        if self.target == "dataset":
+            adds = adds * (1 - self.chance[self.labelled])
+        total = float(adds.sum())
+        return max(total**2 / float(adds @ adds) - 1, 1.0) if total > 0 else math.inf
+
+    def _variance(self, moves: Spread, of_rows: Callable[..., FloatArray]) -> float:
+        """Return the variance of an estimate over labels and, for the population, rows.
+
+        A label at row i adds δ = [(φ - its mean)/P + slope/n]/e, with variance (1 - e) δ². Half a
+        label of either kind is added where rows are flagged or not, as to other rates.
+        """
+        total, slope = len(self.score), float(moves.share_slope)
+        scores = self.score[self.labelled]
+        value = of_rows(moves.phi[LABELLED], scores)
+        mean = float(self.stands_for @ value) / self.positives
+        adds = self.stands_for * ((value - mean) / self.positives + slope / total)
+        chance, n_labels = self.chance[self.labelled], len(scores)
+        if self.target == "dataset":
+            found = float((1 - chance) @ (adds * adds))
+        else:
+            every = of_rows(moves.phi[UNLABELED], self.score)
+            rows = (every - every.mean()) / total - slope * self.prevalence / total
+            rows[self.labelled] += adds
+            found = float(rows @ rows)
+        if moves.rows.centred:
+            return found * n_labels / max(n_labels - 1, 1)
+        mean_chance = n_labels / self.positives
+        factor = 1 - mean_chance if self.target == "dataset" else 1.0
+        for flagged in (0.0, 1.0):
+            one = (float(moves.phi[LABELLED]) * flagged - mean) / self.positives + slope / total
+            found += factor * (one / mean_chance) ** 2 / 2
+        return found * n_labels / (n_labels + 1)
+
+    def bounds(self, metric: str, gamma: float, threshold: float | None = None) -> Interval:
+        """Bound a metric if the odds of each chance are wrong by a factor of at most gamma.
+
+        Extremes have the odds wrong one way above some score and the other way below; every such
+        score is tried. Chance of the labels is not in the bounds.
+        """
+        if not 1 <= gamma < math.inf:
+            raise InputError(f"gamma must be at least 1; got {gamma!r}")
+        extra = self.stands_for - 1
+        ends = 1 + extra / gamma, 1 + extra * gamma
+        scores = self.score[self.labelled]
+        borders = np.append(np.unique(scores), np.inf)
+        if len(borders) > N_BORDERS:
+            borders = np.quantile(scores, np.linspace(0, 1, N_BORDERS))
+        found = []
+        for border in borders:
+            for above, below in (ends, ends[::-1]):
+                stands_for = np.where(scores >= border, above, below)
+                if stands_for.sum() >= len(self.score):
+                    continue
+                found.append(self._value(stands_for, metric, threshold))
+        return Interval(min(found), max(found))
+
+    def break_even(self, metric: str, value: float, threshold: float | None) -> BreakEven:
+        """Find the largest factor of wrong odds at which metric >= value, chance included."""
+        estimate = self.estimate(metric, threshold)
+        chance = estimate.value - estimate.low
+
+        def holds(gamma: float) -> bool:
+            return self.bounds(metric, gamma, threshold).low - chance >= value
+
+        if not holds(1.0):
+            return BreakEven(metric, value, 0.0, math.nan)
+        low, high = 0.0, math.log(LARGEST_GAMMA)
+        if holds(LARGEST_GAMMA):
+            return BreakEven(metric, value, 0.0, math.inf)
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if holds(math.exp(middle)) else (low, middle)
+        return BreakEven(metric, value, 0.0, math.exp(low))
+
+    def _value(self, stands_for: FloatArray, metric: str, threshold: float | None) -> float:
+        counts = self._counts(stands_for, () if threshold is None else (threshold,))
+        share = float(stands_for.sum()) / len(self.score)
+        curve = mixture_curve(counts, Shares(share, 1.0, "case-control"), clean=False)
+        reading: Any = curve if threshold is None else curve.at(threshold)
+        return float(np.clip(getattr(reading, metric), *FACTS[metric].range))
+
+    def label_frequencies(self, group: Any) -> Mapping[Any, Estimate]:
+        """Estimate the share of the positives of each group that carry a label."""
+        groups = np.asarray(group)
+        if groups.shape != self.labels.shape:
+            raise InputError(
+                f"group must name one for each of {len(self.labels):,} rows; got {groups.shape}"
+            )
+        z = float(ndtri((1 + self.confidence_level) / 2))
+        found = {}
+        for each in np.unique(groups[self.labelled]):
+            chance = self.chance[self.labelled & (groups == each)]
+            stands_for = float((1 / chance).sum())
+            value = len(chance) / stands_for
+            error = value * math.sqrt(float(((1 - chance) / chance**2).sum())) / stands_for
+            ends = max(value - z * error, 0.0), min(value + z * error, 1.0)
+            found[each.item()] = Estimate(
+                value, *ends, error, self.confidence_level, NEEDS, "harmonic mean"
+            )
+        return found
+
+    def check(self) -> Check:
+        """UC021: labels should not stand for too many positives each."""
+        heaviest = float(self.stands_for.max()) / self.positives
+        source = "estimated by a classifier" if self.estimated else "given"
+        message = (
+            f"labelling chances {source}, from {np.nanmin(self.chance):.2g} to "
+            f"{np.nanmax(self.chance):.2g}: {len(self.stands_for):,} labels stand for "
+            f"{self.positives:,.4g} positives and are worth {self.effective_size:,.3g} of equal "
+            "chance"
+        )
+        if self.effective_size >= FEW_EFFECTIVE and heaviest <= HEAVY:
+            return Check(CODES["chances"], "info" if self.estimated else "ok", message)
+        return Check(
+            CODES["chances"],
+            "warn",
+            message + f"; one of them stands for {100 * heaviest:.0f} % of all positives",
+            "label more rows where chances are small",
+        )

@@ -1,0 +1,213 @@
+"""Metrics where positives are rarer or more frequent than in these rows.
+
+Positives and negatives each score there as they do here, so that true- and false-positive rate are
+carried over at every threshold, and the rest follows from the prevalence there.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from undercount.assume.mixture import LABELLED, MixtureDesign, design_of
+from undercount.count.kernel.rows import cell_places
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray, read_metric
+from undercount.errors import InputError, named, real_number
+from undercount.estimate import Estimate, delta_interval
+from undercount.metric_facts import FACTS
+from undercount.read.intervals.area_gradients import (
+    Recovered,
+    average_precision,
+    cell_rows,
+    recovered,
+)
+from undercount.read.intervals.clusters import ClusterRows, with_effect
+from undercount.read.intervals.estimate import estimate_metric
+from undercount.read.intervals.heads import (
+    HeadCounts,
+    RatePoint,
+    rate_slopes,
+    student_level,
+)
+from undercount.read.intervals.threshold_intervals import combine, rate_limits
+from undercount.read.intervals.variance import HeadRows, Influence, Spread
+from undercount.shares import Shares
+
+# Metrics that are functions of the two rates alone keep their value.
+SAME_RATES = "same rates there"
+_ANY = "accuracy"  # a metric that needs everything: all sources of chance are looked at
+
+
+def read_deploy_prevalence(prevalence: object) -> float:
+    """Return the prevalence elsewhere as a float."""
+    found = real_number(prevalence)
+    if not 0 < found < 1:
+        raise InputError(
+            f"{named('deploy_prevalence')} must be a share in (0, 1); got {prevalence!r}",
+            argument="deploy_prevalence",
+        )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Deployment:
+    """Read metrics at another prevalence, with the errors of the rates measured here.
+
+    Parameters
+    ----------
+    counts, shares : ScoreCounts, Shares
+        The rows at hand and what is known of their positives.
+    prevalence : float
+        Share of positives where the classifier will work.
+    confidence_level : float
+        Of all intervals.
+    clusters : ClusterRows, optional
+        The rows by cluster, if they come in clusters.
+
+    Notes
+    -----
+    Assumes: positives there score as positives here, negatives as negatives; the classifier and
+    its threshold are the same. Errors are those of the population behind these rows.
+    Wrong when: positives are rarer there because the easy ones are gone, or rows differ in
+    anything else that the score feels.
+    """
+
+    counts: ScoreCounts
+    shares: Shares
+    prevalence: float
+    confidence_level: float = 0.95
+    clusters: ClusterRows | None = None
+
+    def estimate(self, metric: str, threshold: float | None = None) -> Estimate:
+        """Estimate a metric there with its interval; the error of an estimated share is added."""
+        value, low, high, error = self._at(self.shares, metric, threshold)
+        span = self.shares.unlabeled_prevalence_interval
+        if span is not None:
+            ends = [
+                self._at(self.shares.exact(float(self.shares.clip(end))), metric, threshold)
+                for end in (span.low, span.high)
+            ]
+            if self.shares.unlabeled_prevalence_error == 0:  # a range: any share of it may be true
+                low, high = min(low, *(e[1] for e in ends)), max(high, *(e[2] for e in ends))
+            else:
+                reach = value - min(e[0] for e in ends), max(e[0] for e in ends) - value
+                low = value - math.hypot(value - low, max(reach[0], 0.0))
+                high = value + math.hypot(high - value, max(reach[1], 0.0))
+                z = float(ndtri((1 + self.confidence_level) / 2))
+                error = math.hypot(error, abs(ends[1][0] - ends[0][0]) / (2 * z))
+        least, most = FACTS[metric].range
+        low, high = max(min(low, value), least), min(max(high, value), most)
+        needs = (*FACTS["accuracy"].needs, SAME_RATES)
+        return Estimate(value, low, high, error, self.confidence_level, needs, "carried over")
+
+    def _at(
+        self, shares: Shares, metric: str, threshold: float | None
+    ) -> tuple[float, float, float, float]:
+        """Return value, ends and standard error at shares that are known exactly."""
+        shares, facts = shares.exact(), FACTS[metric]
+        if metric in ("roc_auc", "lift_auc"):
+            found = estimate_metric(
+                self.counts,
+                shares,
+                "roc_auc",
+                target="population",
+                confidence_level=self.confidence_level,
+                clusters=self.clusters,
+            )
+            numbers = np.array([found.value, found.low, found.high])
+            scale = 1.0
+            if metric == "lift_auc":
+                scale = 1 - self.prevalence
+                numbers = self.prevalence / 2 + scale * numbers
+            return (*numbers.tolist(), scale * found.standard_error)
+        design = design_of(self.counts, shares, shares.sampling, "population")
+        if metric == "average_precision":
+            return self._average_precision(design)
+        if facts.family != "threshold" or threshold is None:
+            reason = "needs a threshold" if facts.family == "threshold" else "is not carried over"
+            raise InputError(f"{metric} {reason}")
+        return self._at_threshold(design, metric, threshold)
+
+    def _at_threshold(
+        self, design: MixtureDesign, metric: str, threshold: float
+    ) -> tuple[float, float, float, float]:
+        heads = HeadCounts.at(self.counts, design, threshold)
+        smooth = replace(heads.smooth_point, prevalence=np.asarray(self.prevalence))
+        by_tpr, by_fpr, _ = rate_slopes(smooth, metric, 1.0)
+        moves = Spread(
+            design, HeadRows(heads.smoothed.rates), Influence(0.0, by_tpr, negative=by_fpr)
+        )
+        level, effect = self.confidence_level, 1.0
+        if self.clusters is not None:
+            scores = self.clusters.score
+            clustered = with_effect(
+                moves, lambda v, kind: np.asarray(v * (scores[kind] >= threshold)), self.clusters
+            )
+            level, effect = student_level(level, clustered.freedom), clustered.cluster_effect
+            heads = HeadCounts(heads.heads, clustered)
+        limits = rate_limits(heads, _ANY, confidence_level=level)
+        points = [self._moved(point) for point in limits.points]
+        middle, value, *ends = read_metric(points, metric, 1.0)
+        low, high = combine(middle, ends, FACTS[metric])
+        error = math.sqrt(effect * float(moves.variance))
+        return float(value), float(low), float(high), error
+
+    def _moved(self, point: RatePoint) -> RatePoint:
+        """Return the same rates at the prevalence there."""
+        return RatePoint(point.tpr, point.fpr, np.asarray(self.prevalence))
+
+    def _average_precision(self, design: MixtureDesign) -> tuple[float, float, float, float]:
+        """Return average precision, its interval on the log scale with Student's quantile."""
+        counts, rows, prevalence = self.counts, cell_rows(self.counts), self.prevalence
+        here = recovered(rows, design.mixing)
+        there = Recovered(
+            here.positive,
+            here.negative,
+            prevalence * here.positive + (1 - prevalence) * here.negative,
+            prevalence,
+        )
+        slope = average_precision(there)
+        moves = Spread(
+            design,
+            rows,
+            Influence(
+                0.0,
+                slope.positive + prevalence * slope.everyone,
+                negative=(1 - prevalence) * slope.everyone,
+            ),
+        )
+        if self.clusters is not None:
+            scores = self.clusters.score
+            design = with_effect(
+                moves,
+                lambda v, kind: np.broadcast_to(v, counts.score.shape)[
+                    cell_places(counts.score, scores[kind])
+                ],
+                self.clusters,
+            )
+        value = self._mean_precision(here, design)
+        error = math.sqrt(design.cluster_effect * float(moves.variance))
+        t = float(stdtrit(design.freedom, (1 + self.confidence_level) / 2))
+        low, high = delta_interval(value, error, "log", t)
+        return value, float(low), min(float(high), 1.0), error
+
+    def _mean_precision(self, here: Recovered, design: MixtureDesign) -> float:
+        """Return the mean over labelled rows of the precision at their scores.
+
+        A row itself counts one half: whole it would make recall too high at its own score, left
+        out too low, and the more so the precision of the highest rows.
+        """
+        labelled, total = self.counts.positive, self.counts.n_positive
+        at = labelled > 0
+        unit = float(design.units[LABELLED])
+        tpr: FloatArray = np.maximum(np.cumsum(labelled)[at] - unit / 2, 0.0) / total
+        fpr = np.cumsum(here.negative)[at]
+        # The row's own place was taken off the negatives as well.
+        share = float(np.asarray(design.mixing.negative)[LABELLED])
+        fpr = np.maximum(fpr + share * (tpr - np.cumsum(here.positive)[at]), 0.0)
+        flagged: Any = self.prevalence * tpr + (1 - self.prevalence) * fpr
+        precision = np.where(flagged > 0, self.prevalence * tpr / np.maximum(flagged, 1e-300), 1.0)
+        return float(labelled[at] @ precision / total)

@@ -1,0 +1,259 @@
+"""Rows and labels that come in clusters: how much larger that makes a variance.
+
+What a row adds to an estimate is its gradient. Rows of one customer, patient or document are
+alike and are labelled together, so that what they add is summed up within a cluster before it is
+squared. The ratio to the squares of single rows, the design effect, divides every effective number
+of rows, and Student's quantile counts clusters instead of rows.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercount.assume.mixture import KINDS, LABELLED, MixtureDesign
+from undercount.count.kernel.rows import cell_places
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
+from undercount.errors import InputError, named
+from undercount.metric_facts import FACTS, LOSSES
+from undercount.read.intervals.area_gradients import (
+    area_influence,
+    cell_rows,
+    mean_loss,
+    recovered,
+)
+from undercount.read.intervals.heads import HeadCounts, head_spread
+from undercount.read.intervals.variance import Spread
+
+Codes = NDArray[np.intp]
+# How labels say labelled positive, unlabeled and labelled negative, in the order of a design.
+KIND_LABELS = (1, -1, 0)
+FEWEST = 2  # clusters with a label that have any spread
+
+
+def read_clusters(cluster: Any, n_rows: int) -> Codes:
+    """Return a number for the cluster of each row; any values will do, none may be missing."""
+    found = np.asarray(cluster)
+    if found.shape != (n_rows,):
+        raise InputError(
+            f"{named('cluster')} must name a cluster for each of {n_rows:,} rows; "
+            f"got shape {found.shape}",
+            argument="cluster",
+        )
+    if found.dtype.kind == "O":
+        missing = np.array([each is None or each != each for each in found.tolist()])  # noqa: PLR0124 - NaN
+    else:
+        missing = np.isnan(found) if found.dtype.kind == "f" else np.zeros(n_rows, bool)
+    if missing.any():
+        raise InputError(
+            f"{named('cluster')} must be known for every row; it is missing in "
+            f"{int(missing.sum()):,}. Give rows that belong to nobody a cluster each",
+            argument="cluster",
+        )
+    kinds = {type(each) for each in found.tolist()} if found.dtype.kind == "O" else set()
+    return np.unique(found.astype(str) if len(kinds) > 1 else found, return_inverse=True)[1]
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterRows:
+    """Hold the rows of each kind, labelled positive, unlabeled, labelled negative, by cluster.
+
+    Parameters
+    ----------
+    score, cluster : sequence of three arrays
+        Score of each row and the number of its cluster.
+    weight : sequence of three arrays, optional
+        Weight of each row.
+
+    Notes
+    -----
+    Assumes: clusters are independent of each other, and labels were drawn by cluster: somebody
+    looked at a customer, and then all positives of that customer got their label.
+    Wrong when: clusters share something (one branch, one day), or fewer than about 20 of them
+    carry a label. If labels were drawn row by row, intervals for these very rows are too wide.
+    """
+
+    score: Sequence[NDArray[Any]]
+    cluster: Sequence[Codes]
+    weight: Sequence[FloatArray] | None = None
+
+    @classmethod
+    def of(
+        cls, labels: NDArray[Any], scores: NDArray[Any], cluster: Codes, weights: FloatArray | None
+    ) -> "ClusterRows":
+        """Sort rows by their kind."""
+        kinds = [labels == label for label in KIND_LABELS]
+        return cls(
+            [scores[kind] for kind in kinds],
+            [cluster[kind] for kind in kinds],
+            None if weights is None else [weights[kind] for kind in kinds],
+        )
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters with any row."""
+        return len(np.unique(np.concatenate(list(self.cluster))))
+
+    @property
+    def n_labelled(self) -> int:
+        """Number of clusters with a labelled positive row."""
+        return len(np.unique(self.cluster[LABELLED]))
+
+    def design(
+        self, counts: ScoreCounts, design: MixtureDesign, name: str, **options: Any
+    ) -> MixtureDesign:
+        """Return the design of independent rows with the effect of the clusters on a metric."""
+        return self.with_parts(design, self.parts(counts, design, name, **options))
+
+    def parts(
+        self,
+        counts: ScoreCounts,
+        design: MixtureDesign,
+        name: str,
+        *,
+        threshold: float | None = None,
+        beta: float = 1.0,
+        max_fpr: float | None = None,
+        **_: Any,
+    ) -> list[FloatArray]:
+        """Return what each row of a kind that chance chose moves a metric by.
+
+        Those of two models on the same rows, one less the other, are those of their difference.
+        """
+        if FACTS[name].family == "threshold":
+            if threshold is None:
+                raise InputError(
+                    f"{named('cluster')} goes with a {named('threshold')}, not with the highest "
+                    "rows",
+                    argument="cluster",
+                )
+            moves = head_spread(HeadCounts.at(counts, design, threshold), name, beta)
+
+            def of_rows(value: Any, kind: int) -> FloatArray:
+                return np.asarray(value * (self.score[kind] >= threshold))
+
+        else:
+            rows = cell_rows(counts)
+            mass = recovered(rows, design.mixing)
+            if name in LOSSES:
+                influence = mean_loss(counts, mass, name)
+            else:
+                influence = area_influence(rows, design.mixing, name, max_fpr)
+            moves = Spread(design, rows, influence)
+
+            def of_rows(value: Any, kind: int) -> FloatArray:
+                cells = np.broadcast_to(value, counts.score.shape)
+                return cells[cell_places(counts.score, self.score[kind])]
+
+        return row_parts(moves, of_rows, self)
+
+    def with_parts(self, design: MixtureDesign, parts: Sequence[FloatArray]) -> MixtureDesign:
+        """Return a design with the effect that clusters have on the sum of these parts."""
+        every, codes = np.concatenate(parts), np.concatenate(self.cluster[: len(parts)])
+        labels: FloatArray = np.bincount(self.cluster[LABELLED], _weights(self, LABELLED)).astype(
+            float
+        )
+        effect = _effect(every, codes, labels, len(parts[LABELLED]))
+        # By the number of labels in each, and by what all rows add, where others than labels count.
+        freedom = _freedom(_weights(self, LABELLED), self.cluster[LABELLED], effect)
+        if every.any():
+            freedom = max(freedom, _freedom(every, codes, effect))
+        return replace(design, cluster_effect=effect, clusters=freedom)
+
+    def discounted(
+        self, counts: ScoreCounts, design: MixtureDesign, name: str, **options: Any
+    ) -> ScoreCounts:
+        """Return counts whose effective sizes are those of independent rows for a metric.
+
+        What estimates the share of hidden positives, checks or searches reads its errors there.
+        """
+        effect = self.design(counts, design, name, **options).cluster_effect
+        squares = [effect * each for each in counts.squared_weight]
+        return replace(counts, squared_weight=(squares[0], squares[1], squares[2]))
+
+
+def _moving(moves: Spread) -> list[Any]:
+    """Return what a row of each kind that chance chose adds to an estimate."""
+    if moves.design.counted:
+        return [moves.moved]
+    return [moves.phi[LABELLED]] if moves.design.target == "dataset" else moves.phi
+
+
+def _shifts(moves: Spread) -> list[Any]:
+    """Return what the number of rows of each kind adds, if it is random too, per share of rows."""
+    design = moves.design
+    if design.counted:
+        slope = moves.number_slope if design.frequency_known else 0.0
+        return [slope * design.sizes[LABELLED]]
+    if "rows and numbers" not in design.sources:
+        return [0.0] * len(KINDS)
+    mean = sum(design.sizes[k] * moves.size_slopes[k] for k in KINDS) / design.sizes.sum()
+    return [design.sizes[k] * (moves.size_slopes[k] - mean) for k in KINDS]
+
+
+def row_parts(
+    moves: Spread, of_rows: Callable[[Any, int], FloatArray], rows: ClusterRows
+) -> list[FloatArray]:
+    """Return what each row moves an estimate by; `of_rows` gives a function at the rows."""
+    return [
+        _centred(of_rows(value, kind), rows, kind, shift)
+        for kind, (value, shift) in enumerate(zip(_moving(moves), _shifts(moves), strict=False))
+    ]
+
+
+def with_effect(
+    moves: Spread, of_rows: Callable[[Any, int], FloatArray], rows: ClusterRows
+) -> MixtureDesign:
+    """Return the design of an estimate with the effect that clusters have on it."""
+    return rows.with_parts(moves.design, row_parts(moves, of_rows, rows))
+
+
+def _weights(rows: ClusterRows, kind: int) -> FloatArray:
+    if rows.weight is not None:
+        return rows.weight[kind]
+    return np.ones(len(rows.cluster[kind]))
+
+
+def _centred(value: NDArray[Any], rows: ClusterRows, kind: int, shift: Any) -> FloatArray:
+    """Return what each row of a kind moves the estimate by, as a share of all rows of it."""
+    weight = _weights(rows, kind)
+    total = float(weight.sum())
+    if total == 0:
+        return np.zeros(len(value))
+    return np.asarray(weight * (value - weight @ value / total + shift) / total)
+
+
+def _effect(parts: FloatArray, codes: Codes, labels: FloatArray, n_labelled: int) -> float:
+    """Return the variance by clusters over that of independent rows, below 1 if they differ.
+
+    A cluster's square is divided by what is left of it after the mean, to which it belongs, was
+    taken off: 1 - 2h + Σh² for its share h of the labelled rows, if its rows are all alike.
+    Where no row differs from another, rows of a cluster count as one.
+    """
+    share = labels[labels > 0] / labels.sum()
+    alike = float(share @ share) * n_labelled
+    squares = float(parts @ parts) * n_labelled / max(n_labelled - 1, 1)
+    if len(share) < FEWEST or squares <= 0:
+        return alike
+    sums = np.bincount(codes, parts)
+    held = np.zeros(len(sums))
+    held[: len(labels)] = labels / labels.sum()
+    left = 1 - 2 * held + float(share @ share)
+    return max(float((sums * sums / left).sum()) / squares, 1 / n_labelled)
+
+
+def _freedom(parts: FloatArray, codes: Codes, effect: float) -> float:
+    """Return how many clusters of equal weight tell the variance (Satterthwaite 1946).
+
+    A cluster adds the squares of its rows, and products of two rows as far as rows of a cluster
+    are alike, which the design effect shows: n (1 + (n - 1) ρ) for n rows that add the same.
+    """
+    squares = np.bincount(codes, parts * parts)
+    products = np.bincount(codes, np.abs(parts)) ** 2 - squares
+    more = float(products.sum())
+    alike = min(max((effect - 1) * float(squares.sum()) / more, 0.0), 1.0) if more > 0 else 0.0
+    adds = squares + alike * products
+    return float(adds.sum()) ** 2 / float(adds @ adds)

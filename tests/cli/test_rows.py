@@ -1,0 +1,90 @@
+"""Clusters, chances and another prevalence on the command line."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import undercount as uc
+from undercount.cli.main import main
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    cluster = np.repeat(np.arange(150), 5)
+    truth = rng.random(750) < 0.3
+    score = 1.5 * truth + rng.normal(size=150)[cluster] + rng.normal(size=750)
+    y = truth & (rng.random(150) < 0.5)[cluster]
+    rows = pd.DataFrame({"y": y.astype(int), "p": score, "q": rng.normal(score)})
+    rows["who"], rows["e"] = [f"customer {each}" for each in cluster], 0.5
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    return rows, tmp_path / "rows.csv"
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command; return its code and all that it printed."""
+
+    def invoke(*words):
+        code = main([str(word) for word in words])
+        printed = capsys.readouterr()
+        return code, printed.out + printed.err
+
+    return invoke
+
+
+ASK = ("--label", "y", "--score", "p", "--threshold", "1")
+
+
+def test_clusters(run, table, tmp_path):
+    rows, path = table
+    code, output = run(
+        "evaluate", path, *ASK, "--prevalence", ".3", "--cluster", "who", "--json", tmp_path / "j"
+    )
+    assert code == 0, output
+    (model,) = json.loads((tmp_path / "j").read_text())["models"]
+    found = uc.evaluate(
+        rows["y"], rows["p"], unlabeled=0, prevalence=0.3, threshold=1, cluster=rows["who"]
+    )
+    assert model["metrics"][0]["low"] == pytest.approx(found.rows[0].estimate.low)
+    assert any(check["code"] == "UC020" for check in model["checks"])
+
+
+def test_clusters_in_a_comparison(run, table):
+    _, path = table
+    words = ("compare", path, "--label", "y", "--score", "p", "--score", "q", "--prevalence", ".3")
+    (code, wide), (_, plain) = run(*words, "--cluster", "who"), run(*words)
+    assert code == 0
+    assert wide != plain
+
+
+def test_chances(run, table):
+    _, path = table
+    code, output = run("evaluate", path, *ASK, "--chance", "e")
+    assert code == 0
+    assert "labelling chances" in output
+    code, output = run("evaluate", path, *ASK, "--chance", "e", "--prevalence", ".3")
+    assert code == 2
+    assert "leave out --prevalence" in output
+
+
+def test_another_prevalence(run, table):
+    _, path = table
+    words = ("evaluate", path, *ASK, "--prevalence", ".3", "--deploy-prevalence")
+    code, output = run(*words, ".01")
+    assert code == 0
+    assert "Where 1.0 % are positive" in output
+    code, output = run(*words, "3")
+    assert (code, "--deploy-prevalence must be a share" in output) == (2, True)
+
+
+def test_refusals(run, table, tmp_path):
+    _, path = table
+    code, output = run("evaluate", path, *ASK, "--prevalence", ".3", "--cluster", "whom")
+    assert (code, "did you mean 'who'" in output) == (2, True)
+    run("count", path, "--label", "y", "--score", "p", "-o", tmp_path / "c.parquet")
+    code, output = run("evaluate", tmp_path / "c.parquet", "--cluster", "who")
+    assert code == 2
+    assert "is a counts file" in output

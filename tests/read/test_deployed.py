@@ -1,0 +1,93 @@
+"""Metrics at another prevalence: closed forms, the same prevalence, refusals."""
+
+import numpy as np
+import pytest
+
+import undercount as uc
+from undercount.read.deployed import Deployment
+
+
+def rows(seed=0, n=4000, prevalence=0.2):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n) < prevalence
+    y = (truth & (rng.random(n) < 0.5)).astype(int)
+    return truth, y, rng.normal(1.8 * truth)
+
+
+def test_rates_are_carried_over():
+    _, y, score = rows()
+    found = uc.evaluate(
+        y, score, unlabeled=0, prevalence=0.2, threshold=1.0, deploy_prevalence=0.01
+    )
+    here = {row.metric: row.estimate.value for row in found.rows}
+    there = {row.metric: row.estimate for row in found.deployed()}
+    tpr, fpr = here["recall"], 1 - here["specificity"]
+    flagged = 0.01 * tpr + 0.99 * fpr
+    assert there["recall"].value == pytest.approx(tpr)
+    assert there["specificity"].value == pytest.approx(1 - fpr)
+    assert there["precision"].value == pytest.approx(0.01 * tpr / flagged)
+    assert there["f1"].value == pytest.approx(0.02 * tpr / (0.01 + flagged))
+    assert there["roc_auc"].value == pytest.approx(here["roc_auc"])
+    assert there["lift_auc"].value == pytest.approx(0.005 + 0.99 * here["roc_auc"])
+    for estimate in there.values():
+        assert estimate.low < estimate.value < estimate.high
+        assert "same rates there" in estimate.needs
+
+
+def test_the_same_prevalence_is_the_population():
+    truth, y, score = rows(1)
+    options = {"unlabeled": 0, "prevalence": 0.2, "threshold": 1.0, "target": "population"}
+    found = uc.evaluate(y, score, **options)
+    for row, moved in zip(found.rows, found.deployed(0.2), strict=True):
+        if row.metric == "average_precision":
+            assert moved.estimate.value == pytest.approx(row.estimate.value, rel=0.02)
+            continue
+        assert moved.estimate.value == pytest.approx(row.estimate.value, rel=1e-6)
+        # Here the prevalence of the sample varies around the given one, there it is fixed.
+        width, other = (e.high - e.low for e in (moved.estimate, row.estimate))
+        assert width == pytest.approx(other, rel=0.25)
+    assert truth.mean() == pytest.approx(0.2, abs=0.03)
+
+
+def test_an_uncertain_share_widens():
+    _, y, score = rows(2)
+    counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
+    known = Deployment(counts, uc.Shares.from_prevalence(counts, 0.2), 0.02)
+    for share in ((0.18, 0.22), uc.Estimate(0.2, 0.18, 0.22, 0.01)):
+        shares = uc.Shares.from_prevalence(counts, share)
+        wide = Deployment(counts, shares, 0.02).estimate("precision", 1.0)
+        narrow = known.estimate("precision", 1.0)
+        assert wide.value == pytest.approx(narrow.value, rel=1e-6)
+        assert wide.low < narrow.low < narrow.high < wide.high
+
+
+def test_clusters_widen():
+    _, y, score = rows(3)
+    cluster = np.arange(len(y)) // 5
+    shared = np.random.default_rng(0).normal(size=cluster.max() + 1)[cluster]
+    options = {"unlabeled": 0, "prevalence": 0.2, "threshold": 1.0, "deploy_prevalence": 0.05}
+    plain = uc.evaluate(y, score + shared, **options).deployed()
+    wide = uc.evaluate(y, score + shared, cluster=cluster, **options).deployed()
+    errors = [[row.estimate.standard_error for row in each] for each in (plain, wide)]
+    assert np.mean(errors[1]) > np.mean(errors[0])
+
+
+def test_it_is_printed_and_written():
+    _, y, score = rows(4)
+    options = {"unlabeled": 0, "prevalence": 0.2, "threshold": 1.0}
+    found = uc.evaluate(y, score, deploy_prevalence=0.01, **options)
+    assert "Where 1.0 % are positive" in str(found)
+    assert '"deployed"' in found.to_json()
+    assert '"deployed"' not in uc.evaluate(y, score, **options).to_json()
+
+
+def test_refusals():
+    _, y, score = rows(5)
+    for wrong in (0, 1, 2.0, "a"):
+        with pytest.raises(uc.InputError, match="deploy_prevalence must be a share"):
+            uc.evaluate(y, score, unlabeled=0, prevalence=0.2, deploy_prevalence=wrong)
+    found = uc.evaluate(y, score, unlabeled=0, prevalence=0.2)
+    with pytest.raises(uc.InputError, match="needs a prevalence"):
+        found.deployed()
+    with pytest.raises(uc.InputError, match="not carried over"):
+        Deployment(found.counts, found.shares, 0.1).estimate("log_loss")

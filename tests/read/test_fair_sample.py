@@ -1,0 +1,66 @@
+"""Whether labels can be a fair sample, from covariates and from chances."""
+
+import numpy as np
+import pytest
+
+import undercount as uc
+
+
+def rows(seed, slope, n=3000):
+    """Four groups, labelled more and more often."""
+    rng = np.random.default_rng(seed)
+    truth, group = rng.random(n) < 0.15, rng.integers(0, 4, n)
+    score = rng.normal(2.5 * truth)
+    chance = np.clip(0.3 * np.exp(slope * (group - 1.5)), 0, 1)
+    return truth, (truth & (rng.random(n) < chance)).astype(int), score, group, chance
+
+
+def check_of(evaluation, code="UC022"):
+    return next(check for check in evaluation.checks if check.code == code)
+
+
+def test_a_group_that_is_labelled_more_often_is_found():
+    truth, y, score, group, _ = rows(0, 0.9)
+    options = {"unlabeled": 0, "prevalence": truth.mean()}
+    check = check_of(uc.evaluate(y, score, covariates=group, **options))
+    assert check.level == "warn"
+    assert "the covariate = 3" in check.message
+    assert "propensity" in check.advice
+
+
+def test_fair_labels_are_no_proof():
+    truth, y, score, group, _ = rows(1, 0.0)
+    covariates = np.column_stack([group, np.random.default_rng(0).normal(size=len(y))])
+    found = uc.evaluate(y, score, unlabeled=0, prevalence=truth.mean(), covariates=covariates)
+    check = check_of(found)
+    assert (check.level, "8 groups" in check.message) == ("ok", True)
+    assert "That is no proof" in check.message
+
+
+def test_without_covariates_it_is_said_that_nothing_tells():
+    truth, y, score, _, _ = rows(2, 0.0)
+    found = uc.evaluate(y, score, unlabeled=0, prevalence=truth.mean())
+    assert "cannot be tested from labels and scores alone" in check_of(found, "UC008").message
+    assert not [check for check in found.checks if check.code == "UC022"]
+
+
+def test_chances_say_which_scores_labels_prefer():
+    truth, y, score, _, _ = rows(3, 0.0)
+    rng = np.random.default_rng(0)
+    chance = 1 / (1 + np.exp(1.5 - score))
+    y = (truth & (rng.random(len(y)) < chance)).astype(int)
+    found = check_of(uc.evaluate(y, score, unlabeled=0, propensity=chance))
+    assert (found.level, "prefer high scores" in found.message) == ("info", True)
+    equal = np.full(len(y), 0.4)
+    y = (truth & (rng.random(len(y)) < equal)).astype(int)
+    assert check_of(uc.evaluate(y, score, unlabeled=0, propensity=equal)).level == "ok"
+
+
+def test_refusals():
+    truth, y, score, group, _ = rows(4, 0.0)
+    options = {"unlabeled": 0, "prevalence": truth.mean()}
+    with pytest.raises(uc.InputError, match="a row for each of 3,000 rows"):
+        uc.evaluate(y, score, covariates=group[:-1], **options)
+    counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
+    with pytest.raises(uc.InputError, match="covariates needs rows in memory"):
+        uc.evaluate(counts, prevalence=truth.mean(), covariates=group)
