@@ -7,3 +7,5 @@ import os
 # these when they are loaded, so before NumPy is.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
+# Processes of parallel tests are told of a terminal of 80 columns that nobody has.
+os.environ.pop("COLUMNS", None)

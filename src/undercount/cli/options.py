@@ -112,6 +112,8 @@ DEBUG = click.option("--debug", is_flag=True, help="Show tracebacks.")
 
 def _split_labels(ctx: click.Context, _option: Any, given: tuple[str, ...]) -> str | None:
     """Return the first column of labels, and keep a second one, a source of its own, beside it."""
+    if "" in given:
+        raise click.BadParameter("--label must not be empty")
     if len(given) > 1 and ctx.command.name != "evaluate":
         raise click.BadParameter(f"{ctx.command.name} takes one --label; evaluate takes two")
     if len(given) > 2:  # noqa: PLR2004 - of two sources

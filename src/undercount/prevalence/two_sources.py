@@ -146,8 +146,8 @@ class TwoSources(PrevalenceEstimator):
         --------
         >>> from undercount.prevalence import TwoSources
         >>> found = TwoSources().fit_counts(200, 150, 60, 10_000).sensitivity([1, 2])
-        >>> [round(each.value, 4) for each in found.values()]
-        [0.0213, 0.0426]
+        >>> [round(each.value, 3) for each in found.values()]
+        [0.021, 0.043]
         """
         if not hasattr(self, "_sizes"):
             raise InputError("call fit before sensitivity; this TwoSources is not fitted")

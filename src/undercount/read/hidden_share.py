@@ -533,10 +533,7 @@ def _cut(shares: Shares, limits: ShareLimits) -> Shares:
         return shares
     purity = shares.label_purity_interval
     purest = purity.high if purity else shares.label_purity
-    most = purest * limits.bound
-    if purity is None and purest == 1:  # the one limit that is shown
-        most = min(most, limits.largest_share(purest))
-    most = max(value, most)
+    most = max(value, purest * limits.bound)
     return shares if span.high <= most else shares.with_interval(span.low, most)
 
 

@@ -91,6 +91,20 @@ class Monitoring:
         None where no period is mature, or none comes after the baseline.
     late : LateLabels
         Delays and chances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> observed = np.datetime64("2024-01-01") + rng.integers(0, 360, 12_000)
+    >>> truth = rng.random(12_000) < 0.1
+    >>> found = observed + rng.exponential(60, 12_000).astype(int)
+    >>> found[~truth | (found > np.datetime64("2024-12-26"))] = np.datetime64("NaT")
+    >>> score = rng.normal(2.0 * truth)
+    >>> monitoring = uc.monitor(score, observed=observed, found=found, threshold=1.5)
+    >>> sorted(monitoring.metrics)
+    ['f1', 'precision', 'recall']
     """
 
     metrics: dict[str, Estimate]

@@ -407,7 +407,8 @@ def _mean_variance(moves: Spread, value: Any, kind: int) -> Any:
     """Return the variance of a mean over the rows of one kind; 0 if there are none."""
     effect = moves.design.cluster_effect
     size = moves.design.effective[kind] * effect
-    if not np.any(size > 0):
+    # Without rows, or without influence (a sum of no parts is 0), nothing varies.
+    if not np.any(size > 0) or (np.ndim(value) == 0 and value == 0):
         return 0.0
     least = 1.0 if moves.rows.centred else 0.0
     spread_of_rows = moves.rows.moments(value, _unit(kind))[1]
