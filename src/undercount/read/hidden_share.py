@@ -177,8 +177,6 @@ def refuse_shares(given: Mapping[str, Any]) -> None:
 def reviewed_share(models: Models, reviewed: Reviewed) -> HiddenShare:
     """Take the share of hidden positives from reviewed rows; limits rest on random labels."""
     source = f"{reviewed.n_answered:,} {'audited' if reviewed.audited else 'reviewed'} rows"
-    if reviewed.labels == "any":
-        return HiddenShare(reviewed.shares(), source, 1.0, 1.0)
     limits, shares = ShareLimits.of(models, reviewed.confidence_level), reviewed.shares()
     largest, bound = limits.shown(1.0)
     share = shares.unlabeled_prevalence
