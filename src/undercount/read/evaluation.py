@@ -256,9 +256,14 @@ class Evaluation:
     def share_limit(self) -> float:
         """The one limit of the hidden share: the scores rule out more, at the confidence level.
 
-        The smaller of `largest_share` and `upper_bound`, which suppose random labels.
+        The smaller of `largest_share` and `upper_bound`, which suppose random labels; but never
+        inside the interval of a share that was estimated from pure labels, which chance may take
+        beyond the point where the ROC AUC is 1.
         """
-        return float(self.shares.clip(min(self.largest_share, self.upper_bound)))
+        limit, span = self.largest_share, self.shares.unlabeled_prevalence_interval
+        if span is not None and not self.share_given and self.shares.label_purity == 1:
+            limit = max(limit, span.high)
+        return float(self.shares.clip(min(limit, self.upper_bound)))
 
     @cached_property
     def verdict(self) -> ClaimVerdict:

@@ -92,7 +92,7 @@ def hidden_words(evaluation: Evaluation) -> str:
 def limit_words(evaluation: Evaluation) -> str:
     """Say the one limit of the share, and what sets it."""
     limit = percent(evaluation.share_limit)
-    if evaluation.upper_bound < evaluation.largest_share:
+    if evaluation.share_limit != evaluation.shares.clip(evaluation.largest_share):
         return f"above {limit} ruled out ({100 * evaluation.confidence_level:g} % confidence)"
     reverse = evaluation.naive_curve.roc_auc < 0.5  # noqa: PLR2004 - chance
     return f"above {limit} ruled out: the ROC AUC would {'fall below 0' if reverse else 'pass 1'}"

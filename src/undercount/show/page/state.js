@@ -6,7 +6,9 @@ const brief = (name) => name.length > 40 ? name.slice(0, 39) + "…" : name;
 // -1: each model's own, until a slider moves all to the same.
 const first = { share: -1, purity: -1, gamma: 1, place: -1, model: 0, hide: 0, metric: 0, goal: -1, most: 0 };
 // The one limit of the share, the same for every model on the rows: above it the scores rule it out.
-const limitOf = (model, purity) => clip(Math.min(purity - model.separation, purity === 1 ? model.hidden_share.upper_bound : 1), 0, purity - 1e-6);
+// Never inside the interval of a share that was estimated from pure labels.
+const reachOf = (model, purity) => Math.max(purity - model.separation, model.share_given || purity < 1 ? 0 : model.hidden_share.high);
+const limitOf = (model, purity) => clip(Math.min(reachOf(model, purity), purity === 1 ? model.hidden_share.upper_bound : 1), 0, purity - 1e-6);
 const top = Math.min(1, 1.25 * Math.max(...models.map((m) => Math.max(limitOf(m, 1), m.hidden_share.high)), 0.016));
 const state = { ...first };
 const number = (v) => Number.isFinite(v) ? v.toFixed(3) : "–";
