@@ -91,11 +91,13 @@ def hidden_words(evaluation: Evaluation) -> str:
 
 def limit_words(evaluation: Evaluation) -> str:
     """Say the one limit of the share, and what sets it."""
-    limit = percent(evaluation.share_limit)
-    if evaluation.share_limit != evaluation.shares.clip(evaluation.largest_share):
-        return f"above {limit} ruled out ({100 * evaluation.confidence_level:g} % confidence)"
+    limit, area = evaluation.share_limit, evaluation.shares.clip(evaluation.largest_share)
     reverse = evaluation.naive_curve.roc_auc < 0.5  # noqa: PLR2004 - chance
-    return f"above {limit} ruled out: the ROC AUC would {'fall below 0' if reverse else 'pass 1'}"
+    if limit != area and not reverse:
+        level = 100 * evaluation.confidence_level
+        return f"above {percent(limit)} ruled out ({level:g} % confidence)"
+    end = "fall below 0" if reverse else "pass 1"
+    return f"above {percent(limit)} ruled out: the ROC AUC would {end}"
 
 
 def find(evaluation: Evaluation, metric: str) -> MetricRow | None:
