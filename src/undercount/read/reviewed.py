@@ -59,6 +59,12 @@ class Reviewed:
 
     Notes
     -----
+    Assumes: verdicts are right, and rows were drawn by the plan; with random labels, that labelled
+    positives are a random sample of the positives too.
+    Wrong when: somebody skips rows that are hard to judge; when labels prefer some positives less
+    than the test can notice, the answer with random labels is too high or too low, and reviews
+    alone (`labels="any"`) must lead.
+
     Areas count a pair of rows between two neighbouring labelled scores one half where counts are
     compact: far less than their error.
 

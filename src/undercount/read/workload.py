@@ -37,6 +37,11 @@ class Workload:
         Name of each model → the rows that have this score.
     differences : tuple of Difference
         Of the values, for every pair.
+
+    Notes
+    -----
+    Assumes: labelled positives are a random sample of the positives, and the prevalence.
+    Wrong when: models were trained on the labels that they are compared by.
     """
 
     size: float
