@@ -17,7 +17,8 @@ from undercount.cli.inputs import count_rows
 from undercount.cli.main import main as run_command
 from undercount.count.files import read_numbers
 from undercount.data.fraud import fraud_path
-from undercount.read.evaluate import CountedModel, evaluate_models
+from undercount.read.counted_model import CountedModel
+from undercount.read.evaluate_models import evaluate_models
 from undercount.read.evaluation import Evaluation
 from undercount.show.page.page import write_page
 

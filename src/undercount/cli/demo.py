@@ -79,7 +79,8 @@ def evaluate_fraud() -> "tuple[list[Evaluation], list[str]]":
     """Evaluate the two models of the bundled case, nothing told but the labels."""
     from undercount.cli.inputs import count_rows  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.data.fraud import fraud_path  # noqa: PLC0415
-    from undercount.read.evaluate import CountedModel, evaluate_models  # noqa: PLC0415
+    from undercount.read.counted_model import CountedModel  # noqa: PLC0415 - only when needed
+    from undercount.read.evaluate_models import evaluate_models  # noqa: PLC0415
 
     models = {}
     for name, threshold in THRESHOLDS.items():

@@ -159,8 +159,9 @@ def _one_threshold(given: tuple[float, ...]) -> float | None:
 
 
 def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
+    from undercount.read.counted_model import CountedModel  # noqa: PLC0415 - only when needed
     from undercount.read.deployed import read_deploy_prevalence  # noqa: PLC0415
-    from undercount.read.evaluate import CountedModel, evaluate_models  # noqa: PLC0415 - only when needed
+    from undercount.read.evaluate_models import evaluate_models  # noqa: PLC0415 - only when needed
 
     resampling = options["prevalence_interval"] not in (None, "calibrated")
     threshold = options.get("threshold")

@@ -30,7 +30,7 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
-    from undercount.read.evaluate import CountedModel
+    from undercount.read.counted_model import CountedModel
 
 RECODE = (
     "Recode positives as 1 and unlabeled rows as 0 or empty, or name another column of labels "
@@ -144,7 +144,7 @@ def read_kept(
             "--cluster and --chance need rows, and a database hands over counts; write the rows "
             "to a file and name that"
         )
-    from undercount.read.evaluate import count_model  # noqa: PLC0415 - only when needed
+    from undercount.read.counted_model import count_model  # noqa: PLC0415 - only when needed
 
     refuse_no_data(data)
     rows = read_models(data, options)

@@ -38,11 +38,9 @@ def _refuse_others(reading: "Reading", requirements: list[Any]) -> None:
 
 
 def _evaluate(reading: "Reading", options: dict[str, Any]) -> "Evaluations":
-    from undercount.read.evaluate import (  # noqa: PLC0415 - only when needed
-        CountedModel,
-        SegmentModels,
-        evaluate_segments,
-    )
+    from undercount.read.counted_model import CountedModel  # noqa: PLC0415 - only when needed
+    from undercount.read.evaluate import evaluate_segments  # noqa: PLC0415
+    from undercount.read.segment_rows import SegmentModels  # noqa: PLC0415
     from undercount.read.segments import sort_segments  # noqa: PLC0415
 
     ((name, counted),) = reading.segments.items()

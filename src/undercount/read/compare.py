@@ -14,6 +14,7 @@ from undercount.count.tensors import rows_to_host
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
 from undercount.estimate import Estimate
+from undercount.read.counted_model import RecountableRows, count_model, name_columns
 from undercount.read.differences import (
     AREAS,
     POINTS,
@@ -24,13 +25,8 @@ from undercount.read.differences import (
     Question,
     holm_adjusted,
 )
-from undercount.read.evaluate import (
-    RecountableRows,
-    count_model,
-    evaluate,
-    evaluate_models,
-    name_columns,
-)
+from undercount.read.evaluate import evaluate
+from undercount.read.evaluate_models import evaluate_models
 from undercount.read.evaluation import Evaluation, render
 from undercount.read.intervals.clusters import KIND_LABELS
 from undercount.read.intervals.paired import Cut, ModelRows

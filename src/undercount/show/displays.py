@@ -17,8 +17,9 @@ from undercount.assume.mixture import design_of, mixture_curve, recovered_rates
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
 from undercount.errors import InputError, collect_warnings
+from undercount.read.counted_model import RecountableRows
 from undercount.read.decisions import cost_weight
-from undercount.read.evaluate import RecountableRows, evaluate
+from undercount.read.evaluate import evaluate
 from undercount.read.evaluation import Evaluation
 from undercount.read.intervals.heads import HeadCounts, two_sided_z, wilson_share
 from undercount.read.intervals.threshold_intervals import threshold_interval
