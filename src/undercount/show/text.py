@@ -237,13 +237,24 @@ def labels_words(evaluation: Evaluation) -> str:
     assert reviewed is not None  # noqa: S101 - asked only then
     if not reviewed.testable:
         return "not used: the answer rests on the reviews alone"
-    leads = f"the table is that of {ANSWERS[reviewed.labels].replace('with', 'reviews with')}"
+    test = f"(p = {reviewed.p_value:.2g})"
+    random = "--labels random" if evaluation.origin else 'labels="random"'
     if reviewed.rejected:
-        return (
-            f"no random sample: they do not score like the positives found "
-            f"(p = {reviewed.p_value:.2g}); {leads}"
+        sharper = "the sharper answer is not to be used"
+        leads = (
+            f"the table uses it all the same, as {random} says"
+            if reviewed.labels == "random"
+            else ("the table rests on the reviews alone")
         )
-    return f"score like the positives found (p = {reviewed.p_value:.2g}); {leads}"
+        return (
+            f"are no random sample: they do not score like the positives found {test}; {sharper}; "
+            f"{leads}"
+        )
+    words = f"look like a random sample of the positives {test}"
+    if reviewed.labels == "random":
+        return f"{words}; the table takes them for one"
+    few = ", which so few would show in any case" if reviewed.weak_test else ""
+    return f"{words}{few}; the table does not rest on it. If you know that they are one: {random}"
 
 
 def before_words(before: Evaluation, after: Evaluation) -> str:

@@ -19,7 +19,7 @@ from undercount.count.review_file import as_review_csv
 from undercount.counts import ScoreCounts
 from undercount.metric_facts import FACTS, SCALE_RANGES
 from undercount.read.intervals.heads import head_cells
-from undercount.read.intervals.review_intervals import LEAST_WEIGHT, MOST_WEIGHT, PRIOR_POSITIVES
+from undercount.read.intervals.stratum_shares import LEAST_WEIGHT, MOST_WEIGHT, PRIOR_POSITIVES
 from undercount.read.plan_rows import RowPlan
 from undercount.read.rival import metric_of
 from undercount.show.page.page import embed_json, policy_hash
