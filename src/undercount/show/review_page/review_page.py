@@ -10,6 +10,7 @@ from typing import Any
 import jinja2
 import numpy as np
 from markupsafe import Markup
+from scipy.special import ndtri
 
 from undercount import __version__
 from undercount.assume.reviews import EVEN, MOST, SHIFT, SLOPE, working_posterior
@@ -19,6 +20,8 @@ from undercount.count.review_file import as_review_csv
 from undercount.counts import ScoreCounts
 from undercount.metric_facts import FACTS, SCALE_RANGES
 from undercount.read.intervals.heads import head_cells
+from undercount.read.intervals.review_ends import PATH
+from undercount.read.intervals.review_intervals import OPEN
 from undercount.read.intervals.stratum_shares import LEAST_WEIGHT, MOST_WEIGHT, PRIOR_POSITIVES
 from undercount.read.plan_rows import RowPlan
 from undercount.read.rival import metric_of
@@ -31,7 +34,7 @@ BESIDE = ("precision", "recall", "f1")
 # What the script's arithmetic shares with the library's.
 PRIOR = {
     "positives": PRIOR_POSITIVES, "weights": [LEAST_WEIGHT, MOST_WEIGHT],
-    "shift": SHIFT, "slope": SLOPE, "even": EVEN, "most": MOST,
+    "shift": SHIFT, "slope": SLOPE, "even": EVEN, "most": MOST, "path": PATH, "open": OPEN,
 }  # fmt: skip
 # Cells that the page carries at most; more are merged, and the page says so.
 MOST_CELLS = 4096
@@ -78,6 +81,7 @@ def review_facts(plan: RowPlan) -> dict[str, Any]:
     return {
         "plan": sheet.plan,
         "level": plan.prices.confidence_level,
+        "normal": float(ndtri((1 + plan.prices.confidence_level) / 2)),
         "goals": [_goal(plan, name) for name in page_goals(plan)],
         "row": sheet.row.tolist(),
         "stratum": sheet.stratum.tolist(),
