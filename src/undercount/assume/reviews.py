@@ -460,6 +460,17 @@ class ReviewedCells:
         """Positives of the target in each cell."""
         return self.hidden if self.apart else np.asarray(self.counts.positive + self.hidden)
 
+    @property
+    def possible(self) -> bool:
+        """Whether there are positives and negatives; the first few verdicts may deny it."""
+        return 0 < float(self.positive.sum()) < float(self.everyone.sum())
+
+    @property
+    def likely(self) -> FloatArray:
+        """Positives of the target in each cell by the recalibrated posterior: always possible."""
+        hidden = self.by_cell(self.unlabeled * self.recalibrated)
+        return hidden if self.apart else np.asarray(self.counts.positive + hidden)
+
 
 @dataclass(frozen=True, eq=False)
 class CrossedCells(ReviewedCells):
@@ -661,8 +672,8 @@ def curve_of(cells: ReviewedCells, positive: FloatArray | None = None) -> Operat
     found, rows = (np.append(0.0, np.cumsum(each)) for each in (mass, cells.everyone))
     if not 0 < found[-1] < rows[-1]:
         raise InputError(
-            f"labels and reviews find {found[-1]:.6g} positives among {row_words(rows[-1])}, and a "
-            "curve needs both classes; review more rows",
+            f"{len(cells.verdict)} verdicts are too few to say how many of {row_words(rows[-1])} "
+            "are positive; review more rows",
             argument="reviews",
         )
     merged = np.append(False, cells.counts.merged) if cells.counts.compact else None

@@ -282,7 +282,7 @@ def evaluate(
         kept = model.rows("covariates")
         check = groups_check(kept.labels, kept.scores, covariates, made.shares)
         made = replace(made, checks=(*made.checks, check))
-    return replace(made, deploy_prevalence=deploy_prevalence)
+    return replace(made, deploy_prevalence=deploy_prevalence, unlabeled=unlabeled)
 
 
 def evaluate_segments(

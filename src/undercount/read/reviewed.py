@@ -216,7 +216,9 @@ class Reviewed:
         """Return the curve; without `labels`, that of the headline."""
         strata = self._strata(self.counts if counts is None else counts)
         if (labels or self.labels) == "any":
-            return curve_of(strata.cells)
+            cells = strata.cells
+            # Where verdicts are too few for one, the curve that they make likely is drawn.
+            return curve_of(cells, None if cells.possible else cells.likely)
         return curve_of(strata.cells, strata.positive)
 
     def sweep(self, metric: str) -> dict[str, FloatArray]:

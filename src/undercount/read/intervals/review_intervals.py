@@ -93,16 +93,25 @@ class ReviewedMetrics:
         gradient = self.gradient(name, threshold, **options)
         value, level = gradient.value, self.confidence_level
         least, most = range_of(name)
-        if math.isnan(value) or not least <= value <= most:
-            return _unknown(name, value, level)
+        possible = self.cells.possible or name == "precision"
+        if math.isnan(value) or not (possible and least <= value <= most):
+            return self._unknown(name)
         drawn, freedom = self.drawn_variance(self.cells.moves(gradient.turned))
         widened = stretch(self.cells, level) if self.sequential else 1.0
         error = (widened * (drawn + self.row_variance(gradient))) ** 0.5
         gaps = self._gaps(gradient, freedom, widened, name, {"threshold": threshold, **options})
         low, high = max(value + gaps.low, least), min(value + gaps.high, most)
         if high - low >= OPEN * (most - least):
-            return _unknown(name, value, level)
+            return self._unknown(name)
         return Estimate(value, low, high, error, level, ("reviews",), METHOD)
+
+    def _unknown(self, name: str) -> Estimate:
+        """Return that a metric can be anything; of the prevalence, what is likely."""
+        likely = float(self.cells.likely.sum()) / float(self.cells.everyone.sum())
+        value = likely if name == "prevalence" else math.nan
+        return Estimate(
+            value, *range_of(name), math.nan, self.confidence_level, ("reviews",), METHOD
+        )
 
     def _gaps(
         self,
@@ -167,15 +176,6 @@ def scale_of(name: str) -> Scale:
     return "logit" if name in ("prevalence", "average_precision") else FACTS[name].scale
 
 
-def _unknown(
-    name: str, value: float, level: float, needs: tuple[str, ...] = ("reviews",)
-) -> Estimate:
-    """Return that a metric can be anything: the first few verdicts say nothing of it yet."""
-    least, most = range_of(name)
-    known = min(max(value, least), most) if name == "prevalence" else math.nan
-    return Estimate(known, least, most, math.nan, level, needs, METHOD)
-
-
 def make_estimate(
     name: str,
     value: float,
@@ -191,7 +191,8 @@ def make_estimate(
     """
     least, most = range_of(name)
     if math.isnan(value) or not least <= value <= most:
-        return _unknown(name, value, confidence_level, needs)
+        value = min(max(value, least), most) if name == "prevalence" else math.nan
+        return Estimate(value, least, most, math.nan, confidence_level, needs, METHOD)
     error = variance**0.5
     quantile = float(stdtrit(freedom, (1 + confidence_level) / 2))
     low, high = (float(end) for end in delta_interval(value, error, scale_of(name), quantile))

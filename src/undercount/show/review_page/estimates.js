@@ -80,7 +80,7 @@ function sharesOf(read, facts) {
     const share = (found[g] + counted[g] * p) / (drawn[g] + counted[g]);
     return Math.log(share / (1 - share)) - Math.log(p / (1 - p));
   });
-  return { rows, known: counted.map((w, g) => w + drawn[g]), share: guess.map((p, i) => { const odds = p / (1 - p) * Math.exp(tilt[own[i]]); return odds / (1 + odds); }) };
+  return { rows, guess, known: counted.map((w, g) => w + drawn[g]), share: guess.map((p, i) => { const odds = p / (1 - p) * Math.exp(tilt[own[i]]); return odds / (1 + odds); }) };
 }
 // Variance of what one row's verdict adds, in each group of strata.
 function variances({ cells, many, own }, { rows, share }, moves) {
@@ -127,14 +127,14 @@ function sidesOf(read, shares, moves) {
   }).filter((side) => side.most > 0);
 }
 // How many positives flagged and other rows get more at both ends of what a side leaves open.
-function stepsOf({ part, most, found, likely, more, fewer }, head, risk, widened) {
+function stepsOf({ part, most, found, likely, more, fewer }, head, risk, widened, extra) {
   const share = found / most;
   return [[true, more], [false, fewer]].flatMap(([up, each]) => {
     const all = sum(each);
     if (!(all > 0)) return [];
     const middle = clip(up === share < 0.5 ? likely / most : share, 1e-12, 1 - 1e-12), number = middle * (1 - middle) * most ** 2 / (all * widened);
     const yes = share * number, no = (1 - share) * number, sure = up ? no <= 0 : yes <= 0;
-    const gap = ((sure ? +up : betaQuantile(up ? 1 - risk : risk, yes + 0.5, no + 0.5)) - share) * most;
+    const gap = ((sure ? +up : betaQuantile(up ? 1 - risk : risk, yes + (up ? extra : 1 - extra), no + (up ? 1 - extra : extra))) - share) * most;
     if (up ? gap <= 0 : gap >= 0) return [];
     const units = each.map((v, i) => part[i] > 0 ? v / part[i] / all * gap : 0);
     return [[sum(units.slice(0, head)), sum(units.slice(head))]];
@@ -143,20 +143,20 @@ function stepsOf({ part, most, found, likely, more, fewer }, head, risk, widened
 function estimateAll(facts, answers) {
   if (!answers.some((a) => a !== null)) return facts.goals.map(() => null);
   const read = cellsOf(facts, answers), shares = sharesOf(read, facts), total = sum(read.positive), rows = sum(read.everyone);
-  if (!(total > 0 && total < rows)) return facts.goals.map(() => ({ value: NaN, low: NaN, high: NaN }));
+  const possible = total > 0 && total < rows, likely = sum(shares.guess.map((p, i) => p * read.cells.unlabeled[i] + read.cells.positive[i]));
   const { path, open } = facts.prior, risk = (1 - facts.level) / 2;
   return facts.goals.map(({ name, least, most }) => {
     const found = metricOf(read, facts.head, name), { value, table, turned } = found, moves = (i) => turned[i < facts.head ? 0 : 1], end = most ?? Infinity;
     // The first few verdicts say nothing yet.
-    const early = { value: name === "prevalence" ? clip(value) : NaN, low: least, high: end, early: true };
-    if (!(value >= least && value <= end)) return early;
+    const early = { value: name === "prevalence" ? likely / rows : NaN, low: least, high: end, early: true };
+    if (!((possible || name === "precision") && value >= least && value <= end)) return early;
     const one = variances(read, shares, moves), { known } = shares;
     const each = one.map((v, g) => read.rows[g] * Math.max(read.rows[g] - read.drawn[g], 0) * v * known[g] ** 2 / (known[g] ** 2 - read.drawn[g]) / read.drawn[g]), all = sum(each);
     const freedom = all > 0 ? all ** 2 / Math.max(sum(each.map((v, g) => v * v / known[g])), 1e-300) : Infinity;
     const widened = (studentQuantile(1 - risk, freedom) / facts.normal) ** 2;
     let [below, above] = [0, 0];
     for (const side of sidesOf(read, shares, moves)) {
-      for (const [h, t] of stepsOf(side, facts.head, risk, widened)) {
+      for (const [h, t] of stepsOf(side, facts.head, risk, widened, facts.prior.extra)) {
         const moved = path.map((p) => METRICS[name](table[0] + p * h, table[1] - p * h, table[2] + p * t, table[3] - p * t) - value).filter((v) => !Number.isNaN(v));
         below += Math.min(...moved, 0) ** 2;
         above += Math.max(...moved, 0) ** 2;
