@@ -86,8 +86,9 @@ class Estimate:
 
     @property
     def open(self) -> bool:
-        """Whether the value exists, and what is known is too little to say anything of it."""
-        return math.isnan(self.value) and not math.isnan(self.low)
+        """Whether a value exists, and reviews are too few to say anything of it."""
+        known = not math.isnan(self.low)
+        return math.isnan(self.value) and known and "reviews" in self.needs
 
     @property
     def interval(self) -> Interval:

@@ -20,6 +20,8 @@ from undercount.read.intervals.stratum_shares import StratumShares
 METHOD = "strata of reviews"
 # Where an interval holds this part of a metric's range, nothing can be said of it yet.
 OPEN = 0.9
+# So far out of its range may a value lie by the chance of the draw, and is taken for its end.
+BEYOND = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +93,12 @@ class ReviewedMetrics:
         Where verdicts leave nearly its whole range open there is no value, but for the prevalence.
         """
         gradient = self.gradient(name, threshold, **options)
-        value, level = gradient.value, self.confidence_level
         least, most = range_of(name)
+        value, level = min(max(gradient.value, least), most), self.confidence_level
         possible = self.cells.possible or name == "precision"
-        if math.isnan(value) or not (possible and least <= value <= most):
+        if possible and math.isnan(value):  # nothing is flagged, say
+            return Estimate(value, value, value, value, level, ("reviews",), METHOD)
+        if not possible or abs(gradient.value - value) > BEYOND:
             return self._unknown(name)
         drawn, freedom = self.drawn_variance(self.cells.moves(gradient.turned))
         widened = stretch(self.cells, level) if self.sequential else 1.0
@@ -131,16 +135,16 @@ class ReviewedMetrics:
 
         start = read(positive)
         student = float(stdtrit(freedom, 1 - risk))
+        # The rows' own part is linear: its ends are those of the value on the metric's scale.
         value, error = gradient.value, (widened * self.row_variance(gradient)) ** 0.5
-        ends = (
-            delta_interval(value, error, scale_of(name), student) if error > 0 else (value, value)
-        )
+        ends = np.array(delta_interval(value, error, scale_of(name), student)) - value
+        ends = np.nan_to_num(ends) if error > 0 else np.zeros(2)
         return moved_interval(
             sides_of(cells, self.shares, cells.moves(gradient.turned), spread=spread),
             lambda step: read(positive + cells.by_cell(step)) - start,
             risk,
             widened * (student / float(ndtri(1 - risk))) ** 2,
-            (float(ends[0]) - value, float(ends[1]) - value),
+            (float(ends[0]), float(ends[1])),
         )
 
 
@@ -190,11 +194,13 @@ def make_estimate(
     interval holds every value.
     """
     least, most = range_of(name)
-    if math.isnan(value) or not least <= value <= most:
+    if math.isnan(value):
+        return Estimate(value, value, value, value, confidence_level, needs, METHOD)
+    if not least <= value <= most:
         value = min(max(value, least), most) if name == "prevalence" else math.nan
         return Estimate(value, least, most, math.nan, confidence_level, needs, METHOD)
     error = variance**0.5
     quantile = float(stdtrit(freedom, (1 + confidence_level) / 2))
     low, high = (float(end) for end in delta_interval(value, error, scale_of(name), quantile))
-    low, high = min(low, value), max(high, value)
+    low, high = float(np.fmin(low, value)), float(np.fmax(high, value))  # at 0 and 1 no slope
     return Estimate(value, low, high, error, confidence_level, needs, METHOD)

@@ -144,12 +144,12 @@ function estimateAll(facts, answers) {
   if (!answers.some((a) => a !== null)) return facts.goals.map(() => null);
   const read = cellsOf(facts, answers), shares = sharesOf(read, facts), total = sum(read.positive), rows = sum(read.everyone);
   const possible = total > 0 && total < rows, likely = sum(shares.guess.map((p, i) => p * read.cells.unlabeled[i] + read.cells.positive[i]));
-  const { path, open } = facts.prior, risk = (1 - facts.level) / 2;
+  const { path, open, beyond } = facts.prior, risk = (1 - facts.level) / 2;
   return facts.goals.map(({ name, least, most }) => {
-    const found = metricOf(read, facts.head, name), { value, table, turned } = found, moves = (i) => turned[i < facts.head ? 0 : 1], end = most ?? Infinity;
+    const found = metricOf(read, facts.head, name), { table, turned } = found, moves = (i) => turned[i < facts.head ? 0 : 1], end = most ?? Infinity, value = clip(found.value, least, end);
     // The first few verdicts say nothing yet.
     const early = { value: name === "prevalence" ? likely / rows : NaN, low: least, high: end, early: true };
-    if (!((possible || name === "precision") && value >= least && value <= end)) return early;
+    if (!((possible || name === "precision") && Math.abs(found.value - value) <= beyond)) return early;
     const one = variances(read, shares, moves), { known } = shares;
     const each = one.map((v, g) => read.rows[g] * Math.max(read.rows[g] - read.drawn[g], 0) * v * known[g] ** 2 / (known[g] ** 2 - read.drawn[g]) / read.drawn[g]), all = sum(each);
     const freedom = all > 0 ? all ** 2 / Math.max(sum(each.map((v, g) => v * v / known[g])), 1e-300) : Infinity;
@@ -157,7 +157,7 @@ function estimateAll(facts, answers) {
     let [below, above] = [0, 0];
     for (const side of sidesOf(read, shares, moves)) {
       for (const [h, t] of stepsOf(side, facts.head, risk, widened, facts.prior.extra)) {
-        const moved = path.map((p) => METRICS[name](table[0] + p * h, table[1] - p * h, table[2] + p * t, table[3] - p * t) - value).filter((v) => !Number.isNaN(v));
+        const moved = path.map((p) => METRICS[name](table[0] + p * h, table[1] - p * h, table[2] + p * t, table[3] - p * t) - found.value).filter((v) => !Number.isNaN(v));
         below += Math.min(...moved, 0) ** 2;
         above += Math.max(...moved, 0) ** 2;
       }

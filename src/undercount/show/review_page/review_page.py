@@ -21,7 +21,7 @@ from undercount.counts import ScoreCounts
 from undercount.metric_facts import FACTS, SCALE_RANGES
 from undercount.read.intervals.heads import head_cells
 from undercount.read.intervals.review_ends import MORE, PATH
-from undercount.read.intervals.review_intervals import OPEN
+from undercount.read.intervals.review_intervals import BEYOND, OPEN
 from undercount.read.intervals.stratum_shares import LEAST_WEIGHT, MOST_WEIGHT, PRIOR_POSITIVES
 from undercount.read.plan_rows import RowPlan
 from undercount.read.rival import metric_of
@@ -35,7 +35,7 @@ BESIDE = ("precision", "recall", "f1")
 PRIOR = {
     "positives": PRIOR_POSITIVES, "weights": [LEAST_WEIGHT, MOST_WEIGHT],
     "shift": SHIFT, "slope": SLOPE, "even": EVEN, "most": MOST, "path": PATH, "open": OPEN,
-    "extra": MORE,
+    "extra": MORE, "beyond": BEYOND,
 }  # fmt: skip
 # Cells that the page carries at most; more are merged, and the page says so.
 MOST_CELLS = 4096
