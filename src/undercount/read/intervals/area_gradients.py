@@ -24,6 +24,7 @@ import numpy as np
 
 from undercount.assume.mixture import (
     LABELLED,
+    NEGATIVE,
     UNLABELED,
     Mixing,
     MixtureDesign,
@@ -35,6 +36,7 @@ from undercount.errors import InputError, keep_scores, real_number
 from undercount.read.intervals.variance import CellRows, Influence, Spread, row_weights, score_link
 
 _FEWEST = 2  # rows that leave one, which has no pair
+_CLASS = {LABELLED: "positive", UNLABELED: "unlabeled", NEGATIVE: "negative"}
 
 
 def unbiased_average_precision(counts: ScoreCounts, design: MixtureDesign) -> float:
@@ -67,12 +69,18 @@ def unbiased_average_precision(counts: ScoreCounts, design: MixtureDesign) -> fl
         if design.mixing.positives <= 0:
             return 0.0  # the share of positives among any rows
         return _Pairs.of(counts, design).value(counts, float(design.units[UNLABELED]))
-    labels = _labels_of(counts, design)
-    others = max(labels.positives - labels.unit, 0.0)
-    single, pairs = labels.sums()
-    if labels.total <= labels.unit * (1 + 1e-9):
-        return float("nan") if others > 0 else single / labels.total
-    return (single + pairs * others / (labels.total - labels.unit)) / labels.total
+    if counts.thinned is not counts and design.sampling == "single-sample":
+        # Rows without weights, in a table too long to be made anything of.
+        total, unit, single = counts.n_positive, 1.0, counts.walked.inverse
+        pairs, positives = counts.walked.precision - single, float(design.mixing.positives)
+    else:
+        labels = _labels_of(counts, design)
+        total, unit, positives = labels.total, labels.unit, labels.positives
+        single, pairs = labels.sums()
+    others = max(positives - unit, 0.0)
+    if total <= unit * (1 + 1e-9):
+        return float("nan") if others > 0 else single / total
+    return (single + pairs * others / (total - unit)) / total
 
 
 def jackknife_variance(counts: ScoreCounts, design: MixtureDesign) -> float:
@@ -336,6 +344,23 @@ def area_influence(
     if max_fpr is None or not 0 < real_number(max_fpr) <= 1:
         raise InputError(f"max_fpr must be in (0, 1]; got {max_fpr!r}")
     return partial_roc_auc(mass, max_fpr)
+
+
+def ranked_area(counts: ScoreCounts, mixing: Mixing, name: str) -> float:
+    """Return the area under the ROC or the lift curve from those between the kinds of rows.
+
+    Both are shares of pairs, so that they are sums over pairs of kinds: a weight of positives, one
+    of negatives (or all rows), and the area of the one kind against the other.
+    """
+    others = mixing.negative if name == "roc_auc" else mixing.everyone
+    kinds = [kind for kind, size in enumerate(kind_sizes(counts)) if size > 0]
+    return sum(
+        float(mixing.positive[one] * others[other])
+        * (0.5 if one == other else counts.auc(_CLASS[one], _CLASS[other]))
+        for one in kinds
+        for other in kinds
+        if mixing.positive[one] != 0 and others[other] != 0
+    )
 
 
 def with_borders(rows: CellRows) -> CellRows:
