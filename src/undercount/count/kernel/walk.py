@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from undercount.count.kernel.table import FloatArray, Table
 
 # A table with more cells is read thinned where only errors and limits are asked for.
-THIN_FROM = 2**16
+THIN_FROM = 2**15
 # Quantiles of each class at which a thinned table is cut; a multiple of 32, so that limits of the
 # share, which look at every 32nd part of the labels, find the very same places.
-_QUANTILES = 2**12
+_QUANTILES = 2**11
 # Ratio of neighbouring ranks at which it is cut besides: the highest rows decide most.
 _RATIO = 1.01
 # Cells that are worked on at once, and cells that are worth a thread of their own.

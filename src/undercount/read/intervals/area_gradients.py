@@ -21,6 +21,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from undercount.assume.mixture import (
     LABELLED,
@@ -94,6 +95,7 @@ def jackknife_variance(counts: ScoreCounts, design: MixtureDesign) -> float:
         return float("nan")
     single, pairs = labels.sums()
     below = _reverse_sum(labels.weight / labels.flagged)  # of each row's inverse, at most as high
+    below = below - labels.beside_own / labels.flagged
     left_out, number = np.empty(len(below)), np.empty(len(below))
     for part in blocks(len(below)):
         own, inverse = labels.own[part], 1 / labels.flagged[part]
@@ -117,12 +119,13 @@ def pairwise_precision(counts: ScoreCounts, design: MixtureDesign, value: float)
     """
     pairs = _Pairs.of(counts, design)
     precision, inverse = pairs.precision(pairs.own, pairs.stands, pairs.flagged), 1 / pairs.flagged
-    below = _reverse_sum(pairs.positives * inverse) - pairs.stands * pairs.own * inverse
+    below = _reverse_sum(pairs.positives * inverse)
+    below = below - (pairs.stands * pairs.own + pairs.beside_own) * inverse
     lowered = pairs.positives / pairs.total * precision * inverse * pairs.everyone
     return Influence(
         value,
         positive=precision + pairs.scale * below,
-        everyone=-_reverse_sum(lowered),
+        everyone=-_lower_sum(lowered, pairs.beside_own > 0),
         prevalence=value / max(float(design.mixing.prevalence), 1e-300),
     )
 
@@ -154,6 +157,8 @@ class _Labels:
     positives: float  # of all positives
     total: float  # of all labelled rows
     unit: float  # mean weight of a labelled row, each counted as often as it weighs
+    # Half of the others in a cell of several scores, in whose middle its rows lie on average.
+    beside_own: FloatArray
 
     @classmethod
     def of(cls, counts: ScoreCounts, design: MixtureDesign) -> "_Labels":
@@ -161,23 +166,29 @@ class _Labels:
         weight = counts.positive[at]
         own = row_weights(weight, counts.squared_weight[0])
         head, known, others = counts.cumulative()
-        head, unlabeled = head[at + 1], others[at + 1]
+        head, unlabeled, known = head[at + 1], others[at + 1], known[at + 1]
+        beside_own = np.zeros(1)
+        if (several := counts.merged[at]).any():
+            beside_own = np.where(several, (weight - own) / 2, 0.0)
+            head, unlabeled = head - beside_own, unlabeled - several * counts.unlabeled[at] / 2
+            known = known - several * counts.negative[at] / 2
         if design.sampling == "case-control":
             # The labelled rows were drawn apart, so their weights have a scale of their own. Each
             # takes the place of an unlabeled row.
             scale = float(design.units[UNLABELED] / design.units[LABELLED])
             weight, own, head = weight * scale, own * scale, head * scale
+            beside_own = beside_own * scale
             rest = np.maximum(1 - own / counts.n_unlabeled, 0.0)
             flagged = own + unlabeled * rest
             beside = flagged + own
         else:
             beside = flagged = head + unlabeled
             if counts.n_negative > 0:
-                flagged += known[at + 1]
-        total = float(head[-1])
+                flagged += known
+        total = float(weight.sum())
         unit = dot(weight, own) / total
         positives = float(design.mixing.positives)
-        return cls(weight, own, head, flagged, beside, positives, total, unit)
+        return cls(weight, own, head, flagged, beside, positives, total, unit, beside_own)
 
     def sums(self) -> tuple[float, float]:
         """Return Σ w w/M1 over rows and Σ w w'/M1 over pairs, the other row at least as high."""
@@ -196,6 +207,7 @@ class _Pairs:
     own: FloatArray  # weight of one labelled row; 0 where there is none
     stands: float  # positives for which a labelled row of weight 1 stands
     positives: FloatArray  # recovered in each cell
+    beside_own: FloatArray  # half of the other positives in a cell of several scores with labels
     flagged: FloatArray  # all rows at least as high, a labelled one of the cell among them
     apart: bool  # whether the labelled rows were drawn apart
     total: float  # of all positives
@@ -212,6 +224,8 @@ class _Pairs:
         stands = total * float(mixing.positive[LABELLED]) / labelled
         lacks = total * float(mixing.positive[UNLABELED]) / float(design.sizes[UNLABELED])
         flagged, everyone = np.cumsum(counts.unlabeled), float(design.sizes[UNLABELED])
+        blended = counts.merged & (counts.positive > 0)
+        flagged -= blended * counts.unlabeled / 2
         if apart:
             own = own * (unlabeled_unit / unit)
             stands *= unit / unlabeled_unit
@@ -219,21 +233,23 @@ class _Pairs:
             scale = max(1 - unlabeled_unit / total, 0.0) / max(1 - unit / labelled, 1e-9)
             cells = counts.positive * (unlabeled_unit / unit)
         else:
-            flagged = flagged + np.cumsum(counts.positive) + np.cumsum(counts.negative)
+            flagged += np.cumsum(counts.positive) - blended * (counts.positive - own) / 2
+            flagged += np.cumsum(counts.negative) - blended * counts.negative / 2
             everyone, cells = float(design.sizes.sum()), counts.positive
             frequency = min(float(design.label_purity) * labelled / total, 1.0)
             lost = (stands - lacks) ** 2 * frequency * (1 - frequency)
             scale = 1 / max(1 - lost * unit / max(total - unit, 1e-300), 1e-9)
         found = stands * cells + lacks * counts.unlabeled
         flagged = np.where(flagged > 0, flagged, 1.0)  # a threshold above all rows flags none
-        return cls(own, stands, found, flagged, apart, total, everyone, scale)
+        beside = blended * (found - stands * own) / 2
+        return cls(own, stands, found, beside, flagged, apart, total, everyone, scale)
 
     def precision(self, own: Any, stands: float, flagged: FloatArray) -> FloatArray:
         """Return the precision at the score of a row, which itself counts once.
 
         `stands` is the number of positives that a row of weight 1 stands for.
         """
-        others = self.scale * (np.cumsum(self.positives) - stands * own)
+        others = self.scale * (np.cumsum(self.positives) - self.beside_own - stands * own)
         return np.asarray(own / flagged + others / (flagged + own if self.apart else flagged))
 
     def value(self, counts: ScoreCounts, unit: float) -> float:
@@ -268,6 +284,7 @@ class Recovered:
     everyone: FloatArray
     prevalence: float
     heads: tuple[FloatArray, ...] | None = None  # of the three, above each border between cells
+    blended: NDArray[np.bool_] | None = None  # cells of several scores with labels
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -307,7 +324,8 @@ def cell_rows(counts: ScoreCounts) -> CellRows:
             if total > 0:
                 np.divide(columns[kind], total, out=masses[kind])
                 np.divide(above[kind], total, out=heads[kind])
-        rows = CellRows(masses, weighted=counts.weighted, counted=heads)
+        blended = counts.merged & (counts.positive > 0)
+        rows = CellRows(masses, True, counts.weighted, heads, blended if blended.any() else None)
         forget_cells()
         _CELLS[counts] = rows
     return rows
@@ -320,7 +338,8 @@ def recovered(rows: CellRows, mixing: Mixing) -> Recovered:
         kinds = mixing.positive, mixing.negative, mixing.everyone
         positive, negative, everyone = map(rows.mixed, kinds)
         heads = tuple(map(rows.mixed_heads, kinds))
-        mass = Recovered(positive, negative, everyone, float(mixing.prevalence), heads)
+        prevalence = float(mixing.prevalence)
+        mass = Recovered(positive, negative, everyone, prevalence, heads, rows.blended)
         _RECOVERED[rows] = known = mixing, mass
     return known[1]
 
@@ -467,6 +486,9 @@ def average_precision(mass: Recovered) -> Influence:
     """
     prevalence, curve = mass.prevalence, mass.curve
     tpr, flagged = curve.tpr[1:], curve.predicted_positive_rate[1:]
+    if mass.blended is not None:  # its rows lie in the middle of such a cell on average
+        tpr = tpr - mass.blended * mass.positive / 2
+        flagged = flagged - mass.blended * mass.everyone / 2
     some = flagged > 0
     inverse = np.divide(prevalence, flagged, out=np.zeros(len(flagged)), where=some)
     # Positives drawn apart may lie above every row of the target: precision is 1 where no row is
@@ -476,9 +498,9 @@ def average_precision(mass: Recovered) -> Influence:
     value = curve.average_precision
     # A row adds to recall and flagged share at its own cell and all lower ones.
     inverse *= mass.positive
-    lower_recall = _reverse_sum(inverse)
+    lower_recall = _lower_sum(inverse, mass.blended)
     inverse *= precision
-    lower_flagged = _reverse_sum(inverse)
+    lower_flagged = _lower_sum(inverse, mass.blended)
     lower_flagged /= -prevalence if prevalence > 0 else -1.0
     lower_recall += precision
     return Influence(
@@ -531,6 +553,12 @@ def _heads(mass: FloatArray) -> FloatArray:
     heads = np.zeros(len(mass) + 1)
     np.cumsum(mass, out=heads[1:])
     return heads
+
+
+def _lower_sum(values: FloatArray, blended: NDArray[np.bool_] | None) -> FloatArray:
+    """Return sums over a row's cell and all lower ones; of a blended cell half is lower."""
+    sums = _reverse_sum(values)
+    return sums if blended is None else sums - blended * values / 2
 
 
 def _reverse_sum(values: FloatArray) -> FloatArray:
