@@ -179,7 +179,7 @@ def test_no_estimate_of_a_good_model_is_refused():
     for size in (500, 2000, 5000):
         for frequency in (0.1, 0.3, 0.5, 0.9):
             for prevalence in (0.02, 0.1, 0.3, 0.6):
-                for seed in range(12):
+                for seed in range(13):
                     rng = np.random.default_rng(
                         [size, int(10 * frequency), int(100 * prevalence), seed]
                     )
