@@ -193,3 +193,34 @@ def test_no_estimate_of_a_good_model_is_refused():
                     uc.evaluate(y, rng.normal(6.0 * truth), unlabeled=0, threshold=3.0)
                     number += 1
     assert number >= 500
+
+
+def poor_scores(rng, kind, distance, truth):
+    if kind == "skewed":
+        return rng.exponential(size=len(truth)) * np.where(truth, 1 + distance, 1.0)
+    if kind == "uniform":
+        return rng.random(len(truth)) + distance * truth
+    return rng.standard_t(4, len(truth)) + distance * truth
+
+
+def test_scores_that_tell_little_leave_the_low_end_open():
+    """No interval promises hidden positives that poor scores cannot show."""
+    rng, below, above = np.random.default_rng(12), [], []
+    for kind in ("skewed", "uniform", "heavy tails"):
+        for distance in (0.0, 0.1, 0.25, 0.5, 1.0):
+            for share in (0.05, 0.3, 0.7):
+                for _ in range(8):
+                    truth = np.arange(2200) < 200 + round(2000 * share)
+                    y = np.repeat([1, 0], [200, 2000])
+                    score = poor_scores(rng, kind, distance, truth)
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        found = uc.evaluate(y, score, unlabeled=0, metrics=["recall@0"]).shares
+                    span = found.unlabeled_prevalence_interval
+                    area = roc_auc_score(y, score)
+                    (below if area < 0.65 else above).append((span.low <= share, share in span))
+    print(np.mean(below, axis=0), np.mean(above, axis=0))  # noqa: T201 - shown by pytest -s
+    assert len(above) > 50
+    assert np.all(np.mean(below, axis=0) >= [1.0, 0.95 - LEEWAY * np.sqrt(0.05 / len(below))])
+    # An end promises 97.5 %; three standard errors.
+    assert np.mean(above, axis=0)[0] >= 0.975 - 3 * np.sqrt(0.025 / len(above))
