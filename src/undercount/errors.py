@@ -289,6 +289,7 @@ CHECKS = {
         "UC015",
         "do the labelled positives score like the positives that reviews found?",
     ),
+    "in-sample": ("UC016", "could the model have been trained on the very rows it is judged on?"),
     "clusters": ("UC020", "if rows come in clusters, do enough of them carry a label?"),
     "chances": ("UC021", "if chances of a label are known, how much are the labels worth?"),
     "fair-sample": ("UC022", "do covariates or chances contradict that labels are a fair sample?"),

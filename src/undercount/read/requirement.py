@@ -145,8 +145,9 @@ def judge_requirement(
 ) -> tuple[Outcome, str]:
     """Return what is found, and why if it is inconclusive.
 
-    Numbers that do not fit the data, or that come from scores which give the label away, meet no
-    requirement, whatever their interval; one that fails nevertheless still fails.
+    Numbers that do not fit the data, or that come from scores which give the label away or leave
+    hardly a positive hidden, as those of rows that a model was trained on do, meet no requirement,
+    whatever their interval; one that fails nevertheless still fails.
 
     Examples
     --------
@@ -161,7 +162,8 @@ def judge_requirement(
         return verdict, ""
     absent = [check for check in checks if _explains_absence(check, estimate)]
     grave = absent + [check for check in checks if check.level == "fail"]
-    grave += [check for check in checks if (check.code, check.level) == (CODES["leak"], "warn")]
+    trained = {(CODES[name], "warn") for name in ("leak", "in-sample")}
+    grave += [check for check in checks if (check.code, check.level) in trained]
     doubts = [f"{check.message.split('. ')[0]} ({check.code})" for check in grave]
     doubts += [str(warning) for warning in warned if isinstance(warning, MisfitWarning)]
     if math.isnan(estimate.value) and not absent:

@@ -67,6 +67,8 @@ class ClaimVerdict:
         there or a bias is not followed, infinity above a thousandfold one.
     reason : Check or None
         The check that forbids a claim.
+    doubt : Check or None
+        The check that keeps a claim which holds at every share from being robust.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class ClaimVerdict:
     everywhere: bool = False
     odds_ratio: float = math.nan
     reason: Check | None = None
+    doubt: Check | None = None
 
 
 def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
@@ -102,14 +105,18 @@ def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
     shares = trial.tried()
     found = [trial.holds(share) for share in shares]
     inside = [held for share, held in zip(shares, found, strict=True) if share in trial.span]
+    light, doubt = _light(evaluation, found, inside), None
+    if light == "robust" and (doubt := _doubt(evaluation)):
+        light = "depends"
     verdict = ClaimVerdict(
-        _light(evaluation, found, inside),
+        light,
         claim,
         required,
         trial.around(shares, found),
         all(inside),
         trial.odds_ratio() if trial.holds(trial.taken) else math.nan,
         _grave(evaluation),
+        doubt,
     )
     return replace(verdict, light="unsupported") if verdict.reason else verdict
 
@@ -152,6 +159,12 @@ def _grave(evaluation: "Evaluation") -> Check | None:
         ),
         None,
     )
+
+
+def _doubt(evaluation: "Evaluation") -> Check | None:
+    """Return the check that asks whether the scores rule shares out at all: UC016."""
+    asked = (CODES["in-sample"], "warn")
+    return next((c for c in evaluation.checks if (c.code, c.level) == asked), None)
 
 
 def _lead(evaluation: "Evaluation") -> Requirement:

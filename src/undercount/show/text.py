@@ -59,6 +59,27 @@ def value_words(estimate: Estimate) -> str:
     return f"{number(estimate.value)} ({number(estimate.low)} – {number(estimate.high)})"
 
 
+def answer_words(evaluation: Evaluation, row: MetricRow) -> str:
+    """Write the estimate of a row; the range leads where the number is little but a guess."""
+    if not is_guess(evaluation, row):
+        return value_words(row.estimate)
+    low, value, high = (
+        number(v) for v in (row.estimate.low, row.estimate.value, row.estimate.high)
+    )
+    return f"{low} – {high} (guess {value})"
+
+
+def is_guess(evaluation: Evaluation, row: MetricRow) -> bool:
+    """Whether a number hangs on a share that scores hardly tell, so that it must not lead."""
+    return (
+        not evaluation.share_given
+        and evaluation.chances is None
+        and "prevalence" in row.estimate.needs
+        and row.estimate.high - row.estimate.low >= WIDE
+        and evaluation.verdict.light in ("depends", "unsupported")
+    )
+
+
 def bound_words(row: MetricRow) -> str:
     """Write the value without hidden positives, "~" before it if it has the labels' chance."""
     if row.lower_bound is None:
@@ -86,6 +107,11 @@ def hidden_words(evaluation: Evaluation) -> str:
     if evaluation.share_model not in ("", evaluation.name):
         how += f", on the scores of {evaluation.share_model}"
     found = f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how}"
+    if span and any(is_guess(evaluation, row) for row in evaluation.rows):
+        found = (
+            f"{percent(span.low)} – {percent(span.high)} of the unlabeled rows (guess "
+            f"{percent(shares.unlabeled_prevalence)}) · {how}"
+        )
     # What scores rule out supposes random labels, which reviews alone do not.
     return f"{found} · {limit_words(evaluation)}" if evaluation.random_labels else found
 
@@ -373,14 +399,14 @@ def _table_lines(
     """Write head and rows side by side; `room` is that of the names."""
     level = f"{100 * evaluation.confidence_level:g} %"
     # Negative values are longer; two spaces keep the columns apart.
-    span = max(24, *(len(value_words(row.estimate)) + 2 for row in rows))
+    span = max(24, *(len(answer_words(evaluation, row)) + 2 for row in rows))
     bounded = any(row.lower_bound is not None for row in rows)
     cells = [("", "unlabeled = negative", f"true value ({level})", "at least", "needs")]
     cells += [
         (
             title(row),
             number(row.naive),
-            value_words(row.estimate),
+            answer_words(evaluation, row),
             bound_words(row),
             needs_words(row),
         )
@@ -397,7 +423,7 @@ def _table_lines(
 def _stacked_row(evaluation: Evaluation, row: MetricRow, width: int) -> str:
     cells = [
         ("unlabeled = negative", number(row.naive)),
-        (f"true ({100 * evaluation.confidence_level:g} %)", value_words(row.estimate)),
+        (f"true ({100 * evaluation.confidence_level:g} %)", answer_words(evaluation, row)),
         ("at least", bound_words(row)),
         ("needs", needs_words(row)),
     ]
@@ -460,10 +486,12 @@ def _flagged_lines(evaluation: Evaluation, room: int, width: int) -> list[str]:
         amount(part) if counts.weighted else f"{part:,.0f}"
         for part in (flagged * found.value, flagged * found.low, flagged * found.high)
     )
+    said = f"about {real} real ({low} – {high})"
+    if is_guess(evaluation, precision):
+        said = f"{low} – {high} real (guess {real})"
     text = (
         f"{row_words(flagged, weighted=counts.weighted)} "
-        f"({percent(flagged / counts.n_rows)}) · about {real} real ({low} – {high}), "
-        f"{amount(known)} of them already known"
+        f"({percent(flagged / counts.n_rows)}) · {said}, {amount(known)} of them already known"
     )
     if evaluation.shares.sampling != "single-sample":
         return []
