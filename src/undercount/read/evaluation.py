@@ -180,6 +180,8 @@ class Evaluation:
         The library of the frame that was read, in which `to_frame` answers; empty for arrays.
     origin : str
         Data and columns as a command line names them; empty if there was none.
+    unlabeled : float, optional
+        Label value that means unlabeled, if one was told.
 
     Examples
     --------
@@ -218,6 +220,7 @@ class Evaluation:
     backend: str = field(default="", kw_only=True, repr=False)
     top_rows: tuple[MetricRow, ...] = field(default=(), kw_only=True)
     origin: str = field(default="", kw_only=True)
+    unlabeled: float | None = field(default=None, kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:

@@ -125,6 +125,9 @@ class Prices:
     variance: dict[str, FloatArray]  # of one verdict in each stratum
     confidence_level: float
     drawn: Any = 0.0  # verdicts that are there already
+    supposed: float = float(
+        "nan"
+    )  # share of positives among the unlabeled rows, with what is known
 
     @classmethod
     def of(
@@ -151,7 +154,8 @@ class Prices:
         }
         share = design.sizes() / max(len(design.order), 1)
         drawn = np.zeros(len(rows)) if earlier is None else earlier.sizes
-        return cls(share, rows, guess.values, variance, confidence_level, drawn)
+        supposed = float(posterior @ counts.unlabeled) / counts.n_unlabeled
+        return cls(share, rows, guess.values, variance, confidence_level, drawn, supposed)
 
     def table(self, budgets: Sequence[int]) -> dict[int, dict[str, float]]:
         """Return budget → goal → expected half-width."""

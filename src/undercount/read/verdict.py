@@ -125,6 +125,8 @@ def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool
     """Judge a claim by reviewed rows or chances of a label, which tell the share themselves."""
     found = evaluation.estimate(about.metric, about.threshold)
     claim = about if required else replace(about, value=round_goal(found.low))
+    if found.open and not _grave(evaluation):  # verdicts are too few to say anything of it
+        return ClaimVerdict("open", about if required else None, required)
     if math.isnan(found.value) or not (required or claim.value > 0):
         return ClaimVerdict("unsupported", None, reason=_grave(evaluation))
     outcome = claim.verdict(found)

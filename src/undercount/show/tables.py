@@ -18,6 +18,7 @@ from undercount.show.text import (
     bound_words,
     hidden_words,
     labels_words,
+    lacking_words,
     missing_words,
     needs_words,
     plain_words,
@@ -68,7 +69,9 @@ def _reviews(evaluation: Evaluation) -> list[str]:
     for row, found in answers:
         values = " | ".join(value_words(found[kind]) for kind in kinds)
         lines.append(f"| {_cells(row)[0]} | {values} |")
-    return [*lines, "", f"Labels: {labels_words(evaluation)}."]
+    lacking = lacking_words(evaluation)
+    more = [f"Reviews: {lacking}."] if lacking else []
+    return [*lines, "", f"Labels {labels_words(evaluation)}.", *more]
 
 
 def as_csv(evaluations: Sequence[Evaluation]) -> str:

@@ -14,7 +14,7 @@ from undercount.errors import Check
 from undercount.estimate import Estimate
 from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.read.metric_name import place_words
-from undercount.read.review_price import price_reviews
+from undercount.read.review_price import price_reviews, reviews_for
 from undercount.show.layout import WIDTH, line, stack, terminal_width, too_wide, wrap
 from undercount.show.spoken import metric_title, number, percent
 from undercount.show.verdict_words import change_words, judged_words, light_words
@@ -54,6 +54,8 @@ def title(row: MetricRow) -> str:
 
 def value_words(estimate: Estimate) -> str:
     """Write an estimate with its interval."""
+    if estimate.open:
+        return "– (cannot be said yet)"
     if math.isnan(estimate.value):
         return "– (does not exist here)"
     return f"{number(estimate.value)} ({number(estimate.low)} – {number(estimate.high)})"
@@ -151,10 +153,14 @@ def plain_words(evaluation: Evaluation) -> str:
                 "are positives nobody has labelled yet."
             )
         return words
+    if precision is not None and precision.estimate.open:
+        return "Verdicts are too few to say how many of the flagged cases are real."
     area = find(evaluation, "roc_auc")
     if area is None:
         return ""
     estimate = area.estimate
+    if estimate.open:
+        return "Verdicts are too few to say how well the scores rank."
     words = (
         f"A random positive scores above a random negative in {percent(estimate.value)} of the "
         f"cases ({percent(estimate.low)} – {percent(estimate.high)})."
@@ -216,7 +222,7 @@ def weakest_link(evaluation: Evaluation) -> str:
 def review_words(evaluation: Evaluation) -> str:
     """Write the command that chooses rows to look at, and what their verdicts would buy."""
     price = price_reviews(evaluation)
-    if price is None:
+    if price is None or price.before < SHARP:
         return ""
     at = "" if evaluation.threshold is None else f"{evaluation.threshold:g}"
     if evaluation.origin:
@@ -224,7 +230,8 @@ def review_words(evaluation: Evaluation) -> str:
         command = f"undercount plan {evaluation.origin}{cut} --budget {price.budget}"
     else:
         cut = f", threshold={at}" if at else ', goal="roc_auc"'
-        command = f"uc.plan_reviews(y, score, budget={price.budget}{cut})"
+        coded = "" if evaluation.unlabeled is None else f", unlabeled={evaluation.unlabeled:g}"
+        command = f"uc.plan_reviews(y, score{coded}, budget={price.budget}{cut})"
     bought = ""
     if price.helps:
         name = metric_title(price.metric)
@@ -235,6 +242,26 @@ def review_words(evaluation: Evaluation) -> str:
 def half_width(value: float) -> str:
     """Write half the width of an interval with two digits, if it is not very small."""
     return f"{value:.2f}" if value >= 0.095 else f"{value:.3f}"  # noqa: PLR2004 - readability
+
+
+# Half the width of an interval that nobody needs to make narrower.
+SHARP = 0.005
+# How sharp an answer is worth asking for where nothing can be said yet.
+WORTH = 0.1
+
+
+def lacking_words(evaluation: Evaluation) -> str:
+    """Say which metrics have too few verdicts, and how many would do; nothing if none has."""
+    rows = [row for row in evaluation.rows if row.estimate.open]
+    if evaluation.reviewed is None or not rows:
+        return ""
+    names = ", ".join(title(row) for row in rows)
+    needed = {row: reviews_for(evaluation, row, WORTH) for row in rows}
+    row, number = max(needed.items(), key=lambda pair: pair[1] or 0)
+    if not number:
+        return f"too few to say {names}"
+    goal = f"--goal {row.metric}" if evaluation.origin else f"goal={row.metric!r}"
+    return f"too few to say {names}: about {number:,} planned with {goal} would (± {WORTH:g})"
 
 
 # Metrics of which both answers are shown, beside those of the table.
@@ -264,13 +291,24 @@ def labels_words(evaluation: Evaluation) -> str:
     assert reviewed is not None  # noqa: S101 - asked only then
     if not reviewed.testable:
         return "not used: the answer rests on the reviews alone"
-    leads = f"the table is that of {ANSWERS[reviewed.labels].replace('with', 'reviews with')}"
+    test = f"(p = {reviewed.p_value:.2g})"
+    random = "--labels random" if evaluation.origin else 'labels="random"'
     if reviewed.rejected:
-        return (
-            f"no random sample: they do not score like the positives found "
-            f"(p = {reviewed.p_value:.2g}); {leads}"
+        sharper = "the sharper answer is not to be used"
+        leads = (
+            f"the table uses it all the same, as {random} says"
+            if reviewed.labels == "random"
+            else ("the table rests on the reviews alone")
         )
-    return f"score like the positives found (p = {reviewed.p_value:.2g}); {leads}"
+        return (
+            f"are no random sample: they do not score like the positives found {test}; {sharper}; "
+            f"{leads}"
+        )
+    words = f"look like a random sample of the positives {test}"
+    if reviewed.labels == "random":
+        return f"{words}; the table takes them for one"
+    few = ", which so few would show in any case" if reviewed.weak_test else ""
+    return f"{words}{few}; the table does not rest on it. If you know that they are one: {random}"
 
 
 def before_words(before: Evaluation, after: Evaluation) -> str:
@@ -458,6 +496,8 @@ def _reviews(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
             said = [(ANSWERS[kind], value_words(found[kind])) for kind in kinds]
             lines += stack(title(row), said, width)
     lines.append(line("Labels", labels_words(evaluation), width=width))
+    lacking = lacking_words(evaluation)
+    lines += [line("Reviews", lacking, width=width)] if lacking else []
     return [styled for text in lines for styled in _style(text)]
 
 
@@ -491,7 +531,10 @@ def _flagged_lines(evaluation: Evaluation, room: int, width: int) -> list[str]:
         said = f"{low} – {high} real (guess {real})"
     text = (
         f"{row_words(flagged, weighted=counts.weighted)} "
-        f"({percent(flagged / counts.n_rows)}) · {said}, {amount(known)} of them already known"
+        f"({percent(flagged / counts.n_rows)}) · "
+        + ("" if found.open else f"{said}, ")
+        + f"{amount(known)} of them already known"
+        + (" to be real" if found.open else "")
     )
     if evaluation.shares.sampling != "single-sample":
         return []

@@ -175,6 +175,8 @@ def share_words(evaluation: Evaluation, holds: Interval) -> str:
 
 
 def _nothing_words(evaluation: Evaluation) -> str:
+    if evaluation.verdict.light == "open":
+        return "more verdicts"
     if evaluation.threshold is None:
         return "other scores: these do not rank positives above negatives"
     row = next((row for row in evaluation.rows if row.metric == "precision"), None)
