@@ -207,7 +207,9 @@ def test_a_number_may_mean_positive(tmp_path, capsys):
     pd.DataFrame({"y": [2.0, 1.0, None, 1.0] * 5, "s": range(20)}).to_csv(path, index=False)
     told = [*COLUMNS, "--positive-label", "2", "--prevalence", "0.3"]
     assert main(["evaluate", str(path), *told]) == 0
-    assert "labelled positive 5 · labelled negative 10 · unlabeled 5" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "0 = verified negative, missing = unlabeled" in said
+    assert "labelled positive 5" in said
 
 
 def test_columns_that_changed_places_are_recognised(tmp_path, capsys):
