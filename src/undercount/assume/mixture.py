@@ -300,9 +300,13 @@ class Misfit:
         """
         quantity = "{metric}" if self.quantity == metric else self.quantity
         given, value = shares.stated(counts)
+        span, within = shares.unlabeled_prevalence_interval, ""
+        if span is not None:
+            low, high = sorted(shares.stated(counts, end)[1] for end in (span.low, span.high))
+            within = f" (of {low:.6g} to {high:.6g})"
         what = (
             f"{quantity} would be {self.value:.4g} at {named(given)} "
-            f"{value:.6g} and {named('label_purity')} {shares.label_purity:.6g}"
+            f"{value:.6g}{within} and {named('label_purity')} {shares.label_purity:.6g}"
         )
         hint = largest_words(counts, shares, self.largest_share)
         if self.errors > CHANCE:

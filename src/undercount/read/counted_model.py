@@ -210,9 +210,10 @@ def name_columns(frame: Any, label: Any, scores: Sequence[Any], weight: Any = No
         ("label", *["score"] * len(scores), "sample_weight"), names, strict=False
     ):
         if not isinstance(name, str):
+            several = "; compare takes several scores" if isinstance(name, list | tuple) else ""
             raise InputError(
                 f"of a frame {named(argument)} must name a column, label='is_fraud', score='p' "
-                f"say; got {name!r}",
+                f"say; got {name!r}{several}",
                 argument=argument,
             )
     return names

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from undercount.errors import CODES, Check, InputError, LibraryWarning, MisfitWarning
 from undercount.estimate import Estimate
@@ -17,6 +17,17 @@ PATTERN = re.compile(r"(?P<metric>[^<>=≤≥]+)(?P<sign>>=|<=|>|<|≥|≤)\s*(?
 SIGNS = {"≥": ">=", "≤": "<="}
 # Conditions stand side by side; a comma inside a number, as in 5,000 rows, parts nothing.
 BETWEEN = re.compile(r"\s+and\s+|;|&&?|,(?=\s*[^\W\d])", re.IGNORECASE)
+
+
+class Condition(Protocol):
+    """What a judgement asks of a requirement, on one model or on two."""
+
+    @property
+    def words(self) -> str:
+        """The requirement as people write it."""
+
+    def found_words(self, estimate: Estimate) -> str:
+        """Say what was found."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +68,12 @@ class Requirement:
         """The requirement as people write it."""
         return f"{self.name} {self.sign} {self.value:g}"
 
+    def found_words(self, estimate: Estimate) -> str:
+        """Say what was found of the metric."""
+        if math.isnan(estimate.value):
+            return "no estimate"
+        return f"estimated {estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
+
     def verdict(self, estimate: Estimate) -> Outcome:
         """Say whether the whole interval lies on the right side, the wrong side, or both."""
         if math.isnan(estimate.value):
@@ -85,7 +102,7 @@ class Judgement:
     """
 
     subject: str
-    requirement: Requirement
+    requirement: Condition
     outcome: Outcome
     estimate: Estimate
     why: str = ""
@@ -94,12 +111,9 @@ class Judgement:
     @property
     def words(self) -> str:
         """What was asked of what, what was found, and why it is open."""
-        found = self.estimate
-        span = f"estimated {found.value:.3f} ({found.low:.3f} – {found.high:.3f})"
-        if math.isnan(found.value):
-            span = "no estimate"
+        found = self.requirement.found_words(self.estimate)
         why = f"; because {self.why}" if self.why else ""
-        return f"{self.subject}: {self.requirement.words}; {span}{why}"
+        return f"{self.subject}: {self.requirement.words}; {found}{why}"
 
     def __str__(self) -> str:
         return f"{self.outcome}: {self.words}"

@@ -10,7 +10,12 @@ from scipy.optimize import brentq
 from undercount.assume.mixture import LABELLED, Target, design_of, mixture_curve
 from undercount.counts import ScoreCounts
 from undercount.curve import PARAMETRIC, FloatArray, OperatingPoint, metric_names
-from undercount.errors import InputError, UndefinedMetricWarning, collect_warnings
+from undercount.errors import (
+    InputError,
+    UndefinedMetricWarning,
+    check_choice,
+    collect_warnings,
+)
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.heads import HeadCounts, top_heads
 from undercount.read.intervals.labelling_bias import BIASED_AREAS, bias_ends, largest_bias
@@ -46,9 +51,7 @@ def metric_value(
     if metric in AREAS:
         return float(getattr(curve, metric))
     points = (*metric_names(), "tpr", "fpr")
-    if metric not in points:
-        known = ", ".join([*AREAS, *points])
-        raise InputError(f"metric must be one of {known}; got {metric!r}")
+    check_choice("metric", metric, [*AREAS, *points])
     if threshold is None:
         raise InputError(f"{metric} is a metric at a threshold; pass threshold=")
     return float(getattr(curve.at(threshold), metric))

@@ -1,9 +1,8 @@
 """Metrics, assumptions and checks explained offline: formula, what it needs, reference."""
 
-import difflib
 import textwrap
 
-from undercount.errors import InputError
+from undercount.errors import InputError, suggest
 from undercount.metric_facts import FACTS
 
 JAIN = "Jain, White and Radivojac 2017, Recovering true classifier performance"
@@ -687,10 +686,8 @@ def explanation(term: str | None) -> str:
     key = term.strip().lower().replace("_", " ")
     key = ALIASES.get(key, ALIASES.get(term.strip(), key))
     if key not in TERMS:
-        near = difflib.get_close_matches(key, [*TERMS, *ALIASES], n=3)
-        hint = (
-            f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(sorted(TERMS))}"
-        )
+        hint = suggest(key, [*TERMS, *ALIASES], quoted=False)
+        hint = hint or f"known: {', '.join(sorted(TERMS))}"
         raise InputError(f"no explanation of {term!r}; {hint}")
     what, formula, needs, reference = TERMS[key]
     lines = [key, textwrap.fill(what, 100, initial_indent="  ", subsequent_indent="  ")]

@@ -399,6 +399,9 @@ def missing_words(evaluation: Evaluation) -> str:
     counts = evaluation.counts
     rows = (counts.positive + counts.negative + counts.unlabeled).cumsum()
     place = int(np.argmin(np.abs(rows - counts.n_positive)))
+    if evaluation.top_rows:
+        top = amount(evaluation.top_rows[0].top or 0.0)
+        return f"none given: precision and recall are those of the {top} rows of the highest scores"
     return (
         "none given, so precision, recall and F1 are missing · "
         f"{counts.score[place]:.6g} would flag {row_words(rows[place], weighted=counts.weighted)}, "
