@@ -7,7 +7,7 @@ three observed distributions. Those weights make the curve, and they make every 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
@@ -424,6 +424,22 @@ class MixtureDesign:
     share_known: bool = True
     cluster_effect: float = 1.0
     clusters: float = math.inf
+
+    def at_shares(self, share: FloatArray) -> "MixtureDesign":
+        """Return the same rows at many shares of positives among the unlabeled, all at once."""
+        pure, total = self.label_purity * self.sizes[LABELLED], self.sizes.sum()
+        positives = pure + share * self.sizes[UNLABELED]
+        value = share
+        if self.sampling == "single-sample" and self.given != "unlabeled_prevalence":
+            value = {
+                "prevalence": positives / total,
+                "positives": positives,
+                "label_frequency": pure / positives,
+            }[self.given]
+        sizes, units = (
+            np.repeat(each[:, None], len(share), 1) for each in (self.sizes, self.units)
+        )
+        return replace(self, sizes=sizes, units=units, value=value)
 
     @cached_property
     def inflation(self) -> FloatArray:
