@@ -7,6 +7,7 @@ hidden positives if its interval at that share, taken as known, lies on the righ
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import numpy as np
@@ -107,7 +108,10 @@ def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
     trial = replace(trial, claim=claim)
     shares = trial.tried()
     found = trial.holds_at(shares)
-    inside = [held for share, held in zip(shares, found, strict=True) if share in trial.span]
+    span = trial.span
+    inside = [
+        held for share, held in zip(shares, found, strict=True) if span.low <= share <= span.high
+    ]
     verdict = ClaimVerdict(
         _light(evaluation, found, inside),
         claim,
@@ -225,11 +229,16 @@ class _Trial:
             known.clip(np.asarray(shares)),
             confidence_level=evaluation.confidence_level,
         )
-        least = evaluation.certain_value(claim.metric, threshold, self.counts)
-        if least is not None:
-            value, low, high = (np.maximum(each, least) for each in (value, low, high))
+        if self._least is not None:
+            value, low, high = (np.maximum(each, self._least) for each in (value, low, high))
         met = claim.met(value, low, high)
         return [bool(each) if fitting else None for each, fitting in zip(met, fits, strict=True)]
+
+    @cached_property
+    def _least(self) -> float | None:
+        """What the metric is at least, whatever is hidden."""
+        place = cast("float", self.claim.threshold)
+        return self.evaluation.certain_value(self.claim.metric, place, self.counts)
 
     @property
     def _at_once(self) -> bool:
@@ -249,8 +258,8 @@ class _Trial:
     def tried(self) -> list[float]:
         """Return the shares to try, in order."""
         most = self.evaluation.share_limit
-        shares = {*np.linspace(0.0, most, TRIED).tolist(), self.taken}
-        return sorted(shares | {min(end, most) for end in (self.span.low, self.span.high)})
+        shares, span = {*np.linspace(0.0, most, TRIED).tolist(), self.taken}, self.span
+        return sorted(shares | {min(end, most) for end in (span.low, span.high)})
 
     def around(self, shares: list[float], found: list[bool | None]) -> Interval | None:
         """Return the shares around the one taken at which it holds; the nearest if it does not."""

@@ -28,6 +28,7 @@ _RATIO = 1.01
 # Cells that are worked on at once, and cells that are worth a thread of their own.
 _PART = 2**15
 _SHARE_OF_THREAD = 2**20
+_POSITIVE, _UNLABELED = 0, 2  # places of the classes in a table
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,9 @@ def _cut_ranks(total: float) -> FloatArray:
         return np.empty(0)
     quantiles = np.arange(1, _QUANTILES + 1) * (total / _QUANTILES)
     tail = _RATIO ** np.arange(0.0, np.log(total / _QUANTILES * 8 + 2) / np.log(_RATIO))
-    ranks = np.unique(np.concatenate([quantiles, tail, total - tail]))
-    # Whole rows: the first cell that reaches a rank is the same if the rank was rounded up.
-    return ranks[ranks > 0] - 1e-9 * np.minimum(ranks[ranks > 0], 1.0)
+    ranks: FloatArray = np.unique(np.concatenate([quantiles, tail, total - tail]))
+    # A little less than the rank, which may have been rounded up; rows are whole.
+    return np.asarray(ranks[ranks > 0] - 1e-9)
 
 
 def _walk_part(table: Table, part: slice, above: FloatArray, ranks: list[FloatArray]) -> Walk:
@@ -114,13 +115,13 @@ def _walk_part(table: Table, part: slice, above: FloatArray, ranks: list[FloatAr
             found[kind] = running[kind][place]
             head[kind] = running[kind][-1]
         heads.append(found)
-        if 0 in present:
-            positive, flagged = rows[0], reduce(np.add, running.values())
-            if 2 in present:
-                pairs += _dot(positive, running[2]) - _dot(positive, rows[2]) / 2
-            weight = positive / np.maximum(flagged, 1e-300)
+        if _POSITIVE in present:
+            positive, flagged = rows[_POSITIVE], reduce(np.add, running.values())
+            if _UNLABELED in present:
+                pairs += _dot(positive, running[_UNLABELED]) - _dot(positive, rows[_UNLABELED]) / 2
+            weight = positive / np.maximum(flagged, 1e-300)  # no row at all: 0/0 is 0
             inverse += float(weight.sum())
-            precision += _dot(weight, running[0])
+            precision += _dot(weight, running[_POSITIVE])
     return Walk(pairs, precision, inverse, np.concatenate(cuts), np.concatenate(heads, axis=1))
 
 

@@ -123,7 +123,7 @@ def intervals_at_shares(
     with np.errstate(all="ignore"):
         pulled = np.abs(point.metric(name) - value) > TOLERANCE * np.maximum(1.0, np.abs(value))
     plain = design.pure and "prevalence" not in FACTS[name].needs
-    fits = np.full(len(shares), True) if plain else ~((outside > TOLERANCE) & pulled)
+    fits = plain | ~((outside > TOLERANCE) & pulled)
     least, most = FACTS[name].range
     unknown = np.isnan(value)
     low = np.where(unknown, least, np.minimum(low, value))
