@@ -49,26 +49,36 @@ def naive_curve(counts: ScoreCounts) -> OperatingCurve:
     return _curve(counts, positive, others)
 
 
-def naive_value(counts: ScoreCounts, metric: str, threshold: float | None = None) -> float:
-    """Read one metric of the naive curve, without making a curve as long as the table.
+def naive_point(counts: ScoreCounts, threshold: float) -> OperatingPoint:
+    """Read the naive curve at a threshold, without making a curve as long as the table."""
+    total, others = _both(counts)
+    positive, negative, unlabeled = counts.heads_at(threshold)
+    fpr = (negative + unlabeled) / others
+    return OperatingPoint(threshold, positive / total, fpr, total / (total + others))
 
-    Examples
-    --------
-    >>> import undercount as uc
-    >>> from undercount.assume.labelled import naive_value
-    >>> counts = uc.ScoreCounts.from_rows([1, None, 1, None], [0.9, 0.6, 0.5, 0.1])
-    >>> naive_value(counts, "roc_auc"), naive_value(counts, "precision", 0.5)
-    (0.75, 0.6666666666666666)
-    """
+
+def _both(counts: ScoreCounts) -> tuple[float, float]:
+    """Return the rows called positive and negative; there must be some of either."""
     counts.require("positive")
     total, others = counts.n_positive, counts.n_negative + counts.n_unlabeled
     if others == 0:
         counts.require("unlabeled")
+    return total, others
+
+
+def naive_area(counts: ScoreCounts, metric: str) -> float:
+    """Read an area of the naive curve, without making a curve as long as the table.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> from undercount.assume.labelled import naive_area
+    >>> counts = uc.ScoreCounts.from_rows([1, None, 1, None], [0.9, 0.6, 0.5, 0.1])
+    >>> naive_area(counts, "roc_auc")
+    0.75
+    """
+    total, others = _both(counts)
     prevalence = total / (total + others)
-    if threshold is not None:
-        positive, negative, unlabeled = counts.heads_at(threshold)
-        fpr = (negative + unlabeled) / others
-        return float(getattr(OperatingPoint(threshold, positive / total, fpr, prevalence), metric))
     if metric == "average_precision":
         long = counts.thinned is not counts
         return counts.walked.precision / total if long else naive_curve(counts).average_precision

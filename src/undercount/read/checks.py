@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from undercount.assume.labelled import naive_value
+from undercount.assume.labelled import naive_area
 from undercount.assume.mixture import LABELLED, MixtureDesign, recovered_rates
 from undercount.counts import ScoreCounts
 from undercount.curve import blocks
@@ -54,7 +54,7 @@ def checklist(
         _labels(counts),
         _ties(cells),
         _constant(cells),
-        _direction(counts, naive_value(counts, "roc_auc")),
+        _direction(counts, naive_area(counts, "roc_auc")),
         _selection(),
         _saturation(counts),
         _leak(area),

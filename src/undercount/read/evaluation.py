@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from undercount.assume.bounds.bound_curve import bound_curve
-from undercount.assume.labelled import naive_curve, naive_value
+from undercount.assume.labelled import naive_area, naive_curve, naive_point
 from undercount.assume.mixture import MixtureDesign, Target, design_of, mixture_curve
 from undercount.count.columns import make_frame
 from undercount.counts import ScoreCounts
@@ -349,16 +349,11 @@ class Evaluation:
         self, metrics: Sequence[str], threshold: float | None, counts: ScoreCounts
     ) -> tuple[MetricRow, ...]:
         """Estimate metrics of counts and read their naive values."""
-        pure = self.shares.label_purity == 1 and self.shares.label_purity_interval is None
-        bounded = (
-            pure
-            and self.chances is None
-            and counts.n_negative == 0
-            and naive_value(counts, "roc_auc") >= CHANCE
-        )
+        naive = None if threshold is None else naive_point(counts, threshold)
+        bounded = self._bounded(counts)
         rows = []
         for metric in metrics:
-            value = naive_value(counts, metric, threshold)
+            value = naive_area(counts, metric) if naive is None else float(getattr(naive, metric))
             estimate = self._estimate(counts, metric, threshold)
             bound = value if bounded and grows(metric, value, self.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
@@ -369,6 +364,19 @@ class Evaluation:
                 estimate = replace(estimate, **ends)
             rows.append(MetricRow(metric, threshold, value, estimate, bound, certain))
         return tuple(rows)
+
+    def _bounded(self, counts: ScoreCounts) -> bool:
+        """Whether naive values of metrics that grow with the hidden share are below the true."""
+        pure = self.shares.label_purity == 1 and self.shares.label_purity_interval is None
+        only_positive = pure and self.chances is None and counts.n_negative == 0
+        return only_positive and naive_area(counts, "roc_auc") >= CHANCE
+
+    def certain_value(self, metric: str, threshold: float, counts: ScoreCounts) -> float | None:
+        """Return what a metric is at least, whatever is hidden: labelled rows are positive."""
+        if metric != "precision" or self.target != "dataset" or not self._bounded(counts):
+            return None
+        value = naive_point(counts, threshold).precision
+        return value if grows(metric, value, self.shares) else None
 
     def estimate(
         self,

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from undercount.errors import CODES, Check, InputError, LibraryWarning, MisfitWarning
-from undercount.estimate import Estimate
+from undercount.estimate import Estimate, FloatArray
 from undercount.metric_facts import FACTS
 from undercount.read.metric_name import MetricName, parse_metric, read_number
 from undercount.read.sensitivity import check_goal
@@ -73,6 +76,12 @@ class Requirement:
         if math.isnan(estimate.value):
             return "no estimate"
         return f"estimated {estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
+
+    def met(self, value: FloatArray, low: FloatArray, high: FloatArray) -> NDArray[np.bool_]:
+        """Say of many intervals whether the whole of each lies on the right side."""
+        end, bound = (low, self.value) if self.at_least else (-high, -self.value)
+        right = end > bound if "=" not in self.sign else end >= bound
+        return np.asarray(right & ~np.isnan(value))
 
     def verdict(self, estimate: Estimate) -> Outcome:
         """Say whether the whole interval lies on the right side, the wrong side, or both."""

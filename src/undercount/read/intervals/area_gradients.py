@@ -325,7 +325,8 @@ def cell_rows(counts: ScoreCounts) -> CellRows:
                 np.divide(columns[kind], total, out=masses[kind])
                 np.divide(above[kind], total, out=heads[kind])
         blended = counts.merged & (counts.positive > 0)
-        rows = CellRows(masses, True, counts.weighted, heads, blended if blended.any() else None)
+        several = blended if blended.any() else None
+        rows = CellRows(masses, weighted=counts.weighted, counted=heads, blended=several)
         forget_cells()
         _CELLS[counts] = rows
     return rows
