@@ -1,5 +1,6 @@
 """Read labels, scores and weights from whatever array, list, series or column a user has."""
 
+import math
 from collections import Counter
 from numbers import Real
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from undercount.count.kernel.array_library import is_tensor, tensor_to_host
 from undercount.curve import FloatArray
-from undercount.errors import InputError, named, wording
+from undercount.errors import InputError, named, real_number, wording
 
 # Beyond this, neighbouring 64-bit integers are the same float64.
 LARGEST_EXACT_INTEGER = 2**53
@@ -144,7 +145,8 @@ def check_unlabeled(unlabeled: object) -> None:
     """
     if unlabeled is None:
         return
-    if not isinstance(unlabeled, Real | np.bool_):
+    whole = isinstance(unlabeled, int) and math.isnan(real_number(unlabeled))  # 10**400, say
+    if whole or not isinstance(unlabeled, Real | np.bool_):
         raise InputError(
             f"{named('unlabeled')} must be one number, usually 0 or -1; got {unlabeled!r}",
             argument="unlabeled",

@@ -12,7 +12,7 @@ from undercount.assume.reviews import CrossedCells
 from undercount.count.columns import backend_of, is_frame, take_columns
 from undercount.count.tensors import rows_to_host
 from undercount.curve import FloatArray
-from undercount.errors import InputError, named
+from undercount.errors import InputError, named, read_threshold
 from undercount.estimate import Estimate
 from undercount.read.counted_model import RecountableRows, count_model, name_columns
 from undercount.read.differences import (
@@ -428,5 +428,5 @@ def _thresholds(
         missing = [name for name in scores if name not in threshold]
         if missing:
             raise InputError(f"threshold must name every model; {', '.join(missing)} is missing")
-        return {name: float(threshold[name]) for name in scores}
-    return dict.fromkeys(scores, float(threshold))
+        return {name: read_threshold(threshold[name]) for name in scores}
+    return dict.fromkeys(scores, read_threshold(threshold))

@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError
+from undercount.errors import InputError, real_number
 from undercount.estimate import check_confidence_level
 from undercount.theory.numbers import read_share
 
@@ -200,6 +200,6 @@ def _whole(name: str, value: Any, most: float) -> int:
 
 
 def _above_zero(error: Any) -> float:
-    if isinstance(error, str) or not error > 0:
+    if not 0 < real_number(error) < math.inf:
         raise InputError(f"error must be above 0; got {error!r}")
     return float(error)

@@ -211,7 +211,8 @@ def _range_level(found: list[Found], level: float) -> float:
     metric's range can be missed by chance if the range is wide, and both if it is a point:
     Φ(c + width/error) - Φ(-c) = level.
     """
-    width = float(np.ptp([each.value for each in found]))
+    values = [each.value for each in found]
+    width = max(values) - min(values) if np.isfinite(values).all() else math.inf
     z = two_sided_z(level)
     # Skew intervals count as symmetric ones of their length, the longest for all.
     error = max(each.high - each.low for each in found) / (2 * z)
@@ -221,6 +222,8 @@ def _range_level(found: list[Found], level: float) -> float:
     def excess(c: float) -> float:
         return float(ndtr(c + width / error) - ndtr(-c)) - level
 
+    if excess(0.0) >= 0:  # below even odds the ends of a wide range cover as they are
+        return level
     c = brentq(excess, 0.0, z + _ROUNDING, xtol=1e-14)
     return float(ndtr(c) - ndtr(-c))
 

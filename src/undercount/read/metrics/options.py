@@ -1,6 +1,7 @@
 """The keywords that every metric takes, and the one path from rows to an estimate."""
 
 import inspect
+import math
 import re
 from collections.abc import Callable
 from typing import Any, TypedDict, TypeVar, Unpack
@@ -10,7 +11,7 @@ import numpy as np
 from undercount.assume.mixture import Target
 from undercount.count.arrays import read_labels, read_scores, read_weights
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, check_choice, warn
+from undercount.errors import InputError, check_choice, real_number, warn
 from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import FACTS, LOSSES
 from undercount.read.intervals.clusters import ClusterRows, read_clusters
@@ -229,7 +230,8 @@ def measure(
     **options: Unpack[MetricOptions],
 ) -> Estimate:
     """Estimate a metric of rows."""
-    counts, shares = read_rows(y, score, name, options, threshold=_number(threshold))
+    threshold = _number(threshold)
+    counts, shares = read_rows(y, score, name, options, threshold=threshold)
     asked: dict[str, Any] = {
         "threshold": threshold,
         "beta": beta,
@@ -260,10 +262,7 @@ def measure(
 def _number(threshold: Any) -> float | None:
     if threshold is None:
         return None
-    try:
-        value = float(threshold)
-    except (TypeError, ValueError):
-        raise InputError(f"threshold must be a number; got {threshold!r}") from None
-    if value != value:  # noqa: PLR0124 - NaN
-        raise InputError("threshold must be a number; got nan")
+    value = real_number(threshold)
+    if math.isnan(value):
+        raise InputError(f"threshold must be a number; got {threshold!r}")
     return value
