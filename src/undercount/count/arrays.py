@@ -101,6 +101,11 @@ def _refuse_other_order(y: Any, score: Any) -> None:
         )
 
 
+def read_floats(values: Any, name: str) -> FloatArray:
+    """Return any column of numbers as float64; NaN where a value is missing."""
+    return np.asarray(_as_numbers(_as_array(values, name), name), np.float64)
+
+
 def read_scores(score: Any) -> NDArray[np.floating[Any]]:
     """Return scores as contiguous float32 or float64 without NaN."""
     array = _as_array(score, "score")

@@ -302,7 +302,7 @@ def compare(
     y, scores = rows_to_host(y, scores, sample_weight)
     if len(scores) < 2:  # noqa: PLR2004 - a comparison needs two
         raise InputError(f"compare needs at least two models; got {list(scores)}")
-    if question not in TARGET_OF:
+    if not isinstance(question, str) or question not in TARGET_OF:
         raise InputError(
             f"{named('question')} must be one of {', '.join(TARGET_OF)}; got {question!r}"
         )

@@ -256,7 +256,8 @@ def break_even(
 
 def check_goal(metric: str, value: float) -> None:
     """Refuse a value that the metric can never have, percentages above all."""
-    least, most = FACTS[metric].range if metric in FACTS else (0.0, 1.0)
+    known = isinstance(metric, str) and metric in FACTS
+    least, most = FACTS[metric].range if known else (0.0, 1.0)
     if math.isnan(real_number(value)):
         raise InputError(f"the value that {metric} must reach is a number; got {value!r}")
     if most > 1 or least <= value <= 1:

@@ -39,18 +39,19 @@ class Door(NamedTuple):
     part: int
 
 
-# The parts are such that every door gets a like time, as far as there is something to vary.
+# The parts are such that every door gets a like time: a review file costs as much as 4,000
+# requirements.
 DOORS = {
-    "requirements": Door(requirements.draw, requirements.knock, 250),
-    "tensors": Door(tensors.draw, tensors.knock, 250),
-    "metrics": Door(metrics.draw, metrics.knock, 230),
-    "functions": Door(functions.draw, functions.knock, 120),
-    "frames": Door(frames.draw, frames.knock, 70),
-    "rows": Door(rows.draw, rows.knock, 60),
-    "counts files": Door(counts_files.draw, counts_files.knock, 8),
-    "files": Door(files.draw, files.knock, 5),
-    "options": Door(options.draw, options.knock, 5),
-    "reviews": Door(reviews.draw, reviews.knock, 2),
+    "requirements": Door(requirements.draw, requirements.knock, 400),
+    "tensors": Door(tensors.draw, tensors.knock, 320),
+    "metrics": Door(metrics.draw, metrics.knock, 160),
+    "functions": Door(functions.draw, functions.knock, 50),
+    "frames": Door(frames.draw, frames.knock, 50),
+    "rows": Door(rows.draw, rows.knock, 10),
+    "counts files": Door(counts_files.draw, counts_files.knock, 4),
+    "files": Door(files.draw, files.knock, 3),
+    "options": Door(options.draw, options.knock, 2),
+    "reviews": Door(reviews.draw, reviews.knock, 1),
 }
 
 

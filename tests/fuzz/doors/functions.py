@@ -70,7 +70,7 @@ def draw(dice: random.Random) -> dict[str, Any]:
         arguments = {name: dice.choice(NUMBERS) for name, each in needed.items() if _required(each)}
     if kind == "estimator":
         case["name"] = dice.choice(ESTIMATORS)
-    replace_some(dice, arguments)
+    replace_some(dice, arguments, but="simultaneous")
     return case | {"arguments": arguments}
 
 

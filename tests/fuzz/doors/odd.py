@@ -57,12 +57,17 @@ ODD: tuple[Any, ...] = (
     object,
     lambda value: value,
 )
+CHANCE = 0.15
 
 
-def replace_some(dice: random.Random, arguments: dict[str, Any], chance: float = 0.15) -> None:
-    """Put an odd value in the place of an argument now and then, at times of two."""
-    while arguments and dice.random() < chance:
-        arguments[dice.choice(sorted(arguments))] = dice.choice(ODD)
+def replace_some(dice: random.Random, arguments: dict[str, Any], but: str = "") -> None:
+    """Put an odd value in the place of an argument now and then, at times of two.
+
+    Not of a switch, of which only the truth is asked.
+    """
+    while arguments and dice.random() < CHANCE:
+        name = dice.choice(sorted(arguments))
+        arguments[name] = arguments[name] if name == but else dice.choice(ODD)
 
 
 def refusal(error: InputError) -> str:

@@ -366,6 +366,8 @@ def skewed_interval(
     P(T ≤ x) = Φ(x) + (A x² + B) φ(x) to first order, and then g(T) = ((1 + A T)³ - 1)/(3 A) + B is
     normal up to a second order; its inverse is closed.
     """
+    if not error**3 > 0:  # nothing varies, or less than rounding
+        return value - t * error, value + t * error
     bend = (moments[1] / 2 - moments[0] / 6) / error**3
     shift = moments[0] / 6 / error**3
     quantiles = []

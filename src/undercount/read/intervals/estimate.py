@@ -3,7 +3,7 @@
 import itertools
 import math
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from scipy.optimize import brentq
@@ -11,12 +11,24 @@ from scipy.special import ndtr
 
 from undercount.assume.mixture import MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, UndefinedMetricWarning, named, real_number, warn
+from undercount.errors import (
+    InputError,
+    UndefinedMetricWarning,
+    check_choice,
+    named,
+    real_number,
+    warn,
+)
 from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import FACTS, MetricFacts
 from undercount.read.intervals.area_intervals import area_estimate
 from undercount.read.intervals.clusters import ClusterRows
-from undercount.read.intervals.heads import IntervalKind, student_level, two_sided_z
+from undercount.read.intervals.heads import (
+    INTERVAL_KINDS,
+    IntervalKind,
+    student_level,
+    two_sided_z,
+)
 from undercount.read.intervals.threshold_intervals import threshold_estimate
 from undercount.read.intervals.variance import Found
 from undercount.shares import Sampling, Shares
@@ -100,11 +112,11 @@ def estimate_metric(
     """
     facts = FACTS[name]
     _check(facts, shares, threshold if top is None else 0.0, beta, confidence_level)
+    check_choice("interval", interval, INTERVAL_KINDS)
+    check_choice("share_error", share_error, get_args(ShareError))
     level = confidence_level
     if share_error == "guaranteed":
         shares, level = _searched(shares, confidence_level)
-    elif share_error != "combined":
-        raise InputError(f"share_error must be 'combined' or 'guaranteed'; got {share_error!r}")
     options = {"threshold": threshold, "top": top, "beta": beta, "kind": interval}
     if facts.family != "threshold":
         options = {"max_fpr": max_fpr}

@@ -162,6 +162,7 @@ def read_rows(
 ) -> tuple[ScoreCounts, Shares | None]:
     """Count rows and read the shares."""
     purity = options.get("label_purity", 1.0)
+    pure = real_number(purity) == 1
     unknown = sorted(set(options) - set(MetricOptions.__annotations__))
     if unknown:
         known = ", ".join(sorted(MetricOptions.__annotations__))
@@ -173,7 +174,7 @@ def read_rows(
         sample_weight=options.get("sample_weight"),
         # Losses need every score; with impure labels every unlabeled row takes part in average
         # precision's steps of recall and in the areas' intervals.
-        compact=compact and name not in LOSSES and purity == 1,
+        compact=compact and name not in LOSSES and pure,
         knots=() if threshold is None else (threshold,),
     )
     counts.require("positive", "unlabeled")
@@ -191,7 +192,7 @@ def read_rows(
         shares = _estimated_shares(counts, options.get("confidence_level", 0.95), given | about)
     else:
         shares = read_shares(counts, **given, **about)
-    if shares is None and (FACTS[name].needs_prevalence or purity != 1):
+    if shares is None and (FACTS[name].needs_prevalence or not pure):
         reason = "" if FACTS[name].needs_prevalence else f" when label_purity is {purity}"
         raise InputError(
             f"{name} needs exactly one of prevalence, unlabeled_prevalence and label_frequency"
