@@ -90,7 +90,7 @@ def threshold_estimate(
     else:
         moves = head_spread(heads, name, beta)
         with np.errstate(over="ignore"):  # a rate next to 0 below a ratio: the error has no end
-        variance = float(moves.variance) + moves.from_shares(errors)
+            variance = float(moves.variance) + moves.from_shares(errors)
     return Found(
         float(value),
         float(low),
