@@ -256,8 +256,9 @@ def break_even(
 
 def check_goal(metric: str, value: float) -> None:
     """Refuse a value that the metric can never have, percentages above all."""
-    known = isinstance(metric, str) and metric in FACTS
-    least, most = FACTS[metric].range if known else (0.0, 1.0)
+    if not isinstance(metric, str):
+        raise InputError(f"metric must be a name; got {metric!r}")
+    least, most = FACTS[metric].range if metric in FACTS else (0.0, 1.0)
     if math.isnan(real_number(value)):
         raise InputError(f"the value that {metric} must reach is a number; got {value!r}")
     if most > 1 or least <= value <= 1:

@@ -319,7 +319,8 @@ def _moved_sizes(counts: HeadCounts, z: float) -> list[FloatArray]:
         if design.share_known and design.given == "prevalence":
             # There cannot be more labelled positives than positives.
             labelled = np.minimum(labelled, design.value * total / design.label_purity)
-        labelled = np.minimum(labelled, total - sizes[NEGATIVE])
+        # A trace of unlabeled rows is left, of which there is a share.
+        labelled = np.minimum(labelled, (total - sizes[NEGATIVE]) * (1 - 1e-9))
         moved.append(np.stack([labelled, total - sizes[NEGATIVE] - labelled, sizes[NEGATIVE]]))
     return moved
 
