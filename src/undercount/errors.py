@@ -184,6 +184,21 @@ class InputError(_Spoken, ValueError):
     """
 
 
+def read_threshold(threshold: object) -> float:
+    """Return a threshold as a float.
+
+    Examples
+    --------
+    >>> from undercount.errors import read_threshold
+    >>> read_threshold(1)
+    1.0
+    """
+    found = real_number(threshold)
+    if not math.isfinite(found):
+        raise InputError(f"{named('threshold')} must be one finite number; got {threshold!r}")
+    return found
+
+
 class UndefinedMetricWarning(_Spoken, UserWarning):
     """Warn that a metric is 0/0 and therefore NaN.
 

@@ -178,7 +178,8 @@ def mixture_curve(
     0.9028
     """
     counts.require("positive", "unlabeled")
-    if monotone is not None and (not clean or monotone not in ("cummax", "isotonic", "hull")):
+    known = isinstance(monotone, str) and monotone in ("cummax", "isotonic", "hull")
+    if monotone is not None and not (clean and known):
         raise InputError(
             "monotone must be 'cummax', 'isotonic', 'hull' or None, and needs clean=True; "
             f"got {monotone!r} with clean={clean}"

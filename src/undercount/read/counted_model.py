@@ -15,12 +15,8 @@ from undercount.count.kernel.array_library import is_tensor
 from undercount.count.tensors import device_rows
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import (
-    InputError,
-    named,
-)
+from undercount.errors import InputError, named, read_threshold
 from undercount.read.chances import Chances
-from undercount.read.evaluation import read_threshold
 from undercount.read.intervals.clusters import ClusterRows, read_clusters
 from undercount.shares import Sampling
 

@@ -14,7 +14,14 @@ from undercount.assume.mixture import MixtureDesign, Target, design_of, mixture_
 from undercount.count.columns import make_frame
 from undercount.counts import ScoreCounts
 from undercount.curve import PARAMETRIC, CurveBounds, FloatArray, OperatingCurve, OperatingPoint
-from undercount.errors import CODES, Check, InputError, collect_warnings, named, real_number
+from undercount.errors import (
+    CODES,
+    Check,
+    InputError,
+    collect_warnings,
+    named,
+    read_threshold,
+)
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.chances import Chances
@@ -77,14 +84,6 @@ FORMS = {
     "comparison snippet": "undercount.show.comparison_tables:as_snippet",
     "comparison page": "undercount.show.page.comparison:write_comparison",
 }
-
-
-def read_threshold(threshold: object) -> float:
-    """Return a threshold as a float."""
-    found = real_number(threshold)
-    if not math.isfinite(found):
-        raise InputError(f"{named('threshold')} must be one finite number; got {threshold!r}")
-    return found
 
 
 def render(form: str, *subject: Any, **options: Any) -> Any:

@@ -363,7 +363,7 @@ def area_influence(
         return AREA_GRADIENTS[name](mass)
     if max_fpr is None or not 0 < real_number(max_fpr) <= 1:
         raise InputError(f"max_fpr must be in (0, 1]; got {max_fpr!r}")
-    return partial_roc_auc(mass, max_fpr)
+    return partial_roc_auc(mass, float(max_fpr))
 
 
 def ranked_area(counts: ScoreCounts, mixing: Mixing, name: str) -> float:

@@ -45,6 +45,7 @@ from undercount.shares import clip_purity, clip_share
 
 Pair: TypeAlias = tuple[RatePoint, RatePoint]
 NO_ERRORS = (0.0, 0.0)
+_MOST_Z = 1e50  # instead of infinity, which one cluster would need: its square has room too
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,8 @@ def threshold_estimate(
         variance = (float(high - low) / (2 * two_sided_z(confidence_level))) ** 2
     else:
         moves = head_spread(heads, name, beta)
-        variance = float(moves.variance) + moves.from_shares(errors)
+        with np.errstate(over="ignore"):  # a rate next to 0 below a ratio: the error has no end
+            variance = float(moves.variance) + moves.from_shares(errors)
     return Found(
         float(value),
         float(low),
@@ -349,7 +351,8 @@ def _moved_sizes(counts: HeadCounts, z: float) -> list[FloatArray]:
         if design.share_known and design.given == "prevalence":
             # There cannot be more labelled positives than positives.
             labelled = np.minimum(labelled, design.value * total / design.label_purity)
-        labelled = np.minimum(labelled, total - sizes[NEGATIVE])
+        # A trace of unlabeled rows is left, of which there is a share.
+        labelled = np.minimum(labelled, (total - sizes[NEGATIVE]) * (1 - 1e-9))
         moved.append(np.stack([labelled, total - sizes[NEGATIVE] - labelled, sizes[NEGATIVE]]))
     return moved
 
@@ -418,9 +421,10 @@ def number_limits(
     labelled: Any, frequency: Any, z: float, design: MixtureDesign
 ) -> tuple[FloatArray, FloatArray]:
     """Score limits of a number of rows each labelled with the same known probability."""
+    z = min(z, _MOST_Z)
     missed = (1 - frequency) * design.inflation[LABELLED]
     middle = labelled + z * z * missed / 2
-    half = z * np.sqrt(missed * labelled + (z * missed) ** 2 / 4)
+    half = z * np.sqrt(missed) * np.sqrt(labelled + z * z * missed / 4)
     return (middle - half) / frequency, (middle + half) / frequency
 
 
