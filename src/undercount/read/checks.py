@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from undercount.assume.labelled import naive_curve
+from undercount.assume.labelled import naive_value
 from undercount.assume.mixture import LABELLED, MixtureDesign, recovered_rates
 from undercount.counts import ScoreCounts
-from undercount.curve import OperatingCurve, blocks
+from undercount.curve import blocks
 from undercount.errors import CODES, Check, LibraryWarning, UndefinedMetricWarning, wording
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
@@ -32,20 +32,19 @@ def checklist(
     counts: ScoreCounts,
     shares: Shares,
     *,
-    naive: OperatingCurve | None = None,
     estimates: Mapping[str, Estimate] | None = None,
     identified: bool = True,
     estimated: bool = False,
 ) -> tuple[Check, ...]:
     """Run every check that counts and shares allow; `estimated` says where the share is from."""
-    area, naive = counts.auc("positive", "unlabeled"), naive or naive_curve(counts)
+    area, cells = counts.auc("positive", "unlabeled"), counts.thinned
     checks = [
-        _fit(counts, shares, estimated=estimated, leaked=area >= LEAKED),
+        _fit(cells, shares, estimated=estimated, leaked=area >= LEAKED),
         _agreement(estimates or {}, shares.unlabeled_prevalence),
         _labels(counts),
-        _ties(counts),
-        _constant(counts),
-        _direction(counts, naive.roc_auc),
+        _ties(cells),
+        _constant(cells),
+        _direction(counts, naive_value(counts, "roc_auc")),
         _selection(),
         _saturation(counts),
         _leak(area),

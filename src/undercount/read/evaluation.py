@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from undercount.assume.bounds.bound_curve import bound_curve
-from undercount.assume.labelled import naive_curve
+from undercount.assume.labelled import naive_curve, naive_value
 from undercount.assume.mixture import MixtureDesign, Target, design_of, mixture_curve
 from undercount.count.columns import make_frame
 from undercount.counts import ScoreCounts
@@ -211,7 +211,6 @@ class Evaluation:
     share_model: str = ""
     claim: Requirement | None = None
     random_state: int | None = None
-    naive_curve: OperatingCurve = field(kw_only=True, repr=False)
     reviewed: Reviewed | None = field(default=None, kw_only=True, repr=False)
     clusters: ClusterRows | None = field(default=None, kw_only=True, repr=False)
     chances: Chances | None = field(default=None, kw_only=True, repr=False)
@@ -230,11 +229,9 @@ class Evaluation:
         return mixture_curve(self.counts, self.shares)
 
     @cached_property
-    def _every_point(self) -> OperatingCurve:
-        """The recovered points at every threshold, also those outside the unit square."""
-        if self.reviewed is not None or self.chances is not None:
-            return self.curve
-        return mixture_curve(self.counts, self.shares, clean=False)
+    def naive_curve(self) -> OperatingCurve:
+        """The curve that calls every unlabeled row negative."""
+        return naive_curve(self.counts)
 
     @cached_property
     def bounds(self) -> CurveBounds:
@@ -349,15 +346,16 @@ class Evaluation:
         self, metrics: Sequence[str], threshold: float | None, counts: ScoreCounts
     ) -> tuple[MetricRow, ...]:
         """Estimate metrics of counts and read their naive values."""
-        naive = self.naive_curve if counts is self.counts else naive_curve(counts)
-        reading: Any = naive if threshold is None else naive.at(threshold)
         pure = self.shares.label_purity == 1 and self.shares.label_purity_interval is None
         bounded = (
-            pure and self.chances is None and counts.n_negative == 0 and naive.roc_auc >= CHANCE
+            pure
+            and self.chances is None
+            and counts.n_negative == 0
+            and naive_value(counts, "roc_auc") >= CHANCE
         )
         rows = []
         for metric in metrics:
-            value = float(getattr(reading, metric))
+            value = naive_value(counts, metric, threshold)
             estimate = self._estimate(counts, metric, threshold)
             bound = value if bounded and grows(metric, value, self.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
@@ -571,7 +569,10 @@ class Evaluation:
             return self.counts
         threshold = read_threshold(threshold)
         try:
-            self._every_point.at(threshold)
+            if self.reviewed is not None or self.chances is not None:
+                self.curve.at(threshold)
+            else:
+                self.counts.head_cells(threshold)
         except InputError:
             if self.recount is None:
                 raise

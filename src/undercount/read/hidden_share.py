@@ -449,7 +449,7 @@ def largest_fitting_share(models: Models, shares: Shares, target: Target) -> flo
     """
     share = shares.unlabeled_prevalence
     for counts in models.values():
-        knots = _knots(counts)
+        knots = _knots(counts.thinned)
         if _fits(counts, knots, shares.exact(share), target):
             continue
         low, high = 0.0, share

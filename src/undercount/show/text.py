@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from undercount.assume.labelled import naive_value
 from undercount.count.arrays import amount, row_words
 from undercount.errors import Check
 from undercount.estimate import Estimate
@@ -92,7 +93,7 @@ def hidden_words(evaluation: Evaluation) -> str:
 def limit_words(evaluation: Evaluation) -> str:
     """Say the one limit of the share, and what sets it."""
     limit, area = evaluation.share_limit, evaluation.shares.clip(evaluation.largest_share)
-    reverse = evaluation.naive_curve.roc_auc < 0.5  # noqa: PLR2004 - chance
+    reverse = naive_value(evaluation.counts, "roc_auc") < 0.5  # noqa: PLR2004 - chance
     if limit != area and not reverse:
         level = 100 * evaluation.confidence_level
         return f"above {percent(limit)} ruled out ({level:g} % confidence)"
