@@ -16,6 +16,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 
@@ -23,6 +24,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"\s*<!-- printed -->\n```(?:text)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+FILE = re.compile(r"\]\((\w+\.parquet)\)")
 LEFT_OUT = "…"
 
 
@@ -34,6 +36,8 @@ def find_pages():
 def run_page(page):
     """Run a page's blocks in order, in the present folder; yield what is shown and what was printed."""
     text = page.read_text(encoding="utf-8")
+    for name in FILE.findall(text):  # what the page asks its reader to save
+        shutil.copy(page.parent / name, name)
     space = {"__name__": "__main__"}
     for block in BLOCK.finditer(text):
         line = text[: block.start()].count("\n") + 2

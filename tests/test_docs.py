@@ -4,9 +4,9 @@ import inspect
 import re
 
 import pytest
+from docs.examples import BLOCK, PRINTED, ROOT, find_pages, run_page, shows_today
 
 import undercount as uc
-from docs.examples import BLOCK, PRINTED, ROOT, find_pages, run_page, shows_today
 
 PAGES = find_pages()
 FOLDERS = ("metrics", "prevalence", "learn", "theory")
