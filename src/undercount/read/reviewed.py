@@ -98,7 +98,8 @@ class Reviewed:
     audited: bool = False
 
     def __post_init__(self) -> None:
-        if self.asked is not None and self.asked not in LABELS:
+        known = isinstance(self.asked, str) and self.asked in LABELS
+        if self.asked is not None and not known:
             raise InputError(
                 f"{named('labels')} must be one of {', '.join(LABELS)}; got {self.asked!r}",
                 argument="labels",

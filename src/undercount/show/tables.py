@@ -13,6 +13,7 @@ from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.show.spoken import number
 from undercount.show.text import (
     ANSWERS,
+    answer_words,
     both_answers,
     bound_words,
     hidden_words,
@@ -47,7 +48,7 @@ def as_markdown(evaluation: Evaluation) -> str:
     ]
     for row in (*evaluation.rows, *evaluation.top_rows):
         title, naive, *_, least, needs = _cells(row)
-        lines.append(f"| {title} | {naive} | {value_words(row.estimate)} | {least} | {needs} |")
+        lines.append(f"| {title} | {naive} | {answer_words(evaluation, row)} | {least} | {needs} |")
     lines += _reviews(evaluation)
     lines += ["", f"**{light_words(evaluation)}**: {judged_words(evaluation)}", ""]
     lines += [plain_words(evaluation), "", change_words(evaluation) + ".", ""]

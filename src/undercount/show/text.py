@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from undercount.assume.labelled import naive_area
 from undercount.count.arrays import amount, row_words
 from undercount.errors import Check
 from undercount.estimate import Estimate
@@ -60,6 +61,27 @@ def value_words(estimate: Estimate) -> str:
     return f"{number(estimate.value)} ({number(estimate.low)} – {number(estimate.high)})"
 
 
+def answer_words(evaluation: Evaluation, row: MetricRow) -> str:
+    """Write the estimate of a row; the range leads where the number is little but a guess."""
+    if not is_guess(evaluation, row):
+        return value_words(row.estimate)
+    low, value, high = (
+        number(v) for v in (row.estimate.low, row.estimate.value, row.estimate.high)
+    )
+    return f"{low} – {high} (guess {value})"
+
+
+def is_guess(evaluation: Evaluation, row: MetricRow) -> bool:
+    """Whether a number hangs on a share that scores hardly tell, so that it must not lead."""
+    return (
+        not evaluation.share_given
+        and evaluation.chances is None
+        and "prevalence" in row.estimate.needs
+        and row.estimate.high - row.estimate.low >= WIDE
+        and evaluation.verdict.light in ("depends", "unsupported")
+    )
+
+
 def bound_words(row: MetricRow) -> str:
     """Write the value without hidden positives, "~" before it if it has the labels' chance."""
     if row.lower_bound is None:
@@ -87,6 +109,11 @@ def hidden_words(evaluation: Evaluation) -> str:
     if evaluation.share_model not in ("", evaluation.name):
         how += f", on the scores of {evaluation.share_model}"
     found = f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how}"
+    if span and any(is_guess(evaluation, row) for row in evaluation.rows):
+        found = (
+            f"{percent(span.low)} – {percent(span.high)} of the unlabeled rows (guess "
+            f"{percent(shares.unlabeled_prevalence)}) · {how}"
+        )
     # What scores rule out supposes random labels, which reviews alone do not.
     return f"{found} · {limit_words(evaluation)}" if evaluation.random_labels else found
 
@@ -94,7 +121,7 @@ def hidden_words(evaluation: Evaluation) -> str:
 def limit_words(evaluation: Evaluation) -> str:
     """Say the one limit of the share, and what sets it."""
     limit, area = evaluation.share_limit, evaluation.shares.clip(evaluation.largest_share)
-    reverse = evaluation.naive_curve.roc_auc < 0.5  # noqa: PLR2004 - chance
+    reverse = naive_area(evaluation.counts, "roc_auc") < 0.5  # noqa: PLR2004 - chance
     if limit != area and not reverse:
         level = 100 * evaluation.confidence_level
         return f"above {percent(limit)} ruled out ({level:g} % confidence)"
@@ -372,6 +399,9 @@ def missing_words(evaluation: Evaluation) -> str:
     counts = evaluation.counts
     rows = (counts.positive + counts.negative + counts.unlabeled).cumsum()
     place = int(np.argmin(np.abs(rows - counts.n_positive)))
+    if evaluation.top_rows:
+        top = amount(evaluation.top_rows[0].top or 0.0)
+        return f"none given: precision and recall are those of the {top} rows of the highest scores"
     return (
         "none given, so precision, recall and F1 are missing · "
         f"{counts.score[place]:.6g} would flag {row_words(rows[place], weighted=counts.weighted)}, "
@@ -410,14 +440,14 @@ def _table_lines(
     """Write head and rows side by side; `room` is that of the names."""
     level = f"{100 * evaluation.confidence_level:g} %"
     # Negative values are longer; two spaces keep the columns apart.
-    span = max(24, *(len(value_words(row.estimate)) + 2 for row in rows))
+    span = max(24, *(len(answer_words(evaluation, row)) + 2 for row in rows))
     bounded = any(row.lower_bound is not None for row in rows)
     cells = [("", "unlabeled = negative", f"true value ({level})", "at least", "needs")]
     cells += [
         (
             title(row),
             number(row.naive),
-            value_words(row.estimate),
+            answer_words(evaluation, row),
             bound_words(row),
             needs_words(row),
         )
@@ -434,7 +464,7 @@ def _table_lines(
 def _stacked_row(evaluation: Evaluation, row: MetricRow, width: int) -> str:
     cells = [
         ("unlabeled = negative", number(row.naive)),
-        (f"true ({100 * evaluation.confidence_level:g} %)", value_words(row.estimate)),
+        (f"true ({100 * evaluation.confidence_level:g} %)", answer_words(evaluation, row)),
         ("at least", bound_words(row)),
         ("needs", needs_words(row)),
     ]
@@ -499,10 +529,13 @@ def _flagged_lines(evaluation: Evaluation, room: int, width: int) -> list[str]:
         amount(part) if counts.weighted else f"{part:,.0f}"
         for part in (flagged * found.value, flagged * found.low, flagged * found.high)
     )
+    said = f"about {real} real ({low} – {high})"
+    if is_guess(evaluation, precision):
+        said = f"{low} – {high} real (guess {real})"
     text = (
         f"{row_words(flagged, weighted=counts.weighted)} "
         f"({percent(flagged / counts.n_rows)}) · "
-        + ("" if found.open else f"about {real} real ({low} – {high}), ")
+        + ("" if found.open else f"{said}, ")
         + f"{amount(known)} of them already known"
         + (" to be real" if found.open else "")
     )

@@ -19,7 +19,6 @@ from undercount.count.kernel.table import insert_knots, merge_bare
 from undercount.count.review_file import as_review_csv
 from undercount.counts import ScoreCounts
 from undercount.metric_facts import FACTS, SCALE_RANGES
-from undercount.read.intervals.heads import head_cells
 from undercount.read.intervals.review_ends import MORE, PATH
 from undercount.read.intervals.review_intervals import BEYOND, OPEN
 from undercount.read.intervals.stratum_shares import LEAST_WEIGHT, MOST_WEIGHT, PRIOR_POSITIVES
@@ -91,7 +90,7 @@ def review_facts(plan: RowPlan) -> dict[str, Any]:
         "table": list(csv.reader(io.StringIO(text, newline=""))),
         "place": np.minimum(place, len(counts.score) - 1).tolist(),
         "n_unlabeled": design.n_unlabeled.tolist(),
-        "head": 0 if threshold is None else head_cells(counts, threshold).stop,
+        "head": 0 if threshold is None else counts.head_cells(threshold).stop,
         "prior": PRIOR,
         "merged": merged,
         "cells": {
