@@ -410,7 +410,13 @@ def _workload(paired: Paired, tied: Mapping[str, float], *, chosen: bool) -> Wor
     cuts = {name: model.rows.cuts[last] for name, model in paired.models.items()}
     kinds = [1] if first.design.sampling == "case-control" else [0, 1, 2]
     size = float(first.heads[last][kinds].sum())
-    return Workload(size, chosen, values, cuts, tied, tuple(found))
+    estimates = {
+        name: {m: model.evaluation.estimate(m, top=size) for m in WORKLOAD_METRICS}
+        for name, model in paired.models.items()
+        # Below 1 the number would be read as a share of the rows.
+        if model.evaluation.resamples is None and size >= 1
+    }
+    return Workload(size, chosen, values, cuts, tied, tuple(found), estimates)
 
 
 def _reviewed_models(
