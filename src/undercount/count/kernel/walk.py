@@ -21,7 +21,7 @@ from undercount.count.kernel.table import FloatArray, Table
 THIN_FROM = 2**15
 # Quantiles of each class at which a thinned table is cut; a multiple of 32, so that limits of the
 # share, which look at every 32nd part of the labels, find the very same places.
-_QUANTILES = 2**11
+_QUANTILES = 2**12
 # Ratio of neighbouring ranks at which it is cut besides: the highest rows decide most.
 _RATIO = 1.01
 # Cells that are worked on at once, and cells that are worth a thread of their own.
