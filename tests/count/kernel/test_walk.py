@@ -131,6 +131,24 @@ def test_sums_equal_ratios_of_integers(threads, monkeypatch):
     np.testing.assert_array_equal(sums.heads, cumulated[:, sums.cuts])
 
 
+@pytest.mark.parametrize("noise", [3.0, 0.3, 0.001])
+def test_differences_have_the_same_errors(noise, monkeypatch):
+    """Models that agree little, much, and more closely than the cells of a thinned table are."""
+    rng = np.random.default_rng(6)
+    n = 120_000
+    truth = rng.random(n) < 0.4
+    y, one = truth & (rng.random(n) < 0.6), rng.normal(1.5 * truth)
+    scores = {"one": one, "other": one + noise * rng.normal(size=n)}
+    about = {"unlabeled": 0, "prevalence": 0.4, "threshold": 1.0}
+    found = uc.compare(y, scores, **about)
+    monkeypatch.setattr(counts_module, "THIN_FROM", math.inf)
+    expected = uc.compare(y, scores, **about)
+    for mine, theirs in zip(found.differences, expected.differences, strict=True):
+        assert mine.difference.value == pytest.approx(theirs.difference.value, rel=1e-9, abs=1e-15)
+        error = theirs.difference.standard_error
+        assert mine.difference.standard_error == pytest.approx(error, rel=2e-4)
+
+
 def test_heavy_scores_stay_alone_and_fractions_are_kept():
     rng = np.random.default_rng(4)
     size = 2 * walk.THIN_FROM
