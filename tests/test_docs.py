@@ -12,6 +12,7 @@ PAGES = find_pages()
 FOLDERS = ("metrics", "prevalence", "learn", "theory")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 MANY_WORDS = 400
+MANY_LINES = 60
 # What makes pages of how-to short holds for the text; programs and tables are looked at, not read.
 HOW_TO = sorted((ROOT / "docs" / "how-to").glob("*.md"))
 
@@ -94,3 +95,9 @@ def public_arguments():
 def test_glossary_has_every_public_argument():
     text = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
     assert public_arguments() - set(re.findall(r"`(\w+)`", text)) == set()
+
+
+def test_a_version_of_the_changelog_can_be_read_at_once():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    for version in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        assert len(version.splitlines()) <= MANY_LINES, version.partition("\n")[0]
