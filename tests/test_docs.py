@@ -77,6 +77,13 @@ def test_pages_stand_in_the_navigation():
         assert str(page.relative_to(ROOT / "docs")) in navigation, page.name
 
 
+@pytest.mark.parametrize("folder", ["how-to", "evidence"])
+def test_an_index_leads_to_every_page_of_its_folder(folder):
+    index = ROOT / "docs" / folder / "index.md"
+    linked = set(re.findall(r"\]\((\S+?\.md)", index.read_text(encoding="utf-8")))
+    assert {page.name for page in index.parent.glob("*.md")} - {"index.md"} - linked == set()
+
+
 def public_arguments():
     """Every argument that a user writes: of functions, estimators, learners, and of results."""
     folders = [uc, *(getattr(uc, name) for name in FOLDERS)]
