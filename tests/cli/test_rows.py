@@ -88,3 +88,27 @@ def test_refusals(run, table, tmp_path):
     code, output = run("evaluate", tmp_path / "c.parquet", "--cluster", "who")
     assert code == 2
     assert "is a counts file" in output
+
+
+def test_reviews_of_clusters(run, table, tmp_path):
+    rows, path = table
+    rows.loc[3, "p"] = np.nan  # a row without a score is dropped, and verdicts keep their rows
+    rows.to_csv(path, index=False)
+    sheet = tmp_path / "review.csv"
+    words = ("--budget", "60", "--unlabeled-prevalence", ".2")
+    code, output = run("plan", path, *ASK, *words, "--cluster", "who", "--out", sheet)
+    assert code == 0, output
+    planned = pd.read_csv(sheet)
+    assert planned["who"].str.startswith("customer").all()
+    planned["verdict"] = (planned["p"] > 1).astype(int)
+    planned.to_csv(sheet, index=False)
+    ask = ("evaluate", path, *ASK, "--reviews", sheet, "--json", tmp_path / "j")
+    found = []
+    for more in ((), ("--cluster", "who")):
+        code, output = run(*ask, *more, "--labels", "random")
+        assert code == 0, output
+        (model,) = json.loads((tmp_path / "j").read_text())["models"]
+        found.append({each["metric"]: each for each in model["metrics"]})
+    plain, wide = found
+    assert wide["recall"]["estimate"] == pytest.approx(plain["recall"]["estimate"])
+    assert wide["recall"]["low"] < plain["recall"]["low"]

@@ -104,7 +104,8 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     if verdicts is not None:
         verdicts.check(reading.counts)
         before = _evaluate_alone(reading, options) if prints(options) else []
-        options["verdicts"] = verdicts.reviews
+        rows_kept = bool(reading.models)
+        options["verdicts"] = verdicts.at_places(reading.place) if rows_kept else verdicts.reviews
     evaluations = [
         replace(each, origin=_origin(data, each.name, options))
         for each in _evaluate(reading, options)

@@ -60,6 +60,7 @@ class Reading:
     segments: dict[str, dict[Hashable, ScoreCounts]] = field(default_factory=dict)
     sources: tuple[int, int, int, int] | None = None  # found by first, second, both, of rows
     models: "dict[str, CountedModel]" = field(default_factory=dict)
+    place: NDArray[np.intp] | None = None  # of each row that was kept, in its file
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def read_kept(
             model = model.with_chances(rows.chance, **about)
         models[name] = model
     counts = {name: model.counts for name, model in models.items()}
-    return Reading(counts, rows.sampling, rows.notes, models=models)
+    return Reading(counts, rows.sampling, rows.notes, models=models, place=rows.place)
 
 
 def count_rows(

@@ -21,7 +21,8 @@ from undercount.errors import (
 )
 from undercount.read.chances import Chances
 from undercount.read.evaluation import read_threshold
-from undercount.read.intervals.clusters import ClusterRows, read_clusters
+from undercount.read.intervals.clusters import ClusterRows, Codes, read_clusters
+from undercount.read.intervals.review_clusters import ReviewClusters
 from undercount.shares import Sampling
 
 UNLABELED = -1  # as `read_labels` codes it
@@ -89,6 +90,13 @@ class CountedModel:
             return self.counts
         design = design_of(self.counts, None, sampling, "population")
         return self.clusters.discounted(self.counts, design, "roc_auc")
+
+    def review_clusters(self, reviews: Reviews) -> ReviewClusters | None:
+        """Return whose each row is, and which rows have a verdict; None without clusters."""
+        if self.clusters is None:
+            return None
+        rows, codes = self.rows("cluster"), cast("Codes", self.clusters.by_row)
+        return ReviewClusters.of(rows.labels, rows.scores, codes, reviews)
 
     def reviews_of(self, reviews: Reviews) -> Reviews:
         """Return the reviews, whose scores must be those of these rows."""

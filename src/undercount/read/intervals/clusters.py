@@ -8,12 +8,12 @@ of rows, and Student's quantile counts clusters instead of rows.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.mixture import KINDS, LABELLED, MixtureDesign
+from undercount.assume.mixture import KINDS, LABELLED, UNLABELED, MixtureDesign
 from undercount.count.kernel.rows import cell_places
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
@@ -25,7 +25,14 @@ from undercount.read.intervals.area_gradients import (
     mean_loss,
     recovered,
 )
-from undercount.read.intervals.heads import HeadCounts, head_spread
+from undercount.read.intervals.heads import (
+    HeadCounts,
+    TopRows,
+    head_spread,
+    top_heads,
+    top_parts,
+    top_rows,
+)
 from undercount.read.intervals.variance import Spread
 
 Codes = NDArray[np.intp]
@@ -67,6 +74,8 @@ class ClusterRows:
         Score of each row and the number of its cluster.
     weight : sequence of three arrays, optional
         Weight of each row.
+    by_row : array, optional
+        The number of the cluster of each row, in the order of the data.
 
     Notes
     -----
@@ -79,6 +88,7 @@ class ClusterRows:
     score: Sequence[NDArray[Any]]
     cluster: Sequence[Codes]
     weight: Sequence[FloatArray] | None = None
+    by_row: Codes | None = None
 
     @classmethod
     def of(
@@ -90,6 +100,7 @@ class ClusterRows:
             [scores[kind] for kind in kinds],
             [cluster[kind] for kind in kinds],
             None if weights is None else [weights[kind] for kind in kinds],
+            cluster,
         )
 
     @property
@@ -115,6 +126,7 @@ class ClusterRows:
         name: str,
         *,
         threshold: float | None = None,
+        top: float | None = None,
         beta: float = 1.0,
         max_fpr: float | None = None,
         **_: Any,
@@ -124,12 +136,10 @@ class ClusterRows:
         Those of two models on the same rows, one less the other, are those of their difference.
         """
         if FACTS[name].family == "threshold":
+            if top is not None:
+                return self._top_parts(counts, design, top)
             if threshold is None:
-                raise InputError(
-                    f"{named('cluster')} goes with a {named('threshold')}, not with the highest "
-                    "rows",
-                    argument="cluster",
-                )
+                raise InputError(f"{name} is read at a {named('threshold')}", argument="threshold")
             moves = head_spread(HeadCounts.at(counts, design, threshold), name, beta)
 
             def of_rows(value: Any, kind: int) -> FloatArray:
@@ -149,6 +159,33 @@ class ClusterRows:
                 return cells[cell_places(counts.score, self.score[kind])]
 
         return row_parts(moves, of_rows, self)
+
+    def _top_parts(
+        self, counts: ScoreCounts, design: MixtureDesign, top: float
+    ) -> list[FloatArray]:
+        """Return what each row moves the recall of the highest rows by.
+
+        How many rows are flagged is given, so that every metric follows from recall. In another
+        sample the same share of rows would end at another score: of a population each row moves
+        that too, by the slope of recall.
+        """
+        apart = design.sampling == "case-control"
+        target = [kind for kind in KINDS if kind == UNLABELED or not apart]
+        cells = (counts.positive, counts.unlabeled, counts.negative)
+        everyone = np.sum([cells[kind] for kind in target], axis=0)
+        number = top_rows(counts, top, apart=apart)
+        taken = top_parts(everyone, number)
+        counted = [taken[cell_places(counts.score, score)] for score in self.score]
+        parts = [_centred(counted[LABELLED], self, LABELLED, 0.0)]
+        if design.target == "dataset":
+            return parts
+        slope = cast("TopRows", top_heads(counts, design, top).top).slope
+        total = float(everyone.sum())
+        parts += [np.zeros(len(self.score[kind])) for kind in KINDS[1:]]
+        for kind in target:
+            moved = _weights(self, kind) * (counted[kind] - number / total) / total
+            parts[kind] = parts[kind] - slope * moved
+        return parts
 
     def with_parts(self, design: MixtureDesign, parts: Sequence[FloatArray]) -> MixtureDesign:
         """Return a design with the effect that clusters have on the sum of these parts."""

@@ -9,11 +9,12 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from undercount.assume.mixture import Target
-from undercount.assume.reviews import IntArray, ReviewedCells
+from undercount.assume.reviews import CrossedCells, IntArray, ReviewedCells
 from undercount.curve import FloatArray
 from undercount.estimate import Estimate, check_confidence_level, delta_interval
 from undercount.metric_facts import FACTS, Scale
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
+from undercount.read.intervals.review_clusters import ReviewClusters
 
 # Verdicts that the recalibrated posterior counts for where a stratum's variance is estimated: as
 # many as hold half a positive (or a negative), in these limits. Strata without a positive would
@@ -84,6 +85,7 @@ class ReviewedMetrics:
     target: Target = "dataset"
     confidence_level: float = 0.95
     sequential: bool = False
+    clusters: ReviewClusters | None = None
 
     def __post_init__(self) -> None:
         check_confidence_level(self.confidence_level)
@@ -118,7 +120,26 @@ class ReviewedMetrics:
             positive = np.clip(cells.positive, 0.0, cells.everyone)
             total += float(positive @ gradient.positive**2)
             total += float((cells.everyone - positive) @ gradient.negative**2)
+            if self.clusters is not None:
+                parts = self._row_parts(self.clusters, gradient)
+                return self.clusters.widened(total, freedom, *parts)
         return total, freedom
+
+    def _row_parts(
+        self, clusters: ReviewClusters, gradient: MassGradient
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what each row adds to a metric as expected, and each verdict beyond that."""
+        cells, place = self.cells, clusters.row_cells(self.cells.counts)
+        share = np.where(clusters.labels == 1, 1.0, 0.0)
+        unlabeled = clusters.labels == -1
+        known = self.shares.share
+        share[unlabeled] = known if isinstance(cells, CrossedCells) else known[place[unlabeled]]
+        adds = share * gradient.positive[place] + (1 - share) * gradient.negative[place]
+        if cells.apart:  # labelled rows are no part of the target
+            adds = np.where(unlabeled, adds, 0.0)
+        at = clusters.reviewed
+        excess = (cells.verdict - share[at]) * cells.weight * cells.stands_for
+        return adds, excess * gradient.turned[place[at]]
 
     def drawn_variance(self, moves: FloatArray) -> tuple[float, float]:
         """Return the variance that the draw of reviews causes, and its degrees of freedom.
