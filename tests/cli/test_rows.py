@@ -1,6 +1,7 @@
 """Clusters, chances and another prevalence on the command line."""
 
 import json
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pandas as pd
@@ -112,3 +113,41 @@ def test_reviews_of_clusters(run, table, tmp_path):
     plain, wide = found
     assert wide["recall"]["estimate"] == pytest.approx(plain["recall"]["estimate"])
     assert wide["recall"]["low"] < plain["recall"]["low"]
+
+
+@pytest.fixture
+def countries(tmp_path):
+    rng = np.random.default_rng(1)
+    truth = rng.random(6000) < 0.2
+    rows = pd.DataFrame({"p": rng.normal(3 * truth), "land": np.arange(6000) % 3})
+    rows["y"] = (truth & (rng.random(6000) < 0.5)).astype(int)
+    rows.loc[rows["land"] == 2, "p"] = rng.normal(size=2000)  # useless there
+    rows.loc[:30, "land"], rows.loc[:30, "y"] = 9, 0
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    return tmp_path / "rows.csv"
+
+
+def test_requirements_are_judged_segment_by_segment(run, countries, tmp_path):
+    words = ("evaluate", countries, *ASK, "--prevalence", ".2", "--by", "land")
+    code, output = run(*words)
+    assert (code, "land" in output) == (0, True)
+    junit = tmp_path / "junit.xml"
+    code, output = run(*words, "--require", "recall >= 0.6", "--junit", junit)
+    assert code == 1
+    assert "met: p, land 0: recall@1 >= 0.6" in output
+    assert "failed: p, land 2: recall@1 >= 0.6" in output
+    assert "inconclusive: p, land 9" in output  # no label there, and it says so
+    suites = ET.parse(junit).getroot()  # noqa: S314 - our own file
+    assert [suite.get("failures") for suite in suites] == ["0", "0", "1", "1"]
+    code, _ = run(*words, "--require", "p.recall >= 0.1")
+    assert code == 3  # all but the one without a label
+    code, output = run(*words, "--require", "q.recall >= 0.1")
+    assert (code, "is about 'q'" in output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "option", [("--cluster", "land"), ("--chance", "p"), ("--deploy-prevalence", ".1")]
+)
+def test_what_segments_do_not_answer_is_refused(run, countries, option):
+    code, output = run("evaluate", countries, *ASK, "--by", "land", *option)
+    assert (code, f"--by does not go with {option[0]}" in output) == (2, True)

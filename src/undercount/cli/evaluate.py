@@ -31,7 +31,7 @@ from undercount.cli.options import (
     share_arguments,
     share_options,
 )
-from undercount.cli.segments import evaluate_by
+from undercount.cli.segments import evaluate_by, refuse_beside_segments
 from undercount.errors import InputError, collect_warnings
 
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.read.metric_name import parse_metric  # noqa: PLC0415
 
+    if options["by"]:
+        refuse_beside_segments(options)
     options["threshold"] = _one_threshold(options.pop("thresholds"))
     requirements = read_requirements(options, options["threshold"])
     knots = [r.threshold for r in requirements if r.threshold is not None]

@@ -17,7 +17,7 @@ from undercount.read.counted_model import check_name, count_column, count_model,
 from undercount.read.deployed import read_deploy_prevalence
 from undercount.read.evaluate_models import Wanted, evaluate_models, make_bare, make_whole
 from undercount.read.evaluation import Evaluation
-from undercount.read.fair_sample import groups_check
+from undercount.read.fair_sample import found_check, groups_check
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
 from undercount.read.reviewed import Labels
 from undercount.read.segment_rows import SegmentedRows, SegmentModels
@@ -281,6 +281,9 @@ def evaluate(
     if covariates is not None and propensity is None:
         kept = model.rows("covariates")
         check = groups_check(kept.labels, kept.scores, covariates, made.shares)
+        made = replace(made, checks=(*made.checks, check))
+    if hasattr(unlabeled_prevalence, "compare_scores") and model.recount is not None:
+        check = found_check(unlabeled_prevalence.compare_scores(model.rows("score").scores))
         made = replace(made, checks=(*made.checks, check))
     return replace(made, deploy_prevalence=deploy_prevalence)
 

@@ -71,6 +71,7 @@ FORMS = {
     "segments html": "undercount.show.segments:write_page",
     "monitoring json": "undercount.show.monitoring:as_json",
     "monitoring text": "undercount.show.monitoring:as_text",
+    "monitoring html": "undercount.show.monitoring:write_page",
     "comparison markdown": "undercount.show.comparison_tables:as_markdown",
     "comparison latex": "undercount.show.comparison_tables:as_latex",
     "comparison csv": "undercount.show.comparison_tables:as_csv",
