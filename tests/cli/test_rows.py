@@ -151,3 +151,22 @@ def test_requirements_are_judged_segment_by_segment(run, countries, tmp_path):
 def test_what_segments_do_not_answer_is_refused(run, countries, option):
     code, output = run("evaluate", countries, *ASK, "--by", "land", *option)
     assert (code, f"--by does not go with {option[0]}" in output) == (2, True)
+
+
+def test_counts_by_cluster(run, table, tmp_path):
+    rows, path = table
+    counts = tmp_path / "c.parquet"
+    ask = ("--label", "y", "--score", "p")
+    code, output = run("count", path, *ask, "--cluster", "who", "-o", counts)
+    assert code == 0, output
+    code, output = run(
+        "evaluate", counts, "--prevalence", ".3", "--threshold", "1", "--json", tmp_path / "j"
+    )
+    assert code == 0, output
+    (model,) = json.loads((tmp_path / "j").read_text())["models"]
+    exact = uc.evaluate(
+        rows["y"], rows["p"], unlabeled=0, prevalence=0.3, threshold=1, cluster=rows["who"]
+    )
+    recall = model["metrics"][0]
+    assert recall["high"] - recall["low"] == pytest.approx(exact["recall"].interval.width, rel=0.1)
+    assert any(check["code"] == "UC020" for check in model["checks"])

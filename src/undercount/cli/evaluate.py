@@ -169,7 +169,7 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
     resampling = options["prevalence_interval"] not in (None, "calibrated")
     threshold = options.get("threshold")
     models = reading.models or {
-        name: CountedModel(counts, threshold) for name, counts in reading.counts.items()
+        name: CountedModel.of_counts(counts, threshold) for name, counts in reading.counts.items()
     }
     there = options.get("deploy_prevalence")
     if there is not None:

@@ -7,7 +7,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 from undercount.assume.mixture import Target
 from undercount.assume.reviews import Reviews
-from undercount.count.columns import is_frame
+from undercount.count.columns import is_eager, is_frame
 from undercount.counts import ScoreCounts
 from undercount.errors import (
     InputError,
@@ -256,13 +256,13 @@ def evaluate(
             )
         rows = SegmentedRows(y, score, label if columns else None, unlabeled, sample_weight)
         return evaluate_segments(name, rows.count(by, threshold, compact=pure), **options)
-    cluster, propensity = (
-        take_column(y, "cluster", cluster),
-        take_column(y, "propensity", propensity),
-    )
+    away = columns and is_frame(y) and not is_eager(y) and isinstance(cluster, str)
+    whose = cluster if away else None  # counted where the rows lie
+    cluster = None if away else take_column(y, "cluster", cluster)
+    propensity = take_column(y, "propensity", propensity)
     if columns:
         model = count_column(
-            y, label, score, unlabeled, sample_weight, threshold, edges, compact=pure
+            y, label, score, unlabeled, sample_weight, threshold, edges, compact=pure, cluster=whose
         )
     else:
         model = count_model(y, score, unlabeled, sample_weight, threshold, edges, compact=pure)

@@ -15,7 +15,7 @@ from undercount.errors import InputError, UndefinedMetricWarning, named, real_nu
 from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import FACTS, MetricFacts
 from undercount.read.intervals.area_intervals import area_estimate
-from undercount.read.intervals.clusters import ClusterRows
+from undercount.read.intervals.clusters import Clusters
 from undercount.read.intervals.heads import IntervalKind, student_level, two_sided_z
 from undercount.read.intervals.threshold_intervals import threshold_estimate
 from undercount.read.intervals.variance import Found
@@ -41,7 +41,7 @@ def estimate_metric(
     confidence_level: float = 0.95,
     interval: IntervalKind = "wilson",
     share_error: ShareError = "combined",
-    clusters: ClusterRows | None = None,
+    clusters: Clusters | None = None,
 ) -> Estimate:
     """Estimate one metric of counted rows with its interval.
 
@@ -76,7 +76,7 @@ def estimate_metric(
         Whether the standard error of an estimated share is added in squares, which supposes that
         it is independent of the rows, or its own interval is searched at a higher level
         (Bonferroni): valid whatever the dependence, and about 1.6 times as wide.
-    clusters : ClusterRows, optional
+    clusters : Clusters, optional
         The same rows by cluster, if rows and labels come in clusters.
 
     Returns
@@ -232,7 +232,7 @@ def _found(
     facts: MetricFacts,
     confidence_level: float,
     options: dict[str, Any],
-    clusters: ClusterRows | None,
+    clusters: Clusters | None,
     *,
     strict: bool = False,
 ) -> Found:
