@@ -9,10 +9,7 @@ from undercount.assume.mixture import Target
 from undercount.assume.reviews import Reviews
 from undercount.count.columns import is_eager, is_frame
 from undercount.counts import ScoreCounts
-from undercount.errors import (
-    InputError,
-    named,
-)
+from undercount.errors import InputError, collect_warnings, named
 from undercount.read.counted_model import check_name, count_column, count_model, take_column
 from undercount.read.deployed import read_deploy_prevalence
 from undercount.read.evaluate_models import Wanted, evaluate_models, make_bare, make_whole
@@ -20,12 +17,16 @@ from undercount.read.evaluation import Evaluation
 from undercount.read.fair_sample import found_check, groups_check
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
 from undercount.read.reviewed import Labels
+from undercount.read.segment_estimates import SegmentTable
 from undercount.read.segment_rows import SegmentedRows, SegmentModels
-from undercount.read.segment_shares import SegmentShares, overall_options
+from undercount.read.segment_shares import SegmentShares, as_estimate, overall_options
 from undercount.read.segments import (
     Evaluations,
+    SegmentRow,
+    fill_row,
     make_row,
     segment_metrics,
+    why_not,
 )
 from undercount.shares import Sampling
 
@@ -323,8 +324,40 @@ def evaluate_segments(
         put_together = make_whole if whole else make_bare
         return put_together(words, segments.parts[segment], hidden, wanted)
 
+    ready = _rows_at_once(name, segments, shares, wanted, shown)
     rows = tuple(
-        make_row(key, parts[key], shares.own(key), partial(make, key, whole=False), shown)
+        ready.get(key)
+        or make_row(key, parts[key], shares.own(key), partial(make, key, whole=False), shown)
         for key in parts
     )
     return Evaluations(overall, rows, shares.pooled, segments.column, make)
+
+
+def _rows_at_once(
+    name: str,
+    segments: SegmentModels,
+    shares: SegmentShares,
+    wanted: Wanted,
+    metrics: Sequence[str],
+) -> dict[Hashable, SegmentRow]:
+    """Make the lines of the segments that need no evaluation of their own, all at once."""
+    threshold = segments.overall.threshold
+    if threshold is None:
+        return {}
+    parts, hidden = {}, {}
+    for key, model in segments.parts.items():
+        if why_not(model.counts):
+            continue
+        try:
+            with collect_warnings():  # the segment's evaluation has them as checks
+                hidden[key], parts[key] = shares.find(key, name), model.counts
+        except InputError:  # its row will say so
+            continue
+    level = wanted.confidence_level
+    found = SegmentTable.of(parts, hidden, threshold, wanted.target, level).rows(metrics)
+    return {
+        key: fill_row(
+            key, parts[key], shares.own(key), as_estimate(hidden[key].shares, level), rows
+        )
+        for key, rows in found.items()
+    }

@@ -401,6 +401,16 @@ def make_row(
             rows = made.chosen_rows(metrics)
     except InputError as error:
         return SegmentRow(segment, counts, own, None, (), error.message)
-    used = hidden_share(made)
+    return fill_row(segment, counts, own, hidden_share(made), rows)
+
+
+def fill_row(
+    segment: Hashable,
+    counts: ScoreCounts,
+    own: Estimate | None,
+    used: Estimate,
+    rows: tuple[MetricRow, ...],
+) -> SegmentRow:
+    """Make the line of a segment whose metrics are known, with what cannot be said."""
     words = [each for each in (small_words(counts), unsure_words(rows)) if each]
     return SegmentRow(segment, counts, own, used, rows, "; ".join(words))
