@@ -119,7 +119,10 @@ def test_compare_has_the_gate(folder, capsys):
     assert capsys.readouterr().out == ""
     assert main([*arguments, "--require", "poor.roc_auc > good.roc_auc"]) == 1
     said = capsys.readouterr()
-    assert "failed: poor.roc_auc > good.roc_auc; difference -" in said.out + said.err
+    assert ": poor.roc_auc > good.roc_auc; difference -" in said.out + said.err
+    assert main([*arguments, "--require", "good.roc_auc >= 0.5"]) == 0
+    assert main([*arguments, "--require", "poor.roc_auc >= 0.99", "--github"]) == 1
+    assert "::error title=poor%3A poor.roc_auc" in capsys.readouterr().err
     assert main([*arguments, "--require", "good.roc_auc > poor.roc_auc + 0.9"]) == 1
     assert main([*arguments, "--require", "nobody.roc_auc > poor.roc_auc"]) == 2
     assert "models are good, poor" in capsys.readouterr().err

@@ -19,6 +19,7 @@ from undercount.cli.options import (
     DATA,
     DEPLOY,
     OddsType,
+    ThresholdType,
     TopType,
     data_name,
     database_options,
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 @click.option(
     "--threshold",
     "thresholds",
-    type=float,
+    type=ThresholdType(),
     multiple=True,
     help="Rows with score >= threshold are flagged.",
 )
@@ -146,6 +147,8 @@ def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
     words = [*data, "--label", options["label"], "--score", name]
     if options["unlabeled"] is not None:
         words += ["--unlabeled", options["unlabeled"]]
+    if options["positive_label"] is not None:
+        words += ["--positive-label", options["positive_label"]]
     if options["negative"] is not None:
         words += ["--negative", f"{options['negative']:g}"]
     return shlex.join(words)

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from undercount.read.counted_model import CountedModel
 
 RECODE = (
-    "Recode positives as 1 and unlabeled rows as 0 or empty, or name another column of labels "
-    "with --label"
+    "Say which label means positive with --positive-label VALUE, recode positives as 1 and "
+    "unlabeled rows as 0 or empty, or name another column of labels with --label"
 )
 RECODE_LOOKED = (
     "Recode positives as 1 and negatives as 0 and leave the label empty where nobody looked, or "
@@ -45,6 +45,8 @@ EITHER = "found by either"
 ONE_MEANS = "1 means found by that source, and every row counts once"
 # Label values that a message lists at most.
 SHOWN = 5
+# More values than these between 0 and 1 are scores.
+MOST_LABELS = 20
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,10 @@ def read(
             raise InputError("--by COLUMN goes with --label COLUMN and --score COLUMN of rows")
         if options.get("second_label"):
             _refuse(
-                options, ("negative", "unlabeled", "positives", "weight"), "two --label", ONE_MEANS
+                options,
+                ("negative", "unlabeled", "positives", "weight", "positive_label"),
+                "two --label",
+                ONE_MEANS,
             )
         if options["positives"] and options.get("cluster"):
             raise InputError("--cluster does not go with --positives; put all rows into one file")
@@ -130,6 +135,7 @@ def read(
             scores,
             unlabeled=unlabeled_value(options),
             negative=options["negative"],
+            positive=options.get("positive_label"),
             weight=options["weight"],
             by=by,
             second_label=options.get("second_label"),
@@ -177,6 +183,7 @@ def count_rows(
     *,
     unlabeled: float | None = None,
     negative: float | None = None,
+    positive: str | None = None,
     weight: str | None = None,
     by: Sequence[str] = (),
     second_label: str | None = None,
@@ -187,7 +194,7 @@ def count_rows(
     named = [label, *scores, *([weight] if weight else [])]
     numbers = list(dict.fromkeys([*named, *([second_label] if second_label else [])]))
     others = [*by, *([cluster] if cluster else [])]
-    with open_source(paths, [*numbers, *others]) as source:
+    with open_source(paths, [*numbers, *others], word_of(label, positive)) as source:
         try:
             relation = relation_of(source, numbers, others)
             sources = None
@@ -195,7 +202,7 @@ def count_rows(
                 relation, sources = _join_sources(relation, scores, label, second_label)
                 label = EITHER
             rows = find_rows(source, relation, label, scores)
-            coding, note = infer_coding(rows.labels, unlabeled, negative)
+            coding, note = infer_coding(rows.labels, unlabeled, negative, positive)
             note = note if sources is None else _source_words(sources)
             columns = {"label": label, "weight": weight, "unlabeled": coding, "cluster": cluster}
             options = {"compact": True, **columns, **options}
@@ -278,6 +285,8 @@ def _count_database(options: dict[str, Any], by: Sequence[str], **how: Any) -> R
     label, scores, weight = options["label"], list(options["scores"]), options["weight"]
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN")
+    why = "write it into --query, CASE WHEN … THEN 1 ELSE 0 END"
+    _refuse(options, ("positive_label",), "a database", why)
     with open_table(options["database"], options["table"], options["query"]) as table:
         frame: Any = open_frame(table)
         names = frame.collect_schema().names()
@@ -317,7 +326,9 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
         raise InputError("name the columns: --label COLUMN --score COLUMN --score COLUMN")
     weight, chance = options["weight"], options.get("chance")
     numbers = list(dict.fromkeys(name for name in (label, *scores, weight, chance) if name))
-    found = read_numbers(data, numbers, {label: RECODE}, [cluster] if cluster else ())
+    positive = options.get("positive_label")
+    groups = [cluster] if cluster else ()
+    found = read_numbers(data, numbers, {label: RECODE}, groups, word_of(label, positive))
     kept = _complete(found, scores)
     labels = found[label][kept]
     values, times = np.unique(labels, return_counts=True)
@@ -325,6 +336,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
         dict(zip(values.tolist(), times.tolist(), strict=True)),
         unlabeled_value(options),
         options["negative"],
+        positive,
     )
     if coding is not None:
         labels = np.where(labels == coding, np.nan, labels)
@@ -365,7 +377,8 @@ def _read_two_samples(data: tuple[str, ...], options: dict[str, Any]) -> ModelCo
             f"{' '.join(data)}"
         )
     why = "each file holds rows of one kind, all of weight 1"
-    _refuse(options, ("label", "negative", "weight"), "--positives and --unlabeled", why)
+    refused = ("label", "negative", "weight", "positive_label")
+    _refuse(options, refused, "--positives and --unlabeled", why)
     expand_paths(files)  # refuses one that is named twice
     parts = [read_numbers(file, scores) for file in files]
     sizes = [len(part[scores[0]]) for part in parts]
@@ -427,13 +440,33 @@ def _uncode_looked(labels: FloatArray) -> tuple[FloatArray, list[str]]:
     return np.where(labels == -1, np.nan, labels), [note]
 
 
+def word_of(label: str, positive: str | None) -> dict[str, str]:
+    """Return the value of the label column that means positive, if one was named."""
+    return {} if positive is None else {label: positive}
+
+
 def infer_coding(
-    found: dict[Any, int], unlabeled: float | None, negative: float | None
+    found: dict[Any, int],
+    unlabeled: float | None,
+    negative: float | None,
+    positive: str | None = None,
 ) -> tuple[float | None, str]:
     """Return the value that means unlabeled, and what was inferred, in words."""
+    coding, note = _infer_coding(found, unlabeled, negative)
+    return coding, note if positive is None else f"{positive} is read as 1, others as 0 · {note}"
+
+
+def _infer_coding(
+    found: dict[Any, int], unlabeled: float | None, negative: float | None
+) -> tuple[float | None, str]:
     values = {float(v): n for v, n in found.items() if v is not None and not math.isnan(v)}
     missing = sum(found.values()) - sum(values.values())
     held = _list_labels(values, missing)
+    if not values.get(1.0) and len(values) > MOST_LABELS and min(values) >= 0 and max(values) <= 1:
+        raise InputError(
+            f"the label column looks like scores: it holds {len(values):,} values between 0 and 1. "
+            "Labels are 1, 0 or missing: did --label and --score change places?"
+        )
     if not values.get(1.0):
         raise InputError(
             f"no row is labelled positive (1); {held}. Name the column "
@@ -485,7 +518,7 @@ def unlabeled_value(options: dict[str, Any]) -> float | None:
 def _read_counts_files(paths: Sequence[str], options: dict[str, Any]) -> Reading:
     """Read counts files, each as a model named by its file."""
     why = "what a label means and weighs was settled when they were counted"
-    _refuse(options, ("weight", "unlabeled", "negative"), "counts files", why)
+    _refuse(options, ("weight", "unlabeled", "negative", "positive_label"), "counts files", why)
     files = {path: open_counts(path) for path in expand_paths(paths)}
     samplings = {file.sampling or "single-sample" for file in files.values()}
     if len(samplings) > 1:
@@ -500,8 +533,9 @@ def _read_counts_files(paths: Sequence[str], options: dict[str, Any]) -> Reading
 def _refuse(options: dict[str, Any], names: Sequence[str], beside: str, why: str) -> None:
     """Refuse options that would be left out without a word."""
     for name in names:
-        if options[name] is not None:
-            raise InputError(f"--{name} does not go with {beside}: {why}; got {options[name]}")
+        if options.get(name) is not None:
+            option = name.replace("_", "-")
+            raise InputError(f"--{option} does not go with {beside}: {why}; got {options[name]}")
 
 
 def refuse_no_data(data: tuple[str, ...]) -> None:

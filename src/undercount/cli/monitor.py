@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undercount.cli.command import FINE, REQUIREMENT_FAILS, Command, prints, progress
-from undercount.cli.options import CONFIDENCE_LEVEL, DATA, DEBUG, JSON, QUIET
+from undercount.cli.options import CONFIDENCE_LEVEL, DATA, DEBUG, JSON, QUIET, ThresholdType
 from undercount.errors import InputError, collect_warnings
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 @click.option("--observed", required=True, help="Column with the date of the row.")
 @click.option("--found", required=True, help="Column with the date of its label; empty if none.")
 @click.option("--until", help="Date to which labels are complete (the last date there is).")
-@click.option("--threshold", type=float, required=True, help="Rows with score >= it are flagged.")
+@click.option(
+    "--threshold", type=ThresholdType(), required=True, help="Rows with score >= it are flagged."
+)
 @click.option(
     "--period", type=click.Choice(["month", "week"]), default="month", show_default=True,
     help="What a line of the table is.",

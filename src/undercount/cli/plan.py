@@ -12,9 +12,11 @@ from undercount.cli.options import (
     DATA,
     DEBUG,
     JSON,
+    POSITIVE_LABEL,
     QUIET,
     SEED,
     ShareType,
+    ThresholdType,
 )
 from undercount.errors import InputError
 
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
 @click.option("--score", "scores", multiple=True, help="Column of scores; the first makes strata.")
 @click.option("--unlabeled", help="Label value that means unlabeled.")
 @click.option("--negative", type=float, help="Label value that means verified negative (0).")
-@click.option("--threshold", type=float, help="Rows with score >= threshold are flagged.")
+@POSITIVE_LABEL
+@click.option("--threshold", type=ThresholdType(), help="Rows with score >= threshold are flagged.")
 @click.option("--budget", type=int, help="Rows that somebody can look at.")
 @click.option(
     "--goal",

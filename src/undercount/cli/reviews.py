@@ -20,6 +20,7 @@ from undercount.cli.inputs import (
     infer_coding,
     refuse_no_data,
     unlabeled_value,
+    word_of,
 )
 from undercount.count.counts_file import is_counts_file
 from undercount.count.draw import sample_scores, with_position
@@ -52,7 +53,8 @@ def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, l
     keep = [name.strip() for name in (options["keep"] or "").split(",") if name.strip()]
     # Whose each row is stands beside it; rows are drawn one by one all the same.
     keep += [name for name in (options["cluster"],) if name and name not in keep]
-    with open_source(data, [*dict.fromkeys([label, *scores, *keep])]) as source:
+    word = word_of(label, options.get("positive_label"))
+    with open_source(data, [*dict.fromkeys([label, *scores, *keep])], word) as source:
         try:
             return _plan_source(source, label, scores, keep, options)
         except duckdb.ConversionException as error:
@@ -64,7 +66,9 @@ def _plan_source(
 ) -> tuple[RowPlan, list[str]]:
     numbers = list(dict.fromkeys([label, *scores]))
     rows = find_rows(source, relation_of(source, numbers, []), label, scores)
-    coding, note = infer_coding(rows.labels, unlabeled_value(options), options["negative"])
+    coding, note = infer_coding(
+        rows.labels, unlabeled_value(options), options["negative"], options.get("positive_label")
+    )
     columns: dict[str, Any] = {"label": label, "unlabeled": coding}
     threshold = options["threshold"]
     knots = knots_of(sample_scores(rows.scored, score=scores[0], **columns))

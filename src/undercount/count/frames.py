@@ -4,7 +4,6 @@ How is chosen here: rows in memory as arrays are, others by a group-by at every 
 in batches, or into bins.
 """
 
-import difflib
 import importlib.util
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -42,7 +41,7 @@ from undercount.count.queries import (
 )
 from undercount.count.windows import count_by_windows
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, named
+from undercount.errors import InputError, named, suggest
 
 # Column names shown in a message.
 LONGEST_NAME = 60
@@ -231,15 +230,13 @@ def check_columns(wanted: Iterable[str], names: Sequence[str], place: str) -> No
     for name in wanted:
         if name in names:
             continue
-        folded = {other.casefold(): other for other in names}
-        near = difflib.get_close_matches(name.casefold(), folded, n=3)
-        hint = " or ".join(repr(folded[other]) for other in near)
+        hint = suggest(name, names)
         listed = ", ".join(_shorten(other) for other in names[:SHOWN_NAMES]) + (
             ", …" if len(names) > SHOWN_NAMES else ""
         )
         raise InputError(
             f"there is no column {_shorten(name)} in {place}"
-            + (f"; did you mean {hint}? " if near else ". ")
+            + (f"; {hint} " if hint else ". ")
             + f"It has {listed or 'no columns'}"
         )
 

@@ -15,12 +15,8 @@ from undercount.count.kernel.array_library import is_tensor
 from undercount.count.tensors import device_rows
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import (
-    InputError,
-    named,
-)
+from undercount.errors import InputError, named, read_threshold
 from undercount.read.chances import Chances
-from undercount.read.evaluation import read_threshold
 from undercount.read.intervals.clusters import ClusterRows, Clusters, Codes, read_clusters
 from undercount.read.intervals.counted_clusters import CountedClusters
 from undercount.read.intervals.review_clusters import ReviewClusters
@@ -234,9 +230,10 @@ def name_columns(frame: Any, label: Any, scores: Sequence[Any], weight: Any = No
         ("label", *["score"] * len(scores), "sample_weight"), names, strict=False
     ):
         if not isinstance(name, str):
+            several = "; compare takes several scores" if isinstance(name, list | tuple) else ""
             raise InputError(
                 f"of a frame {named(argument)} must name a column, label='is_fraud', score='p' "
-                f"say; got {name!r}",
+                f"say; got {name!r}{several}",
                 argument=argument,
             )
     return names

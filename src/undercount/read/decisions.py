@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from undercount.assume.mixture import LABELLED, UNLABELED, MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingPoint, metric_names, read_metric
-from undercount.errors import InputError
+from undercount.errors import InputError, real_number
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.heads import RatePoint
+from undercount.read.metric_name import name_metric
 from undercount.read.sensitivity import ROUNDING
 from undercount.shares import Shares
 
@@ -70,12 +71,9 @@ class Goal:
     @classmethod
     def of(cls, metric: str, at_least: Mapping[str, float] | None, cost: Costs | None) -> "Goal":
         """Read what a user asked for."""
-        conditions = tuple((at_least or {}).items())
-        for name in (metric, *(name for name, _ in conditions)):
-            if name not in POINTS:
-                raise InputError(f"metric must be one of {', '.join(POINTS)}; got {name!r}")
+        conditions = tuple((name_metric(n, POINTS), v) for n, v in (at_least or {}).items())
         if cost is None:
-            return cls(metric, at_least=conditions)
+            return cls(name_metric(metric, POINTS), at_least=conditions)
         weight, scale = cost_weight(cost)
         return cls("expected_cost", weight, scale, conditions)
 
@@ -98,13 +96,13 @@ class Goal:
 
 def cost_weight(cost: Costs) -> tuple[float, float]:
     """Return the share of a false positive in the sum of both costs, and the sum."""
-    unknown = sorted(set(cost) - set(COSTS))
-    if unknown or not cost:
+    if not isinstance(cost, Mapping) or not cost or set(cost) - set(COSTS):
         raise InputError(
-            f"cost must name false_positive and false_negative; got {', '.join(map(repr, cost))}",
+            f"cost must name what errors cost, {{'false_positive': 5, 'false_negative': 100}} say; "
+            f"got {cost!r}",
             argument="cost",
         )
-    wrong, missed = (float(cost.get(name, 0.0)) for name in COSTS)
+    wrong, missed = (real_number(cost.get(name, 0.0)) for name in COSTS)
     if not (wrong >= 0 and missed >= 0 and 0 < wrong + missed < math.inf):
         raise InputError(
             f"costs must be finite and not negative, and one above 0; got {dict(cost)}",

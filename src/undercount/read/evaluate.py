@@ -190,8 +190,8 @@ def evaluate(
         every metric, so that no prevalence is given; `y` is that of the plan.
     labels : {"any", "random"}, optional
         With reviews, what to suppose of the labels: "any" nothing, "random" that they are a random
-        sample of the positives, which is sharper. By default random unless the reviews reject it;
-        `Evaluation.reviewed` has both answers.
+        sample of the positives, which is sharper and wrong if they are not. "any" by default: a
+        test that does not reject random labels is no licence. `Evaluation.reviewed` has both.
     sequential : bool
         With reviews, whether intervals shall hold at every look at once while verdicts come in, so
         that one may stop when they are narrow enough; they are about 1.5 times as wide.
@@ -286,7 +286,7 @@ def evaluate(
     if hasattr(unlabeled_prevalence, "compare_scores") and model.recount is not None:
         check = found_check(unlabeled_prevalence.compare_scores(model.rows("score").scores))
         made = replace(made, checks=(*made.checks, check))
-    return replace(made, deploy_prevalence=deploy_prevalence)
+    return replace(made, deploy_prevalence=deploy_prevalence, unlabeled=unlabeled)
 
 
 def evaluate_segments(

@@ -53,12 +53,17 @@ class Workload:
 
 
 def workload_size(top: Any, counts: ScoreCounts, design: MixtureDesign) -> float:
-    """Return how many rows each model flags: as many as asked for, or as are labelled positive."""
+    """Return how many rows each model flags: as many as asked for, or as are labelled positive.
+
+    Below 1 it is a share of the rows.
+    """
     total = _of_target(design.sizes, design)
     if top is None:
         return float(min(counts.n_positive, max(total // 2, 1)))
     if isinstance(top, bool) or not isinstance(top, int | float | np.number):
         raise InputError(f"{named('top')} must be one number of rows; got {top!r}")
+    if 0 < top < 1:
+        return max(float(top) * total, 1.0)
     if not 0 < top <= total:
         raise InputError(
             f"{named('top')} must be above 0 and at most the {total:,.0f} rows there are; got {top}"

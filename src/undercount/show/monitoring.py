@@ -71,7 +71,7 @@ def _period(row: PeriodRow) -> str:
 
 def alarm_words(alarm: Alarm | None) -> tuple[str, str]:
     """Say whether the precision changed, and what that rests on."""
-    if alarm is None:
+    if alarm is None or not alarm.looks:
         return "no alarm is possible", "no period is mature, or none comes after it"
     words = [
         f"precision {verb} (first seen {date})"

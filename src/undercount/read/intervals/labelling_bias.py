@@ -23,7 +23,7 @@ from scipy.special import stdtrit
 from undercount.assume.mixture import LABELLED, MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, blocks, dot, metric_names, read_metric
-from undercount.errors import InputError
+from undercount.errors import InputError, read_threshold, real_number
 from undercount.estimate import Interval, check_confidence_level
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.area_gradients import cell_rows
@@ -165,7 +165,7 @@ def bias_ends(
             )
         bound = _AreaBias(counts, design, metric, level)
     elif metric in metric_names() and threshold is not None:
-        bound = _PointBias(HeadCounts.at(counts, design, threshold), metric, level)
+        bound = _PointBias(HeadCounts.at(counts, design, read_threshold(threshold)), metric, level)
     else:
         raise InputError(
             "bias of labelling is followed for roc_auc, lift_auc and metrics at a threshold; "
@@ -173,8 +173,8 @@ def bias_ends(
         )
 
     def ends(odds_ratio: float) -> Ends:
-        if not odds_ratio >= 1:
-            raise InputError(f"odds_ratio must be at least 1; got {odds_ratio}")
+        if not 1 <= real_number(odds_ratio) < math.inf:
+            raise InputError(f"odds_ratio must be at least 1; got {odds_ratio!r}")
         found, plain = bound.ends(odds_ratio), bound.plain
         if level == 0:
             return min(found), max(found)
