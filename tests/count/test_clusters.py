@@ -1,5 +1,7 @@
 """Counts that say which rows belong together: pairs of rows, from every engine."""
 
+import importlib.util
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -49,8 +51,14 @@ def engines(frame):
     yield pl.from_pandas(frame)
     yield pl.from_pandas(frame).lazy()
     yield duckdb.from_df(frame)
+    if importlib.util.find_spec("ibis"):
+        import ibis  # noqa: PLC0415
+
+        yield ibis.memtable(pl.from_pandas(frame).to_arrow())  # pandas itself makes it warn
 
 
+# DuckDB's word to Ibis, not to us.
+@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
 def test_every_engine_counts_the_same_pairs(dask_frame):
     frame = draw()
     ask = {"label": "y", "score": "s", "cluster": "who", "knots": (CUT,)}
