@@ -432,7 +432,8 @@ def _reviewed_models(
         if not isinstance(cells, CrossedCells):  # the plan's own model, row by row as well
             pool = np.flatnonzero(rows.labels == KIND_LABELS[1])
             cells = CrossedCells.of(evaluation.counts, rows.scores, cells, rows.scores, pool)
-        metrics = ReviewedMetrics(cells, confidence_level=evaluation.confidence_level)
+        level = evaluation.confidence_level
+        metrics = ReviewedMetrics(cells, confidence_level=level, clusters=reviewed.clusters)
         made[name] = ReviewedModel(metrics, rows.labels, cell, thresholds.get(name))
     return made
 
