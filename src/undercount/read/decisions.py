@@ -195,9 +195,7 @@ class ThresholdSearch:
         share = (np.clip(between, 0.0, 1.0) * rows + 1) / (rows + 2)
         return np.asarray(np.sqrt(share * (1 - share) / rows)).squeeze()
 
-    def _errors(
-        self, goal: Goal, counts: ScoreCounts, over: int
-    ) -> tuple[FloatArray, FloatArray]:
+    def _errors(self, goal: Goal, counts: ScoreCounts, over: int) -> tuple[FloatArray, FloatArray]:
         """Return by how much the best point of other draws looks better there than it is.
 
         And the spread of each draw, in whose units the errors are alike.

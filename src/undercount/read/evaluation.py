@@ -180,6 +180,9 @@ class Evaluation:
         The library of the frame that was read, in which `to_frame` answers; empty for arrays.
     origin : str
         Data and columns as a command line names them; empty if there was none.
+    costs : mapping, optional
+        What a false positive and a false negative cost, which text and page then show. See
+        `costing`.
 
     Examples
     --------
@@ -219,6 +222,7 @@ class Evaluation:
     backend: str = field(default="", kw_only=True, repr=False)
     top_rows: tuple[MetricRow, ...] = field(default=(), kw_only=True)
     origin: str = field(default="", kw_only=True)
+    costs: Mapping[str, float] | None = field(default=None, kw_only=True)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -273,6 +277,21 @@ class Evaluation:
     def claiming(self, text: str) -> "Evaluation":
         """Return the same with a claim to judge, such as "precision >= 0.6"."""
         return replace(self, claim=parse_requirement(text, self.threshold))
+
+    def costing(self, *, false_positive: float, false_negative: float) -> "Evaluation":
+        """Return the evaluation with costs of errors, which its text and page then show.
+
+        Examples
+        --------
+        >>> import undercount as uc
+        >>> y, score = [1, 1, 0, 1, 0, 0, 0, 0] * 10, [8, 7, 6, 5, 4, 3, 2, 1] * 10
+        >>> evaluation = uc.evaluate(y, score, unlabeled=0, prevalence=0.4)
+        >>> "a false negative 4" in str(evaluation.costing(false_positive=1, false_negative=4))
+        True
+        """
+        costs = {"false_positive": false_positive, "false_negative": false_negative}
+        cost_weight(costs)  # refuses what is no cost
+        return replace(self, costs=costs)
 
     def at(
         self, threshold: float | None = None, *, top: float | None = None
