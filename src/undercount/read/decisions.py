@@ -111,6 +111,24 @@ def cost_weight(cost: Costs) -> tuple[float, float]:
     return wrong / (wrong + missed), wrong + missed
 
 
+def exchange_rate(chance: float) -> float:
+    """Return what a false positive costs of a true one, if flagging just pays at a chance."""
+    if not 0 < real_number(chance) < 1:
+        raise InputError(f"chance must be in (0, 1); got {chance}", argument="chance")
+    return float(chance / (1 - chance))
+
+
+def scale_estimate(found: Estimate, scale: float) -> Estimate:
+    """Return an estimate in other units."""
+    return replace(
+        found,
+        value=scale * found.value,
+        low=scale * found.low,
+        high=scale * found.high,
+        standard_error=scale * found.standard_error,
+    )
+
+
 @dataclass(frozen=True)
 class ThresholdSearch:
     """Search thresholds of counted rows; labels drawn anew show how much searching flatters."""

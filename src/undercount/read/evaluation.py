@@ -18,7 +18,14 @@ from undercount.errors import CODES, Check, InputError, collect_warnings, named,
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.chances import Chances
-from undercount.read.decisions import BestThreshold, Goal, ThresholdSearch, cost_weight
+from undercount.read.decisions import (
+    BestThreshold,
+    Goal,
+    ThresholdSearch,
+    cost_weight,
+    exchange_rate,
+    scale_estimate,
+)
 from undercount.read.deployed import Deployment, read_deploy_prevalence
 from undercount.read.flagged_check import flagged_check
 from undercount.read.intervals.clusters import ClusterRows
@@ -419,8 +426,9 @@ class Evaluation:
         }
         if self.resamples is not None and (place.get("top") or metric in PARAMETRIC):
             raise InputError(
-                "the highest rows and costs are not resampled; "
-                f"leave {named('prevalence_interval')} at 'calibrated'"
+                "the highest rows and costs are not resampled, so that "
+                f"{named('prevalence_interval', repr(self.interval))} has no interval of them; "
+                "leave it out, and the error of the share reaches them as 'calibrated' does"
             )
         if self.interval and self.resamples is None:
             return estimate_end_by_end(counts, self.shares, metric, **options)
@@ -703,13 +711,7 @@ class Evaluation:
         errors = {"false_positive": false_positive, "false_negative": false_negative}
         weight, scale = cost_weight(errors)
         found = self.estimate("expected_cost", self._place(threshold, top), top=top, beta=weight)
-        return replace(
-            found,
-            value=scale * found.value,
-            low=scale * found.low,
-            high=scale * found.high,
-            standard_error=scale * found.standard_error,
-        )
+        return scale_estimate(found, scale)
 
     def net_benefit(
         self, chance: float, threshold: float | None = None, *, top: float | None = None
@@ -722,9 +724,7 @@ class Evaluation:
             At this chance of being positive a row is just worth flagging, so that a false positive
             costs chance/(1 - chance) of a true one (Vickers and Elkin 2006).
         """
-        if not 0 < chance < 1:
-            raise InputError(f"chance must be in (0, 1); got {chance}")
-        exchange = chance / (1 - chance)
+        exchange = exchange_rate(chance)
         return self.estimate("net_benefit", self._place(threshold, top), top=top, beta=exchange)
 
     def _place(self, threshold: float | None, top: float | None) -> float | None:

@@ -186,7 +186,7 @@ def _supposed(comparison: Comparison) -> str:
 
 def threshold_title(comparison: Comparison) -> str:
     """Name the table of the models' own thresholds."""
-    return f"At each model's own threshold{_supposed(comparison)}"
+    return f"At own thresholds{_supposed(comparison)}"
 
 
 def workload_title(comparison: Comparison) -> str:
