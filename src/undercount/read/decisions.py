@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
 
 from undercount.assume.mixture import LABELLED, UNLABELED, MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
@@ -181,7 +182,9 @@ class ThresholdSearch:
         raw = float(values[places[0]] - values[places[1]])
         errors, spreads = self._errors(goal, counts, places[1])
         tail = (1 - self.confidence_level) / 2
-        spread = float(self._spread(points, *places))
+        spread = float(self._spread(points, *places)) * _small_sample_factor(
+            counts.n_positive, self.confidence_level
+        )
         low, high = raw - spread * np.quantile(errors / spreads, [1 - tail, tail])
         value = raw - float(errors.mean())
         ends = [
@@ -227,6 +230,17 @@ class ThresholdSearch:
         kept = (chosen >= 0) & np.isfinite(errors)
         spreads = self._spread(drawn, chosen, over)
         return (errors[kept], spreads[kept]) if kept.any() else (np.zeros(1), np.ones(1))
+
+
+def _small_sample_factor(rows: float, level: float) -> float:
+    """Return how much wider an interval is if the spread of so many rows is itself estimated.
+
+    Rows drawn anew vary less than those they are drawn from, by (n - 1)/n; and Student's quantile
+    takes the place of the normal one.
+    """
+    free = max(rows - 1, 1.0)
+    half = (1 + level) / 2
+    return float(stdtrit(free, half) / ndtri(half) * math.sqrt((free + 1) / free))
 
 
 def _rates(counts: ScoreCounts) -> list[FloatArray]:
