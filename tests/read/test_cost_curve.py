@@ -21,7 +21,7 @@ def found():
 def test_costs_are_those_of_the_counts():
     # Four positives of ten rows; of the two labelled ones one is among the three highest: recall
     # is one half, two positives are missed, and of three flagged rows one is wrong.
-    y = [1, None, None, None, 1, None, None, None, None, None]
+    y = [None, None, 1, None, None, 1, None, None, None, None]
     evaluation = uc.evaluate(y, np.arange(10.0)[::-1], prevalence=0.4, threshold=7.0)
     curve = cost_curve(evaluation, COSTS, 10)
     assert curve.none == pytest.approx(0.4 * 8)
