@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.stats import hypergeom
 
 import undercount as uc
 from undercount.read.cost_curve import cost_curve
+from undercount.read.intervals.estimate import estimate_metric
 
 COSTS = {"false_positive": 2.0, "false_negative": 8.0}
 
@@ -73,3 +75,31 @@ def test_a_resampled_share_says_what_to_leave_out():
     )
     with pytest.raises(uc.InputError, match="leave it out"):
         rows.cost(10.0, **COSTS)
+
+
+@pytest.mark.parametrize(
+    ("rows", "positives", "labelled", "flagged", "hits"),
+    [(2000, 400, 240, 450, 220), (1200, 120, 36, 90, 50), (800, 160, 64, 150, 90)],
+)
+@pytest.mark.filterwarnings("ignore::undercount.MisfitWarning")  # some labelings look impossible
+def test_over_all_labelings_intervals_of_costs_cover(rows, positives, labelled, flagged, hits):
+    # Labels are drawn without replacement: how many are flagged is hypergeometric, and the chances
+    # of the labelings whose interval holds the truth add up to the coverage, without simulation.
+    seen = np.arange(max(0, labelled - (positives - hits)), min(labelled, hits) + 1)
+    chances = hypergeom.pmf(seen, positives, hits, labelled)
+    truth = (0.1 * (flagged - hits) + 0.9 * (positives - hits)) / rows
+    benefit = (hits - 0.25 * (flagged - hits)) / rows
+    covered = np.zeros(2)
+    for number, chance in zip(seen[chances > 1e-6].tolist(), chances[chances > 1e-6], strict=True):
+        known = np.array([number, labelled - number])
+        rest = np.array([flagged, rows - flagged]) - known
+        counts = uc.ScoreCounts.from_counts([1.0, 0.0], known, [0, 0], rest)
+        shares = uc.Shares.from_prevalence(counts, positives / rows, target="dataset")
+        for place, (metric, beta, true) in enumerate(
+            [("expected_cost", 0.1, truth), ("net_benefit", 0.25, benefit)]
+        ):
+            found = estimate_metric(
+                counts, shares, metric, threshold=1.0, target="dataset", beta=beta
+            )
+            covered[place] += chance * (found.low - 1e-9 <= true <= found.high + 1e-9)
+    assert ((covered >= 0.93) & (covered <= 0.975)).all()
