@@ -39,6 +39,12 @@ class BestThreshold(OperatingPoint):
     over : float, optional
         The threshold it is compared with: infinity flags no row, minus infinity all.
 
+    Notes
+    -----
+    Assumes: labels random among the positives, and the prevalence.
+    Wrong when: the point's own metrics are read as if it had been fixed before; few rows, some
+    sixty, are labelled: the interval of the gain then holds the truth somewhat less often.
+
     Examples
     --------
     >>> from undercount.read.decisions import BestThreshold
@@ -132,7 +138,14 @@ def scale_estimate(found: Estimate, scale: float) -> Estimate:
 
 @dataclass(frozen=True)
 class ThresholdSearch:
-    """Search thresholds of counted rows; labels drawn anew show how much searching flatters."""
+    """Search thresholds of counted rows; labels drawn anew show how much searching flatters.
+
+    Notes
+    -----
+    Assumes: labels random among the positives, whose scores have a smooth distribution apart from
+    cells that hold many of them; the prevalence.
+    Wrong when: the distribution has gaps or peaks narrower than n^(2/3) labelled rows.
+    """
 
     counts: ScoreCounts
     shares: Shares
