@@ -184,6 +184,21 @@ class InputError(_Spoken, ValueError):
     """
 
 
+def read_threshold(threshold: object) -> float:
+    """Return a threshold as a float.
+
+    Examples
+    --------
+    >>> from undercount.errors import read_threshold
+    >>> read_threshold(1)
+    1.0
+    """
+    found = real_number(threshold)
+    if not math.isfinite(found):
+        raise InputError(f"{named('threshold')} must be one finite number; got {threshold!r}")
+    return found
+
+
 class UndefinedMetricWarning(_Spoken, UserWarning):
     """Warn that a metric is 0/0 and therefore NaN.
 
@@ -309,6 +324,7 @@ CHECKS = {
         "UC015",
         "do the labelled positives score like the positives that reviews found?",
     ),
+    "in-sample": ("UC016", "could the model have been trained on the very rows it is judged on?"),
     "clusters": ("UC020", "if rows come in clusters, do enough of them carry a label?"),
     "chances": ("UC021", "if chances of a label are known, how much are the labels worth?"),
     "fair-sample": ("UC022", "do covariates or chances contradict that labels are a fair sample?"),

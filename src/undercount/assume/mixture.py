@@ -7,7 +7,7 @@ three observed distributions. Those weights make the curve, and they make every 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, LeftOut, OperatingCurve, blocks, trapezoid
+from undercount.curve import FloatArray, LeftOut, OperatingCurve, blocks
 from undercount.errors import InputError, MisfitWarning, check_choice, named, warn
 from undercount.shares import Given, Sampling, Shares
 from undercount.shares import Target as Target  # noqa: PLC0414 - this module is where others look
@@ -178,7 +178,8 @@ def mixture_curve(
     0.9028
     """
     counts.require("positive", "unlabeled")
-    if monotone is not None and (not clean or monotone not in ("cummax", "isotonic", "hull")):
+    known = isinstance(monotone, str) and monotone in ("cummax", "isotonic", "hull")
+    if monotone is not None and not (clean and known):
         raise InputError(
             "monotone must be 'cummax', 'isotonic', 'hull' or None, and needs clean=True; "
             f"got {monotone!r} with clean={clean}"
@@ -200,7 +201,7 @@ def mixture_curve(
     merged = np.append(False, counts.merged) if counts.merged.any() else None
     left_out = None
     if clean:
-        _refuse_misfit(counts, shares, trapezoid(positive, unlabeled))
+        _refuse_misfit(counts, shares, counts.auc("positive", "unlabeled"))
         tpr, fpr, kept = _cleaned(tpr, fpr)
         if monotone is not None:
             tpr, corners = _monotone(tpr, fpr, monotone)
@@ -428,6 +429,22 @@ class MixtureDesign:
     share_known: bool = True
     cluster_effect: float = 1.0
     clusters: float = math.inf
+
+    def at_shares(self, share: FloatArray) -> "MixtureDesign":
+        """Return the same rows at many shares of positives among the unlabeled, all at once."""
+        pure, total = self.label_purity * self.sizes[LABELLED], self.sizes.sum()
+        positives = pure + share * self.sizes[UNLABELED]
+        value = share
+        if self.sampling == "single-sample" and self.given != "unlabeled_prevalence":
+            value = {
+                "prevalence": positives / total,
+                "positives": positives,
+                "label_frequency": pure / positives,
+            }[self.given]
+        sizes, units = (
+            np.repeat(each[:, None], len(share), 1) for each in (self.sizes, self.units)
+        )
+        return replace(self, sizes=sizes, units=units, value=value)
 
     @cached_property
     def inflation(self) -> FloatArray:

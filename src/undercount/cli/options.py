@@ -279,7 +279,7 @@ review_options = _options(
     click.option(
         "--labels",
         type=click.Choice(["any", "random"]),
-        help="Whether reviews alone carry the answer (any), or with labels taken for random.",
+        help="Reviews alone carry the answer (any, the default), or with labels taken for random.",
     ),
     click.option(
         "--sequential",

@@ -1,5 +1,6 @@
 """Read labels, scores and weights from whatever array, list, series or column a user has."""
 
+import math
 from collections import Counter
 from numbers import Real
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from undercount.count.kernel.array_library import is_tensor, tensor_to_host
 from undercount.curve import FloatArray
-from undercount.errors import InputError, named, wording
+from undercount.errors import InputError, named, real_number, wording
 
 # Beyond this, neighbouring 64-bit integers are the same float64.
 LARGEST_EXACT_INTEGER = 2**53
@@ -100,6 +101,11 @@ def _refuse_other_order(y: Any, score: Any) -> None:
         )
 
 
+def read_floats(values: Any, name: str) -> FloatArray:
+    """Return any column of numbers as float64; NaN where a value is missing."""
+    return np.asarray(_as_numbers(_as_array(values, name), name), np.float64)
+
+
 def read_scores(score: Any) -> NDArray[np.floating[Any]]:
     """Return scores as contiguous float32 or float64 without NaN."""
     array = _as_array(score, "score")
@@ -144,7 +150,8 @@ def check_unlabeled(unlabeled: object) -> None:
     """
     if unlabeled is None:
         return
-    if not isinstance(unlabeled, Real | np.bool_):
+    whole = isinstance(unlabeled, int) and math.isnan(real_number(unlabeled))  # 10**400, say
+    if whole or not isinstance(unlabeled, Real | np.bool_):
         raise InputError(
             f"{named('unlabeled')} must be one number, usually 0 or -1; got {unlabeled!r}",
             argument="unlabeled",

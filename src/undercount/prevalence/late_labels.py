@@ -193,6 +193,8 @@ class DatedRows:
             raise InputError(
                 f"observed and found must be of the same rows; got {len(rows)} and {len(labels)}"
             )
+        if not len(rows):
+            raise InputError("observed must have at least one row; got none")
         if np.isnan(rows).any():
             raise InputError(f"observed must not be missing; got {np.isnan(rows).sum()} rows")
         last = np.nanmax([rows.max(), np.nanmax(labels, initial=-np.inf)])

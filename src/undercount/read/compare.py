@@ -13,7 +13,7 @@ from undercount.assume.reviews import CrossedCells
 from undercount.count.columns import backend_of, is_frame, make_frame, take_columns
 from undercount.count.tensors import rows_to_host
 from undercount.curve import FloatArray
-from undercount.errors import InputError, named
+from undercount.errors import InputError, named, read_threshold
 from undercount.estimate import Estimate
 from undercount.read.contest import Contest, parse_conditions
 from undercount.read.counted_model import RecountableRows, count_model, name_columns
@@ -318,7 +318,9 @@ def compare(
     Notes
     -----
     Assumes: labelled positives are a random sample of all positives, for every model alike.
-    Wrong when: one of the models was used to decide which rows to label.
+    Wrong when: one of the models was used to decide which rows to label; or, for
+    ``question="rows"``, the models learnt from the labels they are judged by, out of fold too:
+    intervals take the scores as fixed, and with few labels hold the difference too rarely.
 
     Examples
     --------
@@ -343,7 +345,7 @@ def compare(
     y, scores = rows_to_host(y, scores, sample_weight)
     if len(scores) < 2:  # noqa: PLR2004 - a comparison needs two
         raise InputError(f"compare needs at least two models; got {list(scores)}")
-    if question not in TARGET_OF:
+    if not isinstance(question, str) or question not in TARGET_OF:
         raise InputError(
             f"{named('question')} must be one of {', '.join(TARGET_OF)}; got {question!r}"
         )
@@ -475,5 +477,5 @@ def _thresholds(
         missing = [name for name in scores if name not in threshold]
         if missing:
             raise InputError(f"threshold must name every model; {', '.join(missing)} is missing")
-        return {name: float(threshold[name]) for name in scores}
-    return dict.fromkeys(scores, float(threshold))
+        return {name: read_threshold(threshold[name]) for name in scores}
+    return dict.fromkeys(scores, read_threshold(threshold))

@@ -143,14 +143,14 @@ class Gap:
         return max(0.0, -float(moves.min())), max(0.0, float(moves.max()))
 
     def crossover(self, top: float) -> float:
-        """Find the hidden share at which the order flips, by the sign of the difference."""
+        """Find the hidden share nearest to the one in use at which the order flips."""
         grid = np.linspace(0, top, GRID)
         gaps = self.at(grid)
         gaps[np.abs(gaps) <= ROUNDING] = 0.0  # the same ranking, summed up in other cells
         flips = np.flatnonzero(gaps[1:] * gaps[:-1] < 0)
         if not flips.size:
             return math.nan
-        i = int(flips[0])
+        i = int(flips[np.argmin(np.abs(grid[flips] - self.shares.unlabeled_prevalence))])
         return float(grid[i] + (grid[i + 1] - grid[i]) * gaps[i] / (gaps[i] - gaps[i + 1]))
 
     def over_shares(self) -> tuple[FloatArray, FloatArray]:

@@ -189,8 +189,8 @@ def evaluate(
         every metric, so that no prevalence is given; `y` is that of the plan.
     labels : {"any", "random"}, optional
         With reviews, what to suppose of the labels: "any" nothing, "random" that they are a random
-        sample of the positives, which is sharper. By default random unless the reviews reject it;
-        `Evaluation.reviewed` has both answers.
+        sample of the positives, which is sharper and wrong if they are not. "any" by default: a
+        test that does not reject random labels is no licence. `Evaluation.reviewed` has both.
     sequential : bool
         With reviews, whether intervals shall hold at every look at once while verdicts come in, so
         that one may stop when they are narrow enough; they are about 1.5 times as wide.
@@ -282,7 +282,7 @@ def evaluate(
         kept = model.rows("covariates")
         check = groups_check(kept.labels, kept.scores, covariates, made.shares)
         made = replace(made, checks=(*made.checks, check))
-    return replace(made, deploy_prevalence=deploy_prevalence)
+    return replace(made, deploy_prevalence=deploy_prevalence, unlabeled=unlabeled)
 
 
 def evaluate_segments(

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import TARGETS, Target
 from undercount.assume.reviews import CrossedCells, Reviews, audit_reviews
 from undercount.counts import ScoreCounts
@@ -221,7 +220,6 @@ def make_bare(
         hidden.resamples,
         hidden.model,
         random_state=wanted.random_state,
-        naive_curve=naive_curve(model.counts),
         reviewed=reviewed,
         backend=model.backend,
         clusters=model.clusters,
@@ -249,7 +247,6 @@ def make_whole(
         *checklist(
             model.counts_for_share(hidden.shares.sampling),
             hidden.shares,
-            naive=made.naive_curve,
             estimates=hidden.estimates,
             identified=hidden.identified,
             estimated=hidden.estimated,
@@ -278,7 +275,7 @@ def _checked_chances(
     shares = Shares(chances.prevalence, 1.0, "case-control")
     checks = [
         check
-        for check in checklist(counts, shares, naive=naive_curve(counts))
+        for check in checklist(counts, shares)
         if check.code != CODES["selection"]  # chances may differ
     ]
     checks.append(chances.check())

@@ -9,12 +9,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from undercount.assume.bounds.bound_curve import bound_curve
-from undercount.assume.labelled import naive_curve
+from undercount.assume.labelled import naive_area, naive_curve, naive_point
 from undercount.assume.mixture import MixtureDesign, Target, design_of, mixture_curve
 from undercount.count.columns import make_frame
 from undercount.counts import ScoreCounts
 from undercount.curve import PARAMETRIC, CurveBounds, FloatArray, OperatingCurve, OperatingPoint
-from undercount.errors import CODES, Check, InputError, collect_warnings, named, real_number
+from undercount.errors import (
+    CODES,
+    Check,
+    InputError,
+    collect_warnings,
+    named,
+    read_threshold,
+)
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.chances import Chances
@@ -84,14 +91,6 @@ FORMS = {
     "comparison snippet": "undercount.show.comparison_tables:as_snippet",
     "comparison page": "undercount.show.page.comparison:write_comparison",
 }
-
-
-def read_threshold(threshold: object) -> float:
-    """Return a threshold as a float."""
-    found = real_number(threshold)
-    if not math.isfinite(found):
-        raise InputError(f"{named('threshold')} must be one finite number; got {threshold!r}")
-    return found
 
 
 def render(form: str, *subject: Any, **options: Any) -> Any:
@@ -190,6 +189,8 @@ class Evaluation:
     costs : mapping, optional
         What a false positive and a false negative cost, which text and page then show. See
         `costing`.
+    unlabeled : float, optional
+        Label value that means unlabeled, if one was told.
 
     Examples
     --------
@@ -221,7 +222,6 @@ class Evaluation:
     share_model: str = ""
     claim: Requirement | None = None
     random_state: int | None = None
-    naive_curve: OperatingCurve = field(kw_only=True, repr=False)
     reviewed: Reviewed | None = field(default=None, kw_only=True, repr=False)
     clusters: ClusterRows | None = field(default=None, kw_only=True, repr=False)
     chances: Chances | None = field(default=None, kw_only=True, repr=False)
@@ -230,6 +230,7 @@ class Evaluation:
     top_rows: tuple[MetricRow, ...] = field(default=(), kw_only=True)
     origin: str = field(default="", kw_only=True)
     costs: Mapping[str, float] | None = field(default=None, kw_only=True)
+    unlabeled: float | None = field(default=None, kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -241,11 +242,9 @@ class Evaluation:
         return mixture_curve(self.counts, self.shares)
 
     @cached_property
-    def _every_point(self) -> OperatingCurve:
-        """The recovered points at every threshold, also those outside the unit square."""
-        if self.reviewed is not None or self.chances is not None:
-            return self.curve
-        return mixture_curve(self.counts, self.shares, clean=False)
+    def naive_curve(self) -> OperatingCurve:
+        """The curve that calls every unlabeled row negative."""
+        return naive_curve(self.counts)
 
     @cached_property
     def bounds(self) -> CurveBounds:
@@ -375,15 +374,11 @@ class Evaluation:
         self, metrics: Sequence[str], threshold: float | None, counts: ScoreCounts
     ) -> tuple[MetricRow, ...]:
         """Estimate metrics of counts and read their naive values."""
-        naive = self.naive_curve if counts is self.counts else naive_curve(counts)
-        reading: Any = naive if threshold is None else naive.at(threshold)
-        pure = self.shares.label_purity == 1 and self.shares.label_purity_interval is None
-        bounded = (
-            pure and self.chances is None and counts.n_negative == 0 and naive.roc_auc >= CHANCE
-        )
+        naive = None if threshold is None else naive_point(counts, threshold)
+        bounded = self._bounded(counts)
         rows = []
         for metric in metrics:
-            value = float(getattr(reading, metric))
+            value = naive_area(counts, metric) if naive is None else float(getattr(naive, metric))
             estimate = self._estimate(counts, metric, threshold)
             bound = value if bounded and grows(metric, value, self.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
@@ -394,6 +389,19 @@ class Evaluation:
                 estimate = replace(estimate, **ends)
             rows.append(MetricRow(metric, threshold, value, estimate, bound, certain))
         return tuple(rows)
+
+    def _bounded(self, counts: ScoreCounts) -> bool:
+        """Whether naive values of metrics that grow with the hidden share are below the true."""
+        pure = self.shares.label_purity == 1 and self.shares.label_purity_interval is None
+        only_positive = pure and self.chances is None and counts.n_negative == 0
+        return only_positive and naive_area(counts, "roc_auc") >= CHANCE
+
+    def certain_value(self, metric: str, threshold: float, counts: ScoreCounts) -> float | None:
+        """Return what a metric is at least, whatever is hidden: labelled rows are positive."""
+        if metric != "precision" or self.target != "dataset" or not self._bounded(counts):
+            return None
+        value = naive_point(counts, threshold).precision
+        return value if grows(metric, value, self.shares) else None
 
     def estimate(
         self,
@@ -567,15 +575,17 @@ class Evaluation:
         asked: list[tuple[str, float | None]] = [(metric, None) for metric in AREAS]
         if threshold is not None:
             asked = [*((metric, threshold) for metric in POINT_METRICS), *asked]
-        return tuple(
-            MetricRow(
-                metric,
-                place,
-                self._estimate(counts, metric, place).value,
-                moved.estimate(metric, place),
-            )
-            for metric, place in asked
-        )
+        rows = []
+        for metric, place in asked:
+            try:
+                there = moved.estimate(metric, place)
+            except InputError as error:
+                if error.code != "misfit":  # these rows allow the shares, the population less so
+                    raise
+                continue
+            here = self._estimate(counts, metric, place).value
+            rows.append(MetricRow(metric, place, here, there))
+        return tuple(rows)
 
     def clustered_design(self, metric: str, threshold: float | None = None) -> MixtureDesign:
         """Return what was drawn at random, with the effect that clusters have on a metric."""
@@ -598,7 +608,10 @@ class Evaluation:
             return self.counts
         threshold = read_threshold(threshold)
         try:
-            self._every_point.at(threshold)
+            if self.reviewed is not None or self.chances is not None:
+                self.curve.at(threshold)
+            else:
+                self.counts.head_cells(threshold)
         except InputError:
             if self.recount is None:
                 raise

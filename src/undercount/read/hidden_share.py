@@ -47,8 +47,9 @@ Models: TypeAlias = Mapping[str, ScoreCounts]
 DEFAULT_INTERVAL: PrevalenceInterval = "calibrated"
 # Labels of either class from which known negatives tell the share better than the scores' shape.
 FEWEST_OF_BOTH = 30
-# Below this AUC of labelled against unlabeled rows, many hidden ones and poor scores look alike.
-LEAST_AREA = 0.6
+# Below this AUC of labelled against unlabeled rows, many hidden ones and poor scores look alike:
+# the truth then lies below the interval's low end too often (docs/evidence/hidden-share.md).
+LEAST_AREA = 0.65
 # Halvings of a share until it fits; the last one moves it by less than rounding.
 _HALVINGS = 40
 # AUC of labelled against unlabeled rows above which the score may contain the label itself.
@@ -449,7 +450,7 @@ def largest_fitting_share(models: Models, shares: Shares, target: Target) -> flo
     """
     share = shares.unlabeled_prevalence
     for counts in models.values():
-        knots = _knots(counts)
+        knots = _knots(counts.thinned)
         if _fits(counts, knots, shares.exact(share), target):
             continue
         low, high = 0.0, share

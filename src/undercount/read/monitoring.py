@@ -10,10 +10,10 @@ from scipy.special import ndtri
 
 from undercount.count.arrays import read_scores
 from undercount.curve import FloatArray
-from undercount.errors import InputError, check_choice
+from undercount.errors import InputError, check_choice, read_threshold, real_number
 from undercount.estimate import Estimate, delta_interval
 from undercount.prevalence.late_labels import LEAST_CHANCE, LateLabels
-from undercount.read.evaluation import read_threshold, render
+from undercount.read.evaluation import render
 
 Period: TypeAlias = Literal["month", "week"]
 PERIODS = {"month": "M", "week": "W"}
@@ -199,7 +199,7 @@ def monitor(
     (12, '')
     """
     check_choice("period", period, tuple(PERIODS))
-    if not 0 < risk < 1:
+    if not 0 < real_number(risk) < 1:
         raise InputError(f"risk must be in (0, 1); got {risk!r}")
     cut, scores = read_threshold(threshold), read_scores(score)
     late = LateLabels(found_eventually=found_eventually, confidence_level=confidence_level)
@@ -373,7 +373,11 @@ def _evidence(
         before = np.where(
             seen[waiting] <= start, late.delays_.chance(np.maximum(start - seen[waiting], -1.0)), 0
         )
-        expected = float(np.sum(whole * (then - before) / (1 - whole * before)))
+        # Where all are sure to have been found nothing more is expected.
+        open_still = 1 - whole * before
+        newly = np.zeros_like(open_still)
+        np.divide(whole * (then - before), open_still, out=newly, where=open_still > 0)
+        expected = float(np.sum(newly))
         came = int(np.count_nonzero(waiting & (arrives <= end)))
         log_odds = log_odds + came * np.log(bets) - expected * (np.array(bets) - 1)
         made.append(float(np.mean(np.exp(np.minimum(log_odds, 700.0)))))

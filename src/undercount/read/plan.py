@@ -17,7 +17,7 @@ from undercount.assume.reviews import (
 from undercount.count.arrays import read_labels, read_scores, read_weights
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, collect_warnings, named
+from undercount.errors import InputError, collect_warnings, named, read_threshold, real_number
 from undercount.estimate import delta_interval
 from undercount.metric_facts import FACTS, Scale
 from undercount.prevalence import Consensus
@@ -125,6 +125,9 @@ class Prices:
     variance: dict[str, FloatArray]  # of one verdict in each stratum
     confidence_level: float
     drawn: Any = 0.0  # verdicts that are there already
+    supposed: float = float(
+        "nan"
+    )  # share of positives among the unlabeled rows, with what is known
 
     @classmethod
     def of(
@@ -151,7 +154,8 @@ class Prices:
         }
         share = design.sizes() / max(len(design.order), 1)
         drawn = np.zeros(len(rows)) if earlier is None else earlier.sizes
-        return cls(share, rows, guess.values, variance, confidence_level, drawn)
+        supposed = float(posterior @ counts.unlabeled) / counts.n_unlabeled
+        return cls(share, rows, guess.values, variance, confidence_level, drawn, supposed)
 
     def table(self, budgets: Sequence[int]) -> dict[int, dict[str, float]]:
         """Return budget → goal → expected half-width."""
@@ -362,14 +366,14 @@ def _threshold_of(name: str, threshold: float | None) -> float | None:
         return None
     if threshold is None:
         raise InputError(f"the goal {name} needs a {named('threshold')}", argument="threshold")
-    return threshold
+    return read_threshold(threshold)
 
 
 def _check_budget(budget: int, counts: ScoreCounts) -> int:
     if not isinstance(budget, int | np.integer) or budget < 1:
         raise InputError(f"{named('budget')} must be a whole number of rows; got {budget!r}")
-    counts.require("unlabeled")
-    return int(min(budget, np.rint(counts.n_unlabeled)))
+    counts.require("positive", "unlabeled")
+    return min(int(budget), round(counts.n_unlabeled))
 
 
 def _cut(counts: ScoreCounts, wanted: FloatArray, budget: int, threshold: float | None) -> IntArray:
@@ -486,7 +490,7 @@ def plan_reviews(
     weights = None if sample_weight is None else read_weights(sample_weight, len(scores))
     pool = np.flatnonzero(labels == -1)
     knots = knots_of(scores[pool]) if len(scores) == len(labels) else []
-    knots += [] if threshold is None else [float(threshold)]
+    knots += [] if threshold is None else [read_threshold(threshold)]
     knots += [] if reviews is None else [float(edge) for edge in reviews.design.edges]
     counts = ScoreCounts.from_rows(
         labels, scores, unlabeled=-1, sample_weight=weights, compact=True, knots=knots
@@ -540,7 +544,7 @@ def _rival(labels: Any, scores: Any, own: Any, threshold: float | None, weights:
         )
     pool = np.flatnonzero(labels == -1)
     some = pool[:: max(len(pool) // SUBSAMPLE, 1)]
-    knots = knots_of(own[pool]) + ([] if threshold is None else [float(threshold)])
+    knots = knots_of(own[pool]) + ([] if threshold is None else [read_threshold(threshold)])
     counts = ScoreCounts.from_rows(
         labels, own, unlabeled=-1, sample_weight=weights, compact=True, knots=knots
     )
@@ -552,7 +556,7 @@ def guess_share(
 ) -> float:
     """Return the share of positives among the unlabeled rows that a plan supposes."""
     if unlabeled_prevalence is not None:
-        if not 0 < unlabeled_prevalence < 1:
+        if not 0 < real_number(unlabeled_prevalence) < 1:
             raise InputError(
                 f"{named('unlabeled_prevalence')} must be in (0, 1); got {unlabeled_prevalence}"
             )

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from undercount.errors import CODES, Check, InputError, LibraryWarning, MisfitWarning
-from undercount.estimate import Estimate
+from undercount.estimate import Estimate, FloatArray
 from undercount.metric_facts import FACTS
 from undercount.read.metric_name import MetricName, parse_metric, read_number
 from undercount.read.sensitivity import check_goal
@@ -73,6 +76,12 @@ class Requirement:
         if math.isnan(estimate.value):
             return "no estimate"
         return f"estimated {estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
+
+    def met(self, value: FloatArray, low: FloatArray, high: FloatArray) -> NDArray[np.bool_]:
+        """Say of many intervals whether the whole of each lies on the right side."""
+        end, bound = (low, self.value) if self.at_least else (-high, -self.value)
+        right = end > bound if "=" not in self.sign else end >= bound
+        return np.asarray(right & ~np.isnan(value))
 
     def verdict(self, estimate: Estimate) -> Outcome:
         """Say whether the whole interval lies on the right side, the wrong side, or both."""
@@ -159,8 +168,9 @@ def judge_requirement(
 ) -> tuple[Outcome, str]:
     """Return what is found, and why if it is inconclusive.
 
-    Numbers that do not fit the data, or that come from scores which give the label away, meet no
-    requirement, whatever their interval; one that fails nevertheless still fails.
+    Numbers that do not fit the data, or that come from scores which give the label away or leave
+    hardly a positive hidden, as those of rows that a model was trained on do, meet no requirement,
+    whatever their interval; one that fails nevertheless still fails.
 
     Examples
     --------
@@ -175,7 +185,8 @@ def judge_requirement(
         return verdict, ""
     absent = [check for check in checks if _explains_absence(check, estimate)]
     grave = absent + [check for check in checks if check.level == "fail"]
-    grave += [check for check in checks if (check.code, check.level) == (CODES["leak"], "warn")]
+    trained = {(CODES[name], "warn") for name in ("leak", "in-sample")}
+    grave += [check for check in checks if (check.code, check.level) in trained]
     doubts = [f"{check.message.split('. ')[0]} ({check.code})" for check in grave]
     doubts += [str(warning) for warning in warned if isinstance(warning, MisfitWarning)]
     if math.isnan(estimate.value) and not absent:

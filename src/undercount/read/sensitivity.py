@@ -15,6 +15,8 @@ from undercount.errors import (
     UndefinedMetricWarning,
     check_choice,
     collect_warnings,
+    read_threshold,
+    real_number,
 )
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.heads import HeadCounts, top_heads
@@ -173,7 +175,7 @@ def _point(
 ) -> OperatingPoint | None:
     if metric in AREAS or threshold is None:
         return None
-    return mixture_curve(counts, shares, clean=False).at(threshold)
+    return mixture_curve(counts, shares, clean=False).at(read_threshold(threshold))
 
 
 @dataclass(frozen=True)
@@ -234,6 +236,7 @@ def break_even(
     0.1667
     """
     check_goal(metric, value)
+    counts.require("positive", "unlabeled")
     point = _point(counts, shares, metric, threshold)
     share = _least_share(counts, shares, metric, value, threshold, point)
     pure = shares.label_purity == 1
@@ -252,7 +255,11 @@ def break_even(
 
 def check_goal(metric: str, value: float) -> None:
     """Refuse a value that the metric can never have, percentages above all."""
+    if not isinstance(metric, str):
+        raise InputError(f"metric must be a name; got {metric!r}")
     least, most = FACTS[metric].range if metric in FACTS else (0.0, 1.0)
+    if math.isnan(real_number(value)):
+        raise InputError(f"the value that {metric} must reach is a number; got {value!r}")
     if most > 1 or least <= value <= 1:
         return
     percent = f"; {value:g} % is {value / 100:g}" if 1 < value <= 100 else ""  # noqa: PLR2004

@@ -69,17 +69,18 @@ def verdict_words(comparison: Comparison) -> str:
             f"Which model is better in {title} cannot be said: it does not exist for some of them."
         )
     gap = behind[0]
+    share = comparison.evaluations[best.name].shares.unlabeled_prevalence
     by = f"{title} {gap_words(gap)}, {level_words(comparison)}"
     if len(top) == 1:
         rest = "" if len(found) == PAIR else ", the next"
         words = (
             f"{best.name} is better than {gap.other}{rest}: by {by}, p {p_words(gap)}, {question}."
         )
-        return f"{words} {order_words(gap)}"
+        return f"{words} {order_words(gap, share)}"
     if len(found) == PAIR:
         return (
             f"{best.name} and {gap.other} cannot be told apart: {best.name} is ahead by {by}, "
-            f"p {p_words(gap)}, {question}. {order_words(gap)}"
+            f"p {p_words(gap)}, {question}. {order_words(gap, share)}"
         )
     names = f"{', '.join(top[:-1])} and {top[-1]}"
     worse = [standing.name for standing in found if standing.name not in top]
@@ -90,7 +91,7 @@ def verdict_words(comparison: Comparison) -> str:
     )
     return (
         f"{names} cannot be told apart at the top: {best.name} is ahead of {gap.other} by {by}, "
-        f"p {p_words(gap)}, {question}.{tail} {order_words(gap)}"
+        f"p {p_words(gap)}, {question}.{tail} {order_words(gap, share)}"
     )
 
 
@@ -98,15 +99,15 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def order_words(found: Difference) -> str:
-    """Say whether the order of two models depends on the prevalence."""
+def order_words(found: Difference, share: float) -> str:
+    """Say whether the order of two models depends on the prevalence, whose share is in use."""
     if not found.depends_on_prevalence:
         return "The order is the same whatever the prevalence."
     if math.isnan(found.crossover):
         return "The order is the same at every prevalence that the scores allow."
     return (
         f"The order depends on the prevalence: it turns at {percent(found.crossover)} hidden "
-        "positives among the unlabeled rows."
+        f"positives among the unlabeled rows, of which {percent(share)} are taken to be so here."
     )
 
 

@@ -52,7 +52,7 @@ def _period(row: PeriodRow) -> str:
 
 def _alarm(found: Monitoring) -> list[str]:
     alarm = found.alarm
-    if alarm is None:
+    if alarm is None or not alarm.looks:
         return [line("Alarm", "none is possible: no mature period, or none after it")]
     words = [
         f"precision {verb} (first seen {date})"

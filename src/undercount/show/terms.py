@@ -267,6 +267,12 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "a better known share: verify unlabeled rows",
         "documentation, The live report",
     ),
+    "depends on out-of-fold scores": (
+        "A verdict: the claim holds at every share, but the scores leave hardly a positive hidden.",
+        "the estimated share of labelled positives is at least .85 (UC016)",
+        "scores of rows that the model was not trained on, or a share from elsewhere",
+        "documentation, The live report",
+    ),
     "not supported": (
         "A verdict: the claim holds nowhere in the share's interval, or a check forbids any.",
         "no interval lies on the right side; or a check fails, or the score knows the label",
@@ -533,6 +539,11 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "Labelled positives should score like the positives that reviews found.",
         "a trend over the strata of the plan; warns below p = .05",
         "if they do not, the labels are no random sample and reviews alone lead",
+    ),
+    "uc016": (
+        "Scores that leave hardly a positive hidden may be those of rows trained on.",
+        "the estimated share of positives that carry a label is below .85; not asked if given",
+        "score rows that the model was not trained on; until then no light is green",
     ),
     "uc020": (
         "If rows come in clusters, enough clusters should carry a label.",

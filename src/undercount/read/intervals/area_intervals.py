@@ -13,6 +13,7 @@ from undercount.errors import SmallSampleWarning, warn
 from undercount.estimate import delta_interval
 from undercount.metric_facts import FACTS, LOSSES, MetricFacts
 from undercount.read.intervals.area_gradients import (
+    AREA_GRADIENTS,
     area_influence,
     cell_rows,
     interval_variance,
@@ -21,6 +22,7 @@ from undercount.read.intervals.area_gradients import (
     no_area,
     pairwise_precision,
     perfect_ranks,
+    ranked_area,
     recovered,
     unbiased_average_precision,
     with_borders,
@@ -34,6 +36,7 @@ _ROUNDING = 1e-6
 _LARGEST_EXPONENT = 700.0  # e^700 is almost the largest float
 _FEWEST = 2  # rows that have no skewness
 _STRAIGHT = 1e-8
+_EXPONENT = 600.0  # e to it still fits a float, with room for what it is multiplied by
 _SKEWED = ("log_loss",)  # the skewness that few labels bring is allowed for
 # Areas of ranks: shares of pairs of rows in the right order.
 RANKED = ("roc_auc", "lift_auc", "partial_roc_auc")
@@ -49,7 +52,9 @@ def area_estimate(
     errors: tuple[float, float],
 ) -> Found:
     """Return an area or a loss with its interval; `errors` are those of share and purity."""
-    facts, rows = FACTS[name], cell_rows(counts)
+    facts, long = FACTS[name], name in AREA_GRADIENTS and counts.thinned is not counts
+    cells = counts.thinned if long else counts
+    rows = cell_rows(cells)
     if name in LOSSES:
         influence = mean_loss(counts, recovered(rows, design.mixing), name)
     else:
@@ -57,6 +62,8 @@ def area_estimate(
     moves = Spread(design, rows, influence)
     variance = wide = float(moves.variance)
     value, method = float(influence.value), "delta"
+    if long and name in RANKED:
+        value = ranked_area(counts, design.mixing, name)
     if name == "average_precision":
         value, variance, wide, method = _average_precision(counts, design, rows, wide)
     from_shares = moves.from_shares(errors)
@@ -94,10 +101,12 @@ def _average_precision(
         return value, variance, variance, "delta"
     if design.pure and design.counted and design.given != "label_frequency":
         unlabelled = 1 - min(float(design.sizes[LABELLED] / design.mixing.positives), 1.0)
-        jackknife = unlabelled * design.cluster_effect * jackknife_variance(counts, design)
+        cells = jackknife_variance(counts.thinned, design)
+        jackknife = unlabelled * design.cluster_effect * cells
         if not math.isnan(jackknife):  # from two labels
             return value, jackknife, interval_variance(counts, jackknife, variance), "jackknife"
-    pairwise = float(Spread(design, rows, pairwise_precision(counts, design, value)).variance)
+    influence = pairwise_precision(counts.thinned, design, value)
+    pairwise = float(Spread(design, rows, influence).variance)
     wide = interval_variance(counts, pairwise, variance)
     return value, wide, wide, "delta"
 
@@ -214,10 +223,10 @@ def grown_interval(value: float, variance: float, steady: float, t: float) -> tu
     if grows <= _STRAIGHT:
         return value - t * math.sqrt(variance), value + t * math.sqrt(variance)
     if steady <= _STRAIGHT * variance:
-        return value * math.exp(-t * rate), value * math.exp(t * rate)
+        return value * math.exp(-t * rate), value * math.exp(min(t * rate, _EXPONENT))
     unit = math.sqrt(steady / grows)
-    low, high = (unit * math.sinh(math.asinh(value / unit) + q * rate) for q in (-t, t))
-    return low, high
+    middle, reach = math.asinh(value / unit), min(t * rate, _EXPONENT)
+    return unit * math.sinh(middle - reach), unit * math.sinh(middle + reach)
 
 
 def _rests_on_one(design: MixtureDesign, share: float, variance: float) -> float:
@@ -365,6 +374,8 @@ def skewed_interval(
     P(T ≤ x) = Φ(x) + (A x² + B) φ(x) to first order, and then g(T) = ((1 + A T)³ - 1)/(3 A) + B is
     normal up to a second order; its inverse is closed.
     """
+    if not error**3 > 0:  # nothing varies, or less than rounding
+        return value - t * error, value + t * error
     bend = (moments[1] / 2 - moments[0] / 6) / error**3
     shift = moments[0] / 6 / error**3
     quantiles = []

@@ -251,6 +251,7 @@ def _freedom(parts: FloatArray, codes: Codes, effect: float) -> float:
     A cluster adds the squares of its rows, and products of two rows as far as rows of a cluster
     are alike, which the design effect shows: n (1 + (n - 1) ρ) for n rows that add the same.
     """
+    parts = parts / (np.abs(parts).max(initial=0.0) or 1.0)  # squares of squares must have room
     squares = np.bincount(codes, parts * parts)
     products = np.bincount(codes, np.abs(parts)) ** 2 - squares
     more = float(products.sum())

@@ -4,7 +4,7 @@ import itertools
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,7 +14,7 @@ from scipy.special import gammaln, ndtr, ndtri, stdtrit
 from undercount.assume.mixture import LABELLED, MixtureDesign
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, Rates, read_metric
-from undercount.errors import InputError, keep_scores, named
+from undercount.errors import InputError, named, real_number
 from undercount.read.intervals.variance import HeadRows, Influence, Spread
 
 # Rates are kept this far (in rows) from 0 and 1 where a slope is taken.
@@ -80,7 +80,8 @@ class HeadCounts:
         """Count the rows of each kind with at least a score; the last answer is kept."""
         known = _LAST.get(counts)
         if known is None or known[0] != threshold or known[1].design is not design:
-            heads = cls(_heads(counts, threshold), design)
+            positive, negative, unlabeled = counts.heads_at(threshold)
+            heads = cls(np.array([positive, unlabeled, negative]), design)
             _LAST[counts] = known = threshold, heads
         return known[1]
 
@@ -132,31 +133,11 @@ class HeadCounts:
         )
 
 
-def head_cells(counts: ScoreCounts, threshold: float) -> slice:
-    """Return the cells of the rows with at least a score; refuse to split a merged cell."""
-    stop = int(np.searchsorted(-counts.score, -threshold, side="right"))
-    exact = stop > 0 and counts.score[stop - 1] == threshold
-    if stop < len(counts.score) and counts.merged[stop] and not exact:
-        raise InputError(
-            f"threshold {threshold} lies inside a merged cell of compact counts, where only sums "
-            "were kept; "
-            f"{keep_scores(f'pass knots=[{threshold}] when counting, or compact=False')}"
-        )
-    return slice(stop)
-
-
-def _heads(counts: ScoreCounts, threshold: float) -> FloatArray:
-    head = head_cells(counts, threshold)
-    kinds = (counts.positive, counts.unlabeled, counts.negative)
-    # Part of the weights may sum up in another order than all of them, to another number.
-    heads = [cells[head if cells[head.stop :].any() else slice(None)].sum() for cells in kinds]
-    return np.array(heads)
-
-
 def top_rows(counts: ScoreCounts, top: float, *, apart: bool = False) -> float:
     """Return how many rows of the target the highest ones are; `top` below 1 is a share."""
     total = counts.n_unlabeled if apart else counts.n_rows
-    rows = top * total if top < 1 else float(top)
+    asked = real_number(top)
+    rows = asked * total if asked < 1 else asked
     if not 0 < rows <= total:
         kind = "unlabeled rows" if apart else "rows"
         raise InputError(
@@ -288,6 +269,7 @@ def rate_slopes(point: RatePoint, name: str, beta: float) -> list[FloatArray]:
 
 
 IntervalKind = Literal["exact", "mid-p", "wilson"]
+INTERVAL_KINDS = get_args(IntervalKind)
 
 # Standard deviations after which a hypergeometric tail is below double precision.
 _REACH = 12.0
@@ -385,8 +367,8 @@ def pool_hits(
             counts.heads[LABELLED], drawn, whole, confidence_level=confidence_level, kind=kind
         )
         return low * pool / whole, high * pool / whole
-    with np.errstate(divide="ignore"):
-        size = design.effective[LABELLED] / (1 - drawn / pool)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.where(drawn < pool, design.effective[LABELLED] / (1 - drawn / pool), np.inf)
     low, high = wilson_share(counts.rates[LABELLED], size, two_sided_z(confidence_level))
     return low * pool, high * pool
 

@@ -16,7 +16,8 @@ from undercount.assume.reviews import ReviewedCells
 from undercount.curve import FloatArray
 from undercount.estimate import Estimate
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
-from undercount.read.intervals.review_intervals import LEAST_WEIGHT, make_estimate, stretch
+from undercount.read.intervals.review_intervals import make_estimate, stretch
+from undercount.read.intervals.stratum_shares import LEAST_WEIGHT
 
 _ROUNDS = 8
 # Least and largest share of the positives that may carry a label.
