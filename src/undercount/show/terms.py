@@ -673,6 +673,8 @@ ALIASES = {
     "review": "reviews",
     "strata": "stratum",
     "budget": "plan",
+    "costs": "expected cost",
+    "cost a row": "expected cost",
     "goal": "plan",
     "reviews alone": "any labels",
     "with random labels": "random labels",
