@@ -318,9 +318,9 @@ def compare(
     Notes
     -----
     Assumes: labelled positives are a random sample of all positives, for every model alike.
-    Wrong when: one of the models was used to decide which rows to label; or, for
-    ``question="rows"``, the models learnt from the labels they are judged by, out of fold too:
-    intervals take the scores as fixed, and with few labels hold the difference too rarely.
+    Wrong when: one of the models was used to decide which rows to label; or the models learnt
+    from the labels they are judged by, out of fold too: intervals take the scores as fixed, and
+    with few labels hold the difference too rarely, for ``question="rows"`` most.
 
     Examples
     --------
