@@ -538,7 +538,7 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     "uc015": (
         "Labelled positives should score like the positives that reviews found.",
         "a trend over the strata of the plan; warns below p = .05",
-        "if they do not, the labels are no random sample and reviews alone lead",
+        "reviews alone lead whether they do or not; if not, random labels must not be supposed",
     ),
     "uc016": (
         "Scores that leave hardly a positive hidden may be those of rows trained on.",
