@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.utils import PacifyFlushWrapper
 
 from undercount import __version__
 from undercount.cli.command import BAD_INPUT, FINE, Command, leave_reader
@@ -37,8 +36,8 @@ def run(argv: Sequence[str] | None) -> int:
     try:
         code = commands.main(args=argv, prog_name="undercount", standalone_mode=False)
         sys.stdout.flush()  # of --help and --version, which no command prints
-    except SystemExit:
-        if not isinstance(sys.stdout, PacifyFlushWrapper):  # so click marks a reader that has gone
+    except SystemExit as stop:  # click ends so where the reader of its help has gone
+        if not isinstance(stop.__context__, BrokenPipeError):
             raise
         return leave_reader()
     except OSError as error:  # a full disk
