@@ -33,13 +33,14 @@ GROUP = "undercount.commands"
 
 def run(argv: Sequence[str] | None) -> int:
     """Run a command and return its exit code."""
+    output = sys.stdout
     try:
         code = commands.main(args=argv, prog_name="undercount", standalone_mode=False)
         sys.stdout.flush()  # of --help and --version, which no command prints
-    except SystemExit as stop:  # click ends so where the reader of its help has gone
-        if not isinstance(stop.__context__, BrokenPipeError):
+    except SystemExit:
+        if sys.stdout is output:
             raise
-        return leave_reader()
+        return leave_reader()  # click has put another in its place: the reader of its help has gone
     except OSError as error:  # a full disk
         click.echo(f"undercount: cannot write standard output: {error.strerror}", err=True)
         leave_reader()
