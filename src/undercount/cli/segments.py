@@ -26,6 +26,11 @@ def evaluate_by(reading: "Reading", requirements: list[Any], options: dict[str, 
 
 def _refuse_others(reading: "Reading", requirements: list[Any]) -> None:
     """Refuse what segments do not answer yet, before anything is estimated."""
+    if not reading.segments:
+        raise InputError(
+            "--by does not go with --cluster or --chance, whose rows are not counted by segments; "
+            "leave one out"
+        )
     if len(reading.segments) > 1:
         raise InputError(
             f"--by takes one --score; got {', '.join(reading.segments)}. Run it once for each"

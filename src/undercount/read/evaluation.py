@@ -548,15 +548,17 @@ class Evaluation:
         asked: list[tuple[str, float | None]] = [(metric, None) for metric in AREAS]
         if threshold is not None:
             asked = [*((metric, threshold) for metric in POINT_METRICS), *asked]
-        return tuple(
-            MetricRow(
-                metric,
-                place,
-                self._estimate(counts, metric, place).value,
-                moved.estimate(metric, place),
-            )
-            for metric, place in asked
-        )
+        rows = []
+        for metric, place in asked:
+            try:
+                there = moved.estimate(metric, place)
+            except InputError as error:
+                if error.code != "misfit":  # these rows allow the shares, the population less so
+                    raise
+                continue
+            here = self._estimate(counts, metric, place).value
+            rows.append(MetricRow(metric, place, here, there))
+        return tuple(rows)
 
     def clustered_design(self, metric: str, threshold: float | None = None) -> MixtureDesign:
         """Return what was drawn at random, with the effect that clusters have on a metric."""

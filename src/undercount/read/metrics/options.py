@@ -8,7 +8,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
-from undercount.assume.mixture import Target
+from undercount.assume.mixture import TARGETS, Target
 from undercount.count.arrays import read_labels, read_scores, read_weights
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, check_choice, real_number, warn
@@ -180,6 +180,7 @@ def read_rows(
     counts.require("positive", "unlabeled")
     sampling = options.get("sampling", "single-sample")
     check_choice("sampling", sampling, SAMPLINGS)
+    check_choice("target", target_of(options), TARGETS)
     prevalences = ("prevalence", "unlabeled_prevalence", "label_frequency")
     given: dict[str, Any] = {name: options.get(name) for name in prevalences}
     about: dict[str, Any] = {
