@@ -14,19 +14,14 @@ BOOSTS = {"how-to": 4, "explanation": 2, "evidence": 0.3, "papers": 0.3, "reprod
 
 
 def on_page_markdown(markdown, page, **_):
-<<<<<<< HEAD
     """Put the generated text where a page asks for it, and rank the page for searches."""
     boost = BOOSTS.get(page.file.src_uri.partition("/")[0], 1)
     page.meta.setdefault("search", {"boost": boost})
-    makers = {"<!-- commands -->": describe_commands, "<!-- schema -->": describe_schema}
-=======
-    """Put the generated text where a page asks for it."""
     makers = {
         "<!-- commands -->": describe_commands,
         "<!-- schema -->": describe_schema,
         "<!-- plan schema -->": lambda: describe_schema("plan_schema.json"),
     }
->>>>>>> main
     for mark, describe in makers.items():
         if mark in markdown:
             markdown = markdown.replace(mark, describe())
