@@ -34,7 +34,7 @@ from undercount.cli.options import (
     share_arguments,
     share_options,
 )
-from undercount.cli.segments import evaluate_by
+from undercount.cli.segments import evaluate_by, refuse_beside_segments
 from undercount.errors import InputError, collect_warnings
 
 if TYPE_CHECKING:
@@ -92,6 +92,8 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.read.metric_name import parse_metric  # noqa: PLC0415
 
+    if options["by"]:
+        refuse_beside_segments(options)
     options["threshold"] = _one_threshold(options.pop("thresholds"))
     requirements = read_requirements(options, options["threshold"])
     knots = [r.threshold for r in requirements if r.threshold is not None]
@@ -114,7 +116,8 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     if verdicts is not None:
         verdicts.check(reading.counts)
         before = _evaluate_alone(reading, options) if prints(options) else []
-        options["verdicts"] = verdicts.reviews
+        rows_kept = bool(reading.models)
+        options["verdicts"] = verdicts.at_places(reading.place) if rows_kept else verdicts.reviews
     evaluations = [
         replace(each, origin=_origin(data, each.name, options))
         for each in _evaluate(reading, options)
@@ -178,7 +181,7 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
     resampling = options["prevalence_interval"] not in (None, "calibrated")
     threshold = options.get("threshold")
     models = reading.models or {
-        name: CountedModel(counts, threshold) for name, counts in reading.counts.items()
+        name: CountedModel.of_counts(counts, threshold) for name, counts in reading.counts.items()
     }
     there = options.get("deploy_prevalence")
     if there is not None:

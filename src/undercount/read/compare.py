@@ -318,9 +318,9 @@ def compare(
     Notes
     -----
     Assumes: labelled positives are a random sample of all positives, for every model alike.
-    Wrong when: one of the models was used to decide which rows to label; or, for
-    ``question="rows"``, the models learnt from the labels they are judged by, out of fold too:
-    intervals take the scores as fixed, and with few labels hold the difference too rarely.
+    Wrong when: one of the models was used to decide which rows to label; or the models learnt
+    from the labels they are judged by, out of fold too: intervals take the scores as fixed, and
+    with few labels hold the difference too rarely, for ``question="rows"`` most.
 
     Examples
     --------
@@ -413,8 +413,8 @@ def _workload(paired: Paired, tied: Mapping[str, float], *, chosen: bool) -> Wor
     estimates = {
         name: {m: model.evaluation.estimate(m, top=size) for m in WORKLOAD_METRICS}
         for name, model in paired.models.items()
-        # Below 1 the number would be read as a share of the rows.
-        if model.evaluation.resamples is None and size >= 1
+        # Below 1 the number would be read as a share of the rows; clusters go with a threshold.
+        if model.evaluation.resamples is None and model.evaluation.clusters is None and size >= 1
     }
     return Workload(size, chosen, values, cuts, tied, tuple(found), estimates)
 
@@ -432,7 +432,8 @@ def _reviewed_models(
         if not isinstance(cells, CrossedCells):  # the plan's own model, row by row as well
             pool = np.flatnonzero(rows.labels == KIND_LABELS[1])
             cells = CrossedCells.of(evaluation.counts, rows.scores, cells, rows.scores, pool)
-        metrics = ReviewedMetrics(cells, confidence_level=evaluation.confidence_level)
+        level = evaluation.confidence_level
+        metrics = ReviewedMetrics(cells, confidence_level=level, clusters=reviewed.clusters)
         made[name] = ReviewedModel(metrics, rows.labels, cell, thresholds.get(name))
     return made
 

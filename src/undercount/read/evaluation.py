@@ -35,7 +35,7 @@ from undercount.read.decisions import (
 )
 from undercount.read.deployed import Deployment, read_deploy_prevalence
 from undercount.read.flagged_check import flagged_check
-from undercount.read.intervals.clusters import ClusterRows
+from undercount.read.intervals.clusters import Clusters
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.resampled import Resamples
@@ -85,6 +85,7 @@ FORMS = {
     "segments html": "undercount.show.segments:write_page",
     "monitoring json": "undercount.show.monitoring:as_json",
     "monitoring text": "undercount.show.monitoring:as_text",
+    "monitoring html": "undercount.show.monitoring:write_page",
     "comparison markdown": "undercount.show.comparison_tables:as_markdown",
     "comparison latex": "undercount.show.comparison_tables:as_latex",
     "comparison csv": "undercount.show.comparison_tables:as_csv",
@@ -174,7 +175,7 @@ class Evaluation:
         The curve that calls every unlabeled row negative.
     reviewed : Reviewed, optional
         What reviewed rows say, with and without random labels; the table is that of its headline.
-    clusters : ClusterRows, optional
+    clusters : Clusters, optional
         The rows by cluster, if they come in clusters.
     chances : Chances, optional
         What the rows say if labels were given with known chances, which then need not be equal.
@@ -223,7 +224,7 @@ class Evaluation:
     claim: Requirement | None = None
     random_state: int | None = None
     reviewed: Reviewed | None = field(default=None, kw_only=True, repr=False)
-    clusters: ClusterRows | None = field(default=None, kw_only=True, repr=False)
+    clusters: Clusters | None = field(default=None, kw_only=True, repr=False)
     chances: Chances | None = field(default=None, kw_only=True, repr=False)
     deploy_prevalence: float | None = field(default=None, kw_only=True)
     backend: str = field(default="", kw_only=True, repr=False)

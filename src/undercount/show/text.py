@@ -297,15 +297,11 @@ def labels_words(evaluation: Evaluation) -> str:
     test = f"(p = {reviewed.p_value:.2g})"
     random = "--labels random" if evaluation.origin else 'labels="random"'
     if reviewed.rejected:
-        sharper = "the sharper answer is not to be used"
-        leads = (
-            f"the table uses it all the same, as {random} says"
-            if reviewed.labels == "random"
-            else ("the table rests on the reviews alone")
-        )
+        alone = "the table rests on the reviews alone"
+        asked = f"the table uses it all the same, as {random} says"
         return (
-            f"are no random sample: they do not score like the positives found {test}; {sharper}; "
-            f"{leads}"
+            f"do not look like a random sample: they score unlike the positives found {test}; the "
+            f"sharper answer is not to be used; {alone if reviewed.labels == 'any' else asked}"
         )
     words = f"look like a random sample of the positives {test}"
     if reviewed.labels == "random":
