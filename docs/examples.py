@@ -98,7 +98,12 @@ def shows_today(shown, printed):
         if not left:
             return False
         left.pop(0)
-    return LEFT_OUT in shown or not any(left)
+    return leaves_out(shown) or not any(left)
+
+
+def leaves_out(shown):
+    """Whether a block shows a part of what was printed."""
+    return any(line.strip() == LEFT_OUT for line in shown.splitlines())
 
 
 def is_alike(shown, printed):
@@ -123,7 +128,7 @@ def last_digit(number):
 def show_today(shown, printed):
     """Return a block with what was printed, leaving out what it left out."""
     lines = [line.rstrip() for line in printed.splitlines()]
-    if LEFT_OUT not in shown:
+    if not leaves_out(shown):
         return "".join(f"{line}\n" for line in lines)
     new = [
         line if line.strip() == LEFT_OUT else difflib.get_close_matches(line, lines, 1, 0)[0]

@@ -12,6 +12,7 @@ PAGES = find_pages()
 FOLDERS = ("metrics", "prevalence", "learn", "theory")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 MANY_WORDS = 400
+MANY_LINES = 60
 # What makes pages of how-to short holds for the text; programs and tables are looked at, not read.
 HOW_TO = sorted((ROOT / "docs" / "how-to").glob("*.md"))
 
@@ -76,6 +77,13 @@ def test_pages_stand_in_the_navigation():
         assert str(page.relative_to(ROOT / "docs")) in navigation, page.name
 
 
+@pytest.mark.parametrize("folder", ["how-to", "evidence"])
+def test_an_index_leads_to_every_page_of_its_folder(folder):
+    index = ROOT / "docs" / folder / "index.md"
+    linked = set(re.findall(r"\]\((\S+?\.md)", index.read_text(encoding="utf-8")))
+    assert {page.name for page in index.parent.glob("*.md")} - {"index.md"} - linked == set()
+
+
 def public_arguments():
     """Every argument that a user writes: of functions, estimators, learners, and of results."""
     folders = [uc, *(getattr(uc, name) for name in FOLDERS)]
@@ -94,3 +102,9 @@ def public_arguments():
 def test_glossary_has_every_public_argument():
     text = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
     assert public_arguments() - set(re.findall(r"`(\w+)`", text)) == set()
+
+
+def test_a_version_of_the_changelog_can_be_read_at_once():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    for version in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        assert len(version.splitlines()) <= MANY_LINES, version.partition("\n")[0]

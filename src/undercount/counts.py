@@ -328,6 +328,10 @@ class ScoreCounts:
         table = add_tables(self.table, other.table)
         return ScoreCounts.from_table(table, (squares[0], squares[1], squares[2]))
 
+    def __radd__(self, other: object) -> "ScoreCounts":
+        """Return the counts added to nothing, as `sum` begins."""
+        return self if other == 0 else NotImplemented
+
     def coarsened(self, n_bins: int) -> "ScoreCounts":
         """Merge neighbouring scores into at most `n_bins` cells of about equal weight.
 

@@ -85,6 +85,7 @@ CORPUS = [
         },
     ),
     _function("biased_auc", odds_ratio=10**400),
+    _function("biased_recall", odds_ratio=1e300, threshold=6.0),
     _function("biased_recall", odds_ratio="0.5", threshold=6.0),
     _function("biased_recall", odds_ratio=1.5, threshold=np.array([])),
     _function("break_even", metric="net_benefit", value=pd.NaT, threshold=6.0),

@@ -27,8 +27,10 @@ on: .92).
 
 Cells are smallest - largest. Threshold metrics: {n_threshold:,} repetitions a setting and each of
 three thresholds, in all {n_settings} settings. Areas and losses: {n_area} repetitions a setting
-({n_few} settings in the last four designs), so one number is known to ±.022 at 95 % and ±.04 at
-80 %; a number outside the bar was measured again with {n_again:,} fresh repetitions (±.010), and
+({n_rows_settings} settings of these rows and {n_population_settings} of the population with the
+prevalence known, {n_few} in the last four designs), so one number is known to ±.022 at 95 % and
+±.04 at 80 %; a number outside the bar was measured again with {n_again:,} fresh repetitions
+(±.010), and
 that second number stands here. The ends of a span are the extremes of up to 45 numbers, so part of
 its length is the chance of the simulation; the means are known better. The partial area goes up to
 a false-positive rate of {max_fpr}.
@@ -53,6 +55,11 @@ def main(kept, seconds=FOREVER):
             kept.write_text(json.dumps(found))
         if last - start > float(seconds):
             return f"stopped after {key}"
+    return write_page(found)
+
+
+def write_page(found):
+    """Write what was measured; settings of areas that were not are left out."""
     tables = Tables(found)
     write_section("kinds", tables.kinds())
     write_section("coverage", f"{tables.header()}\n{tables.missed()}\n{tables.designs()}")
@@ -60,25 +67,28 @@ def main(kept, seconds=FOREVER):
 
 
 def measurements():
-    """Yield the name of each measurement and what makes it."""
-    for name in study.DESIGNS:
-        for setting in study.GRID:
-            yield f"points {name} {setting}", lambda n=name, s=setting: study.point_coverage(s, n)
-        for setting in area_settings(name):
-            yield (
-                f"areas {name} {setting}",
-                lambda n=name, s=setting: study.area_coverage(s, n)[0],
-            )
+    """Yield the name of each measurement and what makes it, the quick ones first."""
     main = study.MAIN[0]
+    for name, setting in itertools.product(study.DESIGNS, study.GRID):
+        yield f"points {name} {setting}", lambda n=name, s=setting: study.point_coverage(s, n)
     for kind, setting in itertools.product(KINDS, study.GRID):
         yield (
             f"{kind} {setting}",
             lambda k=kind, s=setting: study.point_coverage(s, main, study.N_KINDS, k, ("recall",)),
         )
+    for name in sorted(study.DESIGNS, key=lambda each: each in study.MAIN):
+        for setting in area_settings(name):
+            yield (
+                f"areas {name} {setting}",
+                lambda n=name, s=setting: study.area_coverage(s, n)[0],
+            )
 
 
 def area_settings(name):
-    return study.GRID if name in study.MAIN else study.FEW
+    """Return the settings of areas, the few and the many labels before those between."""
+    if name not in study.MAIN:
+        return study.FEW
+    return sorted(study.GRID, key=lambda setting: setting[2] in (0.2, 0.8))
 
 
 def words(numbers):
@@ -111,6 +121,8 @@ class Tables:
             n_area=study.N_AREA,
             n_again=study.N_AGAIN,
             n_few=len(study.FEW),
+            n_rows_settings=len(self.measured(study.MAIN[0])),
+            n_population_settings=len(self.measured(study.MAIN[1])),
             max_fpr=study.MAX_FPR,
             minutes=self.minutes,
         )
@@ -122,10 +134,14 @@ class Tables:
             for metric, one, other in zip(study.POINTS, low, high, strict=True):
                 if study.judged(metric, name):
                     yield metric, setting, one, other
-        for setting in area_settings(name):
+        for setting in self.measured(name):
             shares = self.found[f"areas {name} {setting}"]
             for metric, share in zip(study.AREAS, shares, strict=True):
                 yield metric, setting, share, share
+
+    def measured(self, name):
+        """Return the settings of which areas were measured."""
+        return [s for s in area_settings(name) if f"areas {name} {s}" in self.found]
 
     def missed(self):
         """Return the list of cells that miss the bar at 95 %."""

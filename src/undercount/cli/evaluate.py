@@ -18,6 +18,7 @@ from undercount.cli.options import (
     CLUSTER,
     DATA,
     DEPLOY,
+    CostType,
     OddsType,
     ThresholdType,
     TopType,
@@ -60,6 +61,13 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--top", type=TopType(), help="Judge the rows of the highest scores: 500, 1% or 200/50000."
+)
+@click.option(
+    "--cost",
+    "costs",
+    type=CostType(),
+    metavar="FP:FN",
+    help="What a false positive and a false negative cost, 5:100 say: costs along the thresholds.",
 )
 @click.option(
     "--metric",
@@ -188,7 +196,8 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
             metrics=list(options.get("metrics") or ()) or None,
             **share_arguments(options, reading.sampling),
         )
-    return [replace(each, deploy_prevalence=there) for each in made.values()]
+    costs = options.get("costs")
+    return [replace(each, deploy_prevalence=there, costs=costs) for each in made.values()]
 
 
 def _evaluate_alone(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":

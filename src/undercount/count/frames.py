@@ -198,18 +198,26 @@ def open_frame(frame: Any) -> nw.DataFrame[Any] | Frame:
         import duckdb  # noqa: PLC0415 - heavy, and only datasets need it
 
         frame = duckdb.from_arrow(frame)
+    if type(frame).__module__.startswith("pyarrow") and type(frame).__name__ == "RecordBatch":
+        import pyarrow as pa  # noqa: PLC0415 - at hand, since the batch is its
+
+        frame = pa.Table.from_batches([frame])
     try:
         return nw.from_native(frame)  # type: ignore[no-any-return]
     except TypeError:
-        kind = type(frame)
-        hint = _HINTS.get(
-            kind.__module__.partition(".")[0],
-            "For arrays use ScoreCounts.from_rows, for files read_counts",
-        )
-        raise InputError(
-            "frame must be a pandas, polars, pyarrow, DuckDB, Ibis, Dask or PySpark frame; "
-            f"got {kind.__module__}.{kind.__qualname__}. {hint}"
+        raise unknown_frame(
+            frame, "For arrays use ScoreCounts.from_rows, for files read_counts"
         ) from None
+
+
+def unknown_frame(frame: Any, otherwise: str) -> InputError:
+    """Say which frames are known, and what to do with this one, or otherwise."""
+    kind = type(frame)
+    hint = _HINTS.get(kind.__module__.partition(".")[0], otherwise)
+    return InputError(
+        "frame must be a pandas, polars, pyarrow, DuckDB, Ibis, Dask or PySpark frame; "
+        f"got {kind.__module__}.{kind.__qualname__}. {hint}"
+    )
 
 
 # What to do with frames that narwhals does not know, by their package.

@@ -318,7 +318,9 @@ def compare(
     Notes
     -----
     Assumes: labelled positives are a random sample of all positives, for every model alike.
-    Wrong when: one of the models was used to decide which rows to label.
+    Wrong when: one of the models was used to decide which rows to label; or the models learnt
+    from the labels they are judged by, out of fold too: intervals take the scores as fixed, and
+    with few labels hold the difference too rarely, for ``question="rows"`` most.
 
     Examples
     --------
@@ -408,7 +410,13 @@ def _workload(paired: Paired, tied: Mapping[str, float], *, chosen: bool) -> Wor
     cuts = {name: model.rows.cuts[last] for name, model in paired.models.items()}
     kinds = [1] if first.design.sampling == "case-control" else [0, 1, 2]
     size = float(first.heads[last][kinds].sum())
-    return Workload(size, chosen, values, cuts, tied, tuple(found))
+    estimates = {
+        name: {m: model.evaluation.estimate(m, top=size) for m in WORKLOAD_METRICS}
+        for name, model in paired.models.items()
+        # Below 1 the number would be read as a share of the rows; clusters go with a threshold.
+        if model.evaluation.resamples is None and model.evaluation.clusters is None and size >= 1
+    }
+    return Workload(size, chosen, values, cuts, tied, tuple(found), estimates)
 
 
 def _reviewed_models(

@@ -10,7 +10,7 @@ from undercount.assume.mixture import design_of
 from undercount.assume.reviews import Reviews, check_scores
 from undercount.count.arrays import read_pair, read_weights
 from undercount.count.columns import backend_of, is_eager, is_frame, take_columns
-from undercount.count.frames import count_scores
+from undercount.count.frames import count_scores, unknown_frame
 from undercount.count.kernel.array_library import is_tensor
 from undercount.count.tensors import device_rows
 from undercount.counts import ScoreCounts
@@ -221,6 +221,8 @@ def count_column(
 def name_columns(frame: Any, label: Any, scores: Sequence[Any], weight: Any = None) -> list[str]:
     """Return the names of the columns to read, label first; refuse what is no frame or no name."""
     if not is_frame(frame):
+        if hasattr(frame, "columns"):  # of a library that is not known
+            raise unknown_frame(frame, "Take its columns as arrays and pass (y, score)")
         raise InputError(
             f"{named('label')} names a column of a frame, which comes first; got "
             f"{type(frame).__name__}. For arrays pass (y, score) without it"

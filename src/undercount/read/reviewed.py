@@ -275,7 +275,7 @@ class Reviewed:
             return Check(code, "ok", f"{message}{used}{few}")
         message = (
             f"{answered}: the labelled positives do not score like the positives that reviews "
-            f"found ({test}), so they are no random sample of all positives"
+            f"found ({test}), as a random sample of all positives would"
         )
         if self.labels == "random":
             advice = f"pass {named('labels', repr('any'))}, which rests on the reviews alone"

@@ -31,6 +31,8 @@ def goal_title(plan: RowPlan, goal: str) -> str:
 
 def half_width_words(value: float) -> str:
     """Write a half-width."""
+    if value < SMALLEST:
+        return "< 0.001"
     return f"± {half_width(value)}" if math.isfinite(value) else "–"
 
 

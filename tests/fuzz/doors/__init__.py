@@ -42,15 +42,15 @@ class Door(NamedTuple):
 # The parts are such that every door gets a like time: a review file costs as much as 4,000
 # requirements.
 DOORS = {
-    "requirements": Door(requirements.draw, requirements.knock, 400),
-    "tensors": Door(tensors.draw, tensors.knock, 320),
-    "metrics": Door(metrics.draw, metrics.knock, 160),
-    "functions": Door(functions.draw, functions.knock, 50),
-    "frames": Door(frames.draw, frames.knock, 50),
+    "requirements": Door(requirements.draw, requirements.knock, 500),
+    "tensors": Door(tensors.draw, tensors.knock, 230),
+    "metrics": Door(metrics.draw, metrics.knock, 150),
+    "functions": Door(functions.draw, functions.knock, 40),
+    "frames": Door(frames.draw, frames.knock, 60),
     "rows": Door(rows.draw, rows.knock, 10),
     "counts files": Door(counts_files.draw, counts_files.knock, 4),
-    "files": Door(files.draw, files.knock, 3),
-    "options": Door(options.draw, options.knock, 2),
+    "files": Door(files.draw, files.knock, 2),
+    "options": Door(options.draw, options.knock, 3),
     "reviews": Door(reviews.draw, reviews.knock, 1),
 }
 

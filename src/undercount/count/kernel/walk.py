@@ -8,7 +8,6 @@ found in one walk, part by part, so that nothing as long as the table is made.
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
 
@@ -21,7 +20,7 @@ from undercount.count.kernel.table import FloatArray, Table
 THIN_FROM = 2**15
 # Quantiles of each class at which a thinned table is cut; a multiple of 32, so that limits of the
 # share, which look at every 32nd part of the labels, find the very same places.
-_QUANTILES = 2**11
+_QUANTILES = 2**12
 # Ratio of neighbouring ranks at which it is cut besides: the highest rows decide most.
 _RATIO = 1.01
 # Cells that are worked on at once, and cells that are worth a thread of their own.
@@ -77,6 +76,8 @@ def walk_table(table: Table, totals: Sequence[float]) -> Walk:
     parts = [slice(*pair) for pair in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
     if len(parts) == 1:
         return _walk_part(table, parts[0], np.zeros(3), ranks)
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - few tables are so long
+
     with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1)) as threads:
         sums = list(threads.map(lambda part: [c[part].sum() for c in table.classes], parts))
         above = np.cumsum([np.zeros(3), *sums[:-1]], axis=0)

@@ -21,7 +21,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from undercount.assume.mixture import (
     LABELLED,
@@ -121,11 +120,11 @@ def pairwise_precision(counts: ScoreCounts, design: MixtureDesign, value: float)
     precision, inverse = pairs.precision(pairs.own, pairs.stands, pairs.flagged), 1 / pairs.flagged
     below = _reverse_sum(pairs.positives * inverse)
     below = below - (pairs.stands * pairs.own + pairs.beside_own) * inverse
-    lowered = pairs.positives / pairs.total * precision * inverse * pairs.everyone
+    lowered = precision * inverse * (pairs.everyone / pairs.total)
     return Influence(
         value,
         positive=precision + pairs.scale * below,
-        everyone=-_lower_sum(lowered, pairs.beside_own > 0),
+        everyone=-_lower_sum(lowered, pairs.positives, pairs.beside_own),
         prevalence=value / max(float(design.mixing.prevalence), 1e-300),
     )
 
@@ -272,6 +271,7 @@ class _Pairs:
 
 
 # Like scikit-learn, so that a probability of exactly 0 or 1 has a finite loss.
+_LEAST_FPR = 1e-12
 _SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)
 
 
@@ -284,7 +284,8 @@ class Recovered:
     everyone: FloatArray
     prevalence: float
     heads: tuple[FloatArray, ...] | None = None  # of the three, above each border between cells
-    blended: NDArray[np.bool_] | None = None  # cells of several scores with labels
+    # Of positives and all rows, half of the others in a row's cell, if it holds several scores.
+    beside: tuple[FloatArray, FloatArray] | None = None
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -326,7 +327,13 @@ def cell_rows(counts: ScoreCounts) -> CellRows:
                 np.divide(above[kind], total, out=heads[kind])
         blended = counts.merged & (counts.positive > 0)
         several = blended if blended.any() else None
-        rows = CellRows(masses, weighted=counts.weighted, counted=heads, blended=several)
+        rows = CellRows(
+            masses,
+            weighted=counts.weighted,
+            counted=heads,
+            blended=several,
+            labelled_row=1 / counts.effective_size("positive") if several is not None else 0.0,
+        )
         forget_cells()
         _CELLS[counts] = rows
     return rows
@@ -340,7 +347,16 @@ def recovered(rows: CellRows, mixing: Mixing) -> Recovered:
         positive, negative, everyone = map(rows.mixed, kinds)
         heads = tuple(map(rows.mixed_heads, kinds))
         prevalence = float(mixing.prevalence)
-        mass = Recovered(positive, negative, everyone, prevalence, heads, rows.blended)
+        beside = None
+        if rows.blended is not None:
+            own = [
+                kind[LABELLED] * rows.labelled_row for kind in (mixing.positive, mixing.everyone)
+            ]
+            beside = (
+                rows.blended * (positive - own[0]) / 2,
+                rows.blended * (everyone - own[1]) / 2,
+            )
+        mass = Recovered(positive, negative, everyone, prevalence, heads, beside)
         _RECOVERED[rows] = known = mixing, mass
     return known[1]
 
@@ -361,8 +377,8 @@ def area_influence(
     mass = recovered(rows, mixing)
     if name != "partial_roc_auc":
         return AREA_GRADIENTS[name](mass)
-    if max_fpr is None or not 0 < real_number(max_fpr) <= 1:
-        raise InputError(f"max_fpr must be in (0, 1]; got {max_fpr!r}")
+    if max_fpr is None or not _LEAST_FPR <= real_number(max_fpr) <= 1:
+        raise InputError(f"max_fpr must be in (0, 1], {_LEAST_FPR:g} at least; got {max_fpr!r}")
     return partial_roc_auc(mass, float(max_fpr))
 
 
@@ -487,9 +503,8 @@ def average_precision(mass: Recovered) -> Influence:
     """
     prevalence, curve = mass.prevalence, mass.curve
     tpr, flagged = curve.tpr[1:], curve.predicted_positive_rate[1:]
-    if mass.blended is not None:  # its rows lie in the middle of such a cell on average
-        tpr = tpr - mass.blended * mass.positive / 2
-        flagged = flagged - mass.blended * mass.everyone / 2
+    if mass.beside is not None:  # rows lie in the middle of such a cell on average
+        tpr, flagged = tpr - mass.beside[0], flagged - mass.beside[1]
     some = flagged > 0
     inverse = np.divide(prevalence, flagged, out=np.zeros(len(flagged)), where=some)
     # Positives drawn apart may lie above every row of the target: precision is 1 where no row is
@@ -498,10 +513,10 @@ def average_precision(mass: Recovered) -> Influence:
     np.greater(tpr, 0, out=precision, where=~some)
     value = curve.average_precision
     # A row adds to recall and flagged share at its own cell and all lower ones.
-    inverse *= mass.positive
-    lower_recall = _lower_sum(inverse, mass.blended)
+    beside = None if mass.beside is None else mass.beside[0]
+    lower_recall = _lower_sum(inverse, mass.positive, beside)
     inverse *= precision
-    lower_flagged = _lower_sum(inverse, mass.blended)
+    lower_flagged = _lower_sum(inverse, mass.positive, beside)
     lower_flagged /= -prevalence if prevalence > 0 else -1.0
     lower_recall += precision
     return Influence(
@@ -556,10 +571,10 @@ def _heads(mass: FloatArray) -> FloatArray:
     return heads
 
 
-def _lower_sum(values: FloatArray, blended: NDArray[np.bool_] | None) -> FloatArray:
-    """Return sums over a row's cell and all lower ones; of a blended cell half is lower."""
-    sums = _reverse_sum(values)
-    return sums if blended is None else sums - blended * values / 2
+def _lower_sum(values: FloatArray, mass: FloatArray, beside: FloatArray | None) -> FloatArray:
+    """Return sums of a value over a row's cell and all lower ones, less what lies beside it."""
+    sums = _reverse_sum(values * mass)
+    return sums if beside is None else sums - values * beside
 
 
 def _reverse_sum(values: FloatArray) -> FloatArray:

@@ -114,7 +114,7 @@ def estimate_metric(
     _check(facts, shares, threshold if top is None else 0.0, beta, confidence_level)
     check_choice("interval", interval, INTERVAL_KINDS)
     check_choice("share_error", share_error, get_args(ShareError))
-    level = confidence_level
+    level = confidence_level = float(confidence_level)  # a fraction, say
     if share_error == "guaranteed":
         shares, level = _searched(shares, confidence_level)
     options = {"threshold": threshold, "top": top, "beta": beta, "kind": interval}

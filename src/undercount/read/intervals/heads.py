@@ -367,8 +367,8 @@ def pool_hits(
             counts.heads[LABELLED], drawn, whole, confidence_level=confidence_level, kind=kind
         )
         return low * pool / whole, high * pool / whole
-    with np.errstate(divide="ignore"):
-        size = design.effective[LABELLED] / (1 - drawn / pool)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.where(drawn < pool, design.effective[LABELLED] / (1 - drawn / pool), np.inf)
     low, high = wilson_share(counts.rates[LABELLED], size, two_sided_z(confidence_level))
     return low * pool, high * pool
 

@@ -46,6 +46,7 @@ Ends: TypeAlias = tuple[float, float]
 # Areas that are a mean position of the positives.
 BIASED_AREAS = ("roc_auc", "lift_auc")
 LARGEST_ODDS_RATIO = 1000.0
+_LARGEST_BIAS = 1e100  # its square is a number still
 _HALVINGS = 60  # of [0, 1], down to rounding
 _FEWEST = 2  # rows that have no skewness
 
@@ -173,8 +174,10 @@ def bias_ends(
         )
 
     def ends(odds_ratio: float) -> Ends:
-        if not 1 <= real_number(odds_ratio) < math.inf:
-            raise InputError(f"odds_ratio must be at least 1; got {odds_ratio!r}")
+        if not 1 <= real_number(odds_ratio) <= _LARGEST_BIAS:
+            raise InputError(
+                f"odds_ratio must be at least 1, and at most {_LARGEST_BIAS:g}; got {odds_ratio!r}"
+            )
         found, plain = bound.ends(odds_ratio), bound.plain
         if level == 0:
             return min(found), max(found)

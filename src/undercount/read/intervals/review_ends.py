@@ -40,7 +40,7 @@ class Side:
         Variance that each unit adds to the sum, as it matters for the upper and the lower end. In
         a stratum of few positives there may be many more of them (by the smooth share, since it
         may have shown none), but only fewer of those that were seen; where negatives are few, the
-        other way round.
+        other way round. A posterior that is off adds to both.
     found, likely, most : float
         The sum by the verdicts, by the smooth shares, and if all rows were positive.
     """
@@ -113,12 +113,13 @@ def sides_of(
             continue
         outer = left * shares.variance(moves, n_strata) * shares.correction(drawn)
         outer = _spread(outer * cells.squared_weight, unlabeled * moves**2 * shares.spread, stratum)
+        weight = unlabeled * moves**2
+        inner = _spread(
+            left * shares.flat_mismatch(moves, n_strata) * cells.squared_weight, weight, stratum
+        )
         each = rarer * moves[place] ** 2
-        if spread:
-            by_stratum = np.asarray(np.bincount(own, each, n_strata), dtype=float)
-            inner = _spread(by_stratum, unlabeled * moves**2, stratum)
-        else:
-            inner = np.asarray(np.bincount(place, each, len(unlabeled)), dtype=float)
+        # Spread over a stratum, verdicts say nothing of where in it its positives are.
+        inner = outer if spread else inner + np.bincount(place, each, len(unlabeled))
         found = float(moves @ (unlabeled * cells.posterior)) + float(moves[place] @ cells.excess)
         yield Side(
             moves,

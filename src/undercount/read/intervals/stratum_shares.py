@@ -67,10 +67,22 @@ class StratumShares:
             moves**2 * self.spread,
             n_strata,
         )
-        excess = moves * (self.share - self.posterior)
+        return np.asarray(spread + self._mismatch(moves, self.share, n_strata))
+
+    def flat_mismatch(self, moves: FloatArray, n_strata: int) -> FloatArray:
+        """Return the part of it that a posterior adds which moves where the rows do not.
+
+        Rows of a stratum are taken to be alike: where no positive was seen, none need be where the
+        posterior is high.
+        """
+        share = _means(self.stratum, self.unlabeled, self.share, n_strata)[self.stratum]
+        return self._mismatch(moves, share, n_strata)
+
+    def _mismatch(self, moves: FloatArray, share: FloatArray, n_strata: int) -> FloatArray:
+        excess = moves * (share - self.posterior)
         middle = _means(self.stratum, self.unlabeled, excess, n_strata)
         squares = _means(self.stratum, self.unlabeled, excess**2, n_strata)
-        return np.asarray(spread + np.maximum(squares - middle**2, 0.0))
+        return np.asarray(np.maximum(squares - middle**2, 0.0))
 
 
 def _means(stratum: IntArray, weight: FloatArray, value: FloatArray, n: int) -> FloatArray:

@@ -90,7 +90,8 @@ def threshold_estimate(
         variance = (float(high - low) / (2 * two_sided_z(confidence_level))) ** 2
     else:
         moves = head_spread(heads, name, beta)
-        with np.errstate(over="ignore"):  # a rate next to 0 below a ratio: the error has no end
+        # A rate next to 0 below a ratio, or labels that are all tied: the error has no end.
+        with np.errstate(over="ignore", divide="ignore"):
             variance = float(moves.variance) + moves.from_shares(errors)
     return Found(
         float(value),
@@ -303,10 +304,10 @@ def _top_share(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> 
     apart = design.sampling == "case-control"
     total = design.effective[UNLABELED] if apart else design.effective_total
     spread = rate * (1 - rate)
-    variance = spread / design.effective[LABELLED] + top.slope**2 * top.everyone / total
-    if not apart:
-        variance = np.maximum(variance - 2 * top.slope * top.labelled / total, variance / 4)
     with np.errstate(divide="ignore", invalid="ignore"):
+        variance = spread / design.effective[LABELLED] + top.slope**2 * top.everyone / total
+        if not apart:
+            variance = np.maximum(variance - 2 * top.slope * top.labelled / total, variance / 4)
         size = np.where(spread > 0, spread / variance, design.effective[LABELLED])
 
     def point(recall: Any, prevalence: Any) -> RatePoint:

@@ -169,6 +169,7 @@ class CellRows:
     counted: FloatArray | None = None  # shape (3, cells + 1): rows above each border, if counted
     # Which cells hold labels of several scores, if any: half of its others are above a row there.
     blended: NDArray[np.bool_] | None = None
+    labelled_row: float = 0.0  # share that one labelled row is of all of them, where that matters
     _known: dict[tuple[float, float], RowWeights | None] = field(
         default_factory=dict, init=False, repr=False
     )

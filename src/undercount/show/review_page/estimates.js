@@ -85,9 +85,13 @@ function sharesOf(read, facts) {
 // Variance of what one row's verdict adds, in each group of strata.
 function variances({ cells, many, own }, { rows, share }, moves) {
   const mean = (value) => grouped(own, many, (i) => cells.unlabeled[i] * value(i)).map((v, g) => rows[g] > 0 ? v / rows[g] : 0);
-  const excess = (i) => moves(i) * (share[i] - cells.posterior[i]);
-  const spread = mean((i) => moves(i) ** 2 * share[i] * (1 - share[i])), middle = mean(excess), squares = mean((i) => excess(i) ** 2);
-  return spread.map((v, g) => v + Math.max(squares[g] - middle[g] ** 2, 0));
+  const middle = mean((i) => share[i]), spread = mean((i) => moves(i) ** 2 * share[i] * (1 - share[i]));
+  // What a posterior adds that is off, were the rows of a stratum alike or not.
+  const [smooth, off] = [(i) => share[i], (i) => middle[own[i]]].map((right) => {
+    const excess = (i) => moves(i) * (right(i) - cells.posterior[i]), level = mean(excess);
+    return mean((i) => excess(i) ** 2).map((v, g) => Math.max(v - level[g] ** 2, 0));
+  });
+  return { off, all: spread.map((v, g) => v + smooth[g]) };
 }
 // A metric of the table at the threshold, and how it moves if a flagged or another row turns positive.
 function metricOf({ positive, everyone }, head, name) {
@@ -109,10 +113,11 @@ function sidesOf(read, shares, moves) {
   at.forEach((c, k) => { counted[own[c]] += verdict[k]; });
   const seen = counted.map((v, g) => v / drawn[g]), total = (value) => own.reduce((all, g, i) => all + value(i), 0);
   return [1, -1].map((sign) => {
-    const part = own.map((g, i) => Math.max(sign * moves(i), 0)), one = variances(read, shares, (i) => part[i]);
+    const part = own.map((g, i) => Math.max(sign * moves(i), 0)), { off, all: one } = variances(read, shares, (i) => part[i]);
     const weight = (i) => unlabeled[i] * part[i] ** 2 * share[i] * (1 - share[i]), sums = grouped(own, many, weight);
     const each = one.map((v, g) => sums[g] > 0 ? left[g] * v * known[g] ** 2 / (known[g] ** 2 - drawn[g]) / sums[g] : 0);
-    const outer = own.map((g, i) => weight(i) * each[g]), inner = own.map(() => 0);
+    const squares = grouped(own, many, (i) => unlabeled[i] * part[i] ** 2), outer = own.map((g, i) => weight(i) * each[g]);
+    const inner = own.map((g, i) => squares[g] > 0 ? unlabeled[i] * part[i] ** 2 * left[g] * off[g] / squares[g] : 0);
     let found = total((i) => part[i] * unlabeled[i] * posterior[i]);
     at.forEach((c, k) => {
       const g = own[c], rarer = seen[g] <= 0.5 ? verdict[k] * (1 - seen[g]) : (1 - verdict[k]) * seen[g];
@@ -150,7 +155,7 @@ function estimateAll(facts, answers) {
     // The first few verdicts say nothing yet.
     const early = { value: name === "prevalence" ? likely / rows : NaN, low: least, high: end, early: true };
     if (!((possible || name === "precision") && Math.abs(found.value - value) <= beyond)) return early;
-    const one = variances(read, shares, moves), { known } = shares;
+    const { all: one } = variances(read, shares, moves), { known } = shares;
     const each = one.map((v, g) => read.rows[g] * Math.max(read.rows[g] - read.drawn[g], 0) * v * known[g] ** 2 / (known[g] ** 2 - read.drawn[g]) / read.drawn[g]), all = sum(each);
     const freedom = all > 0 ? all ** 2 / Math.max(sum(each.map((v, g) => v * v / known[g])), 1e-300) : Infinity;
     const widened = (studentQuantile(1 - risk, freedom) / facts.normal) ** 2;
