@@ -52,7 +52,9 @@ def main(kept, seconds=FOREVER):
             now = time.process_time()
             found["seconds"] += now - last
             last = now
-            kept.write_text(json.dumps(found))
+            part = kept.with_suffix(".part")  # a call that is stopped leaves no half of a file
+            part.write_text(json.dumps(found))
+            part.replace(kept)
         if last - start > float(seconds):
             return f"stopped after {key}"
     return write_page(found)
