@@ -115,11 +115,12 @@ def choices(labels, scores, prevalence):
         values["naive AUC"][name] = areas[name], naive[1]
         values["naive F1"][name] = naive
         values["Elkan-Noto"][name] = best(elkan_noto(labels, score), score)
-        # Lee and Liu's score is the same at any prevalence.
-        known = by_library(labels, score, ["f1", "lee_liu"], prevalence=prevalence)
+        known = by_library(labels, score, ["f1"], prevalence=prevalence)
         guessed = by_library(labels, score, ["f1"], unlabeled_prevalence=share)
+        # Lee and Liu's score is the same at any prevalence; at 0 none rules a threshold out.
+        free = by_library(labels, score, ["lee_liu"], unlabeled_prevalence=0.0)
         for criterion, found_there, metric in zip(
-            OURS, (known, guessed, known), ("f1", "f1", "lee_liu"), strict=True
+            OURS, (known, guessed, free), ("f1", "f1", "lee_liu"), strict=True
         ):
             if metric in found_there:
                 values[criterion][name] = found_there[metric]

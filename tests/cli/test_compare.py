@@ -17,8 +17,8 @@ def test_compare_takes_a_threshold_a_model_and_one_share(folder, capsys):
     arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]
     assert main([*arguments, "--threshold", "0.8", "--threshold", "0.2"]) == 0
     printed = capsys.readouterr().out
-    table = printed.partition("At each model's own threshold\n")[2].splitlines()
-    assert [line.split()[:2] for line in table[1:3]] == [["good", "0.8"], ["poor", "0.2"]]
+    table = printed.partition("At own thresholds, if ")[2].splitlines()
+    assert [line.split()[:2] for line in table[2:4]] == [["good", "0.8"], ["poor", "0.2"]]
     assert "by the scores of good, for all models" in " ".join(printed.split())
 
 

@@ -217,5 +217,5 @@ def test_labels_that_are_no_random_sample_are_told(tmp_path, capsys):
     filled = fill(review, truth, tmp_path / "answered.csv")
     assert main(["evaluate", *arguments, "--reviews", filled]) == 0
     printed = capsys.readouterr().out
-    assert "no random sample" in printed
+    assert "do not look like a random sample" in " ".join(printed.split())
     assert "not to be used; the table rests on the reviews alone" in " ".join(printed.split())

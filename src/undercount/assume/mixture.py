@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, LeftOut, OperatingCurve, blocks
+from undercount.curve import FloatArray, LeftOut, OperatingCurve, blocks, trapezoid
 from undercount.errors import InputError, MisfitWarning, check_choice, named, warn
 from undercount.shares import Given, Sampling, Shares
 from undercount.shares import Target as Target  # noqa: PLC0414 - this module is where others look
@@ -201,7 +201,7 @@ def mixture_curve(
     merged = np.append(False, counts.merged) if counts.merged.any() else None
     left_out = None
     if clean:
-        _refuse_misfit(counts, shares, counts.auc("positive", "unlabeled"))
+        _refuse_misfit(counts, shares, trapezoid(positive, unlabeled))
         tpr, fpr, kept = _cleaned(tpr, fpr)
         if monotone is not None:
             tpr, corners = _monotone(tpr, fpr, monotone)

@@ -62,6 +62,7 @@ class Reading:
     segments: dict[str, dict[Hashable, ScoreCounts]] = field(default_factory=dict)
     sources: tuple[int, int, int, int] | None = None  # found by first, second, both, of rows
     models: "dict[str, CountedModel]" = field(default_factory=dict)
+    place: NDArray[np.intp] | None = None  # of each row that was kept, in its file
 
 
 @dataclass(frozen=True)
@@ -111,10 +112,13 @@ def read(
                 "two --label",
                 ONE_MEANS,
             )
+        if options["positives"] and options.get("cluster"):
+            raise InputError("--cluster does not go with --positives; put all rows into one file")
         if options["positives"]:
             return _count_two_samples(_read_two_samples(data, options), knots, bool(compact))
         if _names_database(data, options):
-            return _count_database(options, by, knots=knots, compact=compact)
+            whose = options.get("cluster")
+            return _count_database(options, by, knots=knots, compact=compact, cluster=whose)
         refuse_no_data(data)
         if label is None and not scores and all(map(is_counts_file, data)):
             return _read_counts_files(data, options)
@@ -135,6 +139,7 @@ def read(
             weight=options["weight"],
             by=by,
             second_label=options.get("second_label"),
+            cluster=options.get("cluster"),
             knots=knots,
             progress=tell,
             compact=compact,
@@ -146,9 +151,11 @@ def read_kept(
 ) -> Reading:
     """Read the rows that have every score, with cluster or chance of each, and keep them."""
     if _names_database(data, options):
+        if not options["chance"]:  # the database counts pairs of rows of a cluster
+            return read(data, options, knots, compact=compact)
         raise InputError(
-            "--cluster and --chance need rows, and a database hands over counts; write the rows "
-            "to a file and name that"
+            "--chance needs rows, and a database hands over counts; write the rows to a file and "
+            "name that"
         )
     from undercount.read.counted_model import count_model  # noqa: PLC0415 - only when needed
 
@@ -166,7 +173,7 @@ def read_kept(
             model = model.with_chances(rows.chance, **about)
         models[name] = model
     counts = {name: model.counts for name, model in models.items()}
-    return Reading(counts, rows.sampling, rows.notes, models=models)
+    return Reading(counts, rows.sampling, rows.notes, models=models, place=rows.place)
 
 
 def count_rows(
@@ -180,14 +187,16 @@ def count_rows(
     weight: str | None = None,
     by: Sequence[str] = (),
     second_label: str | None = None,
+    cluster: str | None = None,
     **options: Any,
 ) -> Reading:
     """Count the rows of files where they lie; rows without a score are dropped and said."""
     named = [label, *scores, *([weight] if weight else [])]
     numbers = list(dict.fromkeys([*named, *([second_label] if second_label else [])]))
-    with open_source(paths, [*numbers, *by], word_of(label, positive)) as source:
+    others = [*by, *([cluster] if cluster else [])]
+    with open_source(paths, [*numbers, *others], word_of(label, positive)) as source:
         try:
-            relation = relation_of(source, numbers, list(by))
+            relation = relation_of(source, numbers, others)
             sources = None
             if second_label:
                 relation, sources = _join_sources(relation, scores, label, second_label)
@@ -195,7 +204,7 @@ def count_rows(
             rows = find_rows(source, relation, label, scores)
             coding, note = infer_coding(rows.labels, unlabeled, negative, positive)
             note = note if sources is None else _source_words(sources)
-            columns = {"label": label, "weight": weight, "unlabeled": coding}
+            columns = {"label": label, "weight": weight, "unlabeled": coding, "cluster": cluster}
             options = {"compact": True, **columns, **options}
             counted = count_scores(rows.scored, score=list(scores), **options)
             segments = _count_segments(rows.scored, scores, by, options)
@@ -281,7 +290,7 @@ def _count_database(options: dict[str, Any], by: Sequence[str], **how: Any) -> R
     with open_table(options["database"], options["table"], options["query"]) as table:
         frame: Any = open_frame(table)
         names = frame.collect_schema().names()
-        wanted = [label, *scores, *([weight] if weight else []), *by]
+        wanted = [label, *scores, *(each for each in (weight, how["cluster"]) if each), *by]
         check_columns(wanted, names, options["table"] or "the query")
         complete = [~(nw.col(name).is_null() | is_nan(nw.col(name))) for name in scores]
         total = int(collect(frame.select(nw.len().alias(ROWS)))[ROWS][0])

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     "--risk", type=float, default=0.05, show_default=True,
     help="Risk of any false alarm over all weekly looks together.",
 )  # fmt: skip
+@click.option("--html", type=click.Path(dir_okay=False), help="Write a page with the table.")
 @CONFIDENCE_LEVEL
 @JSON
 @QUIET
@@ -51,7 +52,11 @@ def monitor(data: tuple[str, ...], **options: Any) -> int:
         from undercount.count.atomic_file import write_text  # noqa: PLC0415
 
         write_text(options["json_file"], found.to_json())
-    if prints({**options, "markdown": None, "html": None}):
+    if options["html"]:
+        found.to_html(options["html"])
+        if options["html"] != "-" and not options["quiet"]:
+            click.echo(f"wrote {options['html']}", err=True)
+    if prints({**options, "markdown": None}):
         click.echo(f"\n{found}")
     return REQUIREMENT_FAILS if found.alarm and (found.alarm.fell or found.alarm.rose) else FINE
 

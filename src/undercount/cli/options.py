@@ -64,6 +64,29 @@ class ThresholdType(click.ParamType):  # type: ignore[type-arg]  # generic in ne
             self.fail(f"{value!r} {words}", param, ctx)
 
 
+class CostType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
+    """What a false positive and a false negative cost: 5:100."""
+
+    name = "costs"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return both costs by name."""
+        if not isinstance(value, str):
+            return value
+        try:
+            wrong, missed = (float(part) for part in value.split(":"))
+        except ValueError:
+            wrong = missed = -1.0
+        if min(wrong, missed) < 0 or not 0 < wrong + missed < float("inf"):
+            self.fail(
+                f"{value!r} is no pair of costs, of a false positive and a false negative: "
+                "5:100, say",
+                param,
+                ctx,
+            )
+        return {"false_positive": wrong, "false_negative": missed}
+
+
 class OddsType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
     """An odds ratio above 0, or a range of it: 2, 0.5-2."""
 

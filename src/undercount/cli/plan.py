@@ -7,6 +7,7 @@ import click
 
 from undercount.cli.command import FINE, Command, print_notes, prints, progress
 from undercount.cli.options import (
+    CLUSTER,
     CONFIDENCE_LEVEL,
     DATA,
     DEBUG,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     help="Answered file of an earlier round: its strata stay, and its verdicts are kept.",
 )
 @click.option("--keep", help="Columns that reviewers shall see: id,amount.")
+@CLUSTER
 @click.option(
     "--unlabeled-prevalence",
     type=ShareType(),

@@ -35,6 +35,7 @@ def read_counts(
     by: str | Sequence[str] | None = None,
     compact: bool | None = None,
     knots: Sequence[float] = (),
+    cluster: str | None = None,
     progress: Callable[[float], None] | bool | None = None,
 ) -> Any:
     r"""Count the rows of files without loading them.
@@ -44,7 +45,7 @@ def read_counts(
     paths : path or sequence of paths
         CSV, TSV, Parquet or JSON lines, possibly compressed (.gz, .zst); a glob; a directory, also
         one of hive partitions; or "-" for standard input. Only the columns needed are read.
-    label, score, weight, unlabeled, bins, by, compact, knots, progress
+    label, score, weight, unlabeled, bins, by, compact, knots, cluster, progress
         As for `count_scores`.
 
     Returns
@@ -68,8 +69,10 @@ def read_counts(
     numbers = list(dict.fromkeys([label, *scores, *([weight] if weight else [])]))
     options: dict[str, Any] = {"label": label, "score": score, "weight": weight, "by": by}
     options |= {"unlabeled": unlabeled, "bins": bins, "compact": compact, "knots": knots}
-    with open_source(paths, [*numbers, *groups]) as source:
-        relation = relation_of(source, numbers, groups)
+    options["cluster"] = cluster
+    others = [*groups, *([cluster] if cluster else [])]
+    with open_source(paths, [*numbers, *others]) as source:
+        relation = relation_of(source, numbers, others)
         try:
             return count_scores(relation, **options, progress=progress)
         except duckdb.ConversionException as error:

@@ -21,7 +21,7 @@ from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import MetricRow, grows
 from undercount.read.hidden_share import LEAKED
-from undercount.read.intervals.clusters import ClusterRows
+from undercount.read.intervals.clusters import Clusters
 from undercount.read.sensitivity import CHANCE, ROUNDING
 from undercount.shares import Shares
 
@@ -312,7 +312,7 @@ def negatives_check(counts: ScoreCounts) -> Check:
     )
 
 
-def clusters_check(design: MixtureDesign, clusters: ClusterRows) -> Check:
+def clusters_check(design: MixtureDesign, clusters: Clusters) -> Check:
     """UC020: intervals rest on clusters, of which enough should carry a label."""
     labels, labelled = float(design.sizes[LABELLED]), clusters.n_labelled
     message = (

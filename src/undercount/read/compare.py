@@ -413,8 +413,8 @@ def _workload(paired: Paired, tied: Mapping[str, float], *, chosen: bool) -> Wor
     estimates = {
         name: {m: model.evaluation.estimate(m, top=size) for m in WORKLOAD_METRICS}
         for name, model in paired.models.items()
-        # Below 1 the number would be read as a share of the rows.
-        if model.evaluation.resamples is None and size >= 1
+        # Below 1 the number would be read as a share of the rows; clusters go with a threshold.
+        if model.evaluation.resamples is None and model.evaluation.clusters is None and size >= 1
     }
     return Workload(size, chosen, values, cuts, tied, tuple(found), estimates)
 
@@ -432,7 +432,8 @@ def _reviewed_models(
         if not isinstance(cells, CrossedCells):  # the plan's own model, row by row as well
             pool = np.flatnonzero(rows.labels == KIND_LABELS[1])
             cells = CrossedCells.of(evaluation.counts, rows.scores, cells, rows.scores, pool)
-        metrics = ReviewedMetrics(cells, confidence_level=evaluation.confidence_level)
+        level = evaluation.confidence_level
+        metrics = ReviewedMetrics(cells, confidence_level=level, clusters=reviewed.clusters)
         made[name] = ReviewedModel(metrics, rows.labels, cell, thresholds.get(name))
     return made
 

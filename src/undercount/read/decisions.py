@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
 
 from undercount.assume.mixture import LABELLED, UNLABELED, MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
@@ -37,6 +38,12 @@ class BestThreshold(OperatingPoint):
         best of many thresholds on these rows flatters it; the value is corrected for that.
     over : float, optional
         The threshold it is compared with: infinity flags no row, minus infinity all.
+
+    Notes
+    -----
+    Assumes: labels random among the positives, and the prevalence.
+    Wrong when: the point's own metrics are read as if it had been fixed before; few rows, some
+    sixty, are labelled: the interval of the gain then holds the truth somewhat less often.
 
     Examples
     --------
@@ -111,9 +118,34 @@ def cost_weight(cost: Costs) -> tuple[float, float]:
     return wrong / (wrong + missed), wrong + missed
 
 
+def exchange_rate(chance: float) -> float:
+    """Return what a false positive costs of a true one, if flagging just pays at a chance."""
+    if not 0 < real_number(chance) < 1:
+        raise InputError(f"chance must be in (0, 1); got {chance}", argument="chance")
+    return float(chance / (1 - chance))
+
+
+def scale_estimate(found: Estimate, scale: float) -> Estimate:
+    """Return an estimate in other units."""
+    return replace(
+        found,
+        value=scale * found.value,
+        low=scale * found.low,
+        high=scale * found.high,
+        standard_error=scale * found.standard_error,
+    )
+
+
 @dataclass(frozen=True)
 class ThresholdSearch:
-    """Search thresholds of counted rows; labels drawn anew show how much searching flatters."""
+    """Search thresholds of counted rows; labels drawn anew show how much searching flatters.
+
+    Notes
+    -----
+    Assumes: labels random among the positives, whose scores have a smooth distribution apart from
+    cells that hold many of them; the prevalence.
+    Wrong when: the distribution has gaps or peaks narrower than n^(2/3) labelled rows.
+    """
 
     counts: ScoreCounts
     shares: Shares
@@ -163,7 +195,9 @@ class ThresholdSearch:
         raw = float(values[places[0]] - values[places[1]])
         errors, spreads = self._errors(goal, counts, places[1])
         tail = (1 - self.confidence_level) / 2
-        spread = float(self._spread(points, *places))
+        spread = float(self._spread(points, *places)) * _small_sample_factor(
+            counts.n_positive, self.confidence_level
+        )
         low, high = raw - spread * np.quantile(errors / spreads, [1 - tail, tail])
         value = raw - float(errors.mean())
         ends = [
@@ -195,9 +229,7 @@ class ThresholdSearch:
         share = (np.clip(between, 0.0, 1.0) * rows + 1) / (rows + 2)
         return np.asarray(np.sqrt(share * (1 - share) / rows)).squeeze()
 
-    def _errors(
-        self, goal: Goal, counts: ScoreCounts, over: int
-    ) -> tuple[FloatArray, FloatArray]:
+    def _errors(self, goal: Goal, counts: ScoreCounts, over: int) -> tuple[FloatArray, FloatArray]:
         """Return by how much the best point of other draws looks better there than it is.
 
         And the spread of each draw, in whose units the errors are alike.
@@ -211,6 +243,17 @@ class ThresholdSearch:
         kept = (chosen >= 0) & np.isfinite(errors)
         spreads = self._spread(drawn, chosen, over)
         return (errors[kept], spreads[kept]) if kept.any() else (np.zeros(1), np.ones(1))
+
+
+def _small_sample_factor(rows: float, level: float) -> float:
+    """Return how much wider an interval is if the spread of so many rows is itself estimated.
+
+    Rows drawn anew vary less than those they are drawn from, by (n - 1)/n; and Student's quantile
+    takes the place of the normal one.
+    """
+    free = max(rows - 1, 1.0)
+    half = (1 + level) / 2
+    return float(stdtrit(free, half) / ndtri(half) * math.sqrt((free + 1) / free))
 
 
 def _rates(counts: ScoreCounts) -> list[FloatArray]:

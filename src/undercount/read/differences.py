@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -14,6 +14,7 @@ from undercount.curve import ROUNDING, FloatArray
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
+from undercount.read.intervals.clusters import ClusterRows
 from undercount.read.intervals.heads import HeadCounts
 from undercount.read.intervals.paired import ModelPairs, ModelRows
 from undercount.read.sensitivity import AreaSums
@@ -235,11 +236,11 @@ class Paired:
     def _by_cluster(self, chance: Chance, gap: Gap) -> Chance:
         """Return the chance of a difference if rows come in clusters, by what each row adds."""
         clusters = gap.one.evaluation.clusters
-        if clusters is None:
+        if not isinstance(clusters, ClusterRows):  # models are compared row by row
             return chance
         parts = []
         for model in (gap.one, gap.other):
-            rows, by_cluster = model.rows, model.evaluation.clusters or clusters
+            rows, by_cluster = model.rows, cast("ClusterRows", model.evaluation.clusters)
             at = None if gap.cut is None else rows.cuts[gap.cut].threshold
             counts = model.evaluation.counts_at(at)
             parts.append(by_cluster.parts(counts, rows.design, gap.metric, threshold=at))

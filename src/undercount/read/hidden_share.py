@@ -27,6 +27,7 @@ from undercount.errors import (
 )
 from undercount.estimate import Estimate
 from undercount.prevalence.upper_bound import upper_bound
+from undercount.read.intervals.area_gradients import unbiased_average_precision
 from undercount.read.intervals.area_intervals import area_estimate
 from undercount.read.intervals.heads import HeadCounts, head_spread
 from undercount.read.intervals.resampled import (
@@ -488,6 +489,8 @@ def _fits(counts: ScoreCounts, knots: Any, shares: Shares, target: Target) -> bo
             return False
     # The lift AUC of pure labels is a mean of ranks, and their AUC is at most 1 below the limit.
     areas = ("average_precision",) if design.pure else AREAS
+    if design.pure and 0 <= unbiased_average_precision(counts, design) <= 1:
+        return True  # nothing is outside its range, and no interval need say how far
     options: dict[str, Any] = {"max_fpr": None, "confidence_level": 0.95, "errors": (0.0, 0.0)}
     with collect_warnings(SmallSampleWarning):
         found = [area_estimate(counts, design, name, **options).misfit for name in areas]

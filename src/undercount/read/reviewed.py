@@ -27,6 +27,7 @@ from undercount.errors import (
     named,
 )
 from undercount.estimate import Estimate
+from undercount.read.intervals.review_clusters import ReviewClusters
 from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.intervals.review_labels import CombinedMetrics, LabelledStrata
 from undercount.shares import Sampling, Shares
@@ -56,6 +57,8 @@ class Reviewed:
         answer then rests on reviews alone.
     audited : bool
         Whether the reviews are the known rows themselves, a random sample of all rows.
+    clusters : ReviewClusters, optional
+        Whose each row is, if rows and labels come in clusters.
 
     Notes
     -----
@@ -96,6 +99,7 @@ class Reviewed:
     sequential: bool = False
     crossed: Callable[[ScoreCounts], CrossedCells] | None = field(default=None, repr=False)
     audited: bool = False
+    clusters: ReviewClusters | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         known = isinstance(self.asked, str) and self.asked in LABELS
@@ -107,7 +111,8 @@ class Reviewed:
         if self.asked == "random" and not self.testable:
             raise InputError(
                 f"{named('labels', repr('random'))} needs labelled positives that were part of "
-                f"the rows, without weights; pass {named('labels', repr('any'))}",
+                "the rows, without weights, and with clusters the target of these very rows; pass "
+                f"{named('labels', repr('any'))}",
                 argument="labels",
             )
 
@@ -116,6 +121,8 @@ class Reviewed:
         """Whether labels can be told from and joined with what reviews found."""
         if self.counts.weighted or self.crossed is not None or self.audited:
             return False  # a label's weight says nothing of its chance
+        if self.clusters is not None and self.target == "population":
+            return False  # how labels and rows of a cluster vary together is not worked out
         return self.sampling == "single-sample" and self.counts.n_positive > 0
 
     @property
@@ -168,11 +175,13 @@ class Reviewed:
         return ReviewedCells(counts, self.reviews, posterior, self.sampling == "case-control")
 
     def _strata(self, counts: ScoreCounts) -> LabelledStrata:
-        return self._own_strata if counts is self.counts else LabelledStrata(self.cells(counts))
+        if counts is self.counts:
+            return self._own_strata
+        return LabelledStrata(self.cells(counts), self.clusters)
 
     @cached_property
     def _own_strata(self) -> LabelledStrata:
-        return LabelledStrata(self.cells(self.counts))
+        return LabelledStrata(self.cells(self.counts), self.clusters)
 
     def metrics(
         self, labels: Labels | None = None, counts: ScoreCounts | None = None
@@ -185,7 +194,7 @@ class Reviewed:
             "sequential": self.sequential,
         }
         if (labels or self.labels) == "any":
-            return ReviewedMetrics(strata.cells, **options)
+            return ReviewedMetrics(strata.cells, **options, clusters=self.clusters)
         return CombinedMetrics(strata, **options)
 
     def estimate(
@@ -266,7 +275,7 @@ class Reviewed:
             return Check(code, "ok", f"{message}{used}{few}")
         message = (
             f"{answered}: the labelled positives do not score like the positives that reviews "
-            f"found ({test}), so they are no random sample of all positives"
+            f"found ({test}), as a random sample of all positives would"
         )
         if self.labels == "random":
             advice = f"pass {named('labels', repr('any'))}, which rests on the reviews alone"

@@ -41,7 +41,8 @@ def metric_value(
     beta: float = 1.0,
 ) -> float:
     """Read one metric of the recovered curve, without interval; `top` and `beta` as elsewhere."""
-    if top is not None or metric in PARAMETRIC:
+    at_threshold = metric in metric_names() and threshold is not None
+    if top is not None or metric in PARAMETRIC or at_threshold:
         design = design_of(counts, shares, shares.sampling, "dataset")
         heads = (
             HeadCounts.at(counts, design, math.nan if threshold is None else threshold)

@@ -182,12 +182,12 @@ def threshold_table(comparison: Comparison, *, intervals: bool = True) -> Table:
 
 def _supposed(comparison: Comparison) -> str:
     """Say which share precision, F1 and the number of real ones suppose."""
-    return f", if {percent(_first(comparison).prevalence)} of the rows are positive"
+    return f", if {percent(_first(comparison).prevalence)} are positive"
 
 
 def threshold_title(comparison: Comparison) -> str:
     """Name the table of the models' own thresholds."""
-    return f"At each model's own threshold{_supposed(comparison)}"
+    return f"At own thresholds{_supposed(comparison)}"
 
 
 def workload_title(comparison: Comparison) -> str:
@@ -197,8 +197,7 @@ def workload_title(comparison: Comparison) -> str:
         return ""
     why = "" if work.chosen else ", as many as are labelled positive"
     size = amount(work.size)
-    if_so = _supposed(comparison)
-    return f"If each model flags the same number of rows, its {size} highest{why}{if_so}"
+    return f"If each model flags its {size} highest rows{why}{_supposed(comparison)}"
 
 
 def _value_alone(estimate: Estimate) -> str:

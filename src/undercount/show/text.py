@@ -12,9 +12,12 @@ from undercount.assume.labelled import naive_area
 from undercount.count.arrays import amount, row_words
 from undercount.errors import Check
 from undercount.estimate import Estimate
+from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.read.metric_name import place_words
 from undercount.read.review_price import price_reviews, reviews_for
+from undercount.show.costs import SHOWN as SHOWN_COSTS
+from undercount.show.costs import cost_table, cost_words
 from undercount.show.layout import WIDTH, line, stack, terminal_width, too_wide, wrap
 from undercount.show.spoken import metric_title, number, percent
 from undercount.show.verdict_words import change_words, judged_words, light_words
@@ -294,15 +297,11 @@ def labels_words(evaluation: Evaluation) -> str:
     test = f"(p = {reviewed.p_value:.2g})"
     random = "--labels random" if evaluation.origin else 'labels="random"'
     if reviewed.rejected:
-        sharper = "the sharper answer is not to be used"
-        leads = (
-            f"the table uses it all the same, as {random} says"
-            if reviewed.labels == "random"
-            else ("the table rests on the reviews alone")
-        )
+        alone = "the table rests on the reviews alone"
+        asked = f"the table uses it all the same, as {random} says"
         return (
-            f"are no random sample: they do not score like the positives found {test}; {sharper}; "
-            f"{leads}"
+            f"do not look like a random sample: they score unlike the positives found {test}; the "
+            f"sharper answer is not to be used; {alone if reviewed.labels == 'any' else asked}"
         )
     words = f"look like a random sample of the positives {test}"
     if reviewed.labels == "random":
@@ -357,7 +356,9 @@ def print_evaluation(evaluation: Evaluation, *, heading: bool = False) -> None:
 
 def styled_lines(evaluation: Evaluation, width: int = WIDTH) -> list[tuple[str, Style]]:
     """Write the same line by line, with what each is."""
-    blocks = [part(evaluation, width) for part in (_facts, _table, _reviews, _meaning, _checks)]
+    blocks = [
+        part(evaluation, width) for part in (_facts, _table, _costs, _reviews, _meaning, _checks)
+    ]
     lines: list[tuple[str, Style]] = []
     for block in blocks:
         lines += [("", "plain")] if lines and block else []
@@ -407,6 +408,24 @@ def missing_words(evaluation: Evaluation) -> str:
         f"{counts.score[place]:.6g} would flag {row_words(rows[place], weighted=counts.weighted)}, "
         f"about as many as are known to be positive ({amount(counts.n_positive)})"
     )
+
+
+def _costs(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
+    """Say what errors cost, and show it along a few thresholds, if costs were given."""
+    if evaluation.costs is None:
+        return []
+    curve = cost_curve(evaluation, evaluation.costs, SHOWN_COSTS)
+    head, rows = cost_table(curve)
+    sizes = [max(len(row[place]) for row in [head, *rows]) + 2 for place in range(len(head))]
+    lines = [
+        "".join(f"{cell:<{size}}" for cell, size in zip(row, sizes, strict=True)).rstrip()
+        for row in [head, *rows]
+    ]
+    lines = [f" {text}" for text in lines]
+    if too_wide(lines, width):
+        lines = [f" {name}: {cell}" for row in rows for name, cell in zip(head, row, strict=True)]
+    words = _style(line("Costs", cost_words(curve), width=width))
+    return [*words, *((text, "plain") for text in lines)]
 
 
 def _table(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:

@@ -118,11 +118,8 @@ def sides_of(
             left * shares.flat_mismatch(moves, n_strata) * cells.squared_weight, weight, stratum
         )
         each = rarer * moves[place] ** 2
-        if spread:
-            by_stratum = np.asarray(np.bincount(own, each, n_strata), dtype=float)
-            inner = inner + _spread(by_stratum, weight, stratum)
-        else:
-            inner = inner + np.bincount(place, each, len(unlabeled))
+        # Spread over a stratum, verdicts say nothing of where in it its positives are.
+        inner = outer if spread else inner + np.bincount(place, each, len(unlabeled))
         found = float(moves @ (unlabeled * cells.posterior)) + float(moves[place] @ cells.excess)
         yield Side(
             moves,

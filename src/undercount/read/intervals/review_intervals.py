@@ -9,11 +9,12 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from undercount.assume.mixture import Target
-from undercount.assume.reviews import ReviewedCells
+from undercount.assume.reviews import CrossedCells, ReviewedCells
 from undercount.curve import FloatArray
 from undercount.estimate import Estimate, Interval, check_confidence_level, delta_interval
 from undercount.metric_facts import FACTS, Scale
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
+from undercount.read.intervals.review_clusters import ReviewClusters
 from undercount.read.intervals.review_ends import moved_interval, sides_of
 from undercount.read.intervals.stratum_shares import StratumShares
 
@@ -32,6 +33,7 @@ class ReviewedMetrics:
     target: Target = "dataset"
     confidence_level: float = 0.95
     sequential: bool = False
+    clusters: ReviewClusters | None = None
 
     def __post_init__(self) -> None:
         check_confidence_level(self.confidence_level)
@@ -61,16 +63,43 @@ class ReviewedMetrics:
     def variance(self, gradient: MassGradient) -> tuple[float, float]:
         """Return the variance of an estimate, and its degrees of freedom."""
         total, freedom = self.drawn_variance(self.cells.moves(gradient.turned))
-        return total + self.row_variance(gradient), freedom
+        total += self._own_variance(gradient)
+        if self.target == "population" and self.clusters is not None:
+            parts = self._row_parts(self.clusters, gradient)
+            return self.clusters.widened(total, freedom, *parts)
+        return total, freedom
 
     def row_variance(self, gradient: MassGradient) -> float:
         """Return the variance that the draw of the rows causes, if a population is meant."""
+        found = self._own_variance(gradient)
+        if self.target == "population" and self.clusters is not None:
+            found += self.clusters.between(*self._row_parts(self.clusters, gradient))[0]
+        return found
+
+    def _own_variance(self, gradient: MassGradient) -> float:
+        """Return the same if rows are independent of each other."""
         if self.target == "dataset":
             return 0.0
         everyone = self.cells.everyone
         positive = np.clip(self.cells.positive, 0.0, everyone)
         negative = everyone - positive
         return float(positive @ gradient.positive**2) + float(negative @ gradient.negative**2)
+
+    def _row_parts(
+        self, clusters: ReviewClusters, gradient: MassGradient
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what each row adds to a metric as expected, and each verdict beyond that."""
+        cells, place = self.cells, clusters.row_cells(self.cells.counts)
+        share = np.where(clusters.labels == 1, 1.0, 0.0)
+        unlabeled = clusters.labels == -1
+        known = self.shares.share
+        share[unlabeled] = known if isinstance(cells, CrossedCells) else known[place[unlabeled]]
+        adds = share * gradient.positive[place] + (1 - share) * gradient.negative[place]
+        if cells.apart:  # labelled rows are no part of the target
+            adds = np.where(unlabeled, adds, 0.0)
+        at = clusters.reviewed
+        excess = (cells.verdict - share[at]) * cells.weight * cells.stands_for
+        return adds, excess * gradient.turned[place[at]]
 
     def drawn_variance(self, moves: FloatArray) -> tuple[float, float]:
         """Return the variance that the draw of reviews causes, and its degrees of freedom.
@@ -100,9 +129,9 @@ class ReviewedMetrics:
             return Estimate(value, value, value, value, level, ("reviews",), METHOD)
         if not possible or abs(gradient.value - value) > BEYOND:
             return self._unknown(name)
-        drawn, freedom = self.drawn_variance(self.cells.moves(gradient.turned))
+        variance, freedom = self.variance(gradient)
         widened = stretch(self.cells, level) if self.sequential else 1.0
-        error = (widened * (drawn + self.row_variance(gradient))) ** 0.5
+        error = (widened * variance) ** 0.5
         gaps = self._gaps(gradient, freedom, widened, name, {"threshold": threshold, **options})
         low, high = max(value + gaps.low, least), min(value + gaps.high, most)
         if high - low >= OPEN * (most - least):

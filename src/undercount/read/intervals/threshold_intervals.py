@@ -98,7 +98,7 @@ def threshold_estimate(
         float(low),
         float(high),
         math.sqrt(variance),
-        _method(design, kind),
+        method_name(design, kind),
         None if plain else _misfit(float(value), heads, name, beta),
     )
 
@@ -519,7 +519,8 @@ def certain_limits(
     )
 
 
-def _method(design: MixtureDesign, kind: IntervalKind) -> str:
+def method_name(design: MixtureDesign, kind: IntervalKind) -> str:
+    """Name how the interval of a threshold metric is found."""
     known = design.target == "dataset" and design.share_known
     if known and design.given != "label_frequency" and design.counts_rows:
         return kind

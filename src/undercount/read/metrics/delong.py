@@ -50,12 +50,11 @@ def delong_auc(counts: ScoreCounts, shares: Shares, *, confidence_level: float =
     """
     counts.require("positive", "unlabeled")
     check_confidence_level(confidence_level)
-    cells, area = counts.thinned, counts.auc("positive", "unlabeled")
-    labelled, unlabeled = cells.positive, cells.unlabeled
-    mean, upper = _placements(labelled, unlabeled, counts.n_positive, counts.n_unlabeled)
+    labelled, unlabeled = counts.positive, counts.unlabeled
+    area, upper = _placements(labelled, unlabeled, counts.n_positive, counts.n_unlabeled)
     _, lower = _placements(unlabeled, labelled, counts.n_unlabeled, counts.n_positive)
-    variance = _mean_variance(upper, mean, counts.effective_size("positive"))
-    variance += _mean_variance(lower, 1 - mean, counts.effective_size("unlabeled"))
+    variance = _mean_variance(upper, area, counts.effective_size("positive"))
+    variance += _mean_variance(lower, 1 - area, counts.effective_size("unlabeled"))
     gap = shares.label_purity - shares.unlabeled_prevalence
     value = 0.5 + (area - 0.5) / gap  # Jain et al. 2017, eq. 4
     error = math.sqrt(variance) / gap

@@ -18,9 +18,12 @@ from undercount.count.arrays import amount, row_words
 from undercount.count.atomic_file import write_text
 from undercount.errors import InputError
 from undercount.estimate import Estimate
+from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.read.reviewed import Labels
+from undercount.show.costs import cost_table, cost_words
 from undercount.show.document import as_document
+from undercount.show.page.costs import draw_costs
 from undercount.show.page.identity import Identity, report_date
 from undercount.show.page.live import (
     live_facts,
@@ -126,6 +129,12 @@ def as_page(
             (evaluation.name, _row(row))
             for evaluation in evaluations
             for row in evaluation.top_rows
+        ],
+        costs=[
+            (evaluation.name, cost_words(curve), draw_costs(curve), *cost_table(curve))
+            for evaluation in evaluations
+            if evaluation.costs is not None
+            for curve in [cost_curve(evaluation, evaluation.costs)]
         ],
         titles={row.metric: metric_title(row.metric) for row in tables[0]},
         checks=[(evaluation.name, evaluation.checks) for evaluation in evaluations],
