@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from undercount.count.arrays import amount, read_pair, read_scores, read_weights, row_words
 from undercount.count.kernel.array_library import is_tensor
+from undercount.count.kernel.cluster_pairs import ClusterPairs
 from undercount.count.kernel.rows import compact_table, full_table, sum_squares
 from undercount.count.kernel.table import (
     Table,
@@ -47,6 +48,8 @@ class ScoreCounts:
         Whether a cell stands for several scores, inside which no threshold can be answered.
     squared_weight : tuple
         Sums of squared weights of the three classes, for effective sample sizes.
+    clusters : ClusterPairs, optional
+        How many pairs of rows share a cluster, if rows were counted by cluster.
 
     Examples
     --------
@@ -62,6 +65,7 @@ class ScoreCounts:
     unlabeled: FloatArray
     merged: BoolArray
     squared_weight: tuple[float, float, float]
+    clusters: ClusterPairs | None = None
 
     @classmethod
     def from_rows(
@@ -314,6 +318,12 @@ class ScoreCounts:
     def __add__(self, other: "ScoreCounts") -> "ScoreCounts":
         if not isinstance(other, ScoreCounts):
             return NotImplemented
+        if self.clusters is not None or other.clusters is not None:
+            raise InputError(
+                "counts by cluster cannot be added: a cluster may have rows in both, and no count "
+                "says so",
+                hint="count all parts at once, or count them without clusters",
+            )
         squares = np.add(self.squared_weight, other.squared_weight).tolist()
         table = add_tables(self.table, other.table)
         return ScoreCounts.from_table(table, (squares[0], squares[1], squares[2]))

@@ -440,9 +440,14 @@ class CurveBounds:
     @property
     def roc_auc(self) -> Interval:
         """Areas under the two ROC curves."""
-        return Interval(self.pessimistic.roc_auc, self.optimistic.roc_auc)
+        return _ordered(self.pessimistic.roc_auc, self.optimistic.roc_auc)
 
     @property
     def average_precision(self) -> Interval:
         """Average precisions of the two curves."""
-        return Interval(self.pessimistic.average_precision, self.optimistic.average_precision)
+        return _ordered(self.pessimistic.average_precision, self.optimistic.average_precision)
+
+
+def _ordered(worst: float, best: float) -> Interval:
+    """Return the interval of two areas; pointwise bounds of few rows may cross each other."""
+    return Interval(min(worst, best), max(worst, best))

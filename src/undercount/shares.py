@@ -16,6 +16,7 @@ from undercount.estimate import Estimate, Interval
 
 # Shares are kept this far below the purity, where every metric ends.
 _MARGIN = 1e-6
+_ROUNDING = 1e-12  # of shares that are worked out from others; nearer than this is the same
 _ROUNDING = 1e-9
 # A sample rarer than this is not chance: as rare as five standard errors.
 _RAREST = 2.9e-7
@@ -85,7 +86,7 @@ class Shares:
             raise InputError(f"{named('label_purity')} must be in (0, 1]; got {label_purity}")
         # An estimate's interval may touch; only values and ranges that were stated must be apart.
         stated = not isinstance(unlabeled_prevalence, Estimate)
-        if (stated and highest_share >= lowest_purity) or share >= purity:
+        if (stated and highest_share >= lowest_purity - _ROUNDING) or share >= purity - _ROUNDING:
             _refuse_impurer(highest_share, lowest_purity)
         spans, errors = (share_interval, purity_interval), (share_error, purity_error)
         # In the order of the fields.
@@ -315,7 +316,8 @@ class Shares:
         for name, most in tops.items():
             value, half = getattr(self, name), reach * getattr(self, f"{name}_error")
             if half > 0:
-                ends = Interval(max(value - half, _MARGIN), min(value + half, most))
+                high = min(value + half, most)
+                ends = Interval(min(max(value - half, _MARGIN), high), high)
                 values |= {f"{name}_interval": ends, f"{name}_error": 0.0}
         return self._with(**values)
 

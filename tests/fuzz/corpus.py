@@ -1,6 +1,26 @@
 """Cases that failed once, with the door they came through."""
 
+import decimal
 import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import undercount as uc
+
+ROWS = {"y": [1, 0, 0], "score": [3.0, 2.0, 1.0], "unlabeled": 0}
+MORE = {"y": np.array([1, 0, 1, 0, 1, 0, 0, 0]), "score": np.arange(8.0, 0, -1), "unlabeled": 0}
+COUNTS = {"score": [0.5], "positive": [1.0], "negative": [0.0], "unlabeled": [2.0]}
+
+
+def _function(kind: str, rows: dict[str, Any] = MORE, share: Any = 0.2, **arguments: Any) -> Any:
+    return "functions", {"kind": kind, **rows, "share": share, "seed": 0, "arguments": arguments}
+
+
+def _theory(name: str, **arguments: Any) -> Any:
+    return "functions", {**_function("theory", **arguments)[1], "name": name}
+
 
 CORPUS = [
     (
@@ -8,18 +28,89 @@ CORPUS = [
         {"y": [1, 0, None], "score": [1.0, 0.5, 0.2], "threshold": math.inf, "prevalence": 0.5},
     ),
     ("rows", {"y": [1, 0, 0], "score": [1.0, 2.0, 3.0], "unlabeled": "0", "prevalence": 0.5}),
-    ("rows", {"y": [1, 0, 0], "score": [3.0, 2.0, 1.0], "unlabeled": 0, "prevalence": 10**400}),
+    ("rows", {**ROWS, "prevalence": 10**400}),
+    ("rows", {**ROWS, "sample_weight": [1e200] * 3}),
+    ("rows", {**ROWS, "unlabeled": 10**400, "prevalence": 0.5}),
+    ("rows", {**MORE, "prevalence": 0.5, "top": {0.5}}),
+    ("rows", {**MORE, "prevalence": (0.5, 0.8), "sampling": "case-control"}),
+    ("rows", {**MORE, "prevalence": (0.5, 0.8), "confidence_level": 1e-6, "threshold": 4.0}),
+    ("metrics", {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": "6"}),
+    ("metrics", {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": decimal.Decimal("sNaN")}),
+    ("metrics", {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": 6.0, "interval": {0.5}}),
+    ("metrics", {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": 6.0, "interval": "x"}),
+    ("metrics", {"metric": "kappa", **ROWS, "prevalence": 0.5, "label_purity": [], "threshold": 1}),
+    ("metrics", {"metric": "lift_auc", **MORE, "label_frequency": 3 / 8, "label_purity": 0.99}),
     (
-        "rows",
-        {"y": [1, 0, 0], "score": [3.0, 2.0, 1.0], "unlabeled": 0, "sample_weight": [1e200] * 3},
+        "metrics",
+        {
+            "metric": "brier_score",
+            "y": [1, 0],
+            "score": [0.0, 0.0],
+            "unlabeled": 0,
+            "unlabeled_prevalence": uc.Estimate(0.0, 0.0, 2e-9, 1e-9),
+            "target": "population",
+            "share_error": "guaranteed",
+        },
     ),
+    (
+        "metrics",
+        {
+            "metric": "positive_likelihood_ratio",
+            **MORE,
+            "unlabeled_prevalence": (0.0, 0.789),
+            "confidence_level": 0.999999,
+            "threshold": 8.0,
+        },
+    ),
+    (
+        "metrics",
+        {
+            "metric": "kappa",
+            **ROWS,
+            "label_frequency": 0.6,
+            "sample_weight": [7e89, 8e89, 2e89],
+            "cluster": [0, 0, 1],
+            "threshold": 2.0,
+        },
+    ),
+    (
+        "metrics",
+        {
+            "metric": "informedness",
+            "y": [1.0, 0.0, math.nan],
+            "score": [0.0, 1.0, 2.0],
+            "label_frequency": 1.0,
+            "target": "population",
+            "threshold": -9.0,
+        },
+    ),
+    _function("biased_auc", odds_ratio=10**400),
+    _function("biased_recall", odds_ratio=1e300, threshold=6.0),
+    _function("biased_recall", odds_ratio="0.5", threshold=6.0),
+    _function("biased_recall", odds_ratio=1.5, threshold=np.array([])),
+    _function("break_even", metric="net_benefit", value=pd.NaT, threshold=6.0),
+    _function("break_even", metric=np.array([]), value=0.1, threshold=1),
+    _function("break_even", {"y": [1.0], "score": [0.2], "unlabeled": None}, metric="f1", value=0),
+    _function("bounds", rounding=np.array([])),
+    _function("bounds", basis=pd.NA),
+    _function("curves", monotone=pd.NA),
+    _function("compare", threshold=1j, prevalence=0.5),
+    _function("plan", budget=5, threshold=pd.NA),
+    _function("design", budget=10**400, threshold=6.0),
+    _function("design", budget=5, threshold=[0]),
+    _function("design", {"y": [None], "score": [0.0], "unlabeled": 0}, budget=5, threshold=0.0),
+    _function("propensity", propensity="x"),
+    _function("monitor", {"y": [], "score": np.array([]), "unlabeled": 0}, threshold=1.0),
+    _theory("required_labels", error=[]),
+    _theory("required_labels", error=1e160),
     ("files", "y,s\n1,0.5\n#0,0.3\n"),
     ("files", 'y,s\n1,"0.5\n0,0.3\n'),
+    ("files", "\ny,s\n0,0\n"),
     ("options", ["evaluate", "rows.csv", "--label", "y", "--score", "s", "--threshold", "inf"]),
     ("options", ["evaluate", "rows.csv", "--label", "y", "--score", "s", "--json", ""]),
     ("options", ["evaluate", "rows.csv", "--label", "y", "--score", "s", "--seed", "-1"]),
     ("requirements", "precision >= "),
     ("requirements", "recall@NAN<=0"),
-    ("counts files", ([(0.5, 1.0, 0.0, 2.0)], {"version": "1"})),
-    ("counts files", ([(0.5, 1.0, 0.0, 2.0)], {"version": 1, "squared_weight": [1, -2, 3]})),
+    ("counts files", (COUNTS, {"version": "1"})),
+    ("counts files", (COUNTS, {"version": 1, "squared_weight": [1, -2, 3]})),
 ]

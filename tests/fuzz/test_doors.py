@@ -1,19 +1,30 @@
 """Some random cases at each door in every run, and all that ever failed."""
 
+import random
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.fuzz.__main__ import Run
 from tests.fuzz.corpus import CORPUS
-from tests.fuzz.doors import DOORS, knock, write_rows
+from tests.fuzz.doors import DOORS, knock
+from tests.fuzz.doors.options import write_rows
+from tests.fuzz.doors.rows import check_estimate
+
+from undercount import Interval
+from undercount.errors import InputError
 
 CASES = {
-    "rows": 60,
-    "files": 30,
-    "options": 15,
     "requirements": 100,
-    "counts files": 20,
-    "reviews": 15,
     "tensors": 40,
+    "metrics": 100,
+    "functions": 60,
+    "frames": 40,
+    "rows": 40,
+    "counts files": 15,
+    "files": 15,
+    "options": 15,
+    "reviews": 8,
 }
 
 
@@ -32,11 +43,21 @@ def test_random_cases_are_answered_or_refused(door, folder):
         derandomize=True,
         suppress_health_check=list(HealthCheck),
     )
-    @given(case=DOORS[door])
-    def run(case):
-        knock(door, case, folder)
+    @given(dice=st.randoms(use_true_random=False))
+    def run(dice):
+        knock(door, DOORS[door].draw(dice), folder)
 
     run()
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_many_cases_reach_the_end_of_each_door(door, folder):
+    run = Run(0)
+    for _ in range(4 if DOORS[door].part < 10 else 60):
+        run._knock(door, folder)
+    assert not run.findings, run.findings
+    answered = [end for end in run.ends if not end.endswith(("refused", "exit 2"))]
+    assert answered, run.ends
 
 
 @pytest.mark.parametrize(("door", "case"), CORPUS)
@@ -48,8 +69,22 @@ def test_a_wrong_interval_would_be_found():
     class Wrong:
         low, value, high = 0.2, 0.9, 0.5
 
-    from tests.fuzz.doors import check_estimate  # noqa: PLC0415 - of this test alone
-
     with pytest.raises(AssertionError):
         check_estimate("precision", Wrong())
-    assert isinstance(DOORS["rows"], st.SearchStrategy)
+
+
+def test_an_interval_of_ours_in_the_wrong_order_is_no_refusal():
+    from tests.fuzz.doors.odd import refusal  # noqa: PLC0415 - of this test alone
+
+    with pytest.raises(InputError) as error:
+        Interval(0.7, 0.2)
+    with pytest.raises(AssertionError, match="low <= high"):
+        refusal(error.value)
+
+
+def test_a_seed_rolls_the_same_cases_again():
+    first, again = (
+        [repr(door.draw(random.Random(3))) for door in DOORS.values()]  # noqa: S311 - cases
+        for _ in range(2)
+    )
+    assert first == again

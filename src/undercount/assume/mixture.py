@@ -178,7 +178,8 @@ def mixture_curve(
     0.9028
     """
     counts.require("positive", "unlabeled")
-    if monotone is not None and (not clean or monotone not in ("cummax", "isotonic", "hull")):
+    known = isinstance(monotone, str) and monotone in ("cummax", "isotonic", "hull")
+    if monotone is not None and not (clean and known):
         raise InputError(
             "monotone must be 'cummax', 'isotonic', 'hull' or None, and needs clean=True; "
             f"got {monotone!r} with clean={clean}"
@@ -300,9 +301,13 @@ class Misfit:
         """
         quantity = "{metric}" if self.quantity == metric else self.quantity
         given, value = shares.stated(counts)
+        span, within = shares.unlabeled_prevalence_interval, ""
+        if span is not None:
+            low, high = sorted(shares.stated(counts, end)[1] for end in (span.low, span.high))
+            within = f" (of {low:.6g} to {high:.6g})"
         what = (
             f"{quantity} would be {self.value:.4g} at {named(given)} "
-            f"{value:.6g} and {named('label_purity')} {shares.label_purity:.6g}"
+            f"{value:.6g}{within} and {named('label_purity')} {shares.label_purity:.6g}"
         )
         hint = largest_words(counts, shares, self.largest_share)
         if self.errors > CHANCE:

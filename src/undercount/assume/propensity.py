@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from undercount.count.arrays import read_labels, read_scores
+from undercount.count.arrays import read_floats, read_labels, read_scores
 from undercount.counts import ScoreCounts
 from undercount.curve import OperatingCurve
 from undercount.errors import InputError
@@ -31,7 +31,7 @@ def propensity_curve(
     (0.75, 0.6666666666666666)
     """
     labels, scores = read_labels(y, unlabeled), read_scores(score)
-    chance = np.asarray(propensity, np.float64)
+    chance = read_floats(propensity, "propensity")
     if not chance.shape == scores.shape == labels.shape:
         raise InputError(
             "y, score and propensity must have the same length; "

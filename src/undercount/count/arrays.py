@@ -1,5 +1,6 @@
 """Read labels, scores and weights from whatever array, list, series or column a user has."""
 
+import math
 from collections import Counter
 from numbers import Real
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from undercount.count.kernel.array_library import is_tensor, tensor_to_host
 from undercount.curve import FloatArray
-from undercount.errors import InputError, named, wording
+from undercount.errors import InputError, named, real_number, wording
 
 # Beyond this, neighbouring 64-bit integers are the same float64.
 LARGEST_EXACT_INTEGER = 2**53
@@ -100,6 +101,11 @@ def _refuse_other_order(y: Any, score: Any) -> None:
         )
 
 
+def read_floats(values: Any, name: str) -> FloatArray:
+    """Return any column of numbers as float64; NaN where a value is missing."""
+    return np.asarray(_as_numbers(_as_array(values, name), name), np.float64)
+
+
 def read_scores(score: Any) -> NDArray[np.floating[Any]]:
     """Return scores as contiguous float32 or float64 without NaN."""
     array = _as_array(score, "score")
@@ -144,7 +150,8 @@ def check_unlabeled(unlabeled: object) -> None:
     """
     if unlabeled is None:
         return
-    if not isinstance(unlabeled, Real | np.bool_):
+    whole = isinstance(unlabeled, int) and math.isnan(real_number(unlabeled))  # 10**400, say
+    if whole or not isinstance(unlabeled, Real | np.bool_):
         raise InputError(
             f"{named('unlabeled')} must be one number, usually 0 or -1; got {unlabeled!r}",
             argument="unlabeled",
@@ -208,7 +215,7 @@ def read_weights(
 def _as_numbers(array: NDArray[Any], name: str, rule: str = "", hint: str = "") -> NDArray[Any]:
     """Return an array of real numbers of any type."""
     if array.dtype == object:
-        array = _as_floats(array, name)
+        array = _as_floats(array, name, hint)
     if array.dtype.kind not in "fiub":
         rule = rule or f"{name} must hold real numbers"
         raise InputError(f"{rule}; got {_kind_name(array)}{hint}")
@@ -266,14 +273,15 @@ def _from_sequence(values: Any, name: str) -> NDArray[Any]:
         raise InputError(f"{name} must be 1-D; got nested values of different lengths") from None
 
 
-def _as_floats(array: NDArray[Any], name: str) -> NDArray[Any]:
+def _as_floats(array: NDArray[Any], name: str, hint: str) -> NDArray[Any]:
     """Turn an object array of numbers and missing values into floats."""
     flat = array.ravel()
     missing = np.array([is_missing(value) for value in flat], dtype=bool)
     strings = [value for value in flat[~missing] if isinstance(value, str | bytes)]
     if strings:
         raise InputError(
-            f"{name} must hold numbers, not text; got {strings[0]!r} in {row_words(len(strings))}"
+            f"{name} must hold numbers, not text; got {strings[0]!r} in "
+            f"{row_words(len(strings))}{hint}"
         )
     result = np.full(len(flat), np.nan)
     try:

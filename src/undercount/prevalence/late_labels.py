@@ -11,6 +11,7 @@ from undercount.errors import InputError, SmallSampleWarning, warn
 from undercount.estimate import Interval
 from undercount.prevalence.base import Fitted, PrevalenceEstimator
 from undercount.prevalence.delays import DelayDistribution, read_days
+from undercount.prevalence.fair_scores import ScoreTest, compare_delays
 
 # Rows whose label would have arrived with less chance than this say nothing of their positives.
 LEAST_CHANCE = 0.2
@@ -135,6 +136,21 @@ class LateLabels(PrevalenceEstimator):
         known = self.delays_.total_variance(amount, rows.window[use]) / self.found_eventually**2
         return Total(value, math.sqrt(drawn + known))
 
+    def compare_scores(self, score: Any) -> ScoreTest:
+        """Test whether labels of high scores come sooner or later than others.
+
+        If they do, the labels that have arrived are no fair sample of the positives, and a row's
+        chance is not the one that its age says.
+        """
+        scores = np.asarray(score, np.float64)
+        if len(scores) != len(self.chance_):
+            raise InputError(
+                f"score and observed must be of the same rows; got {len(scores)} and "
+                f"{len(self.chance_)}"
+            )
+        known = self.rows_.labelled
+        return compare_delays(scores[known], self.rows_.delay[known], self.rows_.window[known])
+
     def _facts(self) -> dict[str, float]:
         longest = float(self.rows_.window.max())
         before = self.delays_.chance(np.array([longest - LAST_DAYS]))
@@ -193,6 +209,8 @@ class DatedRows:
             raise InputError(
                 f"observed and found must be of the same rows; got {len(rows)} and {len(labels)}"
             )
+        if not len(rows):
+            raise InputError("observed must have at least one row; got none")
         if np.isnan(rows).any():
             raise InputError(f"observed must not be missing; got {np.isnan(rows).sum()} rows")
         last = np.nanmax([rows.max(), np.nanmax(labels, initial=-np.inf)])

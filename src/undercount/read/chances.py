@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from undercount.assume.mixture import LABELLED, UNLABELED, MixtureDesign, Target, mixture_curve
-from undercount.count.arrays import read_labels, read_scores
+from undercount.count.arrays import read_floats, read_labels, read_scores
 from undercount.count.kernel.rows import cell_places
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve
@@ -45,7 +45,7 @@ NEEDS = ("labelling chances",)
 
 def read_chances(propensity: Any, labels: NDArray[Any]) -> FloatArray:
     """Return the chance of each labelled row, NaN elsewhere; unlabeled rows need none."""
-    chance = np.asarray(propensity, np.float64)
+    chance = read_floats(propensity, "propensity")
     if chance.shape != labels.shape:
         raise InputError(
             f"{named('propensity')} must hold a chance for each of {len(labels):,} rows; "

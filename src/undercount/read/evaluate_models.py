@@ -44,7 +44,7 @@ from undercount.shares import SAMPLINGS, Sampling, Shares
 RESAMPLED = ("bootstrap", "combined")
 
 
-def _refuse_beside_clusters(options: Mapping[str, Any], *, reviewed: bool) -> None:
+def _refuse_beside_clusters(options: Mapping[str, Any], *, audited: bool) -> None:
     """Refuse what supposes that rows are independent."""
     kind = options.get("prevalence_interval")
     if kind in RESAMPLED:
@@ -53,9 +53,10 @@ def _refuse_beside_clusters(options: Mapping[str, Any], *, reviewed: bool) -> No
             "resamples rows; leave it out",
             argument="prevalence_interval",
         )
-    if reviewed:
+    if audited:
         raise InputError(
-            f"{named('cluster')} does not go with {named('reviews')}, which choose rows one by one",
+            f"{named('cluster')} does not go with {named('audited')} rows: whether rows or whole "
+            "clusters were drawn is not known",
             argument="cluster",
         )
 
@@ -114,7 +115,7 @@ def evaluate_models(
         model.counts.require("positive", "unlabeled")
     first, by_review = next(iter(models.values())), audited or reviews is not None
     if first.clusters is not None:
-        _refuse_beside_clusters(options, reviewed=by_review)
+        _refuse_beside_clusters(options, audited=audited)
     options |= _share_of_chances(first, sampling, options, reviewed=by_review)
     target = target or ("dataset" if sampling == "single-sample" else "population")
     counts = {name: model.counts for name, model in models.items()}
@@ -159,7 +160,9 @@ def _reviewed(
     """Read the reviews by each model; those of several models rest on reviews alone."""
     if len(models) == 1:
         ((name, model),) = models.items()
-        return {name: Reviewed(model.counts, model.reviews_of(reviews), labels, **about)}
+        checked = model.reviews_of(reviews)
+        about["clusters"] = model.review_clusters(checked)
+        return {name: Reviewed(model.counts, checked, labels, **about)}
     if labels == "random":
         raise InputError(
             f"models are compared by {named('reviews')} alone: labels tell how positives are "
@@ -169,7 +172,8 @@ def _reviewed(
         )
     rows = {name: cast("RecountableRows", model.recount) for name, model in models.items()}
     planned = plan_model(reviews, {name: each.scores for name, each in rows.items()})
-    plan = Reviewed(models[planned].counts, reviews, "any", **about)
+    whose = {name: model.review_clusters(reviews) for name, model in models.items()}
+    plan = Reviewed(models[planned].counts, reviews, "any", **about, clusters=whose[planned])
     pool = np.flatnonzero(rows[planned].labels == UNLABELED)
 
     def crossed(name: str) -> Callable[[ScoreCounts], CrossedCells]:
@@ -179,7 +183,9 @@ def _reviewed(
     return {
         name: plan
         if name == planned
-        else Reviewed(model.counts, reviews, "any", **about, crossed=crossed(name))
+        else Reviewed(
+            model.counts, reviews, "any", **about, crossed=crossed(name), clusters=whose[name]
+        )
         for name, model in models.items()
     }
 

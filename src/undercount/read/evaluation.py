@@ -14,14 +14,28 @@ from undercount.assume.mixture import MixtureDesign, Target, design_of, mixture_
 from undercount.count.columns import make_frame
 from undercount.counts import ScoreCounts
 from undercount.curve import PARAMETRIC, CurveBounds, FloatArray, OperatingCurve, OperatingPoint
-from undercount.errors import CODES, Check, InputError, collect_warnings, named, real_number
+from undercount.errors import (
+    CODES,
+    Check,
+    InputError,
+    collect_warnings,
+    named,
+    read_threshold,
+)
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.chances import Chances
-from undercount.read.decisions import BestThreshold, Goal, ThresholdSearch, cost_weight
+from undercount.read.decisions import (
+    BestThreshold,
+    Goal,
+    ThresholdSearch,
+    cost_weight,
+    exchange_rate,
+    scale_estimate,
+)
 from undercount.read.deployed import Deployment, read_deploy_prevalence
 from undercount.read.flagged_check import flagged_check
-from undercount.read.intervals.clusters import ClusterRows
+from undercount.read.intervals.clusters import Clusters
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.resampled import Resamples
@@ -71,20 +85,13 @@ FORMS = {
     "segments html": "undercount.show.segments:write_page",
     "monitoring json": "undercount.show.monitoring:as_json",
     "monitoring text": "undercount.show.monitoring:as_text",
+    "monitoring html": "undercount.show.monitoring:write_page",
     "comparison markdown": "undercount.show.comparison_tables:as_markdown",
     "comparison latex": "undercount.show.comparison_tables:as_latex",
     "comparison csv": "undercount.show.comparison_tables:as_csv",
     "comparison snippet": "undercount.show.comparison_tables:as_snippet",
     "comparison page": "undercount.show.page.comparison:write_comparison",
 }
-
-
-def read_threshold(threshold: object) -> float:
-    """Return a threshold as a float."""
-    found = real_number(threshold)
-    if not math.isfinite(found):
-        raise InputError(f"{named('threshold')} must be one finite number; got {threshold!r}")
-    return found
 
 
 def render(form: str, *subject: Any, **options: Any) -> Any:
@@ -168,7 +175,7 @@ class Evaluation:
         The curve that calls every unlabeled row negative.
     reviewed : Reviewed, optional
         What reviewed rows say, with and without random labels; the table is that of its headline.
-    clusters : ClusterRows, optional
+    clusters : Clusters, optional
         The rows by cluster, if they come in clusters.
     chances : Chances, optional
         What the rows say if labels were given with known chances, which then need not be equal.
@@ -180,6 +187,11 @@ class Evaluation:
         The library of the frame that was read, in which `to_frame` answers; empty for arrays.
     origin : str
         Data and columns as a command line names them; empty if there was none.
+    costs : mapping, optional
+        What a false positive and a false negative cost, which text and page then show. See
+        `costing`.
+    unlabeled : float, optional
+        Label value that means unlabeled, if one was told.
 
     Examples
     --------
@@ -212,12 +224,14 @@ class Evaluation:
     claim: Requirement | None = None
     random_state: int | None = None
     reviewed: Reviewed | None = field(default=None, kw_only=True, repr=False)
-    clusters: ClusterRows | None = field(default=None, kw_only=True, repr=False)
+    clusters: Clusters | None = field(default=None, kw_only=True, repr=False)
     chances: Chances | None = field(default=None, kw_only=True, repr=False)
     deploy_prevalence: float | None = field(default=None, kw_only=True)
     backend: str = field(default="", kw_only=True, repr=False)
     top_rows: tuple[MetricRow, ...] = field(default=(), kw_only=True)
     origin: str = field(default="", kw_only=True)
+    costs: Mapping[str, float] | None = field(default=None, kw_only=True)
+    unlabeled: float | None = field(default=None, kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -270,6 +284,21 @@ class Evaluation:
     def claiming(self, text: str) -> "Evaluation":
         """Return the same with a claim to judge, such as "precision >= 0.6"."""
         return replace(self, claim=parse_requirement(text, self.threshold))
+
+    def costing(self, *, false_positive: float, false_negative: float) -> "Evaluation":
+        """Return the evaluation with costs of errors, which its text and page then show.
+
+        Examples
+        --------
+        >>> import undercount as uc
+        >>> y, score = [1, 1, 0, 1, 0, 0, 0, 0] * 10, [8, 7, 6, 5, 4, 3, 2, 1] * 10
+        >>> evaluation = uc.evaluate(y, score, unlabeled=0, prevalence=0.4)
+        >>> "a false negative 4" in str(evaluation.costing(false_positive=1, false_negative=4))
+        True
+        """
+        costs = {"false_positive": false_positive, "false_negative": false_negative}
+        cost_weight(costs)  # refuses what is no cost
+        return replace(self, costs=costs)
 
     def at(
         self, threshold: float | None = None, *, top: float | None = None
@@ -406,8 +435,9 @@ class Evaluation:
         }
         if self.resamples is not None and (place.get("top") or metric in PARAMETRIC):
             raise InputError(
-                "the highest rows and costs are not resampled; "
-                f"leave {named('prevalence_interval')} at 'calibrated'"
+                "the highest rows and costs are not resampled, so that "
+                f"{named('prevalence_interval', repr(self.interval))} has no interval of them; "
+                "leave it out, and the error of the share reaches them as 'calibrated' does"
             )
         if self.interval and self.resamples is None:
             return estimate_end_by_end(counts, self.shares, metric, **options)
@@ -546,15 +576,17 @@ class Evaluation:
         asked: list[tuple[str, float | None]] = [(metric, None) for metric in AREAS]
         if threshold is not None:
             asked = [*((metric, threshold) for metric in POINT_METRICS), *asked]
-        return tuple(
-            MetricRow(
-                metric,
-                place,
-                self._estimate(counts, metric, place).value,
-                moved.estimate(metric, place),
-            )
-            for metric, place in asked
-        )
+        rows = []
+        for metric, place in asked:
+            try:
+                there = moved.estimate(metric, place)
+            except InputError as error:
+                if error.code != "misfit":  # these rows allow the shares, the population less so
+                    raise
+                continue
+            here = self._estimate(counts, metric, place).value
+            rows.append(MetricRow(metric, place, here, there))
+        return tuple(rows)
 
     def clustered_design(self, metric: str, threshold: float | None = None) -> MixtureDesign:
         """Return what was drawn at random, with the effect that clusters have on a metric."""
@@ -693,13 +725,7 @@ class Evaluation:
         errors = {"false_positive": false_positive, "false_negative": false_negative}
         weight, scale = cost_weight(errors)
         found = self.estimate("expected_cost", self._place(threshold, top), top=top, beta=weight)
-        return replace(
-            found,
-            value=scale * found.value,
-            low=scale * found.low,
-            high=scale * found.high,
-            standard_error=scale * found.standard_error,
-        )
+        return scale_estimate(found, scale)
 
     def net_benefit(
         self, chance: float, threshold: float | None = None, *, top: float | None = None
@@ -712,9 +738,7 @@ class Evaluation:
             At this chance of being positive a row is just worth flagging, so that a false positive
             costs chance/(1 - chance) of a true one (Vickers and Elkin 2006).
         """
-        if not 0 < chance < 1:
-            raise InputError(f"chance must be in (0, 1); got {chance}")
-        exchange = chance / (1 - chance)
+        exchange = exchange_rate(chance)
         return self.estimate("net_benefit", self._place(threshold, top), top=top, beta=exchange)
 
     def _place(self, threshold: float | None, top: float | None) -> float | None:

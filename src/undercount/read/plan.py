@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from undercount.assume.reviews import (
@@ -17,10 +18,11 @@ from undercount.assume.reviews import (
 from undercount.count.arrays import read_labels, read_scores, read_weights
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, collect_warnings, named
+from undercount.errors import InputError, collect_warnings, named, read_threshold, real_number
 from undercount.estimate import delta_interval
 from undercount.metric_facts import FACTS, Scale
 from undercount.prevalence import Consensus
+from undercount.read.intervals.clusters import read_clusters
 from undercount.read.intervals.mass_gradients import mass_gradient
 from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.rival import SUFFIX, Rival, metric_of
@@ -53,6 +55,9 @@ class ReviewPlan:
         Budget → goal → expected half-width of its interval.
     earlier : Reviews or None
         What was found before this round.
+    cluster : array or None
+        Whose each row is. Rows are drawn one by one, not by cluster: a verdict on each is worth
+        as much whoever else is in the plan.
 
     Examples
     --------
@@ -74,6 +79,7 @@ class ReviewPlan:
     confidence_level: float = 0.95
     prices: "Prices | None" = field(default=None, repr=False)
     earlier: Reviews | None = field(default=None, repr=False)
+    cluster: NDArray[Any] | None = field(default=None, repr=False)
 
     @property
     def stratum(self) -> IntArray:
@@ -99,6 +105,7 @@ class ReviewPlan:
             "score": self.score,
             "stratum": self.stratum,
             "chance": self.chance,
+            **({} if self.cluster is None else {"cluster": self.cluster}),
         }
 
     def answered(self, verdicts: Any) -> Reviews:
@@ -125,6 +132,9 @@ class Prices:
     variance: dict[str, FloatArray]  # of one verdict in each stratum
     confidence_level: float
     drawn: Any = 0.0  # verdicts that are there already
+    supposed: float = float(
+        "nan"
+    )  # share of positives among the unlabeled rows, with what is known
 
     @classmethod
     def of(
@@ -151,7 +161,8 @@ class Prices:
         }
         share = design.sizes() / max(len(design.order), 1)
         drawn = np.zeros(len(rows)) if earlier is None else earlier.sizes
-        return cls(share, rows, guess.values, variance, confidence_level, drawn)
+        supposed = float(posterior @ counts.unlabeled) / counts.n_unlabeled
+        return cls(share, rows, guess.values, variance, confidence_level, drawn, supposed)
 
     def table(self, budgets: Sequence[int]) -> dict[int, dict[str, float]]:
         """Return budget → goal → expected half-width."""
@@ -362,14 +373,14 @@ def _threshold_of(name: str, threshold: float | None) -> float | None:
         return None
     if threshold is None:
         raise InputError(f"the goal {name} needs a {named('threshold')}", argument="threshold")
-    return threshold
+    return read_threshold(threshold)
 
 
 def _check_budget(budget: int, counts: ScoreCounts) -> int:
     if not isinstance(budget, int | np.integer) or budget < 1:
         raise InputError(f"{named('budget')} must be a whole number of rows; got {budget!r}")
-    counts.require("unlabeled")
-    return int(min(budget, np.rint(counts.n_unlabeled)))
+    counts.require("positive", "unlabeled")
+    return min(int(budget), round(counts.n_unlabeled))
 
 
 def _cut(counts: ScoreCounts, wanted: FloatArray, budget: int, threshold: float | None) -> IntArray:
@@ -442,6 +453,7 @@ def plan_reviews(
     reviews: Reviews | None = None,
     other: Any = None,
     other_threshold: float | None = None,
+    cluster: Any = None,
     random_state: int = 0,
     confidence_level: float = 0.95,
 ) -> ReviewPlan:
@@ -466,6 +478,9 @@ def plan_reviews(
         Scores of a second model, whose difference to the first is a goal.
     other_threshold : float, optional
         The second model's threshold, by default the same.
+    cluster : array-like, optional
+        Whose each row is, if rows come in clusters: the plan then says it beside each row. Pass
+        it to `evaluate` with the reviews, too.
     random_state : int
         Seed of the draw.
 
@@ -484,9 +499,11 @@ def plan_reviews(
     """
     labels, scores = read_labels(y, unlabeled), read_scores(score)
     weights = None if sample_weight is None else read_weights(sample_weight, len(scores))
+    if cluster is not None:
+        read_clusters(cluster, len(scores))  # refuses what names no cluster for each row
     pool = np.flatnonzero(labels == -1)
     knots = knots_of(scores[pool]) if len(scores) == len(labels) else []
-    knots += [] if threshold is None else [float(threshold)]
+    knots += [] if threshold is None else [read_threshold(threshold)]
     knots += [] if reviews is None else [float(edge) for edge in reviews.design.edges]
     counts = ScoreCounts.from_rows(
         labels, scores, unlabeled=-1, sample_weight=weights, compact=True, knots=knots
@@ -527,6 +544,7 @@ def plan_reviews(
         confidence_level,
         prices,
         reviews,
+        None if cluster is None else np.asarray(cluster)[rows],
     )
 
 
@@ -540,7 +558,7 @@ def _rival(labels: Any, scores: Any, own: Any, threshold: float | None, weights:
         )
     pool = np.flatnonzero(labels == -1)
     some = pool[:: max(len(pool) // SUBSAMPLE, 1)]
-    knots = knots_of(own[pool]) + ([] if threshold is None else [float(threshold)])
+    knots = knots_of(own[pool]) + ([] if threshold is None else [read_threshold(threshold)])
     counts = ScoreCounts.from_rows(
         labels, own, unlabeled=-1, sample_weight=weights, compact=True, knots=knots
     )
@@ -552,7 +570,7 @@ def guess_share(
 ) -> float:
     """Return the share of positives among the unlabeled rows that a plan supposes."""
     if unlabeled_prevalence is not None:
-        if not 0 < unlabeled_prevalence < 1:
+        if not 0 < real_number(unlabeled_prevalence) < 1:
             raise InputError(
                 f"{named('unlabeled_prevalence')} must be in (0, 1); got {unlabeled_prevalence}"
             )

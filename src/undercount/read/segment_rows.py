@@ -10,12 +10,8 @@ from undercount.count.columns import is_eager, take_columns
 from undercount.count.frames import count_scores
 from undercount.count.kernel.array_library import is_tensor
 from undercount.counts import ScoreCounts
-from undercount.errors import (
-    InputError,
-    named,
-)
+from undercount.errors import InputError, named, read_threshold
 from undercount.read.counted_model import CountedModel, RecountableRows, count_column, count_model
-from undercount.read.evaluation import read_threshold
 from undercount.read.segments import (
     sort_segments,
     split_rows,

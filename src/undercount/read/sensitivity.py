@@ -10,7 +10,14 @@ from scipy.optimize import brentq
 from undercount.assume.mixture import LABELLED, Target, design_of, mixture_curve
 from undercount.counts import ScoreCounts
 from undercount.curve import PARAMETRIC, FloatArray, OperatingPoint, metric_names
-from undercount.errors import InputError, UndefinedMetricWarning, collect_warnings
+from undercount.errors import (
+    InputError,
+    UndefinedMetricWarning,
+    check_choice,
+    collect_warnings,
+    read_threshold,
+    real_number,
+)
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.heads import HeadCounts, top_heads
 from undercount.read.intervals.labelling_bias import BIASED_AREAS, bias_ends, largest_bias
@@ -34,7 +41,8 @@ def metric_value(
     beta: float = 1.0,
 ) -> float:
     """Read one metric of the recovered curve, without interval; `top` and `beta` as elsewhere."""
-    if top is not None or metric in PARAMETRIC:
+    at_threshold = metric in metric_names() and threshold is not None
+    if top is not None or metric in PARAMETRIC or at_threshold:
         design = design_of(counts, shares, shares.sampling, "dataset")
         heads = (
             HeadCounts.at(counts, design, math.nan if threshold is None else threshold)
@@ -46,9 +54,7 @@ def metric_value(
     if metric in AREAS:
         return float(getattr(curve, metric))
     points = (*metric_names(), "tpr", "fpr")
-    if metric not in points:
-        known = ", ".join([*AREAS, *points])
-        raise InputError(f"metric must be one of {known}; got {metric!r}")
+    check_choice("metric", metric, [*AREAS, *points])
     if threshold is None:
         raise InputError(f"{metric} is a metric at a threshold; pass threshold=")
     return float(getattr(curve.at(threshold), metric))
@@ -170,7 +176,7 @@ def _point(
 ) -> OperatingPoint | None:
     if metric in AREAS or threshold is None:
         return None
-    return mixture_curve(counts, shares, clean=False).at(threshold)
+    return mixture_curve(counts, shares, clean=False).at(read_threshold(threshold))
 
 
 @dataclass(frozen=True)
@@ -231,6 +237,7 @@ def break_even(
     0.1667
     """
     check_goal(metric, value)
+    counts.require("positive", "unlabeled")
     point = _point(counts, shares, metric, threshold)
     share = _least_share(counts, shares, metric, value, threshold, point)
     pure = shares.label_purity == 1
@@ -249,7 +256,11 @@ def break_even(
 
 def check_goal(metric: str, value: float) -> None:
     """Refuse a value that the metric can never have, percentages above all."""
+    if not isinstance(metric, str):
+        raise InputError(f"metric must be a name; got {metric!r}")
     least, most = FACTS[metric].range if metric in FACTS else (0.0, 1.0)
+    if math.isnan(real_number(value)):
+        raise InputError(f"the value that {metric} must reach is a number; got {value!r}")
     if most > 1 or least <= value <= 1:
         return
     percent = f"; {value:g} % is {value / 100:g}" if 1 < value <= 100 else ""  # noqa: PLR2004

@@ -74,6 +74,8 @@ class ClaimVerdict:
         there or a bias is not followed, infinity above a thousandfold one.
     reason : Check or None
         The check that forbids a claim.
+    doubt : Check or None
+        The check that keeps a claim which holds at every share from being robust.
 
     Examples
     --------
@@ -93,6 +95,7 @@ class ClaimVerdict:
     everywhere: bool = False
     odds_ratio: float = math.nan
     reason: Check | None = None
+    doubt: Check | None = None
 
 
 def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
@@ -112,14 +115,18 @@ def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
     inside = [
         held for share, held in zip(shares, found, strict=True) if span.low <= share <= span.high
     ]
+    light, doubt = _light(evaluation, found, inside), None
+    if light == "robust" and (doubt := _doubt(evaluation)):
+        light = "depends"
     verdict = ClaimVerdict(
-        _light(evaluation, found, inside),
+        light,
         claim,
         required,
         trial.around(shares, found),
         all(inside),
         trial.odds_ratio() if found[shares.index(trial.taken)] else math.nan,
         _grave(evaluation),
+        doubt,
     )
     return replace(verdict, light="unsupported") if verdict.reason else verdict
 
@@ -128,6 +135,8 @@ def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool
     """Judge a claim by reviewed rows or chances of a label, which tell the share themselves."""
     found = evaluation.estimate(about.metric, about.threshold)
     claim = about if required else replace(about, value=round_goal(found.low))
+    if found.open and not _grave(evaluation):  # verdicts are too few to say anything of it
+        return ClaimVerdict("open", about if required else None, required)
     if math.isnan(found.value) or not (required or claim.value > 0):
         return ClaimVerdict("unsupported", None, reason=_grave(evaluation))
     outcome = claim.verdict(found)
@@ -162,6 +171,12 @@ def _grave(evaluation: "Evaluation") -> Check | None:
         ),
         None,
     )
+
+
+def _doubt(evaluation: "Evaluation") -> Check | None:
+    """Return the check that asks whether the scores rule shares out at all: UC016."""
+    asked = (CODES["in-sample"], "warn")
+    return next((c for c in evaluation.checks if (c.code, c.level) == asked), None)
 
 
 def _lead(evaluation: "Evaluation") -> Requirement:

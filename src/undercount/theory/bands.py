@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from undercount.curve import FloatArray
-from undercount.errors import InputError
+from undercount.errors import InputError, check_choice
 from undercount.estimate import check_confidence_level
 from undercount.theory.hidden_heads import IntArray, hidden_heads, local_level
 from undercount.theory.numbers import read_numbers
@@ -121,8 +121,7 @@ def _read(labelled: ArrayLike, confidence_level: float, band: str) -> FloatArray
     if rows.sum() == 0:
         raise InputError("a band needs at least one labelled row; got none")
     check_confidence_level(confidence_level)
-    if band not in BANDS:
-        raise InputError(f"band must be one of {BANDS}; got {band!r}")
+    check_choice("band", band, BANDS)
     return rows
 
 

@@ -124,7 +124,7 @@ def paired_wilcoxon(
     0.03125
     """
     one, two = _read_pair(first, second, "first", "second")
-    if alternative not in ("two-sided", "less", "greater"):
+    if not isinstance(alternative, str) or alternative not in ("two-sided", "less", "greater"):
         raise InputError(
             f"alternative must be 'two-sided', 'less' or 'greater'; got {alternative!r}"
         )

@@ -6,11 +6,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError
+from undercount.errors import InputError, real_number
 from undercount.estimate import check_confidence_level
 from undercount.theory.numbers import read_share
 
 TailBound: TypeAlias = Literal["serfling", "chebyshev"]
+_LEAST_ERROR = 1e-9  # fewer rows than its inverse squared exist
 LARGEST_VARIANCE = 0.25  # of any numbers between 0 and 1
 
 
@@ -181,7 +182,7 @@ def _widest(prevalence: float | None) -> float:
 
 
 def _method(method: str) -> str:
-    if method not in ("serfling", "chebyshev"):
+    if not isinstance(method, str) or method not in ("serfling", "chebyshev"):
         raise InputError(f"method must be 'serfling' or 'chebyshev'; got {method!r}")
     return method
 
@@ -200,6 +201,6 @@ def _whole(name: str, value: Any, most: float) -> int:
 
 
 def _above_zero(error: Any) -> float:
-    if isinstance(error, str) or not error > 0:
-        raise InputError(f"error must be above 0; got {error!r}")
+    if not _LEAST_ERROR <= real_number(error) <= 1 / _LEAST_ERROR:
+        raise InputError(f"error must be above 0, {_LEAST_ERROR:g} at least; got {error!r}")
     return float(error)

@@ -6,7 +6,7 @@ import numpy as np
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError
+from undercount.errors import InputError, real_number
 
 
 def read_whole(name: str, value: Any, least: int) -> int:
@@ -18,7 +18,7 @@ def read_whole(name: str, value: Any, least: int) -> int:
 
 def read_share(name: str, value: Any) -> float:
     """Return a number between 0 and 1."""
-    if isinstance(value, str) or not 0 <= value <= 1:
+    if not 0 <= real_number(value) <= 1:
         raise InputError(f"{name} must be between 0 and 1; got {value!r}")
     return float(value)
 

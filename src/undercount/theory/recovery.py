@@ -17,7 +17,7 @@ from undercount.assume.mixture import (
 )
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve, trapezoid
-from undercount.errors import InputError
+from undercount.errors import InputError, real_number
 from undercount.shares import Shares
 from undercount.theory.numbers import read_numbers, read_share, read_whole
 
@@ -108,7 +108,7 @@ def precision_from_naive(
     """
     alpha, beta = shares.unlabeled_prevalence, shares.label_purity
     naive = _numbers(naive_precision, "naive_precision")
-    if not 0 < labelled_share < 1:
+    if not 0 < real_number(labelled_share) < 1:
         raise InputError(f"labelled_share must be above 0 and below 1; got {labelled_share!r}")
     odds = np.full(naive.shape, np.nan)
     np.divide(naive, 1 - naive, out=odds, where=naive < 1)

@@ -16,7 +16,7 @@ from undercount.assume.bounds.hidden_limits import (
 from undercount.assume.bounds.tables import ContingencyTables, sorted_curve
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, OperatingCurve
-from undercount.errors import InputError, named
+from undercount.errors import InputError, check_choice, named
 from undercount.shares import Shares
 from undercount.theory.bands import Band, CdfBand, cdf_band
 
@@ -102,8 +102,7 @@ def bound_curve(
     (0.7, 0.82)
     """
     check_setting(counts, shares, rounding)
-    if basis not in BASES:
-        raise InputError(f"basis must be one of {BASES}; got {basis!r}")
+    check_choice("basis", basis, BASES)
     options = _BoundOptions(confidence_level, band, simultaneous, rounding, random_state)
     if basis == "tightest":
         bounds, misfit = _bound_tightest(counts, shares, options)

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, MisfitWarning, named, warn
+from undercount.errors import InputError, MisfitWarning, check_choice, named, warn
 from undercount.shares import Shares
 from undercount.theory.numbers import read_along_scores
 
@@ -82,8 +82,7 @@ def check_setting(counts: ScoreCounts, shares: Shares, rounding: str) -> None:
             f"bounds need pure labels, {named('label_purity')} 1; got {shares.label_purity}. "
             "mixture_curve takes impure ones"
         )
-    if rounding not in ROUNDINGS:
-        raise InputError(f"rounding must be one of {ROUNDINGS}; got {rounding!r}")
+    check_choice("rounding", rounding, ROUNDINGS)
 
 
 def share_ends(shares: Shares) -> tuple[float, float]:

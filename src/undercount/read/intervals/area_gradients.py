@@ -271,6 +271,7 @@ class _Pairs:
 
 
 # Like scikit-learn, so that a probability of exactly 0 or 1 has a finite loss.
+_LEAST_FPR = 1e-12
 _SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)
 
 
@@ -376,9 +377,9 @@ def area_influence(
     mass = recovered(rows, mixing)
     if name != "partial_roc_auc":
         return AREA_GRADIENTS[name](mass)
-    if max_fpr is None or not 0 < real_number(max_fpr) <= 1:
-        raise InputError(f"max_fpr must be in (0, 1]; got {max_fpr!r}")
-    return partial_roc_auc(mass, max_fpr)
+    if max_fpr is None or not _LEAST_FPR <= real_number(max_fpr) <= 1:
+        raise InputError(f"max_fpr must be in (0, 1], {_LEAST_FPR:g} at least; got {max_fpr!r}")
+    return partial_roc_auc(mass, float(max_fpr))
 
 
 def ranked_area(counts: ScoreCounts, mixing: Mixing, name: str) -> float:

@@ -36,6 +36,7 @@ _ROUNDING = 1e-6
 _LARGEST_EXPONENT = 700.0  # e^700 is almost the largest float
 _FEWEST = 2  # rows that have no skewness
 _STRAIGHT = 1e-8
+_EXPONENT = 600.0  # e to it still fits a float, with room for what it is multiplied by
 _SKEWED = ("log_loss",)  # the skewness that few labels bring is allowed for
 # Areas of ranks: shares of pairs of rows in the right order.
 RANKED = ("roc_auc", "lift_auc", "partial_roc_auc")
@@ -222,10 +223,10 @@ def grown_interval(value: float, variance: float, steady: float, t: float) -> tu
     if grows <= _STRAIGHT:
         return value - t * math.sqrt(variance), value + t * math.sqrt(variance)
     if steady <= _STRAIGHT * variance:
-        return value * math.exp(-t * rate), value * math.exp(t * rate)
+        return value * math.exp(-t * rate), value * math.exp(min(t * rate, _EXPONENT))
     unit = math.sqrt(steady / grows)
-    low, high = (unit * math.sinh(math.asinh(value / unit) + q * rate) for q in (-t, t))
-    return low, high
+    middle, reach = math.asinh(value / unit), min(t * rate, _EXPONENT)
+    return unit * math.sinh(middle - reach), unit * math.sinh(middle + reach)
 
 
 def _rests_on_one(design: MixtureDesign, share: float, variance: float) -> float:
@@ -373,6 +374,8 @@ def skewed_interval(
     P(T ≤ x) = Φ(x) + (A x² + B) φ(x) to first order, and then g(T) = ((1 + A T)³ - 1)/(3 A) + B is
     normal up to a second order; its inverse is closed.
     """
+    if not error**3 > 0:  # nothing varies, or less than rounding
+        return value - t * error, value + t * error
     bend = (moments[1] / 2 - moments[0] / 6) / error**3
     shift = moments[0] / 6 / error**3
     quantiles = []

@@ -3,7 +3,7 @@
 import itertools
 import math
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from scipy.optimize import brentq
@@ -11,12 +11,24 @@ from scipy.special import ndtr
 
 from undercount.assume.mixture import MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, UndefinedMetricWarning, named, real_number, warn
+from undercount.errors import (
+    InputError,
+    UndefinedMetricWarning,
+    check_choice,
+    named,
+    real_number,
+    warn,
+)
 from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import FACTS, MetricFacts
 from undercount.read.intervals.area_intervals import area_estimate
-from undercount.read.intervals.clusters import ClusterRows
-from undercount.read.intervals.heads import IntervalKind, student_level, two_sided_z
+from undercount.read.intervals.clusters import Clusters
+from undercount.read.intervals.heads import (
+    INTERVAL_KINDS,
+    IntervalKind,
+    student_level,
+    two_sided_z,
+)
 from undercount.read.intervals.threshold_intervals import threshold_estimate
 from undercount.read.intervals.variance import Found
 from undercount.shares import Sampling, Shares
@@ -41,7 +53,7 @@ def estimate_metric(
     confidence_level: float = 0.95,
     interval: IntervalKind = "wilson",
     share_error: ShareError = "combined",
-    clusters: ClusterRows | None = None,
+    clusters: Clusters | None = None,
 ) -> Estimate:
     """Estimate one metric of counted rows with its interval.
 
@@ -76,7 +88,7 @@ def estimate_metric(
         Whether the standard error of an estimated share is added in squares, which supposes that
         it is independent of the rows, or its own interval is searched at a higher level
         (Bonferroni): valid whatever the dependence, and about 1.6 times as wide.
-    clusters : ClusterRows, optional
+    clusters : Clusters, optional
         The same rows by cluster, if rows and labels come in clusters.
 
     Returns
@@ -100,11 +112,11 @@ def estimate_metric(
     """
     facts = FACTS[name]
     _check(facts, shares, threshold if top is None else 0.0, beta, confidence_level)
-    level = confidence_level
+    check_choice("interval", interval, INTERVAL_KINDS)
+    check_choice("share_error", share_error, get_args(ShareError))
+    level = confidence_level = float(confidence_level)  # a fraction, say
     if share_error == "guaranteed":
         shares, level = _searched(shares, confidence_level)
-    elif share_error != "combined":
-        raise InputError(f"share_error must be 'combined' or 'guaranteed'; got {share_error!r}")
     options = {"threshold": threshold, "top": top, "beta": beta, "kind": interval}
     if facts.family != "threshold":
         options = {"max_fpr": max_fpr}
@@ -211,7 +223,8 @@ def _range_level(found: list[Found], level: float) -> float:
     metric's range can be missed by chance if the range is wide, and both if it is a point:
     Φ(c + width/error) - Φ(-c) = level.
     """
-    width = float(np.ptp([each.value for each in found]))
+    values = [each.value for each in found]
+    width = max(values) - min(values) if np.isfinite(values).all() else math.inf
     z = two_sided_z(level)
     # Skew intervals count as symmetric ones of their length, the longest for all.
     error = max(each.high - each.low for each in found) / (2 * z)
@@ -221,6 +234,8 @@ def _range_level(found: list[Found], level: float) -> float:
     def excess(c: float) -> float:
         return float(ndtr(c + width / error) - ndtr(-c)) - level
 
+    if excess(0.0) >= 0:  # below even odds the ends of a wide range cover as they are
+        return level
     c = brentq(excess, 0.0, z + _ROUNDING, xtol=1e-14)
     return float(ndtr(c) - ndtr(-c))
 
@@ -232,7 +247,7 @@ def _found(
     facts: MetricFacts,
     confidence_level: float,
     options: dict[str, Any],
-    clusters: ClusterRows | None,
+    clusters: Clusters | None,
     *,
     strict: bool = False,
 ) -> Found:

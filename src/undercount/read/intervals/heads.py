@@ -4,7 +4,7 @@ import itertools
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,7 +14,7 @@ from scipy.special import gammaln, ndtr, ndtri, stdtrit
 from undercount.assume.mixture import LABELLED, MixtureDesign
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, Rates, read_metric
-from undercount.errors import InputError, named
+from undercount.errors import InputError, named, real_number
 from undercount.read.intervals.variance import HeadRows, Influence, Spread
 
 # Rates are kept this far (in rows) from 0 and 1 where a slope is taken.
@@ -136,7 +136,8 @@ class HeadCounts:
 def top_rows(counts: ScoreCounts, top: float, *, apart: bool = False) -> float:
     """Return how many rows of the target the highest ones are; `top` below 1 is a share."""
     total = counts.n_unlabeled if apart else counts.n_rows
-    rows = top * total if top < 1 else float(top)
+    asked = real_number(top)
+    rows = asked * total if asked < 1 else asked
     if not 0 < rows <= total:
         kind = "unlabeled rows" if apart else "rows"
         raise InputError(
@@ -268,6 +269,7 @@ def rate_slopes(point: RatePoint, name: str, beta: float) -> list[FloatArray]:
 
 
 IntervalKind = Literal["exact", "mid-p", "wilson"]
+INTERVAL_KINDS = get_args(IntervalKind)
 
 # Standard deviations after which a hypergeometric tail is below double precision.
 _REACH = 12.0
@@ -365,8 +367,8 @@ def pool_hits(
             counts.heads[LABELLED], drawn, whole, confidence_level=confidence_level, kind=kind
         )
         return low * pool / whole, high * pool / whole
-    with np.errstate(divide="ignore"):
-        size = design.effective[LABELLED] / (1 - drawn / pool)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.where(drawn < pool, design.effective[LABELLED] / (1 - drawn / pool), np.inf)
     low, high = wilson_share(counts.rates[LABELLED], size, two_sided_z(confidence_level))
     return low * pool, high * pool
 

@@ -23,7 +23,7 @@ from scipy.special import stdtrit
 from undercount.assume.mixture import LABELLED, MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, blocks, dot, metric_names, read_metric
-from undercount.errors import InputError
+from undercount.errors import InputError, read_threshold, real_number
 from undercount.estimate import Interval, check_confidence_level
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.area_gradients import cell_rows
@@ -46,6 +46,7 @@ Ends: TypeAlias = tuple[float, float]
 # Areas that are a mean position of the positives.
 BIASED_AREAS = ("roc_auc", "lift_auc")
 LARGEST_ODDS_RATIO = 1000.0
+_LARGEST_BIAS = 1e100  # its square is a number still
 _HALVINGS = 60  # of [0, 1], down to rounding
 _FEWEST = 2  # rows that have no skewness
 
@@ -165,7 +166,7 @@ def bias_ends(
             )
         bound = _AreaBias(counts, design, metric, level)
     elif metric in metric_names() and threshold is not None:
-        bound = _PointBias(HeadCounts.at(counts, design, threshold), metric, level)
+        bound = _PointBias(HeadCounts.at(counts, design, read_threshold(threshold)), metric, level)
     else:
         raise InputError(
             "bias of labelling is followed for roc_auc, lift_auc and metrics at a threshold; "
@@ -173,8 +174,10 @@ def bias_ends(
         )
 
     def ends(odds_ratio: float) -> Ends:
-        if not odds_ratio >= 1:
-            raise InputError(f"odds_ratio must be at least 1; got {odds_ratio}")
+        if not 1 <= real_number(odds_ratio) <= _LARGEST_BIAS:
+            raise InputError(
+                f"odds_ratio must be at least 1, and at most {_LARGEST_BIAS:g}; got {odds_ratio!r}"
+            )
         found, plain = bound.ends(odds_ratio), bound.plain
         if level == 0:
             return min(found), max(found)

@@ -45,6 +45,7 @@ from undercount.shares import clip_purity, clip_share
 
 Pair: TypeAlias = tuple[RatePoint, RatePoint]
 NO_ERRORS = (0.0, 0.0)
+_MOST_Z = 1e50  # instead of infinity, which one cluster would need: its square has room too
 
 
 @dataclass(frozen=True)
@@ -89,13 +90,15 @@ def threshold_estimate(
         variance = (float(high - low) / (2 * two_sided_z(confidence_level))) ** 2
     else:
         moves = head_spread(heads, name, beta)
-        variance = float(moves.variance) + moves.from_shares(errors)
+        # A rate next to 0 below a ratio, or labels that are all tied: the error has no end.
+        with np.errstate(over="ignore", divide="ignore"):
+            variance = float(moves.variance) + moves.from_shares(errors)
     return Found(
         float(value),
         float(low),
         float(high),
         math.sqrt(variance),
-        _method(design, kind),
+        method_name(design, kind),
         None if plain else _misfit(float(value), heads, name, beta),
     )
 
@@ -301,10 +304,10 @@ def _top_share(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> 
     apart = design.sampling == "case-control"
     total = design.effective[UNLABELED] if apart else design.effective_total
     spread = rate * (1 - rate)
-    variance = spread / design.effective[LABELLED] + top.slope**2 * top.everyone / total
-    if not apart:
-        variance = np.maximum(variance - 2 * top.slope * top.labelled / total, variance / 4)
     with np.errstate(divide="ignore", invalid="ignore"):
+        variance = spread / design.effective[LABELLED] + top.slope**2 * top.everyone / total
+        if not apart:
+            variance = np.maximum(variance - 2 * top.slope * top.labelled / total, variance / 4)
         size = np.where(spread > 0, spread / variance, design.effective[LABELLED])
 
     def point(recall: Any, prevalence: Any) -> RatePoint:
@@ -349,7 +352,8 @@ def _moved_sizes(counts: HeadCounts, z: float) -> list[FloatArray]:
         if design.share_known and design.given == "prevalence":
             # There cannot be more labelled positives than positives.
             labelled = np.minimum(labelled, design.value * total / design.label_purity)
-        labelled = np.minimum(labelled, total - sizes[NEGATIVE])
+        # A trace of unlabeled rows is left, of which there is a share.
+        labelled = np.minimum(labelled, (total - sizes[NEGATIVE]) * (1 - 1e-9))
         moved.append(np.stack([labelled, total - sizes[NEGATIVE] - labelled, sizes[NEGATIVE]]))
     return moved
 
@@ -418,9 +422,10 @@ def number_limits(
     labelled: Any, frequency: Any, z: float, design: MixtureDesign
 ) -> tuple[FloatArray, FloatArray]:
     """Score limits of a number of rows each labelled with the same known probability."""
+    z = min(z, _MOST_Z)
     missed = (1 - frequency) * design.inflation[LABELLED]
     middle = labelled + z * z * missed / 2
-    half = z * np.sqrt(missed * labelled + (z * missed) ** 2 / 4)
+    half = z * np.sqrt(missed) * np.sqrt(labelled + z * z * missed / 4)
     return (middle - half) / frequency, (middle + half) / frequency
 
 
@@ -514,7 +519,8 @@ def certain_limits(
     )
 
 
-def _method(design: MixtureDesign, kind: IntervalKind) -> str:
+def method_name(design: MixtureDesign, kind: IntervalKind) -> str:
+    """Name how the interval of a threshold metric is found."""
     known = design.target == "dataset" and design.share_known
     if known and design.given != "label_frequency" and design.counts_rows:
         return kind

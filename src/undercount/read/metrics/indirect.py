@@ -36,7 +36,7 @@ def indirect_area(
     rises or falls all along a range, so that its ends are enough.
     Wrong when: an error of the share is so large that the area is not straight within it.
     """
-    if share_error not in ("combined", "guaranteed"):
+    if not isinstance(share_error, str) or share_error not in ("combined", "guaranteed"):
         raise InputError(f"share_error must be 'combined' or 'guaranteed'; got {share_error!r}")
     share, purity = (_share(shares, name) for name in ("unlabeled_prevalence", "label_purity"))
     level = confidence_level

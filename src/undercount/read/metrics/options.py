@@ -1,16 +1,17 @@
 """The keywords that every metric takes, and the one path from rows to an estimate."""
 
 import inspect
+import math
 import re
 from collections.abc import Callable
 from typing import Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
-from undercount.assume.mixture import Target
+from undercount.assume.mixture import TARGETS, Target
 from undercount.count.arrays import read_labels, read_scores, read_weights
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, check_choice, warn
+from undercount.errors import InputError, check_choice, real_number, warn
 from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import FACTS, LOSSES
 from undercount.read.intervals.clusters import ClusterRows, read_clusters
@@ -26,6 +27,8 @@ _PARAMETERS = {
     "    Labels (1 positive, 0 negative, missing unlabeled) and scores.",
     "threshold": "threshold : float\n    Rows with at least this score are predicted positive.",
     "beta": "beta : float\n    Weight of recall.",
+    "false_positive": "false_positive, false_negative : float\n    What such an error costs.",
+    "chance": "chance : float\n    At this chance of being positive a row is just worth flagging.",
     "max_fpr": "max_fpr : float\n    End of the range, above 0 and at most 1.",
     "method": 'method : {"direct", "indirect"}\n'
     "    By the formula, with DeLong's variance on the logit scale; or as the area under the\n"
@@ -42,7 +45,12 @@ _ASSUMED = {
 # The rows that show most metrics, and what they are shown with.
 _ROWS = """>>> import undercount as uc
 >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]"""
-_SHOWN = {"threshold": "threshold=6", "beta": "beta=2"}
+_SHOWN = {
+    "threshold": "threshold=6",
+    "beta": "beta=2",
+    "false_positive": "false_positive=1, false_negative=9",
+    "chance": "chance=0.2",
+}
 
 
 class MetricOptions(TypedDict, total=False):
@@ -161,6 +169,7 @@ def read_rows(
 ) -> tuple[ScoreCounts, Shares | None]:
     """Count rows and read the shares."""
     purity = options.get("label_purity", 1.0)
+    pure = real_number(purity) == 1
     unknown = sorted(set(options) - set(MetricOptions.__annotations__))
     if unknown:
         known = ", ".join(sorted(MetricOptions.__annotations__))
@@ -172,12 +181,13 @@ def read_rows(
         sample_weight=options.get("sample_weight"),
         # Losses need every score; with impure labels every unlabeled row takes part in average
         # precision's steps of recall and in the areas' intervals.
-        compact=compact and name not in LOSSES and purity == 1,
+        compact=compact and name not in LOSSES and pure,
         knots=() if threshold is None else (threshold,),
     )
     counts.require("positive", "unlabeled")
     sampling = options.get("sampling", "single-sample")
     check_choice("sampling", sampling, SAMPLINGS)
+    check_choice("target", target_of(options), TARGETS)
     prevalences = ("prevalence", "unlabeled_prevalence", "label_frequency")
     given: dict[str, Any] = {name: options.get(name) for name in prevalences}
     about: dict[str, Any] = {
@@ -190,7 +200,7 @@ def read_rows(
         shares = _estimated_shares(counts, options.get("confidence_level", 0.95), given | about)
     else:
         shares = read_shares(counts, **given, **about)
-    if shares is None and (FACTS[name].needs_prevalence or purity != 1):
+    if shares is None and (FACTS[name].needs_prevalence or not pure):
         reason = "" if FACTS[name].needs_prevalence else f" when label_purity is {purity}"
         raise InputError(
             f"{name} needs exactly one of prevalence, unlabeled_prevalence and label_frequency"
@@ -229,7 +239,8 @@ def measure(
     **options: Unpack[MetricOptions],
 ) -> Estimate:
     """Estimate a metric of rows."""
-    counts, shares = read_rows(y, score, name, options, threshold=_number(threshold))
+    threshold = _number(threshold)
+    counts, shares = read_rows(y, score, name, options, threshold=threshold)
     asked: dict[str, Any] = {
         "threshold": threshold,
         "beta": beta,
@@ -260,10 +271,7 @@ def measure(
 def _number(threshold: Any) -> float | None:
     if threshold is None:
         return None
-    try:
-        value = float(threshold)
-    except (TypeError, ValueError):
-        raise InputError(f"threshold must be a number; got {threshold!r}") from None
-    if value != value:  # noqa: PLR0124 - NaN
-        raise InputError("threshold must be a number; got nan")
+    value = real_number(threshold)
+    if math.isnan(value):
+        raise InputError(f"threshold must be a number; got {threshold!r}")
     return value

@@ -1,0 +1,69 @@
+"""A full disk, a folder that may not be written to, and little memory."""
+
+import os
+import resource
+import signal
+from collections import Counter
+from pathlib import Path
+
+from tests.faults.program import ROWS, SAVED, start, targets, whole
+
+NOBODY = 65534
+
+
+def refuse_writing(rows: Path, folder: Path) -> Counter[str]:
+    """No room and a read-only folder: exit 2, one message, the earlier result kept."""
+    ends: Counter[str] = Counter()
+
+    def small_files() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    files = targets(folder)
+    process = start([*ROWS, str(rows), "--html", str(files["html"])], preexec_fn=small_files)
+    _, error = process.communicate()
+    assert process.returncode == 2, (process.returncode, error)
+    assert whole(files["html"])
+    ends["no room"] += 1
+    with Path("/dev/full").open("w") as full:
+        process = start([*ROWS, str(rows)], stdout=full)
+        _, error = process.communicate()
+    assert process.returncode == 2, (process.returncode, error)
+    ends["full output"] += 1
+    locked = folder / "locked"
+    locked.mkdir(exist_ok=True)
+    (locked / "result.json").write_text(SAVED)
+    locked.chmod(0o555)
+    folder.chmod(0o755)
+
+    def anybody() -> None:
+        if os.geteuid() == 0:  # root may write anywhere
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+
+    target = str(locked / "result.json")
+    process = start([*ROWS, str(rows), "--json", target], preexec_fn=anybody, cwd="/")
+    _, error = process.communicate()
+    assert process.returncode == 2, error
+    assert b"cannot write" in error, error
+    ends["read-only"] += 1
+    assert whole(locked / "result.json")
+    locked.chmod(0o700)
+    return ends
+
+
+def starve(rows: Path) -> Counter[str]:
+    """Little memory: an answer, or exit 2 with a message; never a verdict's code."""
+    ends: Counter[str] = Counter()
+    for megabytes in (300, 500, 700, 900, 1200):
+        limit = megabytes * 2**20
+
+        def little(limit: int = limit) -> None:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+        process = start([*ROWS, str(rows)], preexec_fn=little)
+        _, error = process.communicate()
+        ends[f"{megabytes} MB: exit {process.returncode}"] += 1
+        # Below what the libraries need to be loaded they end by a signal of their own.
+        assert process.returncode in (0, 2) or process.returncode < 0, error
+    return ends

@@ -1,0 +1,99 @@
+"""Kills and interrupts, of the whole program and of one that is writing."""
+
+import os
+import random
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from tests.faults.program import ROWS, SAVED, leftovers, start, targets, whole
+
+import undercount as uc
+from undercount.count.atomic_file import write_text
+
+
+def run_until(seconds: float, sign: int, rows: Path, folder: Path) -> int:
+    """Send a signal after a while; return the exit code."""
+    files = targets(folder)
+    process = start([*ROWS, str(rows), "--json", str(files["json"]), "--html", str(files["html"])])
+    time.sleep(seconds)
+    process.send_signal(sign)
+    process.communicate()
+    for path in files.values():
+        assert whole(path), f"{path} is broken after signal {sign} at {seconds:.3f} s"
+    return process.returncode
+
+
+def kill(n: int, rows: Path, folder: Path, length: float, rng: random.Random) -> Counter[str]:
+    """Kill at random moments, half of them near the end, where files are written."""
+    ends: Counter[str] = Counter()
+    for turn in range(n):
+        moment = rng.uniform(0, length) if turn % 2 else rng.uniform(0.8 * length, 1.05 * length)
+        code = run_until(moment, signal.SIGKILL, rows, folder)
+        assert code in (0, -signal.SIGKILL), code
+        ends["finished first" if code == 0 else "killed"] += 1
+    assert run_until(10 * length, signal.SIGKILL, rows, folder) == 0
+    assert not leftovers(folder), leftovers(folder)  # the next run removes what was left
+    return ends
+
+
+def kill_writers(n: int, folder: Path, rng: random.Random) -> Counter[str]:
+    """Kill a process that does nothing but write, while it writes.
+
+    It is a copy of this one, so that a kill costs milliseconds and nearly all hit a write.
+    """
+    ends: Counter[str] = Counter()
+    files = targets(folder)
+    write = make_writer(files)
+    for _ in range(n):
+        writer = os.fork()
+        if writer == 0:
+            while True:
+                write()
+        time.sleep(rng.uniform(0.01, 0.3))
+        os.kill(writer, signal.SIGKILL)
+        os.waitpid(writer, 0)
+        broken = [path.name for path in files.values() if not whole(path)]
+        assert not broken, broken
+        ends["a file half-written beside it" if leftovers(folder) else "between two files"] += 1
+    write()
+    assert not leftovers(folder), leftovers(folder)  # the next run removes what was left
+    return ends
+
+
+def make_writer(files: dict[str, Path]) -> Callable[[], None]:
+    """Return a function that writes a document, a page and counts."""
+    rng = np.random.default_rng(0)
+    truth = rng.random(5000) < 0.3
+    y, score = (truth & (rng.random(5000) < 0.4)).astype(int), rng.normal(2.0 * truth)
+    found = uc.evaluate(y, score, unlabeled=0, prevalence=0.3, threshold=1.0)
+    counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
+    found.to_html(files["html"])
+    # Blanks, so that most of the time goes into writing, where the kills shall hit.
+    document, page = (
+        f"{' ' * 2**23}{text}" for text in (found.to_json(), files["html"].read_text())
+    )
+    files["html"].write_text(SAVED)
+
+    def write() -> None:
+        for _ in range(5):
+            write_text(files["json"], document)
+            write_text(files["html"], page)
+        uc.write_counts(counts, files["parquet"])
+
+    return write
+
+
+def interrupt(n: int, rows: Path, folder: Path, length: float, rng: random.Random) -> Counter[str]:
+    """Interrupt at random moments: exit 130 within half a second, and nothing is left behind."""
+    ends: Counter[str] = Counter()
+    for _ in range(n):
+        code = run_until(rng.uniform(0.3, length), signal.SIGINT, rows, folder)
+        # Before its first line Python itself ends by the signal.
+        assert code in (0, 130, -signal.SIGINT), code
+        ends[{0: "finished first", 130: "exit 130"}.get(code, "before the program began")] += 1
+    assert not leftovers(folder), leftovers(folder)
+    return ends
