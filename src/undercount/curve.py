@@ -1,5 +1,6 @@
 """Points and curves of true-positive against false-positive rate: each rate and area, once."""
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,7 +9,13 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.errors import InputError, UndefinedMetricWarning, keep_scores, warn
+from undercount.errors import (
+    InputError,
+    UndefinedMetricWarning,
+    keep_scores,
+    real_number,
+    warn,
+)
 from undercount.estimate import FloatArray as FloatArray  # noqa: PLC0414 - of every curve
 from undercount.estimate import Interval
 
@@ -374,8 +381,8 @@ class OperatingCurve(Rates[FloatArray]):
         On a curve made monotone by "cummax" or "isotonic" the recall is the one so changed. A
         threshold whose point the curve left out is refused rather than answered by another's.
         """
-        if np.isnan(threshold):
-            raise InputError("threshold must be a number; got NaN")
+        if math.isnan(real_number(threshold)):
+            raise InputError(f"threshold must be a number; got {threshold!r}")
         every, merged = self._thresholds()
         n_above = int(np.count_nonzero(every[1:] >= threshold))
         index, below = n_above, n_above + 1 if n_above + 1 < len(every) else None

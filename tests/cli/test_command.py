@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -261,6 +262,23 @@ def test_a_reader_that_has_gone_is_no_verdict(tmp_path):
         said = process.stderr.read()
         assert process.wait() == 141
     assert b"Traceback" not in said
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["evaluate", "--help"]])
+def test_help_without_a_reader_or_room_is_no_verdict(arguments):
+    command = [sys.executable, "-m", "undercount", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # noqa: S603 - our own
+        process.stdout.close()
+        said = process.stderr.read()
+        assert process.wait() == 141
+    assert not said
+    if Path("/dev/full").exists():
+        with Path("/dev/full").open("w") as full:
+            ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)  # noqa: S603 - our own
+        assert ended.returncode == 2
+        assert (
+            ended.stderr == b"undercount: cannot write standard output: No space left on device\n"
+        )
 
 
 def test_files_are_written_although_the_reader_has_gone(tmp_path):

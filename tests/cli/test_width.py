@@ -19,9 +19,11 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     score = rng.normal(2.0 * truth)
     looked = rng.random(N) < 1 / (1 + np.exp(-score))
     path = tmp_path_factory.mktemp("width") / "rows.csv"
-    lines = ["label,looked,score"]
-    for known, true, seen, value in zip(label, truth, looked, score, strict=True):
-        lines.append(f"{int(known)},{int(true) if seen else ''},{value:.5f}")
+    lines = ["label,looked,score,other,group,observed,found"]
+    for i, (known, true, seen, value) in enumerate(zip(label, truth, looked, score, strict=True)):
+        dates = f"2024-{1 + i % 9:02}-01,{'2024-10-15' if known else ''}"
+        scores = f"{value:.5f},{-value:.4f}"
+        lines.append(f"{int(known)},{int(true) if seen else ''},{scores},{'ab'[i % 2]},{dates}")
     path.write_text("\n".join(lines))
     return path
 
@@ -29,6 +31,8 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
 COMMANDS = {
     "evaluate": ["--label", "label", "--score", "score", "--threshold", "1", "--top", "5%"],
     "prevalence": ["--label", "label", "--score", "score"],
+    "compare": ["--label", "label", "--score", "score", "--score", "other", "--prevalence", ".2"],
+    "monitor": ["--score", "score", "--observed", "observed", "--found", "found"],
     "select": ["--label", "looked", "--score", "score"],
     "plan": ["--label", "label", "--score", "score", "--threshold", "1", "--budget", "40"],
 }
@@ -50,8 +54,26 @@ def test_lines_fit(
     options = [*COMMANDS[command]]
     if command == "plan":
         options += ["--out", "sheet.csv"]
+    if command == "monitor":
+        options += ["--threshold", "1"]
     assert main([command, "rows.csv", *options]) == 0
     assert max(map(len, capsys.readouterr().out.splitlines())) <= width
+
+
+def test_segments_and_explanations_fit(
+    rows: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(rows.parent)
+    monkeypatch.setenv("COLUMNS", "40")
+    options = [*COMMANDS["evaluate"][:6], "--prevalence", ".2", "--by", "group"]
+    assert main(["evaluate", "rows.csv", *options]) == 0
+    said = capsys.readouterr().out
+    assert main(["explain", "precision"]) == 0
+    assert main(["explain"]) == 0
+    said += capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= 40
+    for word in ("all rows", "hidden positives", "precision@1", "750"):
+        assert word in said
 
 
 def test_every_number_is_kept_when_the_table_stacks(

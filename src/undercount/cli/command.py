@@ -8,7 +8,7 @@ import stat
 import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +100,14 @@ def print_notes(notes: Iterable[str]) -> None:
         click.echo(wrap(note, width) if width < WIDTH else f" {note}")
 
 
+def leave_reader() -> int:
+    """Return the code of a pipe whose reader has gone; what is still to be flushed has none."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # not a stream of the system
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return READER_GONE
+
+
 class Command(click.Command):
     """A command that refuses to write onto its data, and has a code for each kind of failure."""
 
@@ -109,10 +117,7 @@ class Command(click.Command):
             code = self._invoke(ctx)
             sys.stdout.flush()  # else a reader that has gone would be noticed after the code
         except BrokenPipeError:
-            # What is still to be flushed when Python ends has no reader either.
-            for stream in (sys.stdout, sys.stderr):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-            return READER_GONE
+            return leave_reader()
         except OSError as error:  # a full disk
             click.echo(f"undercount: cannot write standard output: {error.strerror}", err=True)
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,13 +1,14 @@
 """The commands. stdout is the result, stderr the talk; nothing heavy is imported for --help."""
 
 import io
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from undercount import __version__
-from undercount.cli.command import BAD_INPUT, FINE, Command
+from undercount.cli.command import BAD_INPUT, FINE, Command, leave_reader
 from undercount.cli.compare import compare
 from undercount.cli.count import count, merge
 from undercount.cli.demo import demo
@@ -32,8 +33,18 @@ GROUP = "undercount.commands"
 
 def run(argv: Sequence[str] | None) -> int:
     """Run a command and return its exit code."""
+    output = sys.stdout
     try:
         code = commands.main(args=argv, prog_name="undercount", standalone_mode=False)
+        sys.stdout.flush()  # of --help and --version, which no command prints
+    except SystemExit:
+        if sys.stdout is output:
+            raise
+        return leave_reader()  # click has put another in its place: the reader of its help has gone
+    except OSError as error:  # a full disk
+        click.echo(f"undercount: cannot write standard output: {error.strerror}", err=True)
+        leave_reader()
+        return BAD_INPUT
     except click.exceptions.Abort:
         click.echo(STOPPED, err=True)
         return INTERRUPTED

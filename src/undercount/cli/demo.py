@@ -61,14 +61,14 @@ def demo(html: str, save: str | None, **flags: bool) -> int:
 
 def save_fraud(path: str) -> int:
     """Write the bundled payments, without the truth, in the format that the name asks for."""
-    import duckdb  # noqa: PLC0415 - only when needed
-
-    from undercount.count.atomic_file import replace_when_complete  # noqa: PLC0415
+    from undercount.count.atomic_file import replace_when_complete  # noqa: PLC0415 - when needed
+    from undercount.count.sql import allow_only, open_database  # noqa: PLC0415
     from undercount.data.fraud import fraud_path  # noqa: PLC0415
 
     if not path.endswith((".csv", ".parquet")):
         raise InputError(f"--save must end in .csv or .parquet; got {path!r}")
-    with replace_when_complete(path) as temporary, duckdb.connect() as connection:
+    with replace_when_complete(path) as temporary, open_database() as connection:
+        allow_only(connection, [fraud_path(), temporary])
         payments = connection.read_parquet(str(fraud_path()))
         write = payments.write_csv if path.endswith(".csv") else payments.write_parquet
         write(str(temporary))

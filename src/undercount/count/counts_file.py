@@ -26,7 +26,7 @@ from undercount.count.kernel.table import Table
 from undercount.count.progress import Progress, open_progress
 from undercount.count.queries import fill_masked
 from undercount.count.sources import input_errors
-from undercount.count.sql import open_database, quote_file, quote_text
+from undercount.count.sql import allow_only, open_database, quote_file, quote_text
 from undercount.counts import CLASSES, ScoreCounts
 from undercount.errors import InputError, MisfitWarning, real_number, warn, wording
 
@@ -160,6 +160,7 @@ def open_counts(
     """Read counts with the sources and parts that the file names."""
     if connection is None:
         with open_database() as opened:
+            allow_only(opened, [path])
             return open_counts(path, opened)
     file = quote_file(path)
     if not Path(path).exists():
@@ -191,6 +192,7 @@ def is_counts_file(path: str | os.PathLike[str]) -> bool:
         return False
     try:
         with open_database() as connection:
+            allow_only(connection, [path])
             found = connection.sql(f"DESCRIBE SELECT * FROM read_parquet({quote_file(path)})")  # noqa: S608 - quoted
             names = {row[0].casefold() for row in found.fetchall()}
     except duckdb.Error:
@@ -331,6 +333,7 @@ def merge_counts(
         open_progress(progress, "merging") as steps,
         steps.step(1.0),
     ):
+        allow_only(connection, paths)
         total = _merge_files(paths, notes, connection, steps)
     if output is not None:
         write_counts(total.counts, output, source=total.sources, sampling=total.sampling)

@@ -20,7 +20,7 @@ from undercount.count.frames import check_columns
 from undercount.count.paths import STANDARD_INPUT, Paths, expand_paths, find_format
 from undercount.count.progress import watch_queries
 from undercount.count.queries import pass_interrupts
-from undercount.count.sql import knows_option, open_database, quote_file, quote_name
+from undercount.count.sql import allow_only, knows_option, open_database, quote_file, quote_name
 from undercount.errors import InputError
 
 # How far a query is can be asked only where a bar is kept; it is not printed.
@@ -116,6 +116,7 @@ def open_source(
         kind = find_format(files)
         connection = open_database(temp_directory=spill)  # nothing in the working directory
         connection.execute(PROGRESS)
+        allow_only(connection, files, [spill])
         try:
             with input_errors(", ".join(files[:3])), watch_queries(connection):
                 yield replace(_open_files(connection, files, kind, wanted), words=words or {})
@@ -289,6 +290,7 @@ def _broken_line(file: str) -> tuple[int, str]:
     """  # noqa: S608 - quoted
     try:
         with open_database() as connection:
+            allow_only(connection, [file])
             found = connection.execute(sql).fetchone()
     except duckdb.Error:  # bytes that are no text, or no such file: then the rest must do
         return 0, ""

@@ -413,8 +413,8 @@ def _workload(paired: Paired, tied: Mapping[str, float], *, chosen: bool) -> Wor
     estimates = {
         name: {m: model.evaluation.estimate(m, top=size) for m in WORKLOAD_METRICS}
         for name, model in paired.models.items()
-        # Below 1 the number would be read as a share of the rows.
-        if model.evaluation.resamples is None and size >= 1
+        # Below 1 the number would be read as a share of the rows; clusters go with a threshold.
+        if model.evaluation.resamples is None and model.evaluation.clusters is None and size >= 1
     }
     return Workload(size, chosen, values, cuts, tied, tuple(found), estimates)
 

@@ -1,6 +1,5 @@
 """A monitoring table as plain text, as JSON, and as a page."""
 
-import textwrap
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from undercount import __version__
 from undercount.count.atomic_file import write_text
 from undercount.read.monitoring import Alarm, Monitoring, PeriodRow
 from undercount.show.document import plain, write_document
-from undercount.show.layout import WIDTH, line
+from undercount.show.layout import BESIDE, line, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
 from undercount.show.segments import interval_cell
 from undercount.show.spoken import metric_title, number, percent
@@ -43,22 +42,38 @@ def fair_words(found: Monitoring) -> str:
 
 def as_text(found: Monitoring) -> str:
     """Write the delays, the metrics, a line a period, and what the alarm says."""
+    room = terminal_width()
     lines = [
-        line("Delays", delay_words(found)),
-        line("Rests on", RESTS_ON),
-        line("Fair labels", fair_words(found)),
+        line("Delays", delay_words(found), width=room),
+        line("Rests on", RESTS_ON, width=room),
+        line("Fair labels", fair_words(found), width=room),
         "",
     ]
     level = f"{100 * found.late.confidence_level:g} %"
-    lines.append(f" {'':<22}true value ({level}) of the rows that are old enough")
+    told = f"true value ({level}) of the rows that are old enough"
+    lines.append(f" {'':<22}{told}" if room >= BESIDE else wrap(told, room))
     for name, estimate in found.metrics.items():
         label = f"{metric_title(name)}@{found.threshold:g}"
-        lines.append(f" {label:<22}{value_words(estimate)}")
-    head = f"{'period':<12}{'rows':>9}{'flagged':>9}{'found':>7}{'arrived':>9}{'naive':>8}"
-    lines += ["", f" {head}   precision ({level})"]
-    lines += [f" {_period(row)}" for row in found.rows]
-    lines += ["", *_alarm(found)]
+        lines.append(f" {label:<{22 if room >= BESIDE else 17}}{value_words(estimate)}")
+    lines += ["", *_table(found, level, room), "", *_alarm(found, room)]
     return "\n".join(lines)
+
+
+def _table(found: Monitoring, level: str, room: int) -> list[str]:
+    """Write a row a period, or where there is no room each below its name."""
+    head = f"{'period':<12}{'rows':>9}{'flagged':>9}{'found':>7}{'arrived':>9}{'naive':>8}"
+    lines = [f" {head}   precision ({level})", *(f" {_period(row)}" for row in found.rows)]
+    if not too_wide(lines, room):
+        return lines
+    return [text for row in found.rows for text in _stacked(row, level, room)]
+
+
+def _stacked(row: PeriodRow, level: str, room: int) -> list[str]:
+    precision = value_words(row.precision) if row.precision else f"– {row.note}"
+    cells = [("rows", f"{row.n_rows:,}"), ("flagged", f"{row.n_flagged:,}")]
+    cells += [("found", f"{row.n_found:,}"), ("arrived", percent(row.chance))]
+    cells += [("naive", number(row.naive)), (f"precision ({level})", precision)]
+    return stack(row.period, cells, room)
 
 
 def _period(row: PeriodRow) -> str:
@@ -86,11 +101,8 @@ def alarm_words(alarm: Alarm | None) -> tuple[str, str]:
     return " and ".join(words) or "no change seen", evidence
 
 
-def _alarm(found: Monitoring) -> list[str]:
-    text = " ".join(alarm_words(found.alarm))
-    return [
-        textwrap.fill(text, WIDTH, initial_indent=" Alarm             ", subsequent_indent=" " * 19)
-    ]
+def _alarm(found: Monitoring, room: int) -> list[str]:
+    return [line("Alarm", " ".join(alarm_words(found.alarm)), width=room)]
 
 
 def write_page(found: Monitoring, path: str | Path) -> None:

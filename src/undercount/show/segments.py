@@ -1,7 +1,6 @@
 """Segments as text, Markdown, JSON and a page: a row a segment, and what cannot be said."""
 
 import math
-import textwrap
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from undercount.count.atomic_file import write_text
 from undercount.estimate import Estimate
 from undercount.read.segments import Evaluations, SegmentRow, hidden_share
 from undercount.show.document import as_document, plain, write_document
-from undercount.show.layout import WIDTH, line
+from undercount.show.layout import line, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
 from undercount.show.spoken import metric_title, percent
 from undercount.show.tables import MARKDOWN_SPECIAL, escape
@@ -134,6 +133,25 @@ def _listed(names: list[str]) -> str:
 def as_text(found: Evaluations) -> str:
     """Write a row a segment, what was pooled, whether they differ, and what cannot be said."""
     level = f"{100 * found.overall.confidence_level:g} %"
+    room = terminal_width()
+    told = f"{len(found.rows)} of {found.column} · true values ({level})"
+    lines = [
+        line("Segments", told, width=room),
+        line("Hidden positives", pooled_words(found), width=room),
+        "",
+        *_table(found, room),
+        "",
+        *(line(name, words, width=room) for name, words in difference_lines(found)),
+        "",
+        wrap(_share_note(found) + TESTS, room),
+    ]
+    said = notes(found)
+    lines += [""] if said else []
+    return "\n".join([*lines, *(line(_cut(name, 40), note, width=room) for name, note in said)])
+
+
+def _table(found: Evaluations, room: int) -> list[str]:
+    """Write a row a segment, or where there is no room each below its name."""
     width = max(NAME, *(len(segment_name(row.segment)) + 2 for row in found.rows[:1000]))
     width = min(width, 2 * NAME)
     shares = max(len(share_words(row)) for row in found.rows) + 2
@@ -141,24 +159,28 @@ def as_text(found: Evaluations) -> str:
     head = f" {found.column:<{width}}{'rows':>{NUMBER}}{'labels':>{NUMBER}}  "
     head += f"{'hidden positives':<{shares}}"
     head += "".join(f"{heading(label):<{CELL}}" for label in found.metrics)
-    lines = [
-        line("Segments", f"{len(found.rows)} of {found.column} · true values ({level})"),
-        line("Hidden positives", pooled_words(found)),
-        "",
-        head.rstrip(),
-    ]
-    for name, row in [*_named(found), (ALL, _overall(found))]:
+    lines = [head.rstrip()]
+    rows = [*_named(found), (ALL, _overall(found))]
+    for name, row in rows:
         cells = "".join(f"{value_words(each.estimate):<{CELL}}" for each in row.rows)
         lines.append(
             f" {_cut(name, width - 1):<{width}}{amount(row.counts.n_rows):>{NUMBER}}"
             f"{amount(row.counts.n_positive):>{NUMBER}}  {share_words(row):<{shares}}"
             f"{cells or 'cannot be said, see below'}".rstrip()
         )
-    lines += ["", *(line(name, words) for name, words in difference_lines(found))]
-    lines += ["", *(f" {each}" for each in textwrap.wrap(_share_note(found) + TESTS, WIDTH - 1))]
-    said = notes(found)
-    lines += [""] if said else []
-    return "\n".join([*lines, *(line(_cut(name, 40), note) for name, note in said)])
+    if not too_wide(lines, room):
+        return lines
+    return [text for name, row in rows for text in _stacked(found, name, row, room)]
+
+
+def _stacked(found: Evaluations, name: str, row: SegmentRow, room: int) -> list[str]:
+    cells = [("rows", amount(row.counts.n_rows)), ("labels", amount(row.counts.n_positive))]
+    cells.append(("hidden positives", share_words(row)))
+    known = zip(found.metrics, row.rows, strict=False)
+    cells += [(heading(label), value_words(each.estimate)) for label, each in known]
+    if not row.rows:
+        cells.append(("", "cannot be said, see below"))
+    return stack(_cut(name, room - 1), cells, room)
 
 
 def _share_note(found: Evaluations) -> str:

@@ -1,9 +1,8 @@
 """Metrics, assumptions and checks explained offline: formula, what it needs, reference."""
 
-import textwrap
-
 from undercount.errors import InputError, suggest
 from undercount.metric_facts import FACTS
+from undercount.show.layout import WIDTH, terminal_width, wrap
 
 JAIN = "Jain, White and Radivojac 2017, Recovering true classifier performance"
 CLAESEN = "Claesen et al. 2015, Assessing binary classifiers using only positive and unlabeled data"
@@ -684,7 +683,9 @@ ALIASES = {
 def explanation(term: str | None) -> str:
     """Explain a term, or list the terms."""
     if term is None:
-        return "Terms: " + ", ".join(sorted(TERMS))
+        words = f"Terms: {', '.join(sorted(TERMS))}"
+        width = terminal_width()
+        return wrap(words, width, "  ", "") if width < WIDTH else words
     key = term.strip().lower().replace("_", " ")
     key = ALIASES.get(key, ALIASES.get(term.strip(), key))
     if key not in TERMS:
@@ -692,8 +693,8 @@ def explanation(term: str | None) -> str:
         hint = hint or f"known: {', '.join(sorted(TERMS))}"
         raise InputError(f"no explanation of {term!r}; {hint}")
     what, formula, needs, reference = TERMS[key]
-    lines = [key, textwrap.fill(what, 100, initial_indent="  ", subsequent_indent="  ")]
+    width = terminal_width()
+    lines = [key, wrap(what, width, "  ")]
     for name, text in (("Formula", formula), ("Needs", needs), ("Reference", reference)):
-        head = f"  {name:<10} "
-        lines.append(textwrap.fill(text, 100, initial_indent=head, subsequent_indent=" " * 13))
+        lines.append(wrap(text, width, " " * 13, f"  {name:<10} "))
     return "\n".join(lines)
