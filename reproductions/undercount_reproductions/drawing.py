@@ -133,11 +133,12 @@ def draw(panels: Sequence[Panel], stem: Path) -> list[Path]:
         _draw_panel(axes, panel)
     for axes in grid[len(panels) :]:
         axes.set_axis_off()
-    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in ("svg", "png")]
+    kinds: dict[str, dict[str, Any]] = {"svg": {"metadata": {"Date": None}}, "png": {"dpi": 100}}
+    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]
     with mpl.rc_context({"svg.hashsalt": stem.name}):  # the same picture gives the same file
-        for path, options in zip(paths, ({"metadata": {"Date": None}}, {"dpi": 100}), strict=True):
+        for path, (kind, options) in zip(paths, kinds.items(), strict=True):
             with replace_when_complete(path) as unfinished:
-                figure.savefig(unfinished, format=path.suffix[1:], **options)
+                figure.savefig(unfinished, format=kind, **options)
     return paths
 
 
