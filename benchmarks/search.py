@@ -18,6 +18,7 @@ estimated by `Consensus`, and Lee and Liu's score, which needs none.
 import argparse
 import json
 import pathlib
+import time
 import warnings
 
 import numpy as np
@@ -40,6 +41,7 @@ NAMES = (
 )  # fmt: skip
 FREQUENCIES = (0.1, 0.4)
 LEARNT, JUDGED = 1500, 4000
+SURE = 2  # standard errors
 NAIVE = ("naive AUC", "naive F1", "Elkan-Noto")
 OURS = ("F1, prevalence known", "F1, prevalence estimated", "Lee-Liu")
 
@@ -91,10 +93,14 @@ def elkan_noto(labels, chance):
     return np.where(labels == 1, 1.0, weight)
 
 
-def by_library(labels, score, metric, **share):
-    found = uc.evaluate(labels, score, unlabeled=0, metrics=["lift_auc"], **share)
-    point = found.best_threshold(metric)
-    return float(getattr(point, metric)), point.threshold
+def by_library(labels, score, metrics, **share):
+    """Return the best value of each metric and where it is; nothing if the share is ruled out."""
+    try:
+        found = uc.evaluate(labels, score, unlabeled=0, metrics=["lift_auc"], **share)
+        points = [found.best_threshold(metric) for metric in metrics]
+    except uc.InputError:  # a model whose scores rule the share out is no candidate
+        return {}
+    return {m: (float(getattr(p, m)), p.threshold) for m, p in zip(metrics, points, strict=True)}
 
 
 def choices(labels, scores, prevalence):
@@ -109,15 +115,15 @@ def choices(labels, scores, prevalence):
         values["naive AUC"][name] = areas[name], naive[1]
         values["naive F1"][name] = naive
         values["Elkan-Noto"][name] = best(elkan_noto(labels, score), score)
-        for criterion, metric, options in (
-            (OURS[0], "f1", {"prevalence": prevalence}),
-            (OURS[1], "f1", {"unlabeled_prevalence": share}),
-            (OURS[2], "lee_liu", {"prevalence": prevalence}),  # the same at any prevalence
+        known = by_library(labels, score, ["f1"], prevalence=prevalence)
+        guessed = by_library(labels, score, ["f1"], unlabeled_prevalence=share)
+        # Lee and Liu's score is the same at any prevalence; at 0 none rules a threshold out.
+        free = by_library(labels, score, ["lee_liu"], unlabeled_prevalence=0.0)
+        for criterion, found_there, metric in zip(
+            OURS, (known, guessed, free), ("f1", "f1", "lee_liu"), strict=True
         ):
-            try:
-                values[criterion][name] = by_library(labels, score, metric, **options)
-            except uc.InputError:  # a model whose scores rule the share out is no candidate
-                continue
+            if metric in found_there:
+                values[criterion][name] = found_there[metric]
     found = {}
     for criterion, each in values.items():
         name = max(each, key=lambda name: each[name][0])
@@ -125,14 +131,33 @@ def choices(labels, scores, prevalence):
     return found
 
 
-def repeat(name, directory, frequency, seed):
+def score_models(name, directory, frequency, seed):
+    """Return scores of every model: out of fold on the labelled draw, and on the other rows."""
     rng = np.random.default_rng(seed)
     (X, truth, labels), (other, other_truth) = draw(name, directory, frequency, rng)
     folds = StratifiedKFold(4, shuffle=True, random_state=seed)
-    scores, judged = {}, {}
-    for each, model in candidates(seed).items():
-        scores[each] = cross_val_predict(model, X, labels, cv=folds, method="predict_proba")[:, 1]
-        judged[each] = model.fit(X, labels).predict_proba(other)[:, 1]
+    scores, judged = [], []
+    for model in candidates(seed).values():
+        scores.append(cross_val_predict(model, X, labels, cv=folds, method="predict_proba")[:, 1])
+        judged.append(model.fit(X, labels).predict_proba(other)[:, 1])
+    return {"s": scores, "j": judged, "truth": truth, "labels": labels, "ot": other_truth}
+
+
+def kept_scores(name, directory, frequency, seed, folder):
+    """Return the scores of a draw, from a folder if they are there, so that none is made twice."""
+    if folder is None:
+        return score_models(name, directory, frequency, seed)
+    path = pathlib.Path(folder, f"{name}_{frequency}_{seed}.npz")
+    if not path.exists():
+        np.savez_compressed(path, **score_models(name, directory, frequency, seed))
+    return dict(np.load(path))
+
+
+def repeat(name, directory, frequency, seed, folder=None):
+    drawn = kept_scores(name, directory, frequency, seed, folder)
+    truth, labels, other_truth = drawn["truth"], drawn["labels"], drawn["ot"]
+    names = list(candidates(seed))
+    scores, judged = (dict(zip(names, drawn[part], strict=True)) for part in ("s", "j"))
     attainable = {each: best(other_truth.astype(float), score) for each, score in judged.items()}
     top = max(value for value, _ in attainable.values())
     record = {"set": name, "frequency": frequency, "seed": seed, "regret": {}, "found": {}}
@@ -155,24 +180,34 @@ def tables(records):
         )
         print("| set |", " | ".join((*NAIVE, *OURS)), "|")
         print("|---|" + "---|" * len((*NAIVE, *OURS)))
-        wins = dict.fromkeys(OURS, 0)
+        wins, sure, worse = (dict.fromkeys(OURS, 0) for _ in range(3))
         for name in sets:
             mine = [record for record in part if record["set"] == name]
             regret = {c: np.mean([r["regret"][c] for r in mine]) for c in (*NAIVE, *OURS)}
             found = {c: np.mean([r["found"][c] for r in mine]) for c in (*NAIVE, *OURS)}
             cells = [f"{regret[c]:.3f} ({found[c]:.2f})" for c in regret]
             print(f"| {name} |", " | ".join(cells), "|")
+            rival = min(NAIVE, key=regret.get)
             for criterion in OURS:
-                wins[criterion] += int(regret[criterion] < min(regret[c] for c in NAIVE))
+                gap = np.array([r["regret"][rival] - r["regret"][criterion] for r in mine])
+                error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else np.inf
+                wins[criterion] += int(gap.mean() > 0)
+                sure[criterion] += int(gap.mean() > SURE * error)
+                worse[criterion] += int(gap.mean() < -SURE * error)
         mean = [np.mean([r["regret"][c] for r in part]) for c in (*NAIVE, *OURS)]
         print("| mean |", " | ".join(f"{value:.3f}" for value in mean), "|")
-        print("\nsets with a lower regret than every naive criterion:", wins, "of", len(sets))
+        print(f"\n{len(part)} draws of {len(sets)} sets")
+        print("lower regret than every naive criterion:", wins)
+        print(f"by more than {SURE} standard errors of the difference:", sure)
+        print(f"higher than the best naive one by more than {SURE} standard errors:", worse)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data")
     parser.add_argument("--repeats", type=int, default=8)
+    parser.add_argument("--scores", help="folder to keep the models' scores in")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after these")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--record", default="search.jsonl")
     parser.add_argument("--sets", nargs="*", default=NAMES)
@@ -181,11 +216,12 @@ def main():
     records = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     known = {(r["set"], r["frequency"], r["seed"]) for r in records}
     warnings.simplefilter("ignore")
+    end = time.monotonic() + options.seconds
     for seed in range(options.first, options.first + options.repeats):
         for name in options.sets:
             for frequency in FREQUENCIES:
-                if (name, frequency, seed) not in known:
-                    records.append(repeat(name, options.data, frequency, seed))
+                if (name, frequency, seed) not in known and time.monotonic() < end:
+                    records.append(repeat(name, options.data, frequency, seed, options.scores))
                     with path.open("a") as file:
                         file.write(json.dumps(records[-1]) + "\n")
     tables(records)

@@ -9,10 +9,19 @@ import click
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
+# Whoever searches wants to do something first, and to see what was measured last.
+BOOSTS = {"how-to": 4, "explanation": 2, "evidence": 0.3, "papers": 0.3, "reproductions": 0.2}
+
 
 def on_page_markdown(markdown, page, **_):
-    """Put the generated text where a page asks for it."""
-    makers = {"<!-- commands -->": describe_commands, "<!-- schema -->": describe_schema}
+    """Put the generated text where a page asks for it, and rank the page for searches."""
+    boost = BOOSTS.get(page.file.src_uri.partition("/")[0], 1)
+    page.meta.setdefault("search", {"boost": boost})
+    makers = {
+        "<!-- commands -->": describe_commands,
+        "<!-- schema -->": describe_schema,
+        "<!-- plan schema -->": lambda: describe_schema("plan_schema.json"),
+    }
     for mark, describe in makers.items():
         if mark in markdown:
             markdown = markdown.replace(mark, describe())
@@ -45,7 +54,11 @@ def describe_option(option):
         return ""
     kind = "" if option.is_flag else f" {option.make_metavar(click.Context(click.Command('x')))}"
     default = option.default
-    shown = "" if option.is_flag or default in (None, (), "") or callable(default) else f" Default: `{default}`."
+    shown = (
+        ""
+        if option.is_flag or default in (None, (), "") or callable(default)
+        else f" Default: `{default}`."
+    )
     if type(default).__name__ == "Sentinel":
         shown = ""
     words = (option.help or "").replace("|", "\\|")
@@ -54,9 +67,9 @@ def describe_option(option):
     return f"| `{name}` | {words}{again}{shown} |"
 
 
-def describe_schema():
-    """Return a table for each part of the JSON document."""
-    text = resources.files("undercount.show").joinpath("schema.json").read_text("utf-8")
+def describe_schema(file="schema.json"):
+    """Return a table for each part of a JSON document."""
+    text = resources.files("undercount.show").joinpath(file).read_text("utf-8")
     schema = json.loads(text)
     parts = {"The document": schema} | {f"{k}": v for k, v in schema["$defs"].items()}
     sections = []

@@ -96,7 +96,7 @@ def draw_guide():
         (5, "Did somebody verify a random\nsample of all rows?", "evaluate --audited"),
         (4, "Are both classes labelled, but only\nwhere somebody looked?", "select"),
         (3, "Can somebody look at\nsome rows now?", "plan, then evaluate --reviews"),
-        (2, "Do you know each row's chance\nof being labelled?", "uc.propensity_curve"),
+        (2, "Do you know each row's chance\nof being labelled?", "evaluate --chance"),
         (1, "Are the labelled positives a\nfair sample of all positives?", "evaluate --prevalence, or estimated"),
     ]
     for height, question, answer in questions:

@@ -1,25 +1,18 @@
 """The examples of README and documentation run, each page pasted into a new session."""
 
-import contextlib
-import doctest
 import inspect
-import io
-import pathlib
 import re
-import shlex
 
 import pytest
+from docs.examples import BLOCK, PRINTED, ROOT, find_pages, run_page, shows_today
 
 import undercount as uc
-from undercount.cli.main import main
 
-ROOT = pathlib.Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = find_pages()
 FOLDERS = ("metrics", "prevalence", "learn", "theory")
-# ```python and ```sh are run; ```py and ```text take a cluster, a warehouse or a shell for granted.
-BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 MANY_WORDS = 400
+MANY_LINES = 60
 # What makes pages of how-to short holds for the text; programs and tables are looked at, not read.
 HOW_TO = sorted((ROOT / "docs" / "how-to").glob("*.md"))
 
@@ -33,46 +26,20 @@ def name(path):
 @pytest.mark.parametrize(
     "page", [path for path in PAGES if BLOCK.search(path.read_text("utf-8"))], ids=name
 )
-def test_examples_run(page, tmp_path, monkeypatch):
+def test_examples_run_and_print_what_the_page_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pyplot = pytest.importorskip("matplotlib.pyplot")
-    space = {"__name__": "__main__"}
-    text = page.read_text(encoding="utf-8")
-    for block in BLOCK.finditer(text):
-        line = text[: block.start()].count("\n") + 2
-        kind, code = block.groups()
-        if kind == "sh":
-            run_commands(code, f"{page.name}, line {line}")
-        elif ">>> " in code:
-            run_doctest(code, space, page, line)
-        else:  # empty lines above, so that a traceback names the line of the page
-            exec(compile("\n" * (line - 1) + code, str(page), "exec"), space)  # noqa: S102 - our own pages
+    for shown, printed in run_page(page):
+        if shown and not shows_today(shown[1], printed):
+            pytest.fail(f"python docs/examples.py {name(page)} shows today's output:\n{printed}")
     pyplot.close("all")
 
 
-def run_doctest(code, space, page, line):
-    """Run an example that shows its answers, in the page's session."""
-    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    example = doctest.DocTestParser().get_doctest(code, {}, page.name, str(page), line - 1)
-    example.globs = space
-    said = io.StringIO()
-    runner = doctest.DocTestRunner(optionflags=flags)
-    runner.run(example, out=said.write, clear_globs=False)
-    assert runner.summarize(verbose=False).failed == 0, said.getvalue()
-
-
-def run_commands(code, place):
-    """Run each command; one that may fail is followed by || as in a shell."""
-    for command in code.replace("\\\n", " ").splitlines():
-        words = shlex.split(command.partition(" ||")[0], comments=True)
-        if not words or words[0] in ("make", "pip"):
-            continue
-        words = words[2:] if words[:3] == ["python", "-m", "undercount"] else words
-        assert words[0] == "undercount", f"{place}: only our own commands are run, not {words[0]}"
-        said = io.StringIO()
-        with contextlib.redirect_stderr(said):
-            exit_code = main(words[1:])
-        assert exit_code == 0 or "||" in command, f"{place}: {command}\n{said.getvalue()}"
+def test_what_is_marked_as_printed_follows_an_example():
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        followed = [PRINTED.match(text, block.end()) for block in BLOCK.finditer(text)]
+        assert text.count("<!-- printed -->\n") == sum(map(bool, followed)), page.name
 
 
 @pytest.mark.parametrize("page", HOW_TO, ids=name)
@@ -110,6 +77,13 @@ def test_pages_stand_in_the_navigation():
         assert str(page.relative_to(ROOT / "docs")) in navigation, page.name
 
 
+@pytest.mark.parametrize("folder", ["how-to", "evidence"])
+def test_an_index_leads_to_every_page_of_its_folder(folder):
+    index = ROOT / "docs" / folder / "index.md"
+    linked = set(re.findall(r"\]\((\S+?\.md)", index.read_text(encoding="utf-8")))
+    assert {page.name for page in index.parent.glob("*.md")} - {"index.md"} - linked == set()
+
+
 def public_arguments():
     """Every argument that a user writes: of functions, estimators, learners, and of results."""
     folders = [uc, *(getattr(uc, name) for name in FOLDERS)]
@@ -128,3 +102,9 @@ def public_arguments():
 def test_glossary_has_every_public_argument():
     text = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
     assert public_arguments() - set(re.findall(r"`(\w+)`", text)) == set()
+
+
+def test_a_version_of_the_changelog_can_be_read_at_once():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    for version in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        assert len(version.splitlines()) <= MANY_LINES, version.partition("\n")[0]

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from undercount.count.arrays import amount, read_pair, read_scores, read_weights, row_words
 from undercount.count.kernel.array_library import is_tensor
+from undercount.count.kernel.cluster_pairs import ClusterPairs
 from undercount.count.kernel.rows import compact_table, full_table, sum_squares
 from undercount.count.kernel.table import (
     Table,
@@ -20,8 +21,9 @@ from undercount.count.kernel.table import (
     insert_knots,
     sum_equal_scores,
 )
+from undercount.count.kernel.walk import THIN_FROM, Walk, walk_table
 from undercount.curve import FloatArray, blocks
-from undercount.errors import InputError, named, real_number, wording
+from undercount.errors import InputError, keep_scores, named, real_number, wording
 
 BoolArray = NDArray[np.bool_]
 CLASSES = ("positive", "negative", "unlabeled")
@@ -46,6 +48,8 @@ class ScoreCounts:
         Whether a cell stands for several scores, inside which no threshold can be answered.
     squared_weight : tuple
         Sums of squared weights of the three classes, for effective sample sizes.
+    clusters : ClusterPairs, optional
+        How many pairs of rows share a cluster, if rows were counted by cluster.
 
     Examples
     --------
@@ -61,6 +65,7 @@ class ScoreCounts:
     unlabeled: FloatArray
     merged: BoolArray
     squared_weight: tuple[float, float, float]
+    clusters: ClusterPairs | None = None
 
     @classmethod
     def from_rows(
@@ -213,6 +218,37 @@ class ScoreCounts:
             _accumulate(self.unlabeled, self.n_unlabeled),
         )
 
+    def head_cells(self, threshold: float) -> slice:
+        """Return the cells of the rows with at least a score; refuse to split a merged cell."""
+        size = len(self.score)
+        stop = size - int(np.searchsorted(self.score[::-1], threshold))
+        exact = stop > 0 and self.score[stop - 1] == threshold
+        if stop < size and self.merged[stop] and not exact:
+            raise InputError(
+                f"threshold {threshold} lies inside a merged cell of compact counts, where only "
+                "sums were kept; "
+                f"{keep_scores(f'pass knots=[{threshold}] when counting, or compact=False')}"
+            )
+        return slice(stop)
+
+    def heads_at(self, threshold: float) -> tuple[float, float, float]:
+        """Return the positive, negative and unlabeled rows with at least a score."""
+        if threshold not in self._heads:
+            head = self.head_cells(threshold)
+            # Part of the weights may sum up in another order than all of them, to another number.
+            whole = [not column[head.stop :].any() for column in self.table.classes]
+            heads = [
+                float(column[slice(None) if every else head].sum())
+                for column, every in zip(self.table.classes, whole, strict=True)
+            ]
+            self._heads[threshold] = heads[0], heads[1], heads[2]
+        return self._heads[threshold]
+
+    @cached_property
+    def _heads(self) -> dict[float, tuple[float, float, float]]:
+        """Heads that were asked for: every metric at a threshold asks for the same ones."""
+        return {}
+
     def auc(self, upper: str, lower: str) -> float:
         """Return the share of pairs in which a row of `upper` outscores one of `lower`, ties ½.
 
@@ -231,7 +267,26 @@ class ScoreCounts:
         """Areas that were asked for: checks and limits ask for the same one."""
         return {}
 
+    @cached_property
+    def walked(self) -> Walk:
+        """Sums along all cells from which areas follow, found in one walk."""
+        return walk_table(self.table, (self.n_positive, self.n_negative, self.n_unlabeled))
+
+    @cached_property
+    def thinned(self) -> "ScoreCounts":
+        """The same rows in some ten thousand cells, if there are many more; for spreads and limits.
+
+        Heads are exact where cells end, each class has its quantiles and tails there, and a score
+        that many rows share stays alone. Values of areas and thresholds are read from all cells.
+        Rows with weights stay as they are, since cells tell the weights of single rows.
+        """
+        if len(self.score) < THIN_FROM or self.weighted:
+            return self
+        return ScoreCounts.from_table(self.walked.thin(self.table), self.squared_weight)
+
     def _auc(self, upper: str, lower: str) -> float:
+        if (upper, lower) == ("positive", "unlabeled") and self.thinned is not self:
+            return 1 - self.walked.pairs / (self.n_positive * self.n_unlabeled)
         above, below = getattr(self, upper), getattr(self, lower)
         n_below = float(getattr(self, f"n_{lower}"))
         pairs, left = 0.0, n_below
@@ -263,9 +318,19 @@ class ScoreCounts:
     def __add__(self, other: "ScoreCounts") -> "ScoreCounts":
         if not isinstance(other, ScoreCounts):
             return NotImplemented
+        if self.clusters is not None or other.clusters is not None:
+            raise InputError(
+                "counts by cluster cannot be added: a cluster may have rows in both, and no count "
+                "says so",
+                hint="count all parts at once, or count them without clusters",
+            )
         squares = np.add(self.squared_weight, other.squared_weight).tolist()
         table = add_tables(self.table, other.table)
         return ScoreCounts.from_table(table, (squares[0], squares[1], squares[2]))
+
+    def __radd__(self, other: object) -> "ScoreCounts":
+        """Return the counts added to nothing, as `sum` begins."""
+        return self if other == 0 else NotImplemented
 
     def coarsened(self, n_bins: int) -> "ScoreCounts":
         """Merge neighbouring scores into at most `n_bins` cells of about equal weight.

@@ -6,10 +6,11 @@ are never shown: errors, warnings and checks turn their text into a `Message`, w
 and remembers them.
 """
 
+import difflib
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -74,10 +75,29 @@ def real_number(value: object) -> float:
         return math.nan
 
 
+def suggest(word: object, known: Iterable[str], *, quoted: bool = True) -> str:
+    """Return the known words nearest to one, as a question; nothing if none is near.
+
+    Examples
+    --------
+    >>> from undercount.errors import suggest
+    >>> suggest("Precison", ["precision", "recall"]), suggest("xyz", ["precision"])
+    ("did you mean 'precision'?", '')
+    """
+    folded = {each.casefold(): each for each in known}
+    near = difflib.get_close_matches(str(word).casefold(), folded, n=3)
+    shown = [repr(folded[each]) if quoted else folded[each] for each in near]
+    return f"did you mean {' or '.join(shown)}?" if near else ""
+
+
 def check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
     """Raise unless the value of an argument is one of the words allowed."""
     if not isinstance(value, str) or value not in allowed:
-        raise InputError(f"{named(name)} must be one of {', '.join(allowed)}; got {value!r}")
+        hint = suggest(value, allowed)
+        raise InputError(
+            f"{named(name)} must be one of {', '.join(allowed)}; got {value!r}"
+            + (f"; {hint}" if hint else "")
+        )
 
 
 class Message(str):
@@ -304,6 +324,7 @@ CHECKS = {
         "UC015",
         "do the labelled positives score like the positives that reviews found?",
     ),
+    "in-sample": ("UC016", "could the model have been trained on the very rows it is judged on?"),
     "clusters": ("UC020", "if rows come in clusters, do enough of them carry a label?"),
     "chances": ("UC021", "if chances of a label are known, how much are the labels worth?"),
     "fair-sample": ("UC022", "do covariates or chances contradict that labels are a fair sample?"),

@@ -1,5 +1,6 @@
 """A number with its interval, what it rests on, and the scales on which intervals are made."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,6 +83,12 @@ class Estimate:
         if 0 < self.confidence_level < 1:
             span = f"{self.low:.4g} to {self.high:.4g} at {100 * self.confidence_level:.4g} %"
         return f"{self.value:.4g} ({span}; needs {needs})"
+
+    @property
+    def open(self) -> bool:
+        """Whether a value exists, and reviews are too few to say anything of it."""
+        known = not math.isnan(self.low)
+        return math.isnan(self.value) and known and "reviews" in self.needs
 
     @property
     def interval(self) -> Interval:

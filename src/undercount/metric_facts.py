@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from undercount.errors import InputError
+from undercount.errors import check_choice
 
 Family: TypeAlias = Literal["area", "loss", "threshold"]
 Scale: TypeAlias = Literal["logit", "symmetric", "log", "plain"]
@@ -136,7 +136,8 @@ class _Facts(dict[str, MetricFacts]):
     """Rows by name; a name that is none is an error that lists them."""
 
     def __missing__(self, name: str) -> MetricFacts:
-        raise InputError(f"metric must be one of {', '.join(self)}; got {name!r}")
+        check_choice("metric", name, list(self))
+        raise KeyError(name)
 
 
 FACTS = _Facts((facts.name, facts) for facts in _ROWS)

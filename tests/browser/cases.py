@@ -107,8 +107,8 @@ def reviewed() -> dict[str, list[Evaluation]]:
         return uc.evaluate(known, score, reviews=reviews, name="reviewed", **about, **options)
 
     return {
-        "random labels": [one(label)],
-        "reviews alone": [one(label, labels="any")],
+        "random labels": [one(label, labels="random")],
+        "reviews alone": [one(label)],
         "chosen labels": [one(chosen)],
         "a claim left open": [one(label).claiming("precision >= 0.58")],
     }

@@ -317,7 +317,6 @@ def assert_same_break_even(
             evaluation,
             counts=counts,
             recount=None,
-            naive_curve=naive_curve(counts),
             claim=claim,
             source="given",
             interval="",

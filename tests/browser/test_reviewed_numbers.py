@@ -1,5 +1,6 @@
 """A page after reviews shows what the library found, until a slider leaves the reviews aside."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -62,13 +63,16 @@ def test_unmoved_curves_are_those_of_the_reviews(open_page: Any, cases: Any, nam
             assert (low, high) == pytest.approx((wanted.low, wanted.high), abs=1e-5)
 
 
-def test_reviews_alone_are_marked_in_the_bars(open_page: Any, cases: Any) -> None:
-    (evaluation,) = cases.reviewed()["random labels"]
+@pytest.mark.parametrize(("name", "other"), [("random labels", "any"), ("reviews alone", "random")])
+def test_the_other_answer_is_marked_in_the_bars(
+    open_page: Any, cases: Any, name: str, other: Any
+) -> None:
+    (evaluation,) = cases.reviewed()[name]
     opened = open_page([evaluation])
     marks = opened.page.evaluate(BARS)
     for metric in ("precision", "recall", "f1"):
-        alone = evaluation.reviewed.estimate(metric, 0.6, labels="any")
-        assert marks[metric] == pytest.approx([100 * alone.low, 100 * alone.value], rel=1e-3)
+        beside = evaluation.reviewed.estimate(metric, 0.6, labels=other)
+        assert marks[metric] == pytest.approx([100 * beside.low, 100 * beside.value], rel=1e-3)
     opened.page.evaluate("undercount.state.gamma = 1.5; undercount.update()")
     assert opened.page.evaluate(BARS) == marks  # what was found stays found
 
@@ -86,3 +90,19 @@ def test_without_reviews_the_sliders_recompute_from_labels(open_page: Any, cases
     assert rows["recall"]["value"] == pytest.approx(recall, abs=1e-9)
     assert "without the reviews" in opened.page.text_content("#light")
     assert "Moving a slider leaves the reviews aside" in opened.page.text_content("#reviews")
+
+
+def test_what_a_test_found_wrong_is_not_marked(open_page: Any, cases: Any) -> None:
+    (evaluation,) = cases.reviewed()["chosen labels"]
+    assert evaluation.reviewed.rejected
+    opened = open_page([evaluation])
+    assert opened.page.locator("line.audited").count() == 0
+    assert "not to be used" in opened.page.text_content("#reviews")
+
+
+def test_the_curve_that_is_drawn_never_falls_back(open_page: Any, cases: Any) -> None:
+    (evaluation,) = cases.reviewed()["reviews alone"]
+    page = open_page([evaluation]).page
+    points = page.locator("#lift .line").first.get_attribute("d").replace("M", "L").split("L")[1:]
+    height = [float(point.replace(",", " ").split()[1]) for point in points]
+    assert all(later <= earlier + 1e-6 for earlier, later in pairwise(height))

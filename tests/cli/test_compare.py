@@ -17,8 +17,8 @@ def test_compare_takes_a_threshold_a_model_and_one_share(folder, capsys):
     arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]
     assert main([*arguments, "--threshold", "0.8", "--threshold", "0.2"]) == 0
     printed = capsys.readouterr().out
-    table = printed.partition("At each model's own threshold\n")[2].splitlines()
-    assert [line.split()[:2] for line in table[1:3]] == [["good", "0.8"], ["poor", "0.2"]]
+    table = printed.partition("At own thresholds, if ")[2].splitlines()
+    assert [line.split()[:2] for line in table[2:4]] == [["good", "0.8"], ["poor", "0.2"]]
     assert "by the scores of good, for all models" in " ".join(printed.split())
 
 
@@ -119,7 +119,10 @@ def test_compare_has_the_gate(folder, capsys):
     assert capsys.readouterr().out == ""
     assert main([*arguments, "--require", "poor.roc_auc > good.roc_auc"]) == 1
     said = capsys.readouterr()
-    assert "failed: poor.roc_auc > good.roc_auc; difference -" in said.out + said.err
+    assert ": poor.roc_auc > good.roc_auc; difference -" in said.out + said.err
+    assert main([*arguments, "--require", "good.roc_auc >= 0.5"]) == 0
+    assert main([*arguments, "--require", "poor.roc_auc >= 0.99", "--github"]) == 1
+    assert "::error title=poor%3A poor.roc_auc" in capsys.readouterr().err
     assert main([*arguments, "--require", "good.roc_auc > poor.roc_auc + 0.9"]) == 1
     assert main([*arguments, "--require", "nobody.roc_auc > poor.roc_auc"]) == 2
     assert "models are good, poor" in capsys.readouterr().err

@@ -213,3 +213,12 @@ def test_golden_output_of_the_bundled_case(kind, capsys, monkeypatch):
     assert main([*arguments, *(["--markdown", "-"] if kind == "markdown" else [])]) == 0
     golden = pathlib.Path(__file__).parents[1] / "data" / "golden" / f"{kind}.txt"
     assert masked(capsys.readouterr().out) == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [("10%", "--threshold 0.1 flags the rows"), ("high", "is no number; a threshold is a score")],
+)
+def test_a_threshold_is_a_score(value, said, capsys):
+    assert main(["evaluate", "rows.csv", "--threshold", value]) == 2
+    assert said in capsys.readouterr().err

@@ -17,7 +17,7 @@ PAGE = pathlib.Path(__file__).parents[2] / "docs" / "guide.md"
 
 def answer(monkeypatch, text):
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
-    return main(["guide", "--data", "rows.csv", "--label", "y", "--score", "s"])
+    return main(["guide", "rows.csv", "--label", "y", "--score", "s"])
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def answer(monkeypatch, text):
         ("y\n", "undercount evaluate rows.csv --label y --score s --audited"),
         ("n\nyes\n", "undercount select rows.csv --label y --score s"),
         ("n\nn\ny\n", "--budget 100 --out review.csv"),
-        ("n\nn\nn\ny\n", "undercount.propensity_curve(y, score, chance)"),
+        ("n\nn\nn\ny\n", "rows.csv --label y --score s --chance CHANCE"),
         ("n\nn\nn\nn\ny\n3%-5%\n", "--score s --prevalence 3%-5%"),
         ("n\nn\nn\nn\ny\nno\n", "undercount evaluate rows.csv --label y --score s\n"),
         ("n\nn\nn\nn\nn\n?\n", "trust only 'at least'"),
@@ -46,8 +46,6 @@ def test_the_end_of_the_input_is_bad_input(monkeypatch, capsys):
 def test_every_command_of_the_guide_exists():
     for question in (*QUESTIONS, NONE):
         for line in question.commands:
-            if line.startswith("python:"):
-                continue
             _, name, *arguments = shlex.split(line)
             command = commands.get_command(click.Context(commands), name)
             command.make_context(name, arguments, resilient_parsing=False)  # refuses bad options

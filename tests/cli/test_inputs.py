@@ -180,7 +180,46 @@ def test_text_labels_in_parquet_have_the_advice_of_csv(tmp_path, capsys):
         assert main(["evaluate", str(path), *COLUMNS]) == 2
         said.append(capsys.readouterr().err.replace(str(path), "FILE"))
     assert said[0] == said[1]
-    assert "column 'y' of FILE must hold numbers, not text; got 'yes' in row 1. Recode" in said[1]
+    assert "column 'y' of FILE must hold numbers, not text; got 'yes' in row 1. Say" in said[1]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+def test_a_word_may_mean_positive(tmp_path, kind, capsys):
+    frame = pd.DataFrame({"y": ["fraud", "legit", "Fraud ", "legit"] * 5, "s": range(20)})
+    path = tmp_path / f"rows.{kind}"
+    write = {"csv": frame.to_csv, "parquet": frame.to_parquet}
+    if kind == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        write[kind](path, index=False)
+    told = [*COLUMNS, "--prevalence", "0.6", "--positive-label", "fraud"]
+    assert main(["evaluate", str(path), *told]) == 0
+    said = capsys.readouterr().out
+    assert "fraud is read as 1, others as 0" in said
+    assert "labelled positive 10 · unlabeled 10" in said
+    assert main(["evaluate", str(path), *COLUMNS, "--positive-label", "frud"]) == 2
+    said = capsys.readouterr().err
+    assert "holds 'frud'; it holds 'legit', 'fraud', 'Fraud '; did you mean 'fraud'" in said
+
+
+def test_a_number_may_mean_positive(tmp_path, capsys):
+    path = tmp_path / "rows.csv"
+    pd.DataFrame({"y": [2.0, 1.0, None, 1.0] * 5, "s": range(20)}).to_csv(path, index=False)
+    told = [*COLUMNS, "--positive-label", "2", "--prevalence", "0.3"]
+    assert main(["evaluate", str(path), *told]) == 0
+    said = capsys.readouterr().out
+    assert "0 = verified negative, missing = unlabeled" in said
+    assert "labelled positive 5" in said
+
+
+def test_columns_that_changed_places_are_recognised(tmp_path, capsys):
+    path = tmp_path / "rows.csv"
+    scores = [place / 100 for place in range(1, 41)]
+    pd.DataFrame({"y": scores, "s": [0, 1] * 20}).to_csv(path, index=False)
+    for command in ("evaluate", "prevalence", "count"):
+        more = ["-o", str(tmp_path / "c.parquet")] if command == "count" else []
+        assert main([command, str(path), *COLUMNS, *more]) == 2
+        assert "did --label and --score change places?" in capsys.readouterr().err
 
 
 def test_labels_and_scores_may_be_text_in_parquet(small, tmp_path):

@@ -1,10 +1,12 @@
 """`undercount plan`: which rows, what they buy, and what is refused."""
 
 import csv
+import importlib.resources
 import io
 import json
 import sys
 
+import jsonschema
 import numpy as np
 import pytest
 
@@ -54,6 +56,8 @@ def test_prices_and_the_budget_of_a_half_width(folder, tmp_path, capsys):
     arguments += ["--goal", "precision", "--goal", "f1", "--half-width", "0.04", "--json", str(out)]
     assert main(arguments) == 0
     document = json.loads(out.read_text())
+    schema = importlib.resources.files("undercount.show") / "plan_schema.json"
+    jsonschema.validate(document, json.loads(schema.read_text()))
     precision, f1 = document["goals"]
     needed = max(precision["needed"]["budget"], f1["needed"]["budget"])
     assert document["budget"] == pytest.approx(needed, rel=0.3)
@@ -111,3 +115,24 @@ def test_counts_have_no_rows_to_look_at(folder, tmp_path, capsys):
     assert main(["count", str(folder / "rows.csv"), *COLUMNS, "-o", counts, "--quiet"]) == 0
     assert main(["plan", counts, "--budget", "9"]) == 2
     assert "has no rows to look at" in capsys.readouterr().err
+
+
+def test_a_further_round_supposes_what_the_verdicts_showed(folder, rows, tmp_path, capsys):
+    """The first plan was told a share ten times too small."""
+    review, again = tmp_path / "review.csv", tmp_path / "plan.json"
+    arguments = ["plan", str(folder / "rows.csv"), *COLUMNS]
+    first = ["--threshold", "1.2", "--budget", "80", "--unlabeled-prevalence", "0.005"]
+    assert main([*arguments, *first, "--out", str(review), "--quiet"]) == 0
+    truth, cases = rows[3], planned(review)
+    with review.open("w", newline="") as file:
+        writer = csv.DictWriter(file, cases[0])
+        writer.writeheader()
+        writer.writerows({**case, "verdict": int(truth[int(case["row"]) - 1])} for case in cases)
+    more = ["--reviews", str(review), "--budget", "20", "--json", str(again)]
+    assert main([*arguments, *more]) == 0
+    hidden = truth[rows[0] == 0].mean()
+    share = json.loads(again.read_text())["unlabeled_prevalence"]
+    assert 0.5 * hidden < share < 2 * hidden
+    words = " ".join(capsys.readouterr().out.split())
+    assert "of them are positive, by the verdicts so far" in words
+    assert "± 0.000" not in words

@@ -93,8 +93,12 @@ def test_the_first_verdicts_say_little_and_nothing_impossible(folder, rows, plan
     arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS, *CUT, "--reviews", part]
     assert main([*arguments, "--labels", "any", "--json", str(out), "--quiet"]) == 0
     for metric in json.loads(out.read_text())["models"][0]["metrics"]:
-        least = -1 if metric["metric"] == "mcc" else 0
-        assert least <= metric["low"] <= metric["estimate"] <= metric["high"] <= 1
+        least, value = -1 if metric["metric"] == "mcc" else 0, metric["estimate"]
+        assert least <= metric["low"] <= metric["high"] <= 1
+        assert value is None or metric["low"] <= value <= metric["high"]
+        if value is None:  # nothing can be said yet
+            assert metric["low"] in (least, metric["lower_bound"])
+            assert metric["high"] == 1
         if metric["metric"] == "precision":
             assert metric["high"] - metric["low"] > 0.2
 
@@ -213,5 +217,5 @@ def test_labels_that_are_no_random_sample_are_told(tmp_path, capsys):
     filled = fill(review, truth, tmp_path / "answered.csv")
     assert main(["evaluate", *arguments, "--reviews", filled]) == 0
     printed = capsys.readouterr().out
-    assert "no random sample" in printed
-    assert "the table is that of reviews alone" in " ".join(printed.split())
+    assert "do not look like a random sample" in " ".join(printed.split())
+    assert "not to be used; the table rests on the reviews alone" in " ".join(printed.split())

@@ -1,6 +1,7 @@
 """Clusters, chances and another prevalence on the command line."""
 
 import json
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pandas as pd
@@ -88,3 +89,84 @@ def test_refusals(run, table, tmp_path):
     code, output = run("evaluate", tmp_path / "c.parquet", "--cluster", "who")
     assert code == 2
     assert "is a counts file" in output
+
+
+def test_reviews_of_clusters(run, table, tmp_path):
+    rows, path = table
+    rows.loc[3, "p"] = np.nan  # a row without a score is dropped, and verdicts keep their rows
+    rows.to_csv(path, index=False)
+    sheet = tmp_path / "review.csv"
+    words = ("--budget", "60", "--unlabeled-prevalence", ".2")
+    code, output = run("plan", path, *ASK, *words, "--cluster", "who", "--out", sheet)
+    assert code == 0, output
+    planned = pd.read_csv(sheet)
+    assert planned["who"].str.startswith("customer").all()
+    planned["verdict"] = (planned["p"] > 1).astype(int)
+    planned.to_csv(sheet, index=False)
+    ask = ("evaluate", path, *ASK, "--reviews", sheet, "--json", tmp_path / "j")
+    found = []
+    for more in ((), ("--cluster", "who")):
+        code, output = run(*ask, *more, "--labels", "random")
+        assert code == 0, output
+        (model,) = json.loads((tmp_path / "j").read_text())["models"]
+        found.append({each["metric"]: each for each in model["metrics"]})
+    plain, wide = found
+    assert wide["recall"]["estimate"] == pytest.approx(plain["recall"]["estimate"])
+    assert wide["recall"]["low"] < plain["recall"]["low"]
+
+
+@pytest.fixture
+def countries(tmp_path):
+    rng = np.random.default_rng(1)
+    truth = rng.random(6000) < 0.2
+    rows = pd.DataFrame({"p": rng.normal(3 * truth), "land": np.arange(6000) % 3})
+    rows["y"] = (truth & (rng.random(6000) < 0.5)).astype(int)
+    rows.loc[rows["land"] == 2, "p"] = rng.normal(size=2000)  # useless there
+    rows.loc[:30, "land"], rows.loc[:30, "y"] = 9, 0
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    return tmp_path / "rows.csv"
+
+
+def test_requirements_are_judged_segment_by_segment(run, countries, tmp_path):
+    words = ("evaluate", countries, *ASK, "--prevalence", ".2", "--by", "land")
+    code, output = run(*words)
+    assert (code, "land" in output) == (0, True)
+    junit = tmp_path / "junit.xml"
+    code, output = run(*words, "--require", "recall >= 0.6", "--junit", junit)
+    assert code == 1
+    assert "met: p, land 0: recall@1 >= 0.6" in output
+    assert "failed: p, land 2: recall@1 >= 0.6" in output
+    assert "inconclusive: p, land 9" in output  # no label there, and it says so
+    suites = ET.parse(junit).getroot()  # noqa: S314 - our own file
+    assert [suite.get("failures") for suite in suites] == ["0", "0", "1", "1"]
+    code, _ = run(*words, "--require", "p.recall >= 0.1")
+    assert code == 3  # all but the one without a label
+    code, output = run(*words, "--require", "q.recall >= 0.1")
+    assert (code, "is about 'q'" in output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "option", [("--cluster", "land"), ("--chance", "p"), ("--deploy-prevalence", ".1")]
+)
+def test_what_segments_do_not_answer_is_refused(run, countries, option):
+    code, output = run("evaluate", countries, *ASK, "--by", "land", *option)
+    assert (code, f"--by does not go with {option[0]}" in output) == (2, True)
+
+
+def test_counts_by_cluster(run, table, tmp_path):
+    rows, path = table
+    counts = tmp_path / "c.parquet"
+    ask = ("--label", "y", "--score", "p")
+    code, output = run("count", path, *ask, "--cluster", "who", "-o", counts)
+    assert code == 0, output
+    code, output = run(
+        "evaluate", counts, "--prevalence", ".3", "--threshold", "1", "--json", tmp_path / "j"
+    )
+    assert code == 0, output
+    (model,) = json.loads((tmp_path / "j").read_text())["models"]
+    exact = uc.evaluate(
+        rows["y"], rows["p"], unlabeled=0, prevalence=0.3, threshold=1, cluster=rows["who"]
+    )
+    recall = model["metrics"][0]
+    assert recall["high"] - recall["low"] == pytest.approx(exact["recall"].interval.width, rel=0.1)
+    assert any(check["code"] == "UC020" for check in model["checks"])

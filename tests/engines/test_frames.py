@@ -4,10 +4,12 @@ import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import undercount as uc
 from undercount.count.frames import count_scores
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
@@ -179,6 +181,21 @@ def test_random_frames_agree(engines, data):
 
 @pytest.mark.parametrize(("package", "hint"), [("ray", "iter_batches"), ("daft", "to_arrow_iter")])
 def test_frames_that_narwhals_does_not_know_are_refused_with_a_way(package, hint):
-    kind = type("Dataset", (), {"__module__": f"{package}.data"})
+    kind = type("Dataset", (), {"__module__": f"{package}.data", "columns": ["y", "s"]})
     with pytest.raises(InputError, match=hint):
         count_scores(kind(), label="y", score="s")
+    with pytest.raises(InputError, match=hint):
+        uc.evaluate(kind(), label="y", score="s", prevalence=0.1)
+
+
+def test_batches_of_other_engines_are_counted_and_summed():
+    """What the hints for Ray Data and Daft say to do: their batches are pyarrow's."""
+    rng = np.random.default_rng(0)
+    y, s = rng.integers(0, 2, 500), rng.integers(0, 90, 500) / 90
+    table = pa.table({"y": y, "s": s})
+    batches = table.to_batches(max_chunksize=170)
+    assert len(batches) == 3
+    counts = sum(count_scores(batch, label="y", score="s", unlabeled=0) for batch in batches)
+    expected = ScoreCounts.from_rows(y, s, unlabeled=0)
+    for field in ("score", "positive", "negative", "unlabeled"):
+        np.testing.assert_array_equal(getattr(counts, field), getattr(expected, field))

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -105,6 +106,21 @@ random_rows = st.lists(
     min_size=1,
     max_size=20,
 )
+
+
+def test_clusters_are_counted(spark):
+    rng = np.random.default_rng(0)
+    who = rng.integers(0, 40, 200)
+    y, score = (rng.random(40) < 0.5)[who] & (rng.random(200) < 0.4), rng.random(200)
+    table = {"y": y.astype(float), "s": score, "who": who}
+    held = list(zip(*(column.tolist() for column in table.values()), strict=True))
+    ask = {"label": "y", "score": "s", "unlabeled": 0, "cluster": "who"}
+    found = count_scores(
+        spark.createDataFrame(held, "y double, s double, who long").repartition(3), **ask
+    ).clusters
+    expected = count_scores(pd.DataFrame(table), **ask).clusters
+    np.testing.assert_array_equal(found.pairs, expected.pairs)
+    np.testing.assert_array_equal(found.labelled_pairs, expected.labelled_pairs)
 
 
 @given(data=random_rows)

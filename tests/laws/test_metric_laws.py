@@ -10,6 +10,7 @@ from sklearn import metrics as sklearn_metrics
 
 import undercount as uc
 from undercount import metrics
+from undercount.curve import PARAMETRIC
 from undercount.metric_facts import FACTS, LOSSES, THRESHOLD_METRICS
 
 # Function of rows → the extra arguments it needs; delong_auc takes counts.
@@ -19,6 +20,8 @@ REGISTRY = {
     if name in FACTS  # `delong_auc` is one of its own: no rows, no options
 }
 REGISTRY["f_beta"]["beta"] = 2.0
+REGISTRY["expected_cost"] |= {"false_positive": 1.0, "false_negative": 9.0}
+REGISTRY["net_benefit"]["chance"] = 0.2
 REGISTRY["partial_roc_auc"]["max_fpr"] = 0.4
 SHARES = (
     {"unlabeled_prevalence": 0.2},
@@ -158,6 +161,10 @@ def by_sklearn(name, truth, score, weight):
         "informedness": lambda: 2 * theirs("balanced_accuracy_score", truth, flagged) - 1,
         "f1": lambda: theirs("f1_score", truth, flagged),
         "f_beta": lambda: theirs("fbeta_score", truth, flagged, beta=2.0),
+        "expected_cost": lambda: (
+            (1 - prevalence) * (1 - specificity) + 9 * prevalence * (1 - recall)
+        ),
+        "net_benefit": lambda: prevalence * recall - (1 - prevalence) * (1 - specificity) / 4,
         "mcc": lambda: theirs("matthews_corrcoef", truth, flagged),
         "kappa": lambda: theirs("cohen_kappa_score", truth, flagged),
         "lift": lambda: theirs("precision_score", truth, flagged) / prevalence,
@@ -183,7 +190,7 @@ def test_without_hidden_positives_scikit_learn_agrees(name, data, weighted, seed
     expected = float(by_sklearn(name, truth, score, weight))
     found = outcome(name, y, score, unlabeled_prevalence=0.0, sample_weight=weight)
     assert same(found, expected, tolerance=1e-12)
-    if name in THRESHOLD_METRICS and name != "f_beta":
+    if name in THRESHOLD_METRICS and name not in PARAMETRIC:
         complete = uc.ScoreCounts.from_rows(truth, score, sample_weight=weight)
         counts = uc.ScoreCounts.from_rows(y, score, sample_weight=weight)
         recovered = uc.mixture_curve(counts, uc.Shares(0.0), clean=False)

@@ -124,8 +124,10 @@ def tally(level, repeats, drift, shape, seed=4):
 @pytest.mark.parametrize("shape", [1.0, 1.6])
 def test_late_labels_are_covered_and_sharp(drift, shape):
     found = tally(0.95, 300, drift, shape)
-    assert found["precision"] >= 0.93
-    assert found["recall"] >= 0.90  # .92 to .94 measured, less what 300 repeats leave open
+    # .93 is asked for, and two standard errors of 300 repeats are .029; 500 repeats measured .952
+    # to .962 for precision and .930 to .942 for recall.
+    assert found["precision"] >= 0.93 - 0.029
+    assert found["recall"] >= 0.93 - 0.029
     assert found["width"] <= 0.08
     assert found["naive"] < -0.05
 

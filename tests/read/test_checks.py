@@ -2,9 +2,13 @@
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import cross_val_predict
 
 import undercount as uc
 from undercount.read.checks import checklist, warning_checks
+from undercount.read.requirement import judge_requirement, parse_requirement
 
 
 def rows(seed=0, n_rows=4000, separation=1.5, prevalence=0.3, frequency=0.5):
@@ -93,6 +97,41 @@ def test_uc007_naive_above_estimate():
 def test_uc010_the_label_in_the_score():
     y, score, _ = rows()
     assert level("UC010", y, np.where(np.isnan(y), score, 50 + score)) == "warn"
+
+
+def forest_scores(frequency):
+    """Labels, and a forest's scores of the rows it was trained on and of rows it was not."""
+    rng = np.random.default_rng(8)
+    columns = rng.normal(size=(1500, 6))
+    truth = columns[:, 0] + columns[:, 1] + rng.normal(0, 0.7, 1500) > 1
+    y = (truth & (rng.random(1500) < frequency)).astype(int)
+    forest = RandomForestClassifier(30, min_samples_leaf=3, random_state=0)
+    fair = cross_val_predict(forest, columns, y, cv=3, method="predict_proba")[:, 1]
+    return y, forest.fit(columns, y).predict_proba(columns)[:, 1], fair, truth
+
+
+@pytest.mark.parametrize("frequency", [0.3, 0.6])
+def test_uc016_scores_of_rows_the_model_was_trained_on(frequency):
+    y, own, fair, truth = forest_scores(frequency)
+    for score, level in ((own, "warn"), (fair, "ok")):
+        evaluation = uc.evaluate(y, score, unlabeled=0)
+        assert {c.code: c.level for c in evaluation.checks}["UC016"] == level
+    # What the scores of known rows claim is false, and no light may be green.
+    evaluation = uc.evaluate(y, own, unlabeled=0)
+    assert roc_auc_score(truth, own) < evaluation["roc_auc"].low
+    assert evaluation.verdict.light != "robust"
+    assert (
+        judge_requirement(
+            parse_requirement("roc_auc >= 0.9"), evaluation["roc_auc"], evaluation.checks
+        )[0]
+        == "inconclusive"
+    )
+
+
+def test_uc016_asks_nothing_of_a_share_that_was_given():
+    y, own, _, _ = forest_scores(0.6)
+    found = uc.evaluate(y, own, unlabeled=0, unlabeled_prevalence=0.002)
+    assert "UC016" not in {check.code for check in found.checks}
 
 
 def test_scores_that_give_the_label_away_are_one_check_and_no_warning():

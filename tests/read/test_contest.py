@@ -23,7 +23,7 @@ def test_names_metrics_and_margins_are_read():
     ("text", "said"),
     [
         ("new.precision", "reads like"),
-        ("new.precision > 0.5", "a model and a metric"),
+        ("new.precison > old.precision", "did you mean 'precision'"),
         ("newer.precision > old.precision", "models are new, old"),
         ("new.precision > old.recall", "one metric"),
         ("new.precision > new.precision", "two models"),
@@ -44,7 +44,7 @@ def test_the_whole_interval_decides():
     assert low > 0
 
     def verdict(text):
-        return parse_contest(text, list(scores)).judge(found)[0]
+        return found.require(text).outcome
 
     assert verdict("new.roc_auc > old.roc_auc") == "met"
     assert verdict("old.roc_auc > new.roc_auc") == "failed"
@@ -52,3 +52,12 @@ def test_the_whole_interval_decides():
     assert verdict("new.roc_auc > old.roc_auc + 0.9") == "failed"
     with pytest.raises(uc.InputError, match="others need a threshold"):
         verdict("new.recall > old.recall")
+    # The other way round, a value, a value of each model, and several at once.
+    assert verdict("old.roc_auc < new.roc_auc") == "met"
+    assert verdict("new.ROC AUC >= 50%") == "met"
+    assert [each.subject for each in found.require("roc_auc > 0.4").judgements] == ["new", "old"]
+    assert verdict("new.roc_auc > old.roc_auc and old.roc_auc > 0.99") == "failed"
+    with pytest.raises(uc.InputError, match="models are new, old"):
+        verdict("nobody.roc_auc > 0.5")
+    with pytest.raises(uc.InputError, match="needs a threshold"):
+        verdict("new.recall > 0.5")

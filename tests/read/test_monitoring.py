@@ -91,13 +91,19 @@ def test_the_command_reads_dates(tmp_path, capsys):
     assert main(["monitor", str(path), *columns, "--json", str(tmp_path / "found.json")]) == 0
     assert "2024-02" in capsys.readouterr().out
     assert json.loads((tmp_path / "found.json").read_text())["schema"] == "undercount/monitoring/1"
+    page = tmp_path / "page.html"
+    assert main(["monitor", str(path), *columns, "--html", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert all(each in text for each in ("2024-02", "No change seen.", "is mature", "<svg"))
+    assert "<script" not in text
+    capsys.readouterr()
     path.write_text("p,seen,label_date\n0.5,soon,\n", encoding="utf-8")
     assert main(["monitor", str(path), *columns]) == 2
     assert "must hold dates" in capsys.readouterr().err
 
 
 def tally(change, repeats, seed=5):
-    """Rate of alarms over 47 weekly looks (fell, rose), and coverage of the months."""
+    """Rate of alarms over 52 weekly looks (fell, rose), and coverage of the months."""
     rng = np.random.default_rng(seed)
     alarms, held = [], []
     for _ in range(repeats):

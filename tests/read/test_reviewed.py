@@ -37,11 +37,16 @@ def check(evaluation):
     return next(c for c in evaluation.checks if c.code == CODES["labels-and-reviews"])
 
 
-def test_random_labels_are_used_with_the_reviews():
+def test_reviews_alone_lead_unless_the_user_vouches_for_the_labels():
     truth, score, found = reviewed()
-    assert found.reviewed.labels == "random"
+    assert not found.reviewed.rejected
+    assert found.reviewed.labels == "any"
     assert check(found).level == "ok"
-    assert f1_score(truth, score >= CUT) in value(found, "f1").interval
+    assert "random labels" not in value(found, "recall").needs
+    assert 'If you know that they are one: labels="random"' in " ".join(str(found).split())
+    _, _, vouched = reviewed(labels="random")
+    assert "random labels" in value(vouched, "recall").needs
+    assert f1_score(truth, score >= CUT) in value(vouched, "f1").interval
     alone = found.reviewed.estimate("recall", CUT, labels="any")
     together = found.reviewed.estimate("recall", CUT, labels="random")
     assert together.standard_error < 0.7 * alone.standard_error
@@ -53,8 +58,24 @@ def test_labels_that_prefer_high_scores_are_found_out():
     assert found.reviewed.labels == "any"
     assert check(found).level == "warn"
     assert recall_score(truth, score >= CUT) in value(found, "recall").interval
+    assert "the sharper answer is not to be used" in " ".join(str(found).split())
     _, _, insisted = reviewed(slope=1.5, budget=500, labels="random")
     assert check(insisted).level == "fail"
+
+
+def test_too_few_verdicts_say_nothing_and_how_many_would():
+    truth, score, y, _ = draw()
+    plan = uc.plan_reviews(y, score, unlabeled=0, budget=60, goal="precision", threshold=CUT)
+    some = np.where(np.arange(60) < 4, truth[plan.rows], -1)
+    found = uc.evaluate(y, score, unlabeled=0, threshold=CUT, reviews=plan.answered(some))
+    words = " ".join(str(found).split())
+    assert value(found, "recall").open
+    assert (value(found, "recall").low, value(found, "recall").high) == (0, 1)
+    assert words.count("– (cannot be said yet)") > 3
+    assert "reviews leave it open" in words
+    assert "nan" not in words
+    number = int(words.split("would (± 0.1)")[0].split("about ")[-1].split()[0].replace(",", ""))
+    assert 50 < number < 1000
 
 
 def test_every_question_is_answered_from_the_reviews():

@@ -43,6 +43,28 @@ def test_each_segment_is_the_evaluation_of_its_rows(rows):
     assert [row.estimate for row in found["FR"].rows] == [row.estimate for row in alone.rows]
 
 
+@pytest.mark.parametrize("target", ["dataset", "population"])
+@pytest.mark.parametrize(
+    "given", [{}, {"label_frequency": 0.4}, {"prevalence": 0.15}, {"unlabeled_prevalence": 0.08}]
+)
+def test_all_segments_at_once_are_as_one_by_one(rows, target, given):
+    y, score, by = rows
+    names = ("recall", "precision", "f1", "specificity", "mcc", "accuracy")
+    found = uc.evaluate(
+        y, score, by=by, threshold=1.0, target=target, metrics=names, sample_weight=None, **given
+    )
+    for segment in found:
+        whole = {row.metric: row for row in found[segment].rows}
+        for row in found.row(segment).rows:
+            alone = whole[row.metric]
+            assert row.naive == alone.naive
+            assert row.lower_bound == alone.lower_bound
+            assert (row.certain, row.estimate.method) == (alone.certain, alone.estimate.method)
+            one, other = row.estimate, alone.estimate
+            for end in ("value", "low", "high", "standard_error"):
+                assert getattr(one, end) == pytest.approx(getattr(other, end), rel=1e-9, abs=1e-12)
+
+
 def test_a_segment_without_labels_has_a_row_and_a_reason(rows):
     y, score, by = rows
     found = uc.evaluate(y, score, by=by, threshold=1.0)

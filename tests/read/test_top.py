@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
+from undercount.read.intervals.estimate import estimate_metric
 
 SCORE = np.array([9, 8, 7, 7, 7, 7, 5, 4, 4, 2.0])
 TRUTH = np.array([1, 1, 1, 0, 1, 0, 0, 1, 0, 0])
@@ -117,3 +118,42 @@ def test_bad_input(found):
             evaluation.at(top=top)
     with pytest.raises(uc.InputError, match="either a threshold or top"):
         evaluation.at()
+
+
+def exact_coverage(cells, labelled, top, level):
+    """Add up the chances of all labelings whose interval holds the truth.
+
+    `cells` are the rows above, tied at and below the last row, and the positives of each. Labels
+    are drawn without replacement, so that how many fall into each cell has a known distribution.
+    """
+    rows, positives = (np.array(part) for part in zip(*cells, strict=True))
+    total = positives.sum()
+    hits = positives[0] + (top - rows[0]) / rows[1] * positives[1]
+    covered = 0.0
+    for above, tied in itertools.product(*(range(number + 1) for number in positives[:2])):
+        below = labelled - above - tied
+        if not 0 <= below <= positives[2]:
+            continue
+        known = np.array([above, tied, below])
+        ways = [math.comb(*each) for each in zip(positives.tolist(), known.tolist(), strict=True)]
+        chance = math.prod(ways) / math.comb(int(total), labelled)
+        if chance < 1e-5:
+            continue
+        counts = uc.ScoreCounts.from_counts([2.0, 1.0, 0.0], known, [0, 0, 0], rows - known)
+        shares = uc.Shares.from_prevalence(counts, total / rows.sum(), target="dataset")
+        found = estimate_metric(
+            counts, shares, "precision", top=top, target="dataset", confidence_level=level
+        )
+        covered += chance * (found.low - 1e-9 <= hits / top <= found.high + 1e-9)
+    return covered
+
+
+@pytest.mark.parametrize(
+    ("cells", "labelled", "top"),
+    [
+        ([(40, 30), (60, 24), (300, 26)], 24, 70),
+        ([(60, 40), (200, 70), (740, 90)], 30, 160),
+    ],
+)
+def test_over_all_labelings_the_interval_covers_with_ties_at_the_last_row(cells, labelled, top):
+    assert 0.93 <= exact_coverage(cells, labelled, top, 0.95) <= 0.975

@@ -119,6 +119,25 @@ def test_failed_checks_and_scores_that_know_the_label_support_nothing(rows):
     assert turned.verdict.light == "unsupported"
 
 
+def test_a_claim_at_every_share_is_not_robust_if_hardly_a_positive_is_hidden():
+    rng = np.random.default_rng(6)
+    truth = rng.random(3000) < SHARE
+    y = np.where(truth & (rng.random(3000) < 0.95), 1.0, np.nan)
+    score = rng.normal(3 * truth)
+    estimated = uc.evaluate(y, score).claiming("roc_auc >= 0.9")
+    assert estimated.verdict.everywhere
+    assert estimated.verdict.light == "depends"
+    assert estimated.verdict.doubt.code == "UC016"
+    assert light_words(estimated) == "depends on out-of-fold scores"
+    assert change_words(estimated).endswith("if the model was not trained on these rows")
+    document = json.loads(estimated.to_json())["models"][0]["verdict"]
+    assert (document["light"], document["doubt"]) == ("depends", "UC016")
+    # Who knows how many are labelled need not ask the scores.
+    given = uc.evaluate(y, score, label_frequency=0.95).claiming("roc_auc >= 0.9")
+    assert given.verdict.light == "robust"
+    assert given.verdict.doubt is None
+
+
 def test_every_output_says_the_same(rows):
     y, score, _ = rows
     evaluation = uc.evaluate(y, score, prevalence=SHARE, threshold=1.0)

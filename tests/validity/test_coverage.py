@@ -1,8 +1,9 @@
-"""How often nominal 95 % intervals cover: every metric, both targets, three shapes of scores.
+"""How often intervals of 80, 90 and 95 % cover: every metric, both targets, three shapes of scores.
 
-The bar is .93 to .98 in every setting (average precision from 40 labels on: .92). A number that
-chance put outside is measured again with fresh draws, and that second number is judged.
-``python tests/validity/coverage_tables.py`` runs this and writes the
+The bar at 95 % is .93 to .98 in every setting (average precision from 40 labels on: .92). A number
+that chance put outside is measured again with fresh draws, and that second number is judged. At
+80 and 90 % the mean over the settings is judged, which is known much better than each of them.
+``python tests/validity/coverage_tables.py`` measures the same and writes the
 tables of docs/evidence/validity.md.
 """
 
@@ -28,7 +29,8 @@ PREVALENCES = (0.05, 0.3, 0.6)
 FREQUENCIES = (0.05, 0.2, 0.5, 0.8, 0.95)
 GRID = list(itertools.product(SHAPES, PREVALENCES, FREQUENCIES))
 N_ROWS = 4_000  # so that the smallest setting has 10 labels
-N_THRESHOLD, N_AREA, N_AGAIN, N_KINDS = 4_000, 800, 3_000, 500  # repetitions
+N_THRESHOLD, N_AREA, N_AGAIN, N_KINDS = 4_000, 400, 2_000, 500  # repetitions
+LEVELS = (0.8, 0.9, 0.95)
 MAX_FPR = 0.2
 AREAS = (*metric_facts.AREAS, *metric_facts.LOSSES)
 # fnr, tpr and fpr are recall and specificity again; f1 is f_beta.
@@ -151,8 +153,8 @@ def bar(metric, setting):
     return (0.92, 0.98) if n_labels(setting) >= 40 else (0.0, 1.0)
 
 
-def share_covered(setting, name, repetitions, seed):
-    """Return the shares of intervals that cover, in the order of AREAS."""
+def share_covered(setting, name, repetitions, seed, metrics=AREAS, levels=LEVELS):
+    """Return the shares of intervals that cover, shape (metrics, levels)."""
     rng = np.random.default_rng([seed, GRID.index(setting), list(DESIGNS).index(name)])
     design, covered = DESIGNS[name], []
     with warnings.catch_warnings():
@@ -165,20 +167,25 @@ def share_covered(setting, name, repetitions, seed):
                 continue
             counts, shares, truth = sample
             options = {"target": design[0], "max_fpr": MAX_FPR}
-            found = [estimate_metric(counts, shares, metric, **options) for metric in AREAS]
-            ends = np.array([(estimate.low, estimate.high) for estimate in found])
-            covered.append((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
-    return np.mean(covered, axis=0)
+            right = dict(zip(AREAS, truth, strict=True))
+            row = []
+            for metric, level in itertools.product(metrics, levels):
+                found = estimate_metric(counts, shares, metric, confidence_level=level, **options)
+                row.append(found.low <= right[metric] <= found.high)
+            covered.append(row)
+    return np.mean(covered, axis=0).reshape(len(metrics), len(levels))
 
 
 @cache
 def area_coverage(setting, name):
-    """Return coverages and the repetitions they rest on, in the order of AREAS."""
+    """Return coverages, shape (AREAS, LEVELS), and the repetitions that those at .95 rest on."""
     coverage = share_covered(setting, name, N_AREA, seed=7)
     limits = np.array([bar(metric, setting) for metric in AREAS])
-    outside = (coverage < limits[:, 0]) | (coverage > limits[:, 1])
+    outside = (coverage[:, -1] < limits[:, 0]) | (coverage[:, -1] > limits[:, 1])
     if outside.any():
-        coverage = np.where(outside, share_covered(setting, name, N_AGAIN, seed=8), coverage)
+        metrics = tuple(np.array(AREAS)[outside].tolist())
+        again = share_covered(setting, name, N_AGAIN, 8, metrics, LEVELS[-1:])
+        coverage[outside, -1] = again[:, 0]
     return coverage, np.where(outside, N_AGAIN, N_AREA)
 
 
@@ -219,7 +226,7 @@ def drawn_heads(rng, rates, prevalence, frequency, design, size):
 
 @cache
 def point_coverage(setting, name, repetitions=N_THRESHOLD, kind="wilson", names=POINTS):
-    """Return the smallest and largest coverage over the cuts, in the order of the names."""
+    """Return the smallest and largest coverage over the cuts, shape (names, LEVELS)."""
     shape, prevalence, frequency = setting
     design = DESIGNS[name]
     rng = np.random.default_rng(8)
@@ -239,9 +246,11 @@ def point_coverage(setting, name, repetitions=N_THRESHOLD, kind="wilson", names=
 
 
 def _held(heads, truth, name, possible, kind):
-    _, low, high = threshold_interval(heads, name, confidence_level=0.95, kind=kind)
-    true = truth.metric(name)
-    return np.mean(((low <= true + 1e-12) & (true <= high + 1e-12))[possible])
+    true, found = truth.metric(name), []
+    for level in LEVELS:
+        _, low, high = threshold_interval(heads, name, confidence_level=level, kind=kind)
+        found.append(np.mean(((low <= true + 1e-12) & (true <= high + 1e-12))[possible]))
+    return found
 
 
 def slack(repetitions):
@@ -261,12 +270,13 @@ def test_threshold_metrics_cover(name, shape):
     chosen = np.array([judged(metric, name) for metric in POINTS])
     for setting in (setting for setting in GRID if setting[0] == shape):
         low, high = point_coverage(setting, name)
-        assert (low[chosen] >= 0.93 - slack(N_THRESHOLD)).all(), (setting, low)
-        assert (high[chosen] <= 0.98 + slack(N_THRESHOLD)).all(), (setting, high)
+        assert (low[chosen, -1] >= 0.93 - slack(N_THRESHOLD)).all(), (setting, low)
+        assert (high[chosen, -1] <= 0.98 + slack(N_THRESHOLD)).all(), (setting, high)
 
 
 def check_areas(setting, name):
-    for metric, share, runs in zip(AREAS, *area_coverage(setting, name), strict=True):
+    coverage, repetitions = area_coverage(setting, name)
+    for metric, share, runs in zip(AREAS, coverage[:, -1], repetitions, strict=True):
         low, high = bar(metric, setting)
         assert low - slack(runs) <= share <= high + slack(runs), metric
 
@@ -288,18 +298,18 @@ def test_areas_and_losses_cover_in_other_designs(name, setting):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MAIN)
 def test_areas_and_losses_cover_on_average(name):
-    """Many settings together know the mean coverage to ±.005, much better than each its own."""
+    """Many settings together know the mean coverage at .95 to ±.005, much better than each."""
     settings = [setting for setting in GRID if n_labels(setting) >= 40]
     found = [share_covered(setting, name, 40, seed=9) for setting in settings]
     mean = np.mean(found, axis=0)
-    assert (mean >= 0.935).all(), mean
-    assert (mean <= 0.97).all(), mean
+    assert (mean >= [0.77, 0.88, 0.935]).all(), mean
+    assert (mean <= [0.86, 0.94, 0.97]).all(), mean
 
 
 def test_intervals_cover_in_one_setting():
     """The fast version of the tests above."""
     setting, name = ("normal", 0.3, 0.5), "population, prevalence known"
     low, high = point_coverage(setting, name, 1_000)
-    assert (low >= 0.95 - slack(1_000)).all()
-    assert (high <= 0.95 + slack(1_000)).all()
-    assert (share_covered(setting, name, 60, seed=9) >= 0.8).all()
+    assert (low[:, -1] >= 0.95 - slack(1_000)).all()
+    assert (high[:, -1] <= 0.95 + slack(1_000)).all()
+    assert (share_covered(setting, name, 60, seed=9)[:, -1] >= 0.8).all()

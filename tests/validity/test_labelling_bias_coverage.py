@@ -137,6 +137,7 @@ def coverage(design, runs=RUNS, seed=1):
 @pytest.mark.parametrize("design", DESIGNS)
 def test_bounds_hold_the_truth(design):
     found = coverage(design)
+    print(design, found)  # noqa: T201 - shown by pytest -s
     for (level, metric), share in found.items():
         # The truth can be missed on one side only; two standard errors of the runs.
         error = 2 * (level * (1 - level) / RUNS) ** 0.5

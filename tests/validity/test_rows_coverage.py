@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import undercount as uc
+from undercount.errors import collect_warnings
 from undercount.read.chances import Chances
 from undercount.read.deployed import Deployment
 from undercount.read.fair_sample import groups_check
@@ -100,12 +101,13 @@ def cover_clusters(sizes, likeness, target, *, level=0.95, named=True, repeats=R
         codes = read_clusters(cluster, len(y))
         rows = ClusterRows.of(np.where(labelled, 1, -1), score, codes, None) if named else None
         ask = {"target": target, "confidence_level": level, "clusters": rows}
-        estimates.append(
-            {
-                name: ends(estimate_metric(counts, shares, name, threshold=place(name), **ask))
-                for name in METRICS
-            }
-        )
+        with collect_warnings():  # of few labels, and of values that chance puts above 1
+            estimates.append(
+                {
+                    name: ends(estimate_metric(counts, shares, name, threshold=place(name), **ask))
+                    for name in METRICS
+                }
+            )
         truths.append(of_normals(1.5, 0.3) if target == "population" else of_rows(truth, score))
     return shares_covered(estimates, truths)
 
@@ -122,13 +124,14 @@ def cover_chances(n, slope, base, target, *, level=0.95, fitted=False, repeats=R
     options = {"target": target, "confidence_level": level}
     for _ in range(repeats):
         truth, covariate, score, chance, looked = draw_chances(rng, n, slope, base)
-        if fitted:
-            y, model = np.where(looked, truth, -1), LogisticRegression()
-            found = Chances.of(y, score, model, covariates=covariate, unlabeled=-1, **options)
-        else:
-            y = (truth & looked).astype(int)
-            found = Chances.of(y, score, chance, unlabeled=0, **options)
-        estimates.append({name: ends(found.estimate(name, place(name))) for name in METRICS})
+        with collect_warnings():  # of few labels
+            if fitted:
+                y, model = np.where(looked, truth, -1), LogisticRegression()
+                found = Chances.of(y, score, model, covariates=covariate, unlabeled=-1, **options)
+            else:
+                y = (truth & looked).astype(int)
+                found = Chances.of(y, score, chance, unlabeled=0, **options)
+            estimates.append({name: ends(found.estimate(name, place(name))) for name in METRICS})
         truths.append(of_normals(1.5, 0.25) if target == "population" else of_rows(truth, score))
     return shares_covered(estimates, truths)
 
@@ -140,7 +143,8 @@ def cover_deployed(n, prevalence, frequency, there, *, level=0.95, repeats=REPEA
         score, y = rng.normal(1.8 * truth), (truth & (rng.random(n) < frequency)).astype(int)
         counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0, compact=True, knots=(THRESHOLD,))
         moved = Deployment(counts, uc.Shares.from_prevalence(counts, prevalence), there, level)
-        estimates.append({name: ends(moved.estimate(name, place(name))) for name in METRICS})
+        with collect_warnings():
+            estimates.append({name: ends(moved.estimate(name, place(name))) for name in METRICS})
     return shares_covered(estimates, [of_normals(1.8, there)] * repeats)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, OperatingCurve
+from undercount.curve import FloatArray, OperatingCurve, OperatingPoint
 
 
 def labelled_curve(counts: ScoreCounts) -> OperatingCurve:
@@ -47,6 +47,49 @@ def naive_curve(counts: ScoreCounts) -> OperatingCurve:
     if others[-1] == 0:
         counts.require("unlabeled")
     return _curve(counts, positive, others)
+
+
+def naive_point(counts: ScoreCounts, threshold: float) -> OperatingPoint:
+    """Read the naive curve at a threshold, without making a curve as long as the table."""
+    total, others = _both(counts)
+    positive, negative, unlabeled = counts.heads_at(threshold)
+    fpr = (negative + unlabeled) / others
+    return OperatingPoint(threshold, positive / total, fpr, total / (total + others))
+
+
+def _both(counts: ScoreCounts) -> tuple[float, float]:
+    """Return the rows called positive and negative; there must be some of either."""
+    counts.require("positive")
+    total, others = counts.n_positive, counts.n_negative + counts.n_unlabeled
+    if others == 0:
+        counts.require("unlabeled")
+    return total, others
+
+
+def naive_area(counts: ScoreCounts, metric: str) -> float:
+    """Read an area of the naive curve, without making a curve as long as the table.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> from undercount.assume.labelled import naive_area
+    >>> counts = uc.ScoreCounts.from_rows([1, None, 1, None], [0.9, 0.6, 0.5, 0.1])
+    >>> naive_area(counts, "roc_auc")
+    0.75
+    """
+    total, others = _both(counts)
+    prevalence = total / (total + others)
+    if metric == "average_precision":
+        long = counts.thinned is not counts
+        return counts.walked.precision / total if long else naive_curve(counts).average_precision
+    pairs = sum(
+        size * counts.auc("positive", kind)
+        for kind, size in (("negative", counts.n_negative), ("unlabeled", counts.n_unlabeled))
+        if size > 0
+    )
+    area = pairs / others
+    # A positive row against another one counts one half.
+    return area if metric == "roc_auc" else prevalence / 2 + (1 - prevalence) * area
 
 
 def _curve(counts: ScoreCounts, positive: FloatArray, others: FloatArray) -> OperatingCurve:

@@ -7,7 +7,7 @@ three observed distributions. Those weights make the curve, and they make every 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
@@ -301,9 +301,13 @@ class Misfit:
         """
         quantity = "{metric}" if self.quantity == metric else self.quantity
         given, value = shares.stated(counts)
+        span, within = shares.unlabeled_prevalence_interval, ""
+        if span is not None:
+            low, high = sorted(shares.stated(counts, end)[1] for end in (span.low, span.high))
+            within = f" (of {low:.6g} to {high:.6g})"
         what = (
             f"{quantity} would be {self.value:.4g} at {named(given)} "
-            f"{value:.6g} and {named('label_purity')} {shares.label_purity:.6g}"
+            f"{value:.6g}{within} and {named('label_purity')} {shares.label_purity:.6g}"
         )
         hint = largest_words(counts, shares, self.largest_share)
         if self.errors > CHANCE:
@@ -425,6 +429,22 @@ class MixtureDesign:
     share_known: bool = True
     cluster_effect: float = 1.0
     clusters: float = math.inf
+
+    def at_shares(self, share: FloatArray) -> "MixtureDesign":
+        """Return the same rows at many shares of positives among the unlabeled, all at once."""
+        pure, total = self.label_purity * self.sizes[LABELLED], self.sizes.sum()
+        positives = pure + share * self.sizes[UNLABELED]
+        value = share
+        if self.sampling == "single-sample" and self.given != "unlabeled_prevalence":
+            value = {
+                "prevalence": positives / total,
+                "positives": positives,
+                "label_frequency": pure / positives,
+            }[self.given]
+        sizes, units = (
+            np.repeat(each[:, None], len(share), 1) for each in (self.sizes, self.units)
+        )
+        return replace(self, sizes=sizes, units=units, value=value)
 
     @cached_property
     def inflation(self) -> FloatArray:

@@ -426,11 +426,11 @@ class ReviewedCells:
     @cached_property
     def hidden(self) -> FloatArray:
         """Positives among the unlabeled rows of each cell; negative in some by chance."""
-        found = np.bincount(self.place, self._excess, len(self.posterior))
-        return self._by_cell(self.unlabeled * self.posterior + found)
+        found = np.bincount(self.place, self.excess, len(self.posterior))
+        return self.by_cell(self.unlabeled * self.posterior + found)
 
     @cached_property
-    def _excess(self) -> FloatArray:
+    def excess(self) -> FloatArray:
         """Positives beyond the working posterior for which each verdict stands."""
         return self.weight * (self.verdict - self.posterior[self.place]) * self.stands_for
 
@@ -438,12 +438,12 @@ class ReviewedCells:
     def spread_hidden(self) -> FloatArray:
         """The same, what verdicts add being spread over all unlabeled rows of their stratum."""
         many = len(self.unlabeled_rows)
-        added = np.bincount(self.stratum[self.place], self._excess, many)
+        added = np.bincount(self.stratum[self.place], self.excess, many)
         rows = np.bincount(self.stratum, self.unlabeled, many)
         each = np.divide(added, rows, out=np.zeros(many), where=rows > 0)
-        return self._by_cell(self.unlabeled * (self.posterior + each[self.stratum]))
+        return self.by_cell(self.unlabeled * (self.posterior + each[self.stratum]))
 
-    def _by_cell(self, by_unit: FloatArray) -> FloatArray:
+    def by_cell(self, by_unit: FloatArray) -> FloatArray:
         """Sum up over the units of each cell."""
         return by_unit
 
@@ -459,6 +459,17 @@ class ReviewedCells:
     def positive(self) -> FloatArray:
         """Positives of the target in each cell."""
         return self.hidden if self.apart else np.asarray(self.counts.positive + self.hidden)
+
+    @property
+    def possible(self) -> bool:
+        """Whether there are positives and negatives; the first few verdicts may deny it."""
+        return 0 < float(self.positive.sum()) < float(self.everyone.sum())
+
+    @property
+    def likely(self) -> FloatArray:
+        """Positives of the target in each cell by the recalibrated posterior: always possible."""
+        hidden = self.by_cell(self.unlabeled * self.recalibrated)
+        return hidden if self.apart else np.asarray(self.counts.positive + hidden)
 
 
 @dataclass(frozen=True, eq=False)
@@ -537,7 +548,8 @@ class CrossedCells(ReviewedCells):
         """The plan's, row by row."""
         return np.asarray(self.plan.recalibrated[self.plan_cell])
 
-    def _by_cell(self, by_unit: FloatArray) -> FloatArray:
+    def by_cell(self, by_unit: FloatArray) -> FloatArray:
+        """Sum up over the rows of each cell."""
         return np.asarray(np.bincount(self.own_cell, by_unit, len(self.counts.score)), float)
 
 
@@ -660,8 +672,8 @@ def curve_of(cells: ReviewedCells, positive: FloatArray | None = None) -> Operat
     found, rows = (np.append(0.0, np.cumsum(each)) for each in (mass, cells.everyone))
     if not 0 < found[-1] < rows[-1]:
         raise InputError(
-            f"labels and reviews find {found[-1]:.6g} positives among {row_words(rows[-1])}, and a "
-            "curve needs both classes; review more rows",
+            f"{len(cells.verdict)} verdicts are too few to say how many of {row_words(rows[-1])} "
+            "are positive; review more rows",
             argument="reviews",
         )
     merged = np.append(False, cells.counts.merged) if cells.counts.compact else None

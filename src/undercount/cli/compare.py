@@ -4,18 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from undercount.cli.command import (
-    FINE,
-    INCONCLUSIVE,
-    REQUIREMENT_FAILS,
-    Command,
-    print_notes,
-    prints,
-    progress,
-)
+from undercount.cli.command import Command, print_notes, prints, progress
+from undercount.cli.gate import report_verdict
 from undercount.cli.options import (
     CLUSTER,
     DATA,
+    ThresholdType,
+    TopType,
+    model_gate_options,
     output_options,
     reading_options,
     review_arguments,
@@ -39,7 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--threshold",
     "thresholds",
-    type=float,
+    type=ThresholdType(),
     multiple=True,
     help="Rows with score >= threshold are flagged; one for all models, or one a --score.",
 )
@@ -52,31 +48,27 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--top",
-    type=float,
-    help="Rows that each model may flag, to compare at the same work (as many as are labelled).",
+    type=TopType(),
+    help="Rows that each model may flag, 500 or 1%, to compare at the same work (as many as are "
+    "labelled).",
 )
 @click.option(
     "--by", help="Metric that decides which model is better (f1 with a threshold, else roc_auc)."
 )
-@click.option(
-    "--require",
-    "requirements",
-    multiple=True,
-    metavar="'A.METRIC > B.METRIC'",
-    help="Exit 1 if it fails, 3 if the interval straddles it; also 'A.METRIC >= B.METRIC - 0.02'.",
-)
+@model_gate_options
 @output_options
 def compare(data: tuple[str, ...], **options: Any) -> int:
     """Compare the scores of two or more columns on the same rows."""
     from undercount.cli.inputs import read_models  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.read.compare import compare as compare_rows  # noqa: PLC0415
-    from undercount.read.contest import parse_contest  # noqa: PLC0415
+    from undercount.read.contest import parse_conditions  # noqa: PLC0415
 
     thresholds = _thresholds(options["thresholds"], options["scores"])
     verdicts = read_verdicts(options["reviews"])
     rows = read_models(data, options)
-    contests = [parse_contest(text, list(rows.scores)) for text in options["requirements"]]
+    places = thresholds if isinstance(thresholds, dict) else dict.fromkeys(rows.scores, thresholds)
+    conditions = parse_conditions(options["requirements"], places)
     if verdicts is not None:
         options["verdicts"] = verdicts.in_memory(rows)
     with progress("comparing", options):
@@ -92,16 +84,9 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
             **review_arguments(options),
             **share_arguments(options, rows.sampling),
         )
-    judgements = [contest.judge(comparison) for contest in contests]
+    verdict = comparison.judge(conditions)
     _write(comparison, rows, options)
-    # A verdict that is not good is printed even if quiet.
-    for contest, (verdict, words) in zip(contests, judgements, strict=True):
-        if verdict != "met" or not options["quiet"]:
-            click.echo(f" {verdict}: {contest.words}; {words}", err=not prints(options))
-    found = {verdict for verdict, _ in judgements}
-    if "failed" in found:
-        return REQUIREMENT_FAILS
-    return INCONCLUSIVE if "inconclusive" in found else FINE
+    return report_verdict(verdict, options)
 
 
 def _write(comparison: "Comparison", rows: "ModelColumns", options: dict[str, Any]) -> None:

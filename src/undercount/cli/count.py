@@ -12,7 +12,7 @@ from undercount.cli.command import (
     progress,
     refuse_overwriting,
 )
-from undercount.cli.options import DATA, DEBUG, QUIET, reading_options
+from undercount.cli.options import CLUSTER, DATA, DEBUG, QUIET, reading_options
 from undercount.errors import InputError
 
 OUTPUT = click.option(
@@ -27,6 +27,7 @@ OUTPUT = click.option(
 @click.command(cls=Command, short_help="Count DATA into a small file to use as DATA.")
 @DATA
 @reading_options
+@CLUSTER
 @OUTPUT
 @QUIET
 def count(data: tuple[str, ...], output: str, **options: Any) -> int:

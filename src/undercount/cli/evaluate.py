@@ -18,7 +18,9 @@ from undercount.cli.options import (
     CLUSTER,
     DATA,
     DEPLOY,
+    CostType,
     OddsType,
+    ThresholdType,
     TopType,
     data_name,
     database_options,
@@ -31,7 +33,7 @@ from undercount.cli.options import (
     share_arguments,
     share_options,
 )
-from undercount.cli.segments import evaluate_by
+from undercount.cli.segments import evaluate_by, refuse_beside_segments
 from undercount.errors import InputError, collect_warnings
 
 if TYPE_CHECKING:
@@ -53,12 +55,19 @@ if TYPE_CHECKING:
 @click.option(
     "--threshold",
     "thresholds",
-    type=float,
+    type=ThresholdType(),
     multiple=True,
     help="Rows with score >= threshold are flagged.",
 )
 @click.option(
     "--top", type=TopType(), help="Judge the rows of the highest scores: 500, 1% or 200/50000."
+)
+@click.option(
+    "--cost",
+    "costs",
+    type=CostType(),
+    metavar="FP:FN",
+    help="What a false positive and a false negative cost, 5:100 say: costs along the thresholds.",
 )
 @click.option(
     "--metric",
@@ -82,6 +91,8 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.read.metric_name import parse_metric  # noqa: PLC0415
 
+    if options["by"]:
+        refuse_beside_segments(options)
     options["threshold"] = _one_threshold(options.pop("thresholds"))
     requirements = read_requirements(options, options["threshold"])
     knots = [r.threshold for r in requirements if r.threshold is not None]
@@ -104,7 +115,8 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     if verdicts is not None:
         verdicts.check(reading.counts)
         before = _evaluate_alone(reading, options) if prints(options) else []
-        options["verdicts"] = verdicts.reviews
+        rows_kept = bool(reading.models)
+        options["verdicts"] = verdicts.at_places(reading.place) if rows_kept else verdicts.reviews
     evaluations = [
         replace(each, origin=_origin(data, each.name, options))
         for each in _evaluate(reading, options)
@@ -143,6 +155,8 @@ def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
     words = [*data, "--label", options["label"], "--score", name]
     if options["unlabeled"] is not None:
         words += ["--unlabeled", options["unlabeled"]]
+    if options["positive_label"] is not None:
+        words += ["--positive-label", options["positive_label"]]
     if options["negative"] is not None:
         words += ["--negative", f"{options['negative']:g}"]
     return shlex.join(words)
@@ -166,7 +180,7 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
     resampling = options["prevalence_interval"] not in (None, "calibrated")
     threshold = options.get("threshold")
     models = reading.models or {
-        name: CountedModel(counts, threshold) for name, counts in reading.counts.items()
+        name: CountedModel.of_counts(counts, threshold) for name, counts in reading.counts.items()
     }
     there = options.get("deploy_prevalence")
     if there is not None:
@@ -182,7 +196,8 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
             metrics=list(options.get("metrics") or ()) or None,
             **share_arguments(options, reading.sampling),
         )
-    return [replace(each, deploy_prevalence=there) for each in made.values()]
+    costs = options.get("costs")
+    return [replace(each, deploy_prevalence=there, costs=costs) for each in made.values()]
 
 
 def _evaluate_alone(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":

@@ -44,7 +44,7 @@ QUESTIONS = (
     ),
     Question(
         "Do you know each row's chance of being labelled?",
-        ("python: undercount.propensity_curve(y, score, chance)",),
+        (f"undercount evaluate {COLUMNS} --chance CHANCE --threshold 0.5",),
         "those chances; every positive has one",
     ),
     Question(
@@ -64,16 +64,15 @@ YES, NO = ("y", "yes", "1", "true"), ("n", "no", "0", "false", "")
 
 
 @click.command(cls=Command, short_help="Ask a few questions that end in a command.")
-@click.option(
-    "--data", "data_name", default="DATA", help="File of rows, for the command that is printed."
-)
-@click.option("--label", default="LABEL", help="Column of labels, likewise.")
+@click.argument("data_name", metavar="[DATA]", default="DATA")
+@click.option("--label", default="LABEL", help="Column of labels, for the command that is printed.")
 @click.option("--score", default="SCORE", help="Column of scores, likewise.")
 @DEBUG
 def guide(data_name: str, label: str, score: str, **_debug: bool) -> int:
     """Ask which labels you have, and print the command that fits.
 
-    Answers are read from standard input, one a line: y or n, and at the end a prevalence.
+    DATA is the file of rows, for the command that is printed; it is not opened. Answers are
+    read from standard input, one a line: y or n, and at the end a prevalence.
     """
     found = next((question for question in QUESTIONS if _ask(question.text)), NONE)
     given = ""

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from undercount.read.counted_model import CountedModel
 
 RECODE = (
-    "Recode positives as 1 and unlabeled rows as 0 or empty, or name another column of labels "
-    "with --label"
+    "Say which label means positive with --positive-label VALUE, recode positives as 1 and "
+    "unlabeled rows as 0 or empty, or name another column of labels with --label"
 )
 RECODE_LOOKED = (
     "Recode positives as 1 and negatives as 0 and leave the label empty where nobody looked, or "
@@ -45,6 +45,8 @@ EITHER = "found by either"
 ONE_MEANS = "1 means found by that source, and every row counts once"
 # Label values that a message lists at most.
 SHOWN = 5
+# More values than these between 0 and 1 are scores.
+MOST_LABELS = 20
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class Reading:
     segments: dict[str, dict[Hashable, ScoreCounts]] = field(default_factory=dict)
     sources: tuple[int, int, int, int] | None = None  # found by first, second, both, of rows
     models: "dict[str, CountedModel]" = field(default_factory=dict)
+    place: NDArray[np.intp] | None = None  # of each row that was kept, in its file
 
 
 @dataclass(frozen=True)
@@ -104,12 +107,18 @@ def read(
             raise InputError("--by COLUMN goes with --label COLUMN and --score COLUMN of rows")
         if options.get("second_label"):
             _refuse(
-                options, ("negative", "unlabeled", "positives", "weight"), "two --label", ONE_MEANS
+                options,
+                ("negative", "unlabeled", "positives", "weight", "positive_label"),
+                "two --label",
+                ONE_MEANS,
             )
+        if options["positives"] and options.get("cluster"):
+            raise InputError("--cluster does not go with --positives; put all rows into one file")
         if options["positives"]:
             return _count_two_samples(_read_two_samples(data, options), knots, bool(compact))
         if _names_database(data, options):
-            return _count_database(options, by, knots=knots, compact=compact)
+            whose = options.get("cluster")
+            return _count_database(options, by, knots=knots, compact=compact, cluster=whose)
         refuse_no_data(data)
         if label is None and not scores and all(map(is_counts_file, data)):
             return _read_counts_files(data, options)
@@ -126,9 +135,11 @@ def read(
             scores,
             unlabeled=unlabeled_value(options),
             negative=options["negative"],
+            positive=options.get("positive_label"),
             weight=options["weight"],
             by=by,
             second_label=options.get("second_label"),
+            cluster=options.get("cluster"),
             knots=knots,
             progress=tell,
             compact=compact,
@@ -140,9 +151,11 @@ def read_kept(
 ) -> Reading:
     """Read the rows that have every score, with cluster or chance of each, and keep them."""
     if _names_database(data, options):
+        if not options["chance"]:  # the database counts pairs of rows of a cluster
+            return read(data, options, knots, compact=compact)
         raise InputError(
-            "--cluster and --chance need rows, and a database hands over counts; write the rows "
-            "to a file and name that"
+            "--chance needs rows, and a database hands over counts; write the rows to a file and "
+            "name that"
         )
     from undercount.read.counted_model import count_model  # noqa: PLC0415 - only when needed
 
@@ -160,7 +173,7 @@ def read_kept(
             model = model.with_chances(rows.chance, **about)
         models[name] = model
     counts = {name: model.counts for name, model in models.items()}
-    return Reading(counts, rows.sampling, rows.notes, models=models)
+    return Reading(counts, rows.sampling, rows.notes, models=models, place=rows.place)
 
 
 def count_rows(
@@ -170,25 +183,28 @@ def count_rows(
     *,
     unlabeled: float | None = None,
     negative: float | None = None,
+    positive: str | None = None,
     weight: str | None = None,
     by: Sequence[str] = (),
     second_label: str | None = None,
+    cluster: str | None = None,
     **options: Any,
 ) -> Reading:
     """Count the rows of files where they lie; rows without a score are dropped and said."""
     named = [label, *scores, *([weight] if weight else [])]
     numbers = list(dict.fromkeys([*named, *([second_label] if second_label else [])]))
-    with open_source(paths, [*numbers, *by]) as source:
+    others = [*by, *([cluster] if cluster else [])]
+    with open_source(paths, [*numbers, *others], word_of(label, positive)) as source:
         try:
-            relation = relation_of(source, numbers, list(by))
+            relation = relation_of(source, numbers, others)
             sources = None
             if second_label:
                 relation, sources = _join_sources(relation, scores, label, second_label)
                 label = EITHER
             rows = find_rows(source, relation, label, scores)
-            coding, note = infer_coding(rows.labels, unlabeled, negative)
+            coding, note = infer_coding(rows.labels, unlabeled, negative, positive)
             note = note if sources is None else _source_words(sources)
-            columns = {"label": label, "weight": weight, "unlabeled": coding}
+            columns = {"label": label, "weight": weight, "unlabeled": coding, "cluster": cluster}
             options = {"compact": True, **columns, **options}
             counted = count_scores(rows.scored, score=list(scores), **options)
             segments = _count_segments(rows.scored, scores, by, options)
@@ -269,10 +285,12 @@ def _count_database(options: dict[str, Any], by: Sequence[str], **how: Any) -> R
     label, scores, weight = options["label"], list(options["scores"]), options["weight"]
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN")
+    why = "write it into --query, CASE WHEN … THEN 1 ELSE 0 END"
+    _refuse(options, ("positive_label",), "a database", why)
     with open_table(options["database"], options["table"], options["query"]) as table:
         frame: Any = open_frame(table)
         names = frame.collect_schema().names()
-        wanted = [label, *scores, *([weight] if weight else []), *by]
+        wanted = [label, *scores, *(each for each in (weight, how["cluster"]) if each), *by]
         check_columns(wanted, names, options["table"] or "the query")
         complete = [~(nw.col(name).is_null() | is_nan(nw.col(name))) for name in scores]
         total = int(collect(frame.select(nw.len().alias(ROWS)))[ROWS][0])
@@ -308,7 +326,9 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
         raise InputError("name the columns: --label COLUMN --score COLUMN --score COLUMN")
     weight, chance = options["weight"], options.get("chance")
     numbers = list(dict.fromkeys(name for name in (label, *scores, weight, chance) if name))
-    found = read_numbers(data, numbers, {label: RECODE}, [cluster] if cluster else ())
+    positive = options.get("positive_label")
+    groups = [cluster] if cluster else ()
+    found = read_numbers(data, numbers, {label: RECODE}, groups, word_of(label, positive))
     kept = _complete(found, scores)
     labels = found[label][kept]
     values, times = np.unique(labels, return_counts=True)
@@ -316,6 +336,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
         dict(zip(values.tolist(), times.tolist(), strict=True)),
         unlabeled_value(options),
         options["negative"],
+        positive,
     )
     if coding is not None:
         labels = np.where(labels == coding, np.nan, labels)
@@ -356,7 +377,8 @@ def _read_two_samples(data: tuple[str, ...], options: dict[str, Any]) -> ModelCo
             f"{' '.join(data)}"
         )
     why = "each file holds rows of one kind, all of weight 1"
-    _refuse(options, ("label", "negative", "weight"), "--positives and --unlabeled", why)
+    refused = ("label", "negative", "weight", "positive_label")
+    _refuse(options, refused, "--positives and --unlabeled", why)
     expand_paths(files)  # refuses one that is named twice
     parts = [read_numbers(file, scores) for file in files]
     sizes = [len(part[scores[0]]) for part in parts]
@@ -418,13 +440,33 @@ def _uncode_looked(labels: FloatArray) -> tuple[FloatArray, list[str]]:
     return np.where(labels == -1, np.nan, labels), [note]
 
 
+def word_of(label: str, positive: str | None) -> dict[str, str]:
+    """Return the value of the label column that means positive, if one was named."""
+    return {} if positive is None else {label: positive}
+
+
 def infer_coding(
-    found: dict[Any, int], unlabeled: float | None, negative: float | None
+    found: dict[Any, int],
+    unlabeled: float | None,
+    negative: float | None,
+    positive: str | None = None,
 ) -> tuple[float | None, str]:
     """Return the value that means unlabeled, and what was inferred, in words."""
+    coding, note = _infer_coding(found, unlabeled, negative)
+    return coding, note if positive is None else f"{positive} is read as 1, others as 0 · {note}"
+
+
+def _infer_coding(
+    found: dict[Any, int], unlabeled: float | None, negative: float | None
+) -> tuple[float | None, str]:
     values = {float(v): n for v, n in found.items() if v is not None and not math.isnan(v)}
     missing = sum(found.values()) - sum(values.values())
     held = _list_labels(values, missing)
+    if not values.get(1.0) and len(values) > MOST_LABELS and min(values) >= 0 and max(values) <= 1:
+        raise InputError(
+            f"the label column looks like scores: it holds {len(values):,} values between 0 and 1. "
+            "Labels are 1, 0 or missing: did --label and --score change places?"
+        )
     if not values.get(1.0):
         raise InputError(
             f"no row is labelled positive (1); {held}. Name the column "
@@ -476,7 +518,7 @@ def unlabeled_value(options: dict[str, Any]) -> float | None:
 def _read_counts_files(paths: Sequence[str], options: dict[str, Any]) -> Reading:
     """Read counts files, each as a model named by its file."""
     why = "what a label means and weighs was settled when they were counted"
-    _refuse(options, ("weight", "unlabeled", "negative"), "counts files", why)
+    _refuse(options, ("weight", "unlabeled", "negative", "positive_label"), "counts files", why)
     files = {path: open_counts(path) for path in expand_paths(paths)}
     samplings = {file.sampling or "single-sample" for file in files.values()}
     if len(samplings) > 1:
@@ -491,8 +533,9 @@ def _read_counts_files(paths: Sequence[str], options: dict[str, Any]) -> Reading
 def _refuse(options: dict[str, Any], names: Sequence[str], beside: str, why: str) -> None:
     """Refuse options that would be left out without a word."""
     for name in names:
-        if options[name] is not None:
-            raise InputError(f"--{name} does not go with {beside}: {why}; got {options[name]}")
+        if options.get(name) is not None:
+            option = name.replace("_", "-")
+            raise InputError(f"--{option} does not go with {beside}: {why}; got {options[name]}")
 
 
 def refuse_no_data(data: tuple[str, ...]) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undercount.cli.command import FINE, REQUIREMENT_FAILS, Command, prints, progress
-from undercount.cli.options import CONFIDENCE_LEVEL, DATA, DEBUG, JSON, QUIET
+from undercount.cli.options import CONFIDENCE_LEVEL, DATA, DEBUG, JSON, QUIET, ThresholdType
 from undercount.errors import InputError, collect_warnings
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 @click.option("--observed", required=True, help="Column with the date of the row.")
 @click.option("--found", required=True, help="Column with the date of its label; empty if none.")
 @click.option("--until", help="Date to which labels are complete (the last date there is).")
-@click.option("--threshold", type=float, required=True, help="Rows with score >= it are flagged.")
+@click.option(
+    "--threshold", type=ThresholdType(), required=True, help="Rows with score >= it are flagged."
+)
 @click.option(
     "--period", type=click.Choice(["month", "week"]), default="month", show_default=True,
     help="What a line of the table is.",
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     "--risk", type=float, default=0.05, show_default=True,
     help="Risk of any false alarm over all weekly looks together.",
 )  # fmt: skip
+@click.option("--html", type=click.Path(dir_okay=False), help="Write a page with the table.")
 @CONFIDENCE_LEVEL
 @JSON
 @QUIET
@@ -49,7 +52,11 @@ def monitor(data: tuple[str, ...], **options: Any) -> int:
         from undercount.count.atomic_file import write_text  # noqa: PLC0415
 
         write_text(options["json_file"], found.to_json())
-    if prints({**options, "markdown": None, "html": None}):
+    if options["html"]:
+        found.to_html(options["html"])
+        if options["html"] != "-" and not options["quiet"]:
+            click.echo(f"wrote {options['html']}", err=True)
+    if prints({**options, "markdown": None}):
         click.echo(f"\n{found}")
     return REQUIREMENT_FAILS if found.alarm and (found.alarm.fell or found.alarm.rose) else FINE
 

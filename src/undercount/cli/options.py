@@ -43,6 +43,50 @@ class ShareType(click.ParamType):  # type: ignore[type-arg]  # generic in newer 
         return found
 
 
+class ThresholdType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
+    """A score, on whatever scale the scores have."""
+
+    name = "score"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return a number; a percentage, which could mean two things, is refused."""
+        text = str(value).strip()
+        try:
+            return float(text)
+        except ValueError:
+            share, words = RANGE.fullmatch(text), "is no number; a threshold is a score, 0.7 say"
+            if share is not None and share[2] and not share[3]:
+                score = f"{float(share[1]) / 100:g}"
+                words = (
+                    f"could mean two things: --threshold {score} flags the rows with a score of at "
+                    f"least {score}, --top {share[1]}% the highest {share[1]} % of the rows"
+                )
+            self.fail(f"{value!r} {words}", param, ctx)
+
+
+class CostType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
+    """What a false positive and a false negative cost: 5:100."""
+
+    name = "costs"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return both costs by name."""
+        if not isinstance(value, str):
+            return value
+        try:
+            wrong, missed = (float(part) for part in value.split(":"))
+        except ValueError:
+            wrong = missed = -1.0
+        if min(wrong, missed) < 0 or not 0 < wrong + missed < float("inf"):
+            self.fail(
+                f"{value!r} is no pair of costs, of a false positive and a false negative: "
+                "5:100, say",
+                param,
+                ctx,
+            )
+        return {"false_positive": wrong, "false_negative": missed}
+
+
 class OddsType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
     """An odds ratio above 0, or a range of it: 2, 0.5-2."""
 
@@ -123,6 +167,11 @@ def _split_labels(ctx: click.Context, _option: Any, given: tuple[str, ...]) -> s
     return given[0] if given else None
 
 
+POSITIVE_LABEL = click.option(
+    "--positive-label",
+    metavar="VALUE",
+    help="Label that means positive, if it is not 1: fraud, say. Others are read as 0.",
+)
 _share = ShareType()
 _columns = (
     click.option(
@@ -136,6 +185,7 @@ _columns = (
 _codings = (
     click.option("--unlabeled", help="Label value that means unlabeled; with --positives, a file."),
     click.option("--negative", type=float, help="Label value that means verified negative (0)."),
+    POSITIVE_LABEL,
     click.option("--positives", help="File of positive rows, for case-control samples."),
     DEBUG,
 )
@@ -229,7 +279,7 @@ review_options = _options(
     click.option(
         "--labels",
         type=click.Choice(["any", "random"]),
-        help="Whether reviews alone carry the answer (any), or with labels taken for random.",
+        help="Reviews alone carry the answer (any, the default), or with labels taken for random.",
     ),
     click.option(
         "--sequential",
@@ -250,17 +300,31 @@ def data_name(data: Sequence[str | None]) -> str:
     return ", ".join(dict.fromkeys(files))
 
 
-gate_options = _options(
-    click.option(
-        "--require",
-        "requirements",
-        multiple=True,
-        metavar="'METRIC[@T] >= VALUE'",
-        help="Exit 1 if it fails, 3 if the interval straddles it or a check forbids a verdict; "
-        "'recall > 50% and fpr < 0.1' reads at --threshold.",
-    ),
-    click.option("--junit", type=click.Path(dir_okay=False), help="Write verdicts as JUnit XML."),
-    click.option("--github", is_flag=True, help="Annotate a GitHub job with open requirements."),
+def _gate_options(form: str, example: str) -> Callable[[Any], Any]:
+    """Return the options of a gate, its requirements in the form of the command."""
+    return _options(
+        click.option(
+            "--require",
+            "requirements",
+            multiple=True,
+            metavar=form,
+            help="Exit 1 if it fails, 3 if the interval straddles it or a check forbids a "
+            f"verdict; {example}.",
+        ),
+        click.option(
+            "--junit", type=click.Path(dir_okay=False), help="Write verdicts as JUnit XML."
+        ),
+        click.option(
+            "--github", is_flag=True, help="Annotate a GitHub job with open requirements."
+        ),
+    )
+
+
+gate_options = _gate_options(
+    "'METRIC[@T] >= VALUE'", "'recall > 50% and fpr < 0.1' reads at --threshold"
+)
+model_gate_options = _gate_options(
+    "'A.METRIC > B.METRIC'", "also 'A.METRIC >= B.METRIC - 0.02' and 'A.METRIC >= 0.7'"
 )
 
 

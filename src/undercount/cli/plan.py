@@ -7,13 +7,16 @@ import click
 
 from undercount.cli.command import FINE, Command, print_notes, prints, progress
 from undercount.cli.options import (
+    CLUSTER,
     CONFIDENCE_LEVEL,
     DATA,
     DEBUG,
     JSON,
+    POSITIVE_LABEL,
     QUIET,
     SEED,
     ShareType,
+    ThresholdType,
 )
 from undercount.errors import InputError
 
@@ -27,7 +30,8 @@ if TYPE_CHECKING:
 @click.option("--score", "scores", multiple=True, help="Column of scores; the first makes strata.")
 @click.option("--unlabeled", help="Label value that means unlabeled.")
 @click.option("--negative", type=float, help="Label value that means verified negative (0).")
-@click.option("--threshold", type=float, help="Rows with score >= threshold are flagged.")
+@POSITIVE_LABEL
+@click.option("--threshold", type=ThresholdType(), help="Rows with score >= threshold are flagged.")
 @click.option("--budget", type=int, help="Rows that somebody can look at.")
 @click.option(
     "--goal",
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
     help="Answered file of an earlier round: its strata stay, and its verdicts are kept.",
 )
 @click.option("--keep", help="Columns that reviewers shall see: id,amount.")
+@CLUSTER
 @click.option(
     "--unlabeled-prevalence",
     type=ShareType(),

@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import numpy as np
+from numpy.typing import NDArray
 
 from undercount.assume.review_sheet import check_same_rows, sheet_reviews
 from undercount.assume.reviews import ReviewDesign, Reviews
@@ -19,6 +20,7 @@ from undercount.cli.inputs import (
     infer_coding,
     refuse_no_data,
     unlabeled_value,
+    word_of,
 )
 from undercount.count.counts_file import is_counts_file
 from undercount.count.draw import sample_scores, with_position
@@ -49,7 +51,10 @@ def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, l
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN")
     keep = [name.strip() for name in (options["keep"] or "").split(",") if name.strip()]
-    with open_source(data, [*dict.fromkeys([label, *scores, *keep])]) as source:
+    # Whose each row is stands beside it; rows are drawn one by one all the same.
+    keep += [name for name in (options["cluster"],) if name and name not in keep]
+    word = word_of(label, options.get("positive_label"))
+    with open_source(data, [*dict.fromkeys([label, *scores, *keep])], word) as source:
         try:
             return _plan_source(source, label, scores, keep, options)
         except duckdb.ConversionException as error:
@@ -61,7 +66,9 @@ def _plan_source(
 ) -> tuple[RowPlan, list[str]]:
     numbers = list(dict.fromkeys([label, *scores]))
     rows = find_rows(source, relation_of(source, numbers, []), label, scores)
-    coding, note = infer_coding(rows.labels, unlabeled_value(options), options["negative"])
+    coding, note = infer_coding(
+        rows.labels, unlabeled_value(options), options["negative"], options.get("positive_label")
+    )
     columns: dict[str, Any] = {"label": label, "unlabeled": coding}
     threshold = options["threshold"]
     knots = knots_of(sample_scores(rows.scored, score=scores[0], **columns))
@@ -160,11 +167,18 @@ class Verdicts:
                 f"the reviews were planned by the score {planned!r}; compare it too: --score "
                 f"{planned}"
             )
-        if rows.place is None or not (self.sheet.row > 0).all():
-            raise InputError("comparing needs to know which rows were reviewed; plan from a file")
         counts = ScoreCounts.from_rows(rows.labels, rows.scores[planned])
         check_same_rows(self.sheet.design, counts)
-        found = np.searchsorted(rows.place, self.sheet.row - 1)
+        return self.at_places(rows.place)
+
+    def at_places(self, place: NDArray[np.intp] | None) -> Reviews:
+        """Return the verdicts on rows in memory, which stood at these places of their file."""
+        if place is None or not (self.sheet.row > 0).all():
+            raise InputError(
+                "comparing models and --cluster need to know which rows were reviewed; plan from "
+                "a file"
+            )
+        found = np.searchsorted(place, self.sheet.row - 1)
         return replace(self.reviews, rows=found.astype(np.intp))
 
     def notes(self, before: Sequence[Evaluation], after: Sequence[Evaluation]) -> list[str]:

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from undercount.cli.command import FINE, print_notes, prints, progress
+from undercount.cli.command import print_notes, prints, progress
+from undercount.cli.gate import report_verdict
 from undercount.cli.options import share_arguments
 from undercount.errors import InputError
 
@@ -12,33 +13,42 @@ if TYPE_CHECKING:
     from undercount.cli.inputs import Reading
     from undercount.read.segments import Evaluations
 
+BESIDE_SEGMENTS = {
+    "cluster": "--cluster: a segment's counts do not say which rows belong together",
+    "chance": "--chance: a segment's counts do not say which chance a row had",
+    "deploy_prevalence": "--deploy-prevalence, which speaks of all rows together",
+}
+
 
 def evaluate_by(reading: "Reading", requirements: list[Any], options: dict[str, Any]) -> int:
     """Evaluate the segments of one score column."""
-    _refuse_others(reading, requirements)
+    from undercount.read.requirement import Verdict  # noqa: PLC0415 - only when needed
+
+    if len(reading.segments) > 1:
+        raise InputError(
+            f"--by takes one --score; got {', '.join(reading.segments)}. Run it once for each"
+        )
     found = _evaluate(reading, options)
     _write(found, options)
     if prints(options):
         print_notes(reading.notes)
         click.echo(f"\n{found}")
-    return FINE
+    verdict = sum((found.judge(each) for each in requirements), Verdict(()))
+    return report_verdict(verdict, options)
 
 
-def _refuse_others(reading: "Reading", requirements: list[Any]) -> None:
-    """Refuse what segments do not answer yet, before anything is estimated."""
-    if not reading.segments:
+def refuse_beside_segments(options: dict[str, Any]) -> None:
+    """Refuse what segments do not answer, before anything is read."""
+    for name, words in BESIDE_SEGMENTS.items():
+        if options.get(name) is not None:
+            raise InputError(
+                f"--by does not go with {words}. Write the rows of each segment to a file, and "
+                "run it once for each"
+            )
+    if options["reviews"]:
         raise InputError(
-            "--by does not go with --cluster or --chance, whose rows are not counted by segments; "
-            "leave one out"
-        )
-    if len(reading.segments) > 1:
-        raise InputError(
-            f"--by takes one --score; got {', '.join(reading.segments)}. Run it once for each"
-        )
-    if requirements:
-        raise InputError(
-            "--require does not go with --by: a requirement is for all rows. Leave --by out, or "
-            "judge one segment's rows by themselves"
+            "--by does not go with --reviews: a plan shares its budget over all rows, and few "
+            "verdicts fall into any one segment. Plan the rows of each segment by themselves"
         )
 
 

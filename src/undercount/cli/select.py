@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undercount.cli.command import (
-    FINE,
     INCONCLUSIVE,
     REQUIREMENT_FAILS,
     Command,
@@ -14,14 +13,24 @@ from undercount.cli.command import (
     prints,
     progress,
 )
-from undercount.cli.options import CONFIDENCE_LEVEL, DATA, DEBUG, JSON, QUIET, SEED
+from undercount.cli.gate import read_requirements, report_verdict
+from undercount.cli.options import (
+    CONFIDENCE_LEVEL,
+    DATA,
+    DEBUG,
+    JSON,
+    QUIET,
+    SEED,
+    ThresholdType,
+    gate_options,
+)
 from undercount.cli.wording import say
 
 if TYPE_CHECKING:
     from undercount.assume.selection.model import SelectionModel
     from undercount.cli.inputs import LookedRows
     from undercount.read.evaluation import MetricRow
-    from undercount.read.requirement import Requirement
+    from undercount.read.requirement import Requirement, Verdict
     from undercount.show.selection import SelectionReport
 
 LEVELS = ("fail", "warn", "ok")
@@ -63,14 +72,8 @@ POINTS = ("recall", "precision", "f1", "specificity")
     show_default=True,
     help="Shape of the class in score and features.",
 )
-@click.option("--threshold", type=float, help="Rows with score >= threshold are flagged.")
-@click.option(
-    "--require",
-    "requirements",
-    multiple=True,
-    metavar="'METRIC[@T] >= VALUE'",
-    help="Exit 1 if it fails, 3 if the interval straddles it or a check forbids a verdict.",
-)
+@click.option("--threshold", type=ThresholdType(), help="Rows with score >= threshold are flagged.")
+@gate_options
 @CONFIDENCE_LEVEL
 @SEED
 @click.option("--html", type=click.Path(dir_okay=False), help="Write a page.")
@@ -81,7 +84,6 @@ def select(data: tuple[str, ...], **options: Any) -> int:
     """Evaluate when labels of both classes exist only where somebody looked."""
     from undercount.cli.inputs import read_looked, refuse_no_data  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
-    from undercount.read.requirement import parse_requirement  # noqa: PLC0415
     from undercount.show.document import write_document  # noqa: PLC0415
     from undercount.show.layout import terminal_width  # noqa: PLC0415
     from undercount.show.selection import (  # noqa: PLC0415
@@ -91,7 +93,7 @@ def select(data: tuple[str, ...], **options: Any) -> int:
     )
 
     refuse_no_data(data)
-    requirements = [parse_requirement(text) for text in options["requirements"]]
+    requirements = read_requirements(options, options["threshold"])
     with progress("fitting", options):
         rows = read_looked(data, options)
         model = _fit(rows, options)
@@ -106,7 +108,9 @@ def select(data: tuple[str, ...], **options: Any) -> int:
         used = f"{rows.notes[0]} · method {model.method} · {report.scale_words}"
         print_notes([used, *rows.notes[1:]])
         click.echo(selection_text(report, terminal_width()))
-    return _judge(model, report, requirements, options)
+    code = report_verdict(_judge(model, report, requirements), options)
+    # A check that failed leaves every number open, whether or not something was required.
+    return code if code == REQUIREMENT_FAILS or not report.failed else INCONCLUSIVE
 
 
 def _fit(rows: "LookedRows", options: dict[str, Any]) -> "SelectionModel":
@@ -167,26 +171,16 @@ def _report(
 
 
 def _judge(
-    model: "SelectionModel",
-    report: "SelectionReport",
-    requirements: "list[Requirement]",
-    options: dict[str, Any],
-) -> int:
-    """Print each verdict; failing outweighs being inconclusive, which a failed check makes all."""
-    from undercount.read.requirement import judge_requirement  # noqa: PLC0415 - only when needed
+    model: "SelectionModel", report: "SelectionReport", requirements: "list[Requirement]"
+) -> "Verdict":
+    """Judge each requirement; a failed check leaves all open but those that fail."""
+    from undercount.read.requirement import Judgement, Verdict, judge_requirement  # noqa: PLC0415 - only when needed
 
-    verdicts = []
+    judgements = []
     for requirement in requirements:
         # The one metric without a closed form.
         kind: Any = "bootstrap" if requirement.metric == "average_precision" else "auto"
         estimate = model.interval(requirement.metric, requirement.threshold, kind)
-        verdict, why = judge_requirement(requirement, estimate, report.checks)
-        verdicts.append(verdict)
-        span = f"estimated {estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
-        because = f"; because {why}" if why else ""
-        if not options["quiet"]:
-            words = f" {verdict}: {report.name}: {requirement.words}; {span}{because}"
-            click.echo(words, err=not prints(options))
-    if "failed" in verdicts:
-        return REQUIREMENT_FAILS
-    return INCONCLUSIVE if report.failed or "inconclusive" in verdicts else FINE
+        outcome, why = judge_requirement(requirement, estimate, report.checks)
+        judgements.append(Judgement(report.name, requirement, outcome, estimate, why))
+    return Verdict(tuple(judgements))

@@ -215,7 +215,7 @@ def read_weights(
 def _as_numbers(array: NDArray[Any], name: str, rule: str = "", hint: str = "") -> NDArray[Any]:
     """Return an array of real numbers of any type."""
     if array.dtype == object:
-        array = _as_floats(array, name)
+        array = _as_floats(array, name, hint)
     if array.dtype.kind not in "fiub":
         rule = rule or f"{name} must hold real numbers"
         raise InputError(f"{rule}; got {_kind_name(array)}{hint}")
@@ -273,14 +273,15 @@ def _from_sequence(values: Any, name: str) -> NDArray[Any]:
         raise InputError(f"{name} must be 1-D; got nested values of different lengths") from None
 
 
-def _as_floats(array: NDArray[Any], name: str) -> NDArray[Any]:
+def _as_floats(array: NDArray[Any], name: str, hint: str) -> NDArray[Any]:
     """Turn an object array of numbers and missing values into floats."""
     flat = array.ravel()
     missing = np.array([is_missing(value) for value in flat], dtype=bool)
     strings = [value for value in flat[~missing] if isinstance(value, str | bytes)]
     if strings:
         raise InputError(
-            f"{name} must hold numbers, not text; got {strings[0]!r} in {row_words(len(strings))}"
+            f"{name} must hold numbers, not text; got {strings[0]!r} in "
+            f"{row_words(len(strings))}{hint}"
         )
     result = np.full(len(flat), np.nan)
     try:

@@ -12,7 +12,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from undercount.count.atomic_file import replace_when_complete
+from undercount.count.kernel.cluster_pairs import ClusterPairs
 from undercount.count.kernel.table import Table
 from undercount.count.progress import Progress, open_progress
 from undercount.count.queries import fill_masked
@@ -105,6 +106,7 @@ def write_counts(
         "source": [source] if isinstance(source, str) else list(source),
         "parts": list(parts),
         "sampling": sampling,
+        "clusters": None if counts.clusters is None else counts.clusters.to_document(),
     }
     if not parts:  # what an interrupted merge keeps beside its sum is named as such
         check_name(path)
@@ -260,6 +262,8 @@ def _check_meta(meta: dict[str, Any]) -> None:
     )
     if not sound:
         raise ValueError(meta)
+    if meta.get("clusters") is not None:
+        ClusterPairs.from_document(meta["clusters"])
 
 
 def _counts(columns: dict[str, Any], meta: dict[str, Any]) -> ScoreCounts:
@@ -271,6 +275,8 @@ def _counts(columns: dict[str, Any], meta: dict[str, Any]) -> ScoreCounts:
         merged=None if merged is None else merged.astype(bool),
         squared_weight=squared_weight,
     )
+    if meta.get("clusters") is not None:
+        counts = replace(counts, clusters=ClusterPairs.from_document(meta["clusters"]))
     if meta.get("grid") is None:
         return counts
     # Cells of a grid are kept where they are empty, because another part may fill them.
@@ -278,7 +284,7 @@ def _counts(columns: dict[str, Any], meta: dict[str, Any]) -> ScoreCounts:
         np.asarray(columns[name], np.float64) for name in COLUMNS
     )
     table = Table(score, positive, negative, unlabeled, np.ones(score.size, bool))
-    return ScoreCounts.from_table(table, counts.squared_weight)
+    return replace(ScoreCounts.from_table(table, counts.squared_weight), clusters=counts.clusters)
 
 
 # Seconds between two notes of what is done.

@@ -15,10 +15,13 @@ from undercount.count.paths import Paths
 from undercount.count.queries import fill_masked
 from undercount.count.sources import Source, open_source
 from undercount.count.sql import quote_name
-from undercount.errors import InputError
+from undercount.errors import InputError, suggest
 
 # Beginnings and endings of the names that DuckDB gives to types of numbers.
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "BOOLEAN")
+
+# Values that a message lists at most.
+SHOWN_VALUES = 5
 
 
 def read_counts(
@@ -32,6 +35,7 @@ def read_counts(
     by: str | Sequence[str] | None = None,
     compact: bool | None = None,
     knots: Sequence[float] = (),
+    cluster: str | None = None,
     progress: Callable[[float], None] | bool | None = None,
 ) -> Any:
     r"""Count the rows of files without loading them.
@@ -41,7 +45,7 @@ def read_counts(
     paths : path or sequence of paths
         CSV, TSV, Parquet or JSON lines, possibly compressed (.gz, .zst); a glob; a directory, also
         one of hive partitions; or "-" for standard input. Only the columns needed are read.
-    label, score, weight, unlabeled, bins, by, compact, knots, progress
+    label, score, weight, unlabeled, bins, by, compact, knots, cluster, progress
         As for `count_scores`.
 
     Returns
@@ -65,8 +69,10 @@ def read_counts(
     numbers = list(dict.fromkeys([label, *scores, *([weight] if weight else [])]))
     options: dict[str, Any] = {"label": label, "score": score, "weight": weight, "by": by}
     options |= {"unlabeled": unlabeled, "bins": bins, "compact": compact, "knots": knots}
-    with open_source(paths, [*numbers, *groups]) as source:
-        relation = relation_of(source, numbers, groups)
+    options["cluster"] = cluster
+    others = [*groups, *([cluster] if cluster else [])]
+    with open_source(paths, [*numbers, *others]) as source:
+        relation = relation_of(source, numbers, others)
         try:
             return count_scores(relation, **options, progress=progress)
         except duckdb.ConversionException as error:
@@ -80,6 +86,7 @@ def read_numbers(
     names: Sequence[str],
     hints: Mapping[str, str] | None = None,
     groups: Sequence[str] = (),
+    words: Mapping[str, str] | None = None,
 ) -> dict[str, NDArray[Any]]:
     r"""Read whole columns of numbers, with NaN where a value is missing.
 
@@ -92,6 +99,8 @@ def read_numbers(
         What to do where the column of that name holds something else.
     groups : sequence of str
         Columns to read as they are, text or numbers; None where a value is missing.
+    words : mapping of str, optional
+        Columns that are 1 where they hold this value, and 0 at any other.
 
     Examples
     --------
@@ -105,7 +114,7 @@ def read_numbers(
     """
     wanted = list(dict.fromkeys(names))
     others = [name for name in groups if name not in wanted]
-    with open_source(paths, [*wanted, *others]) as source:
+    with open_source(paths, [*wanted, *others], words) as source:
         try:
             found = relation_of(source, wanted, others).fetchnumpy()
         except duckdb.ConversionException as error:
@@ -183,6 +192,9 @@ def relation_of(
 
 def _number(source: Source, name: str) -> str:
     kind, column = source.types[name], quote_name(name)
+    if name in source.words:
+        _refuse_absent_word(source, name)
+        return source.number(name)
     if kind == "VARCHAR":
         # A cast that fails, so that a number too long to be kept apart ends the query as text does.
         long, number = source.long_integer(name), source.number(name)
@@ -195,6 +207,22 @@ def _number(source: Source, name: str) -> str:
     raise InputError(
         f"column {name!r} of {found[0]} must hold numbers, not {kind.lower()}; "
         f"got {str(found[2])!r} in row {found[1]}. Name another column, or write it as a number"
+    )
+
+
+def _refuse_absent_word(source: Source, name: str) -> None:
+    """Refuse a value that a column never holds, and say which it does."""
+    if _first(source, source.holds_word(name), quote_name(name)):
+        return
+    column, most = quote_name(name), SHOWN_VALUES
+    sql = f"SELECT CAST({column} AS VARCHAR) FROM {source.table} GROUP BY 1 ORDER BY count(*) DESC"  # noqa: S608 - quoted names
+    rows = source.query(f"{sql} LIMIT {most + 1}").fetchall()
+    values = [row[0] for row in rows if row[0] is not None]
+    hint = suggest(source.words[name], values)
+    raise InputError(
+        f"no row of column {name!r} of {source.place} holds {source.words[name]!r}; it holds "
+        f"{', '.join(map(repr, values[:most]))}{', …' if len(values) > most else ''}"
+        + (f"; {hint}" if hint else "")
     )
 
 

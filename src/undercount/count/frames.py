@@ -4,7 +4,6 @@ How is chosen here: rows in memory as arrays are, others by a group-by at every 
 in batches, or into bins.
 """
 
-import difflib
 import importlib.util
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ import narwhals as nw
 
 from undercount.count.batches import count_compactly, summarise
 from undercount.count.binned import count_binned
+from undercount.count.clusters import pair_clusters
 from undercount.count.groups import (
     UNLABELED,
     ColumnRoles,
@@ -41,7 +41,7 @@ from undercount.count.queries import (
 )
 from undercount.count.windows import count_by_windows
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError
+from undercount.errors import InputError, named, suggest
 
 # Column names shown in a message.
 LONGEST_NAME = 60
@@ -69,6 +69,7 @@ class CountOptions(TypedDict, total=False):
     bins: int | None
     compact: bool | None
     knots: Sequence[float]
+    cluster: str | None
     progress: Callable[[float], None] | bool | None
 
 
@@ -99,6 +100,7 @@ def count_scores(
     by: str | Sequence[str] | None = None,
     compact: bool | None = None,
     knots: Sequence[float] = (),
+    cluster: str | None = None,
     progress: Callable[[float], None] | bool | None = None,
 ) -> CountResult:
     """Count the rows of a data frame of any engine, where they live.
@@ -128,6 +130,10 @@ def count_scores(
         into 65,536 bins. False keeps every distinct score, whatever that costs.
     knots : sequence of float
         Thresholds that will be asked for, kept apart in compact counts.
+    cluster : str, optional
+        Column that says whose each row is. The counts then say how many pairs of rows share a
+        cluster, by bins of the score, and `evaluate` widens their intervals by it. Such counts
+        do not add up with others; name the thresholds that will be asked for as `knots`.
     progress : callable or bool, optional
         Called with the share of the work done, now and then; True draws a bar on stderr.
 
@@ -154,9 +160,14 @@ def count_scores(
         raise InputError(f"bins must be at least 1; got {bins}")
     table = open_frame(frame)
     schema = table.collect_schema()
-    check_columns(
-        [label, *scores, *groups, *([weight] if weight else [])], schema.names(), "the frame"
-    )
+    named_columns = [label, *scores, *groups, *(each for each in (weight, cluster) if each)]
+    check_columns(named_columns, schema.names(), "the frame")
+    if cluster is not None and (weight is not None or groups):
+        raise InputError(
+            f"{named('cluster')} is counted for all rows together, each of weight 1; leave out "
+            f"{named('by') if groups else named('weight')}",
+            argument="cluster",
+        )
     check_types(schema, columns)
     with open_progress(progress, "counting") as steps:
         how = Fineness(bins, compact, tuple(knots), steps)
@@ -164,8 +175,21 @@ def count_scores(
             found = _count_eager(table, columns, how)
         else:
             found = _count_lazy(table, columns, how)
+        if cluster is not None:
+            found = _with_clusters(table.lazy(), columns, found, cluster, how.knots)
     tables = {name: parts if groups else parts[()] for name, parts in found.items()}
     return tables[score] if isinstance(score, str) else tables  # type: ignore[return-value]
+
+
+def _with_clusters(
+    table: Frame, columns: ColumnRoles, found: CountsByScore, cluster: str, knots: Sequence[float]
+) -> CountsByScore:
+    """Say of each score's counts how many pairs of rows share a cluster."""
+    for name, parts in found.items():
+        counts = parts[()]
+        pairs = pair_clusters(table, columns, name, cluster, counts, knots)
+        parts[()] = replace(counts, clusters=pairs)
+    return found
 
 
 def open_frame(frame: Any) -> nw.DataFrame[Any] | Frame:
@@ -174,18 +198,26 @@ def open_frame(frame: Any) -> nw.DataFrame[Any] | Frame:
         import duckdb  # noqa: PLC0415 - heavy, and only datasets need it
 
         frame = duckdb.from_arrow(frame)
+    if type(frame).__module__.startswith("pyarrow") and type(frame).__name__ == "RecordBatch":
+        import pyarrow as pa  # noqa: PLC0415 - at hand, since the batch is its
+
+        frame = pa.Table.from_batches([frame])
     try:
         return nw.from_native(frame)  # type: ignore[no-any-return]
     except TypeError:
-        kind = type(frame)
-        hint = _HINTS.get(
-            kind.__module__.partition(".")[0],
-            "For arrays use ScoreCounts.from_rows, for files read_counts",
-        )
-        raise InputError(
-            "frame must be a pandas, polars, pyarrow, DuckDB, Ibis, Dask or PySpark frame; "
-            f"got {kind.__module__}.{kind.__qualname__}. {hint}"
+        raise unknown_frame(
+            frame, "For arrays use ScoreCounts.from_rows, for files read_counts"
         ) from None
+
+
+def unknown_frame(frame: Any, otherwise: str) -> InputError:
+    """Say which frames are known, and what to do with this one, or otherwise."""
+    kind = type(frame)
+    hint = _HINTS.get(kind.__module__.partition(".")[0], otherwise)
+    return InputError(
+        "frame must be a pandas, polars, pyarrow, DuckDB, Ibis, Dask or PySpark frame; "
+        f"got {kind.__module__}.{kind.__qualname__}. {hint}"
+    )
 
 
 # What to do with frames that narwhals does not know, by their package.
@@ -206,15 +238,13 @@ def check_columns(wanted: Iterable[str], names: Sequence[str], place: str) -> No
     for name in wanted:
         if name in names:
             continue
-        folded = {other.casefold(): other for other in names}
-        near = difflib.get_close_matches(name.casefold(), folded, n=3)
-        hint = " or ".join(repr(folded[other]) for other in near)
+        hint = suggest(name, names)
         listed = ", ".join(_shorten(other) for other in names[:SHOWN_NAMES]) + (
             ", …" if len(names) > SHOWN_NAMES else ""
         )
         raise InputError(
             f"there is no column {_shorten(name)} in {place}"
-            + (f"; did you mean {hint}? " if near else ". ")
+            + (f"; {hint} " if hint else ". ")
             + f"It has {listed or 'no columns'}"
         )
 

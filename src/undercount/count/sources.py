@@ -5,9 +5,9 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +34,16 @@ Reader = Callable[[Sequence[str]], str]
 
 @dataclass(frozen=True)
 class Source:
-    """Files as one table: the connection, what writes the FROM clause, and column types."""
+    """Files as one table: the connection, what writes the FROM clause, and column types.
+
+    `words` are the columns that are 1 where they hold a certain value, and 0 at any other.
+    """
 
     connection: duckdb.DuckDBPyConnection
     table_of: Reader
     types: dict[str, str]
     files: tuple[str, ...]
+    words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def table(self) -> str:
@@ -60,6 +64,10 @@ class Source:
     def number(self, name: str, cast: str = "CAST") -> str:
         """Write a column as a number; text that is none raises (or with TRY_CAST is missing)."""
         column = quote_name(name)
+        if name in self.words:
+            return (
+                f"CASE WHEN {column} IS NOT NULL THEN CAST({self.holds_word(name)} AS DOUBLE) END"
+            )
         if self.types[name] != "VARCHAR":
             return column
         return (
@@ -67,13 +75,23 @@ class Source:
             f"ELSE {cast}({column} AS DOUBLE) END"
         )
 
+    def holds_word(self, name: str) -> str:
+        """Write the condition that a column holds its word: a number as such, text in any case."""
+        column, word = quote_name(name), self.words[name].strip()
+        text = word.casefold().replace("'", "''")
+        same = f"trim(lower(CAST({column} AS VARCHAR))) = '{text}'"
+        try:
+            return f"({same} OR coalesce(TRY_CAST({column} AS DOUBLE) = {float(word)!r}, false))"
+        except ValueError:
+            return f"({same})"
+
     def no_number(self, name: str) -> str:
         """Write the condition that a column holds something that is no number."""
         return f"{quote_name(name)} IS NOT NULL AND {self.number(name, 'TRY_CAST')} IS NULL"
 
     def long_integer(self, name: str) -> str:
         """Write the condition that text is a whole number that floats do not keep apart."""
-        if self.types[name] != "VARCHAR":
+        if self.types[name] != "VARCHAR" or name in self.words:
             return "false"
         column = quote_name(name)
         # Cheap questions first: nearly every score has a point, or few digits.
@@ -85,7 +103,9 @@ class Source:
 
 
 @contextmanager
-def open_source(paths: Paths, wanted: Sequence[str]) -> Iterator[Source]:
+def open_source(
+    paths: Paths, wanted: Sequence[str], words: Mapping[str, str] | None = None
+) -> Iterator[Source]:
     """Open files for reading some of their columns; spilled rows go to a temporary directory."""
     remove_leftovers(Path(tempfile.gettempdir()), "undercount-*")
     with (
@@ -99,7 +119,7 @@ def open_source(paths: Paths, wanted: Sequence[str]) -> Iterator[Source]:
         allow_only(connection, files, [spill])
         try:
             with input_errors(", ".join(files[:3])), watch_queries(connection):
-                yield _open_files(connection, files, kind, wanted)
+                yield replace(_open_files(connection, files, kind, wanted), words=words or {})
         finally:
             connection.close()
 

@@ -21,6 +21,8 @@ def read_days(values: Any, name: str) -> FloatArray:
     array([ 1., nan])
     """
     array = np.asarray(values)
+    if array.dtype.kind == "O" and all(isinstance(each, int | float | None) for each in array):
+        array = array.astype(np.float64)  # None among numbers
     if array.dtype.kind in "iuf":
         return np.asarray(array, np.float64)
     try:

@@ -11,6 +11,7 @@ from undercount.errors import InputError, SmallSampleWarning, warn
 from undercount.estimate import Interval
 from undercount.prevalence.base import Fitted, PrevalenceEstimator
 from undercount.prevalence.delays import DelayDistribution, read_days
+from undercount.prevalence.fair_scores import ScoreTest, compare_delays
 
 # Rows whose label would have arrived with less chance than this say nothing of their positives.
 LEAST_CHANCE = 0.2
@@ -134,6 +135,21 @@ class LateLabels(PrevalenceEstimator):
         drawn = float(np.sum(amount**2 * (1 - chance) / chance**2))
         known = self.delays_.total_variance(amount, rows.window[use]) / self.found_eventually**2
         return Total(value, math.sqrt(drawn + known))
+
+    def compare_scores(self, score: Any) -> ScoreTest:
+        """Test whether labels of high scores come sooner or later than others.
+
+        If they do, the labels that have arrived are no fair sample of the positives, and a row's
+        chance is not the one that its age says.
+        """
+        scores = np.asarray(score, np.float64)
+        if len(scores) != len(self.chance_):
+            raise InputError(
+                f"score and observed must be of the same rows; got {len(scores)} and "
+                f"{len(self.chance_)}"
+            )
+        known = self.rows_.labelled
+        return compare_delays(scores[known], self.rows_.delay[known], self.rows_.window[known])
 
     def _facts(self) -> dict[str, float]:
         longest = float(self.rows_.window.max())

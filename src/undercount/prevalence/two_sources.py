@@ -11,6 +11,7 @@ from undercount.count.arrays import read_labels
 from undercount.errors import InputError, MisfitWarning, SmallSampleWarning, warn
 from undercount.estimate import Estimate, Interval
 from undercount.prevalence.base import Fitted, PrevalenceEstimator
+from undercount.prevalence.fair_scores import ScoreTest, compare_sources
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,6 +70,7 @@ class TwoSources(PrevalenceEstimator):
     _needs = ("two independent sources of labels",)
 
     labels_: "NDArray[np.float64] | None"
+    found_: "tuple[NDArray[np.bool_], NDArray[np.bool_]] | None"
 
     def __init__(
         self,
@@ -97,7 +99,18 @@ class TwoSources(PrevalenceEstimator):
         one, other, both = (int(np.count_nonzero(each)) for each in (*found, found[0] & found[1]))
         self.fit_counts(one, other, both, len(either))
         self.labels_ = np.where(either, 1.0, np.nan)
+        self.found_ = found[0], found[1]
         return self
+
+    def compare_scores(self, score: Any) -> ScoreTest:
+        """Test whether a source prefers high or low scores among what the other found.
+
+        Needs the rows of `fit`; counts do not say which positives both found.
+        """
+        scores = np.asarray(score, np.float64)
+        if self.found_ is None or len(scores) != len(self.found_[0]):
+            raise InputError("score must be of the rows that the sources were fitted with")
+        return compare_sources(scores, *self.found_)
 
     def fit_counts(self, n_first: float, n_second: float, n_both: float, n_rows: float) -> Self:
         """Read how many positives each source found, how many both, and how many rows there are."""
@@ -121,7 +134,7 @@ class TwoSources(PrevalenceEstimator):
                 )
             )
         self._sizes = (float(n_first), float(n_second), float(n_both), float(n_rows))
-        self.labels_ = None
+        self.labels_ = self.found_ = None
         middle = self._at(math.sqrt(low * high))
         ends = self._at(low).low, self._at(high).high
         fitted = Fitted(

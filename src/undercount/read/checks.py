@@ -5,16 +5,23 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from undercount.assume.labelled import naive_curve
+from undercount.assume.labelled import naive_area
 from undercount.assume.mixture import LABELLED, MixtureDesign, recovered_rates
 from undercount.counts import ScoreCounts
-from undercount.curve import OperatingCurve, blocks
-from undercount.errors import CODES, Check, LibraryWarning, UndefinedMetricWarning, wording
+from undercount.curve import blocks
+from undercount.errors import (
+    CODES,
+    Check,
+    LibraryWarning,
+    UndefinedMetricWarning,
+    named,
+    wording,
+)
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import MetricRow, grows
 from undercount.read.hidden_share import LEAKED
-from undercount.read.intervals.clusters import ClusterRows
+from undercount.read.intervals.clusters import Clusters
 from undercount.read.sensitivity import CHANCE, ROUNDING
 from undercount.shares import Shares
 
@@ -23,6 +30,9 @@ FEW_CLUSTERS = 20
 # Share of rows at their most frequent score, or at the two ends, that makes a threshold coarse.
 HEAVY_TIES = 0.2
 SATURATED = 0.05
+# Estimated share of the positives that carry a label from which a model trained on these rows is
+# the likelier reason (docs/evidence/in-sample.md has the figures).
+NEARLY_ALL = 0.85
 # Recovered rates may leave [0, 1] by this many standard errors of chance.
 EXPLAINED = 4.0
 REVIEW = "review the unlabeled rows that say most, or verify a random sample and pass its share"
@@ -32,24 +42,25 @@ def checklist(
     counts: ScoreCounts,
     shares: Shares,
     *,
-    naive: OperatingCurve | None = None,
     estimates: Mapping[str, Estimate] | None = None,
     identified: bool = True,
     estimated: bool = False,
 ) -> tuple[Check, ...]:
     """Run every check that counts and shares allow; `estimated` says where the share is from."""
-    area, naive = counts.auc("positive", "unlabeled"), naive or naive_curve(counts)
+    area, cells = counts.auc("positive", "unlabeled"), counts.thinned
     checks = [
-        _fit(counts, shares, estimated=estimated, leaked=area >= LEAKED),
+        _fit(cells, shares, estimated=estimated, leaked=area >= LEAKED),
         _agreement(estimates or {}, shares.unlabeled_prevalence),
         _labels(counts),
-        _ties(counts),
-        _constant(counts),
-        _direction(counts, naive.roc_auc),
+        _ties(cells),
+        _constant(cells),
+        _direction(counts, naive_area(counts, "roc_auc")),
         _selection(),
         _saturation(counts),
         _leak(area),
     ]
+    if estimated and area < LEAKED and shares.sampling == "single-sample":
+        checks.append(_in_sample(counts, shares))
     if not identified:
         checks.append(
             Check(
@@ -75,6 +86,8 @@ def with_warnings(checks: Sequence[Check], warned: Sequence[LibraryWarning]) -> 
         echoes = {"outside", "share-too-large", "separated"}
         checks = [check for check in checks if (check.code, check.level) != (CODES["fit"], "warn")]
     new = [warning for warning in warned if warning.code not in echoes]
+    if (CODES["in-sample"], "warn") in found:
+        new = [warning for warning in new if warning.code != "separated"]
     if (CODES["flagged"], "warn") in found:
         new = [warning for warning in new if not isinstance(warning, UndefinedMetricWarning)]
     return (*checks, *warning_checks(new))
@@ -299,7 +312,7 @@ def negatives_check(counts: ScoreCounts) -> Check:
     )
 
 
-def clusters_check(design: MixtureDesign, clusters: ClusterRows) -> Check:
+def clusters_check(design: MixtureDesign, clusters: Clusters) -> Check:
     """UC020: intervals rest on clusters, of which enough should carry a label."""
     labels, labelled = float(design.sizes[LABELLED]), clusters.n_labelled
     message = (
@@ -345,6 +358,32 @@ def _leak(area: float) -> Check:
         f"holds for other rows; or next to no positive is hidden (at most "
         f"{_percent(2 * (1 - area))} of the unlabeled)",
         "score rows that the model was not trained on, or use out-of-fold scores",
+    )
+
+
+def _in_sample(counts: ScoreCounts, shares: Shares) -> Check:
+    """UC016: scores that leave hardly a hidden positive may be those of rows trained on.
+
+    A model that learnt the labels of these very rows puts labelled rows above equal unlabeled
+    ones. An estimate of the share then finds next to nobody hidden, as it does where nearly all
+    positives are labelled: scores and labels cannot tell the two apart.
+
+    Wrong when: more than NEARLY_ALL of the positives are labelled (it asks in vain), or the model
+    learnt these labels by a few parameters only (it says nothing).
+    """
+    frequency = shares.label_frequency(counts)
+    if not frequency >= NEARLY_ALL:
+        return Check(
+            CODES["in-sample"], "ok", f"{_percent(frequency)} of the positives carry a label"
+        )
+    return Check(
+        CODES["in-sample"],
+        "warn",
+        f"by these scores {_percent(frequency)} of all positives are labelled already. Either "
+        "hardly any is hidden, or the model was trained on these rows, which looks the same and "
+        "hides every other positive",
+        "score rows that the model was not trained on, or use out-of-fold scores; if these are "
+        f"such scores, pass what is known of the share, {named('label_frequency')} say",
     )
 
 

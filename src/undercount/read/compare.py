@@ -1,5 +1,6 @@
 """Several models on the same rows: which is better, and does that depend on the prevalence."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
@@ -9,11 +10,12 @@ import numpy as np
 
 from undercount.assume.mixture import design_of
 from undercount.assume.reviews import CrossedCells
-from undercount.count.columns import backend_of, is_frame, take_columns
+from undercount.count.columns import backend_of, is_frame, make_frame, take_columns
 from undercount.count.tensors import rows_to_host
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
 from undercount.estimate import Estimate
+from undercount.read.contest import Contest, parse_conditions
 from undercount.read.counted_model import RecountableRows, count_model, name_columns
 from undercount.read.differences import (
     AREAS,
@@ -32,6 +34,7 @@ from undercount.read.intervals.clusters import KIND_LABELS
 from undercount.read.intervals.paired import Cut, ModelRows
 from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.leaderboard import Standing, standings, turn
+from undercount.read.requirement import Requirement, Verdict
 from undercount.read.review_differences import ReviewedModel, reviewed_differences
 from undercount.read.workload import Workload, cut_at, workload_size
 
@@ -174,6 +177,44 @@ class Comparison:
         values = {name: model.values(metric, cut, shares) for name, model in models}
         return {"unlabeled_prevalence": shares, **values}
 
+    def require(self, *conditions: str) -> Verdict:
+        """Judge conditions such as "new.recall > old.recall" or "new.precision >= 0.7".
+
+        Those that name no model are asked of each; those that name no threshold are read at the
+        model's own.
+
+        Returns
+        -------
+        Verdict
+            True only if each condition holds on its whole interval; `outcome` is "met", "failed"
+            or "inconclusive", and printed it says why.
+        """
+        thresholds = {name: each.threshold for name, each in self.evaluations.items()}
+        return self.judge(parse_conditions(conditions, thresholds))
+
+    def judge(self, conditions: Sequence[Contest | Requirement]) -> Verdict:
+        """Judge conditions that were read before."""
+        judgements = []
+        for each in conditions:
+            if isinstance(each, Requirement):
+                judgements.append(self.evaluations[str(each.name.model)].judge(each))
+                continue
+            gap = self.difference(each.metric, each.one, each.other).difference
+            checks = [c for name in (each.one, each.other) for c in self.evaluations[name].checks]
+            judgements.append(each.judge(gap, checks))
+        return Verdict(tuple(judgements))
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the differences as a frame: pandas, polars or pyarrow.
+
+        By default of the library whose frame was compared; for arrays, the first installed.
+        """
+        columns = self.table()
+        for name in ("flagged", "crossover"):
+            columns[name] = [math.nan if each is None else each for each in columns[name]]
+        first = next(iter(self.evaluations.values()))
+        return make_frame(columns, backend or first.backend)
+
     def table(self) -> dict[str, list[Any]]:
         """Return the differences as columns, ready for any data frame's constructor.
 
@@ -256,7 +297,7 @@ def compare(
         Of a frame the column of labels.
     threshold : float or mapping, optional
         One for all models or one a model; adds metrics at a threshold.
-    top : int, optional
+    top : number, optional
         Rows that each model may flag, those with its highest scores, so that models are compared
         at the same work; by default as many as are labelled positive.
     by : str, optional
@@ -277,7 +318,9 @@ def compare(
     Notes
     -----
     Assumes: labelled positives are a random sample of all positives, for every model alike.
-    Wrong when: one of the models was used to decide which rows to label.
+    Wrong when: one of the models was used to decide which rows to label; or the models learnt
+    from the labels they are judged by, out of fold too: intervals take the scores as fixed, and
+    with few labels hold the difference too rarely, for ``question="rows"`` most.
 
     Examples
     --------
@@ -367,7 +410,13 @@ def _workload(paired: Paired, tied: Mapping[str, float], *, chosen: bool) -> Wor
     cuts = {name: model.rows.cuts[last] for name, model in paired.models.items()}
     kinds = [1] if first.design.sampling == "case-control" else [0, 1, 2]
     size = float(first.heads[last][kinds].sum())
-    return Workload(size, chosen, values, cuts, tied, tuple(found))
+    estimates = {
+        name: {m: model.evaluation.estimate(m, top=size) for m in WORKLOAD_METRICS}
+        for name, model in paired.models.items()
+        # Below 1 the number would be read as a share of the rows; clusters go with a threshold.
+        if model.evaluation.resamples is None and model.evaluation.clusters is None and size >= 1
+    }
+    return Workload(size, chosen, values, cuts, tied, tuple(found), estimates)
 
 
 def _reviewed_models(
@@ -383,7 +432,8 @@ def _reviewed_models(
         if not isinstance(cells, CrossedCells):  # the plan's own model, row by row as well
             pool = np.flatnonzero(rows.labels == KIND_LABELS[1])
             cells = CrossedCells.of(evaluation.counts, rows.scores, cells, rows.scores, pool)
-        metrics = ReviewedMetrics(cells, confidence_level=evaluation.confidence_level)
+        level = evaluation.confidence_level
+        metrics = ReviewedMetrics(cells, confidence_level=level, clusters=reviewed.clusters)
         made[name] = ReviewedModel(metrics, rows.labels, cell, thresholds.get(name))
     return made
 

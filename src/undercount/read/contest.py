@@ -1,23 +1,31 @@
-"""A requirement on two models such as "new.precision > old.precision", and whether it is met."""
+"""Requirements on several models: "new.precision > old.precision", "new.recall >= 0.5"."""
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from undercount.errors import InputError
+from undercount.errors import Check, InputError, suggest
+from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
-from undercount.read.compare import Comparison
+from undercount.read.metric_name import name_metric
+from undercount.read.requirement import (
+    BETWEEN,
+    Judgement,
+    Outcome,
+    Requirement,
+    parse_requirement,
+)
 
-PATTERN = re.compile(r"(?P<left>.+?)\s*(?P<sign>>=|≥|>)\s*(?P<right>.+)")
+PATTERN = re.compile(r"(?P<left>.+?)\s*(?P<sign>>=|<=|≥|≤|>|<)\s*(?P<right>.+)")
 # The right side may be moved: old.recall - 0.02.
 MARGIN = re.compile(r"(?P<side>.+?)\s+(?P<sign>[+-])\s*(?P<size>[0-9.]+)\s*(?P<percent>%?)")
+NUMBER = re.compile(r"[+-]?[0-9.][0-9.e+-]*\s*%?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Contest:
-    """Hold that one model is to be better than another in a metric, by a margin.
+    """Hold that one model is to have more of a metric than another, by a margin.
 
     Examples
     --------
@@ -38,30 +46,71 @@ class Contest:
         moved = f" {'-' if self.margin < 0 else '+'} {abs(self.margin):g}" if self.margin else ""
         return f"{self.one}.{self.metric} {self.sign} {self.other}.{self.metric}{moved}"
 
-    def judge(self, comparison: Comparison) -> tuple[Literal["met", "failed", "inconclusive"], str]:
-        """Say whether the whole interval of the difference is on the right side, and show it."""
-        gap = comparison.difference(self.metric, self.one, self.other).difference
-        if math.isnan(gap.value) or math.isnan(gap.low):
-            return "inconclusive", "no interval of the difference"
-        span = f"difference {gap.value:+.3f} ({gap.low:+.3f} – {gap.high:+.3f})"
-        bad = [
-            check
-            for name in (self.one, self.other)
-            for check in comparison.evaluations[name].checks
-            if check.level == "fail"
-        ]
+    def found_words(self, estimate: Estimate) -> str:
+        """Say what was found of the difference."""
+        if math.isnan(estimate.value) or math.isnan(estimate.low):
+            return "no interval of the difference"
+        return f"difference {estimate.value:+.3f} ({estimate.low:+.3f} – {estimate.high:+.3f})"
+
+    def judge(self, gap: Estimate, checks: Sequence[Check] = ()) -> Judgement:
+        """Say whether the whole interval of the difference is on the right side.
+
+        Numbers that do not fit the data meet no requirement, whatever their interval.
+        """
+        outcome, why = self._outcome(gap, [check for check in checks if check.level == "fail"])
+        return Judgement(f"{self.one} against {self.other}", self, outcome, gap, why)
+
+    def _outcome(self, gap: Estimate, grave: Sequence[Check]) -> tuple[Outcome, str]:
         strict = self.sign == ">"
+        if math.isnan(gap.value) or math.isnan(gap.low):
+            return "inconclusive", ""
         if gap.high < self.margin or (gap.high == self.margin and strict):
-            return "failed", span
-        if bad:
-            return "inconclusive", f"{span}; because {bad[0].message} ({bad[0].code})"
+            return "failed", ""
+        if grave:
+            return "inconclusive", f"{grave[0].message} ({grave[0].code})"
         if gap.low > self.margin or (gap.low == self.margin and not strict):
-            return "met", span
-        return "inconclusive", f"{span}; because the interval reaches to both sides"
+            return "met", ""
+        return "inconclusive", "the interval reaches to both sides"
+
+
+def parse_conditions(
+    texts: Sequence[str], thresholds: Mapping[str, float | None]
+) -> list[Contest | Requirement]:
+    """Read requirements on models; one that names no model is asked of each.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        "new.precision > old.precision and new.recall >= 0.5", "roc_auc > 90%".
+    thresholds : mapping
+        Name of each model → where its metrics are read, if there is such a place.
+
+    Examples
+    --------
+    >>> from undercount.read.contest import parse_conditions
+    >>> models = {"new": 0.5, "old": 0.5}
+    >>> [found.words for found in parse_conditions(["recall > 40%"], models)]
+    ['new.recall@0.5 > 0.4', 'old.recall@0.5 > 0.4']
+    """
+    found: list[Contest | Requirement] = []
+    for text in (part for each in texts for part in BETWEEN.split(each)):
+        match = PATTERN.fullmatch(text.strip())
+        if match is None or NUMBER.fullmatch(match["right"].strip()) is None:
+            found.append(parse_contest(text, list(thresholds)))
+            continue
+        prefix = _longest_name(match["left"], thresholds)
+        for name in [prefix] if prefix else thresholds:
+            one = parse_requirement(text, thresholds[name])
+            if one.name.model not in (None, name):
+                raise InputError(
+                    f"{text!r} names no model here; models are {', '.join(thresholds)}"
+                )
+            found.append(replace(one, name=replace(one.name, model=name)))
+    return found
 
 
 def parse_contest(text: str, models: Sequence[str]) -> Contest:
-    """Read a requirement as people write it.
+    """Read a requirement on two models as people write it.
 
     Parameters
     ----------
@@ -79,32 +128,49 @@ def parse_contest(text: str, models: Sequence[str]) -> Contest:
     match = PATTERN.fullmatch(text.strip())
     if match is None:
         raise InputError(
-            f"a requirement on models reads like 'new.precision > old.precision'; got {text!r}"
+            "a requirement on models reads like 'new.precision > old.precision' or "
+            f"'new.recall >= 0.5'; got {text!r}"
         )
     right, margin = match["right"].strip(), 0.0
     moved = MARGIN.fullmatch(right)
     if moved is not None and _side(right, models) is None:
         right = moved["side"]
         margin = float(moved["sign"] + moved["size"]) / (100 if moved["percent"] else 1)
-    left, right_side = _side(match["left"].strip(), models), _side(right, models)
-    if left is None or right_side is None:
-        raise InputError(
-            f"each side of a requirement is a model and a metric, {models[0]}.precision say; "
-            f"models are {', '.join(models)}; got {text!r}"
-        )
-    (one, metric), (other, same) = left, right_side
+    (one, metric), (other, same) = (
+        _side(side.strip(), models) or _refuse_side(side, models, text)
+        for side in (match["left"], right)
+    )
     if metric != same:
         raise InputError(f"both sides of a requirement name one metric; got {text!r}")
     if one == other:
         raise InputError(f"a requirement names two models; got {text!r}")
-    return Contest(metric, one, other, match["sign"].replace("≥", ">="), margin)
+    sign = match["sign"].replace("≥", ">=").replace("≤", "<=")
+    if sign.startswith("<"):  # the same, from the other side
+        return Contest(metric, other, one, sign.replace("<", ">"), -margin)
+    return Contest(metric, one, other, sign, margin)
+
+
+def _longest_name(text: str, models: Mapping[str, object] | Sequence[str]) -> str:
+    """Return the model that a text starts with, the longest name of several; "" if none."""
+    return max((name for name in models if text.startswith(f"{name}.")), key=len, default="")
 
 
 def _side(text: str, models: Sequence[str]) -> tuple[str, str] | None:
     """Return model and metric; of models that fit the longest name is meant."""
-    metrics = {name: name for name in FACTS} | {f.title.lower(): n for n, f in FACTS.items()}
     for name in sorted(models, key=len, reverse=True):
         rest = text.removeprefix(f"{name}.")
-        if rest != text and rest.lower() in metrics:
-            return name, metrics[rest.lower()]
+        if rest != text:
+            try:
+                return name, name_metric(rest, list(FACTS))
+            except InputError:  # part of a longer name
+                continue
     return None
+
+
+def _refuse_side(side: str, models: Sequence[str], text: str) -> tuple[str, str]:
+    name = _longest_name(side.strip(), models)
+    hint = suggest(side.strip().removeprefix(f"{name}."), FACTS) if name else ""
+    raise InputError(
+        f"each side of a requirement is a model and a metric, {models[0]}.precision say; "
+        f"models are {', '.join(models)}; got {text!r}" + (f"; {hint}" if hint else "")
+    )

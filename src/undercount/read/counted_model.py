@@ -10,14 +10,16 @@ from undercount.assume.mixture import design_of
 from undercount.assume.reviews import Reviews, check_scores
 from undercount.count.arrays import read_pair, read_weights
 from undercount.count.columns import backend_of, is_eager, is_frame, take_columns
-from undercount.count.frames import count_scores
+from undercount.count.frames import count_scores, unknown_frame
 from undercount.count.kernel.array_library import is_tensor
 from undercount.count.tensors import device_rows
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
 from undercount.read.chances import Chances
-from undercount.read.intervals.clusters import ClusterRows, read_clusters
+from undercount.read.intervals.clusters import ClusterRows, Clusters, Codes, read_clusters
+from undercount.read.intervals.counted_clusters import CountedClusters
+from undercount.read.intervals.review_clusters import ReviewClusters
 from undercount.shares import Sampling
 
 UNLABELED = -1  # as `read_labels` codes it
@@ -50,8 +52,20 @@ class CountedModel:
     threshold: float | None = None
     recount: "RecountableRows | RecountableFrame | None" = None
     backend: str = ""
-    clusters: ClusterRows | None = None
+    clusters: Clusters | None = None
     chances: Chances | None = None
+
+    @classmethod
+    def of_counts(
+        cls,
+        counts: ScoreCounts,
+        threshold: float | None,
+        recount: "RecountableFrame | None" = None,
+        backend: str = "",
+    ) -> "CountedModel":
+        """Take counts, with the clusters that they know of."""
+        clusters = None if counts.clusters is None else CountedClusters(counts.clusters)
+        return cls(counts, threshold, recount, backend, clusters)
 
     def rows(self, argument: str) -> "RecountableRows":
         """Return the rows in memory; refuse counts, frames elsewhere and devices."""
@@ -85,6 +99,14 @@ class CountedModel:
             return self.counts
         design = design_of(self.counts, None, sampling, "population")
         return self.clusters.discounted(self.counts, design, "roc_auc")
+
+    def review_clusters(self, reviews: Reviews) -> ReviewClusters | None:
+        """Return whose each row is, and which rows have a verdict; None without clusters."""
+        if self.clusters is None:
+            return None
+        rows = self.rows("cluster")
+        codes = cast("Codes", cast("ClusterRows", self.clusters).by_row)
+        return ReviewClusters.of(rows.labels, rows.scores, codes, reviews)
 
     def reviews_of(self, reviews: Reviews) -> Reviews:
         """Return the reviews, whose scores must be those of these rows."""
@@ -133,7 +155,7 @@ def count_model(
     if threshold is not None:
         threshold = read_threshold(threshold)
     if isinstance(y, ScoreCounts):
-        return CountedModel(y, threshold)
+        return CountedModel.of_counts(y, threshold)
     knots = (*map(float, edges), *(() if threshold is None else (float(threshold),)))
     away = device_rows(y, score, sample_weight) if is_tensor(score) or is_tensor(y) else None
     if away is not None:
@@ -171,6 +193,7 @@ def count_column(
     edges: Sequence[float] | FloatArray = (),
     *,
     compact: bool,
+    cluster: str | None = None,
 ) -> CountedModel:
     """Count a column of scores: rows in memory as arrays are, others where they lie."""
     names = name_columns(frame, label, [score], weight)
@@ -182,6 +205,7 @@ def count_column(
         )
         return replace(model, backend=backend_of(frame))
     columns = {"label": label, "score": score, "weight": weight, "unlabeled": unlabeled}
+    columns["cluster"] = cluster
     knots = (*map(float, edges), *(() if threshold is None else (float(threshold),)))
     # Every score is kept only where it must be: None lets the engine decide.
     rows = RecountableFrame(frame, {**columns, "compact": True if compact else None}, knots)
@@ -191,12 +215,14 @@ def count_column(
         head = take_columns(frame, names, most=PROBE_ROWS)
         read_pair(head[names[0]], head[score], unlabeled)  # says so if they changed places
         raise
-    return CountedModel(counts, threshold, rows, backend_of(frame))
+    return CountedModel.of_counts(counts, threshold, rows, backend_of(frame))
 
 
 def name_columns(frame: Any, label: Any, scores: Sequence[Any], weight: Any = None) -> list[str]:
     """Return the names of the columns to read, label first; refuse what is no frame or no name."""
     if not is_frame(frame):
+        if hasattr(frame, "columns"):  # of a library that is not known
+            raise unknown_frame(frame, "Take its columns as arrays and pass (y, score)")
         raise InputError(
             f"{named('label')} names a column of a frame, which comes first; got "
             f"{type(frame).__name__}. For arrays pass (y, score) without it"
@@ -206,9 +232,10 @@ def name_columns(frame: Any, label: Any, scores: Sequence[Any], weight: Any = No
         ("label", *["score"] * len(scores), "sample_weight"), names, strict=False
     ):
         if not isinstance(name, str):
+            several = "; compare takes several scores" if isinstance(name, list | tuple) else ""
             raise InputError(
                 f"of a frame {named(argument)} must name a column, label='is_fraud', score='p' "
-                f"say; got {name!r}",
+                f"say; got {name!r}{several}",
                 argument=argument,
             )
     return names

@@ -3,18 +3,20 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
 
 from undercount.assume.mixture import LABELLED, UNLABELED, MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingPoint, metric_names, read_metric
-from undercount.errors import InputError
+from undercount.errors import InputError, real_number
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.heads import RatePoint
+from undercount.read.metric_name import name_metric
 from undercount.read.sensitivity import ROUNDING
 from undercount.shares import Shares
 
@@ -36,6 +38,12 @@ class BestThreshold(OperatingPoint):
         best of many thresholds on these rows flatters it; the value is corrected for that.
     over : float, optional
         The threshold it is compared with: infinity flags no row, minus infinity all.
+
+    Notes
+    -----
+    Assumes: labels random among the positives, and the prevalence.
+    Wrong when: the point's own metrics are read as if it had been fixed before; few rows, some
+    sixty, are labelled: the interval of the gain then holds the truth somewhat less often.
 
     Examples
     --------
@@ -70,12 +78,9 @@ class Goal:
     @classmethod
     def of(cls, metric: str, at_least: Mapping[str, float] | None, cost: Costs | None) -> "Goal":
         """Read what a user asked for."""
-        conditions = tuple((at_least or {}).items())
-        for name in (metric, *(name for name, _ in conditions)):
-            if name not in POINTS:
-                raise InputError(f"metric must be one of {', '.join(POINTS)}; got {name!r}")
+        conditions = tuple((name_metric(n, POINTS), v) for n, v in (at_least or {}).items())
         if cost is None:
-            return cls(metric, at_least=conditions)
+            return cls(name_metric(metric, POINTS), at_least=conditions)
         weight, scale = cost_weight(cost)
         return cls("expected_cost", weight, scale, conditions)
 
@@ -98,13 +103,13 @@ class Goal:
 
 def cost_weight(cost: Costs) -> tuple[float, float]:
     """Return the share of a false positive in the sum of both costs, and the sum."""
-    unknown = sorted(set(cost) - set(COSTS))
-    if unknown or not cost:
+    if not isinstance(cost, Mapping) or not cost or set(cost) - set(COSTS):
         raise InputError(
-            f"cost must name false_positive and false_negative; got {', '.join(map(repr, cost))}",
+            f"cost must name what errors cost, {{'false_positive': 5, 'false_negative': 100}} say; "
+            f"got {cost!r}",
             argument="cost",
         )
-    wrong, missed = (float(cost.get(name, 0.0)) for name in COSTS)
+    wrong, missed = (real_number(cost.get(name, 0.0)) for name in COSTS)
     if not (wrong >= 0 and missed >= 0 and 0 < wrong + missed < math.inf):
         raise InputError(
             f"costs must be finite and not negative, and one above 0; got {dict(cost)}",
@@ -113,9 +118,34 @@ def cost_weight(cost: Costs) -> tuple[float, float]:
     return wrong / (wrong + missed), wrong + missed
 
 
+def exchange_rate(chance: float) -> float:
+    """Return what a false positive costs of a true one, if flagging just pays at a chance."""
+    if not 0 < real_number(chance) < 1:
+        raise InputError(f"chance must be in (0, 1); got {chance}", argument="chance")
+    return float(chance / (1 - chance))
+
+
+def scale_estimate(found: Estimate, scale: float) -> Estimate:
+    """Return an estimate in other units."""
+    return replace(
+        found,
+        value=scale * found.value,
+        low=scale * found.low,
+        high=scale * found.high,
+        standard_error=scale * found.standard_error,
+    )
+
+
 @dataclass(frozen=True)
 class ThresholdSearch:
-    """Search thresholds of counted rows; labels drawn anew show how much searching flatters."""
+    """Search thresholds of counted rows; labels drawn anew show how much searching flatters.
+
+    Notes
+    -----
+    Assumes: labels random among the positives, whose scores have a smooth distribution apart from
+    cells that hold many of them; the prevalence.
+    Wrong when: the distribution has gaps or peaks narrower than n^(2/3) labelled rows.
+    """
 
     counts: ScoreCounts
     shares: Shares
@@ -163,10 +193,12 @@ class ThresholdSearch:
         points = self._points(counts, self.shares)
         values = goal.value(points)
         raw = float(values[places[0]] - values[places[1]])
-        errors = self._errors(goal, counts, places[1])
+        errors, spreads = self._errors(goal, counts, places[1])
         tail = (1 - self.confidence_level) / 2
-        low = raw - float(np.quantile(errors, 1 - tail))
-        high = raw - float(np.quantile(errors, tail))
+        spread = float(self._spread(points, *places)) * _small_sample_factor(
+            counts.n_positive, self.confidence_level
+        )
+        low, high = raw - spread * np.quantile(errors / spreads, [1 - tail, tail])
         value = raw - float(errors.mean())
         ends = [
             goal.value(self._points(counts, moved))[places] @ [1.0, -1.0] - raw
@@ -184,16 +216,44 @@ class ThresholdSearch:
             "labels drawn anew",
         )
 
-    def _errors(self, goal: Goal, counts: ScoreCounts, over: int) -> FloatArray:
-        """Return by how much the best point of other draws looks better there than it is."""
+    def _spread(self, points: RatePoint, chosen: Any, over: int) -> FloatArray:
+        """Return the standard error of the share of labelled rows between two thresholds.
+
+        Errors of a gain go with it, so that draws are compared in its units: where few labelled
+        rows lie between by chance, the interval would else be too short on the side of the truth.
+        Two rows are added, half of them between, so that it is never 0.
+        """
+        rows = self.counts.n_positive
+        tpr = np.atleast_2d(points.tpr)
+        between = np.abs(tpr[np.arange(len(tpr)), chosen] - tpr[:, over])
+        share = (np.clip(between, 0.0, 1.0) * rows + 1) / (rows + 2)
+        return np.asarray(np.sqrt(share * (1 - share) / rows)).squeeze()
+
+    def _errors(self, goal: Goal, counts: ScoreCounts, over: int) -> tuple[FloatArray, FloatArray]:
+        """Return by how much the best point of other draws looks better there than it is.
+
+        And the spread of each draw, in whose units the errors are alike.
+        """
         rng = np.random.default_rng(self.random_state)
         drawn, truth = _draw(counts, self.shares, self.target, rng)
         chosen = goal.choose(drawn)
         rows = np.arange(len(chosen))
         seen, real = goal.value(drawn), goal.value(truth)
         errors = (seen[rows, chosen] - seen[:, over]) - (real[rows, chosen] - real[:, over])
-        found = errors[(chosen >= 0) & np.isfinite(errors)]
-        return found if len(found) else np.zeros(1)
+        kept = (chosen >= 0) & np.isfinite(errors)
+        spreads = self._spread(drawn, chosen, over)
+        return (errors[kept], spreads[kept]) if kept.any() else (np.zeros(1), np.ones(1))
+
+
+def _small_sample_factor(rows: float, level: float) -> float:
+    """Return how much wider an interval is if the spread of so many rows is itself estimated.
+
+    Rows drawn anew vary less than those they are drawn from, by (n - 1)/n; and Student's quantile
+    takes the place of the normal one.
+    """
+    free = max(rows - 1, 1.0)
+    half = (1 + level) / 2
+    return float(stdtrit(free, half) / ndtri(half) * math.sqrt((free + 1) / free))
 
 
 def _rates(counts: ScoreCounts) -> list[FloatArray]:

@@ -12,7 +12,6 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from undercount.assume.mixture import LABELLED, MixtureDesign, design_of
-from undercount.count.kernel.rows import cell_places
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, read_metric
 from undercount.errors import InputError, named, real_number
@@ -24,7 +23,7 @@ from undercount.read.intervals.area_gradients import (
     cell_rows,
     recovered,
 )
-from undercount.read.intervals.clusters import ClusterRows, with_effect
+from undercount.read.intervals.clusters import Clusters
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.heads import (
     HeadCounts,
@@ -64,7 +63,7 @@ class Deployment:
         Share of positives where the classifier will work.
     confidence_level : float
         Of all intervals.
-    clusters : ClusterRows, optional
+    clusters : Clusters, optional
         The rows by cluster, if they come in clusters.
 
     Notes
@@ -79,7 +78,7 @@ class Deployment:
     shares: Shares
     prevalence: float
     confidence_level: float = 0.95
-    clusters: ClusterRows | None = None
+    clusters: Clusters | None = None
 
     def estimate(self, metric: str, threshold: float | None = None) -> Estimate:
         """Estimate a metric there with its interval; the error of an estimated share is added."""
@@ -142,9 +141,9 @@ class Deployment:
         )
         level, effect = self.confidence_level, 1.0
         if self.clusters is not None:
-            scores = self.clusters.score
-            clustered = with_effect(
-                moves, lambda v, kind: np.asarray(v * (scores[kind] >= threshold)), self.clusters
+            flagged = self.counts.score >= threshold
+            clustered = self.clusters.with_effect(
+                self.counts, moves, lambda value: np.asarray(value * flagged)
             )
             level, effect = student_level(level, clustered.freedom), clustered.cluster_effect
             heads = HeadCounts(heads.heads, clustered)
@@ -180,13 +179,8 @@ class Deployment:
             ),
         )
         if self.clusters is not None:
-            scores = self.clusters.score
-            design = with_effect(
-                moves,
-                lambda v, kind: np.broadcast_to(v, counts.score.shape)[
-                    cell_places(counts.score, scores[kind])
-                ],
-                self.clusters,
+            design = self.clusters.with_effect(
+                counts, moves, lambda value: np.broadcast_to(value, counts.score.shape)
             )
         value = self._mean_precision(here, design)
         error = math.sqrt(design.cluster_effect * float(moves.variance))

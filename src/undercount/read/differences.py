@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -14,6 +14,7 @@ from undercount.curve import ROUNDING, FloatArray
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
+from undercount.read.intervals.clusters import ClusterRows
 from undercount.read.intervals.heads import HeadCounts
 from undercount.read.intervals.paired import ModelPairs, ModelRows
 from undercount.read.sensitivity import AreaSums
@@ -143,14 +144,14 @@ class Gap:
         return max(0.0, -float(moves.min())), max(0.0, float(moves.max()))
 
     def crossover(self, top: float) -> float:
-        """Find the hidden share at which the order flips, by the sign of the difference."""
+        """Find the hidden share nearest to the one in use at which the order flips."""
         grid = np.linspace(0, top, GRID)
         gaps = self.at(grid)
         gaps[np.abs(gaps) <= ROUNDING] = 0.0  # the same ranking, summed up in other cells
         flips = np.flatnonzero(gaps[1:] * gaps[:-1] < 0)
         if not flips.size:
             return math.nan
-        i = int(flips[0])
+        i = int(flips[np.argmin(np.abs(grid[flips] - self.shares.unlabeled_prevalence))])
         return float(grid[i] + (grid[i + 1] - grid[i]) * gaps[i] / (gaps[i] - gaps[i + 1]))
 
     def over_shares(self) -> tuple[FloatArray, FloatArray]:
@@ -235,11 +236,11 @@ class Paired:
     def _by_cluster(self, chance: Chance, gap: Gap) -> Chance:
         """Return the chance of a difference if rows come in clusters, by what each row adds."""
         clusters = gap.one.evaluation.clusters
-        if clusters is None:
+        if not isinstance(clusters, ClusterRows):  # models are compared row by row
             return chance
         parts = []
         for model in (gap.one, gap.other):
-            rows, by_cluster = model.rows, model.evaluation.clusters or clusters
+            rows, by_cluster = model.rows, cast("ClusterRows", model.evaluation.clusters)
             at = None if gap.cut is None else rows.cuts[gap.cut].threshold
             counts = model.evaluation.counts_at(at)
             parts.append(by_cluster.parts(counts, rows.design, gap.metric, threshold=at))

@@ -7,25 +7,26 @@ from typing import Any, TypedDict, Unpack, overload
 
 from undercount.assume.mixture import Target
 from undercount.assume.reviews import Reviews
-from undercount.count.columns import is_frame
+from undercount.count.columns import is_eager, is_frame
 from undercount.counts import ScoreCounts
-from undercount.errors import (
-    InputError,
-    named,
-)
+from undercount.errors import InputError, collect_warnings, named
 from undercount.read.counted_model import check_name, count_column, count_model, take_column
 from undercount.read.deployed import read_deploy_prevalence
 from undercount.read.evaluate_models import Wanted, evaluate_models, make_bare, make_whole
 from undercount.read.evaluation import Evaluation
-from undercount.read.fair_sample import groups_check
+from undercount.read.fair_sample import found_check, groups_check
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
 from undercount.read.reviewed import Labels
+from undercount.read.segment_estimates import SegmentTable
 from undercount.read.segment_rows import SegmentedRows, SegmentModels
-from undercount.read.segment_shares import SegmentShares, overall_options
+from undercount.read.segment_shares import SegmentShares, as_estimate, overall_options
 from undercount.read.segments import (
     Evaluations,
+    SegmentRow,
+    fill_row,
     make_row,
     segment_metrics,
+    why_not,
 )
 from undercount.shares import Sampling
 
@@ -189,8 +190,8 @@ def evaluate(
         every metric, so that no prevalence is given; `y` is that of the plan.
     labels : {"any", "random"}, optional
         With reviews, what to suppose of the labels: "any" nothing, "random" that they are a random
-        sample of the positives, which is sharper. By default random unless the reviews reject it;
-        `Evaluation.reviewed` has both answers.
+        sample of the positives, which is sharper and wrong if they are not. "any" by default: a
+        test that does not reject random labels is no licence. `Evaluation.reviewed` has both.
     sequential : bool
         With reviews, whether intervals shall hold at every look at once while verdicts come in, so
         that one may stop when they are narrow enough; they are about 1.5 times as wide.
@@ -256,13 +257,13 @@ def evaluate(
             )
         rows = SegmentedRows(y, score, label if columns else None, unlabeled, sample_weight)
         return evaluate_segments(name, rows.count(by, threshold, compact=pure), **options)
-    cluster, propensity = (
-        take_column(y, "cluster", cluster),
-        take_column(y, "propensity", propensity),
-    )
+    away = columns and is_frame(y) and not is_eager(y) and isinstance(cluster, str)
+    whose = cluster if away else None  # counted where the rows lie
+    cluster = None if away else take_column(y, "cluster", cluster)
+    propensity = take_column(y, "propensity", propensity)
     if columns:
         model = count_column(
-            y, label, score, unlabeled, sample_weight, threshold, edges, compact=pure
+            y, label, score, unlabeled, sample_weight, threshold, edges, compact=pure, cluster=whose
         )
     else:
         model = count_model(y, score, unlabeled, sample_weight, threshold, edges, compact=pure)
@@ -282,7 +283,10 @@ def evaluate(
         kept = model.rows("covariates")
         check = groups_check(kept.labels, kept.scores, covariates, made.shares)
         made = replace(made, checks=(*made.checks, check))
-    return replace(made, deploy_prevalence=deploy_prevalence)
+    if hasattr(unlabeled_prevalence, "compare_scores") and model.recount is not None:
+        check = found_check(unlabeled_prevalence.compare_scores(model.rows("score").scores))
+        made = replace(made, checks=(*made.checks, check))
+    return replace(made, deploy_prevalence=deploy_prevalence, unlabeled=unlabeled)
 
 
 def evaluate_segments(
@@ -320,8 +324,40 @@ def evaluate_segments(
         put_together = make_whole if whole else make_bare
         return put_together(words, segments.parts[segment], hidden, wanted)
 
+    ready = _rows_at_once(name, segments, shares, wanted, shown)
     rows = tuple(
-        make_row(key, parts[key], shares.own(key), partial(make, key, whole=False), shown)
+        ready.get(key)
+        or make_row(key, parts[key], shares.own(key), partial(make, key, whole=False), shown)
         for key in parts
     )
     return Evaluations(overall, rows, shares.pooled, segments.column, make)
+
+
+def _rows_at_once(
+    name: str,
+    segments: SegmentModels,
+    shares: SegmentShares,
+    wanted: Wanted,
+    metrics: Sequence[str],
+) -> dict[Hashable, SegmentRow]:
+    """Make the lines of the segments that need no evaluation of their own, all at once."""
+    threshold = segments.overall.threshold
+    if threshold is None:
+        return {}
+    parts, hidden = {}, {}
+    for key, model in segments.parts.items():
+        if why_not(model.counts):
+            continue
+        try:
+            with collect_warnings():  # the segment's evaluation has them as checks
+                hidden[key], parts[key] = shares.find(key, name), model.counts
+        except InputError:  # its row will say so
+            continue
+    level = wanted.confidence_level
+    found = SegmentTable.of(parts, hidden, threshold, wanted.target, level).rows(metrics)
+    return {
+        key: fill_row(
+            key, parts[key], shares.own(key), as_estimate(hidden[key].shares, level), rows
+        )
+        for key, rows in found.items()
+    }

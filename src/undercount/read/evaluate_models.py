@@ -6,7 +6,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from undercount.assume.labelled import naive_curve
 from undercount.assume.mixture import TARGETS, Target
 from undercount.assume.reviews import CrossedCells, Reviews, audit_reviews
 from undercount.counts import ScoreCounts
@@ -45,7 +44,7 @@ from undercount.shares import SAMPLINGS, Sampling, Shares
 RESAMPLED = ("bootstrap", "combined")
 
 
-def _refuse_beside_clusters(options: Mapping[str, Any], *, reviewed: bool) -> None:
+def _refuse_beside_clusters(options: Mapping[str, Any], *, audited: bool) -> None:
     """Refuse what supposes that rows are independent."""
     kind = options.get("prevalence_interval")
     if kind in RESAMPLED:
@@ -54,9 +53,10 @@ def _refuse_beside_clusters(options: Mapping[str, Any], *, reviewed: bool) -> No
             "resamples rows; leave it out",
             argument="prevalence_interval",
         )
-    if reviewed:
+    if audited:
         raise InputError(
-            f"{named('cluster')} does not go with {named('reviews')}, which choose rows one by one",
+            f"{named('cluster')} does not go with {named('audited')} rows: whether rows or whole "
+            "clusters were drawn is not known",
             argument="cluster",
         )
 
@@ -115,7 +115,7 @@ def evaluate_models(
         model.counts.require("positive", "unlabeled")
     first, by_review = next(iter(models.values())), audited or reviews is not None
     if first.clusters is not None:
-        _refuse_beside_clusters(options, reviewed=by_review)
+        _refuse_beside_clusters(options, audited=audited)
     options |= _share_of_chances(first, sampling, options, reviewed=by_review)
     target = target or ("dataset" if sampling == "single-sample" else "population")
     counts = {name: model.counts for name, model in models.items()}
@@ -160,7 +160,9 @@ def _reviewed(
     """Read the reviews by each model; those of several models rest on reviews alone."""
     if len(models) == 1:
         ((name, model),) = models.items()
-        return {name: Reviewed(model.counts, model.reviews_of(reviews), labels, **about)}
+        checked = model.reviews_of(reviews)
+        about["clusters"] = model.review_clusters(checked)
+        return {name: Reviewed(model.counts, checked, labels, **about)}
     if labels == "random":
         raise InputError(
             f"models are compared by {named('reviews')} alone: labels tell how positives are "
@@ -170,7 +172,8 @@ def _reviewed(
         )
     rows = {name: cast("RecountableRows", model.recount) for name, model in models.items()}
     planned = plan_model(reviews, {name: each.scores for name, each in rows.items()})
-    plan = Reviewed(models[planned].counts, reviews, "any", **about)
+    whose = {name: model.review_clusters(reviews) for name, model in models.items()}
+    plan = Reviewed(models[planned].counts, reviews, "any", **about, clusters=whose[planned])
     pool = np.flatnonzero(rows[planned].labels == UNLABELED)
 
     def crossed(name: str) -> Callable[[ScoreCounts], CrossedCells]:
@@ -180,7 +183,9 @@ def _reviewed(
     return {
         name: plan
         if name == planned
-        else Reviewed(model.counts, reviews, "any", **about, crossed=crossed(name))
+        else Reviewed(
+            model.counts, reviews, "any", **about, crossed=crossed(name), clusters=whose[name]
+        )
         for name, model in models.items()
     }
 
@@ -221,7 +226,6 @@ def make_bare(
         hidden.resamples,
         hidden.model,
         random_state=wanted.random_state,
-        naive_curve=naive_curve(model.counts),
         reviewed=reviewed,
         backend=model.backend,
         clusters=model.clusters,
@@ -249,7 +253,6 @@ def make_whole(
         *checklist(
             model.counts_for_share(hidden.shares.sampling),
             hidden.shares,
-            naive=made.naive_curve,
             estimates=hidden.estimates,
             identified=hidden.identified,
             estimated=hidden.estimated,
@@ -278,7 +281,7 @@ def _checked_chances(
     shares = Shares(chances.prevalence, 1.0, "case-control")
     checks = [
         check
-        for check in checklist(counts, shares, naive=naive_curve(counts))
+        for check in checklist(counts, shares)
         if check.code != CODES["selection"]  # chances may differ
     ]
     checks.append(chances.check())

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from undercount.assume.bounds.bound_curve import bound_curve
-from undercount.assume.labelled import naive_curve
+from undercount.assume.labelled import naive_area, naive_curve, naive_point
 from undercount.assume.mixture import MixtureDesign, Target, design_of, mixture_curve
 from undercount.count.columns import make_frame
 from undercount.counts import ScoreCounts
@@ -25,10 +25,17 @@ from undercount.errors import (
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.chances import Chances
-from undercount.read.decisions import BestThreshold, Goal, ThresholdSearch, cost_weight
+from undercount.read.decisions import (
+    BestThreshold,
+    Goal,
+    ThresholdSearch,
+    cost_weight,
+    exchange_rate,
+    scale_estimate,
+)
 from undercount.read.deployed import Deployment, read_deploy_prevalence
 from undercount.read.flagged_check import flagged_check
-from undercount.read.intervals.clusters import ClusterRows
+from undercount.read.intervals.clusters import Clusters
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.resampled import Resamples
@@ -78,6 +85,7 @@ FORMS = {
     "segments html": "undercount.show.segments:write_page",
     "monitoring json": "undercount.show.monitoring:as_json",
     "monitoring text": "undercount.show.monitoring:as_text",
+    "monitoring html": "undercount.show.monitoring:write_page",
     "comparison markdown": "undercount.show.comparison_tables:as_markdown",
     "comparison latex": "undercount.show.comparison_tables:as_latex",
     "comparison csv": "undercount.show.comparison_tables:as_csv",
@@ -167,7 +175,7 @@ class Evaluation:
         The curve that calls every unlabeled row negative.
     reviewed : Reviewed, optional
         What reviewed rows say, with and without random labels; the table is that of its headline.
-    clusters : ClusterRows, optional
+    clusters : Clusters, optional
         The rows by cluster, if they come in clusters.
     chances : Chances, optional
         What the rows say if labels were given with known chances, which then need not be equal.
@@ -179,6 +187,11 @@ class Evaluation:
         The library of the frame that was read, in which `to_frame` answers; empty for arrays.
     origin : str
         Data and columns as a command line names them; empty if there was none.
+    costs : mapping, optional
+        What a false positive and a false negative cost, which text and page then show. See
+        `costing`.
+    unlabeled : float, optional
+        Label value that means unlabeled, if one was told.
 
     Examples
     --------
@@ -210,14 +223,15 @@ class Evaluation:
     share_model: str = ""
     claim: Requirement | None = None
     random_state: int | None = None
-    naive_curve: OperatingCurve = field(kw_only=True, repr=False)
     reviewed: Reviewed | None = field(default=None, kw_only=True, repr=False)
-    clusters: ClusterRows | None = field(default=None, kw_only=True, repr=False)
+    clusters: Clusters | None = field(default=None, kw_only=True, repr=False)
     chances: Chances | None = field(default=None, kw_only=True, repr=False)
     deploy_prevalence: float | None = field(default=None, kw_only=True)
     backend: str = field(default="", kw_only=True, repr=False)
     top_rows: tuple[MetricRow, ...] = field(default=(), kw_only=True)
     origin: str = field(default="", kw_only=True)
+    costs: Mapping[str, float] | None = field(default=None, kw_only=True)
+    unlabeled: float | None = field(default=None, kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -229,11 +243,9 @@ class Evaluation:
         return mixture_curve(self.counts, self.shares)
 
     @cached_property
-    def _every_point(self) -> OperatingCurve:
-        """The recovered points at every threshold, also those outside the unit square."""
-        if self.reviewed is not None or self.chances is not None:
-            return self.curve
-        return mixture_curve(self.counts, self.shares, clean=False)
+    def naive_curve(self) -> OperatingCurve:
+        """The curve that calls every unlabeled row negative."""
+        return naive_curve(self.counts)
 
     @cached_property
     def bounds(self) -> CurveBounds:
@@ -272,6 +284,21 @@ class Evaluation:
     def claiming(self, text: str) -> "Evaluation":
         """Return the same with a claim to judge, such as "precision >= 0.6"."""
         return replace(self, claim=parse_requirement(text, self.threshold))
+
+    def costing(self, *, false_positive: float, false_negative: float) -> "Evaluation":
+        """Return the evaluation with costs of errors, which its text and page then show.
+
+        Examples
+        --------
+        >>> import undercount as uc
+        >>> y, score = [1, 1, 0, 1, 0, 0, 0, 0] * 10, [8, 7, 6, 5, 4, 3, 2, 1] * 10
+        >>> evaluation = uc.evaluate(y, score, unlabeled=0, prevalence=0.4)
+        >>> "a false negative 4" in str(evaluation.costing(false_positive=1, false_negative=4))
+        True
+        """
+        costs = {"false_positive": false_positive, "false_negative": false_negative}
+        cost_weight(costs)  # refuses what is no cost
+        return replace(self, costs=costs)
 
     def at(
         self, threshold: float | None = None, *, top: float | None = None
@@ -348,15 +375,11 @@ class Evaluation:
         self, metrics: Sequence[str], threshold: float | None, counts: ScoreCounts
     ) -> tuple[MetricRow, ...]:
         """Estimate metrics of counts and read their naive values."""
-        naive = self.naive_curve if counts is self.counts else naive_curve(counts)
-        reading: Any = naive if threshold is None else naive.at(threshold)
-        pure = self.shares.label_purity == 1 and self.shares.label_purity_interval is None
-        bounded = (
-            pure and self.chances is None and counts.n_negative == 0 and naive.roc_auc >= CHANCE
-        )
+        naive = None if threshold is None else naive_point(counts, threshold)
+        bounded = self._bounded(counts)
         rows = []
         for metric in metrics:
-            value = float(getattr(reading, metric))
+            value = naive_area(counts, metric) if naive is None else float(getattr(naive, metric))
             estimate = self._estimate(counts, metric, threshold)
             bound = value if bounded and grows(metric, value, self.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
@@ -367,6 +390,19 @@ class Evaluation:
                 estimate = replace(estimate, **ends)
             rows.append(MetricRow(metric, threshold, value, estimate, bound, certain))
         return tuple(rows)
+
+    def _bounded(self, counts: ScoreCounts) -> bool:
+        """Whether naive values of metrics that grow with the hidden share are below the true."""
+        pure = self.shares.label_purity == 1 and self.shares.label_purity_interval is None
+        only_positive = pure and self.chances is None and counts.n_negative == 0
+        return only_positive and naive_area(counts, "roc_auc") >= CHANCE
+
+    def certain_value(self, metric: str, threshold: float, counts: ScoreCounts) -> float | None:
+        """Return what a metric is at least, whatever is hidden: labelled rows are positive."""
+        if metric != "precision" or self.target != "dataset" or not self._bounded(counts):
+            return None
+        value = naive_point(counts, threshold).precision
+        return value if grows(metric, value, self.shares) else None
 
     def estimate(
         self,
@@ -399,8 +435,9 @@ class Evaluation:
         }
         if self.resamples is not None and (place.get("top") or metric in PARAMETRIC):
             raise InputError(
-                "the highest rows and costs are not resampled; "
-                f"leave {named('prevalence_interval')} at 'calibrated'"
+                "the highest rows and costs are not resampled, so that "
+                f"{named('prevalence_interval', repr(self.interval))} has no interval of them; "
+                "leave it out, and the error of the share reaches them as 'calibrated' does"
             )
         if self.interval and self.resamples is None:
             return estimate_end_by_end(counts, self.shares, metric, **options)
@@ -572,7 +609,10 @@ class Evaluation:
             return self.counts
         threshold = read_threshold(threshold)
         try:
-            self._every_point.at(threshold)
+            if self.reviewed is not None or self.chances is not None:
+                self.curve.at(threshold)
+            else:
+                self.counts.head_cells(threshold)
         except InputError:
             if self.recount is None:
                 raise
@@ -685,13 +725,7 @@ class Evaluation:
         errors = {"false_positive": false_positive, "false_negative": false_negative}
         weight, scale = cost_weight(errors)
         found = self.estimate("expected_cost", self._place(threshold, top), top=top, beta=weight)
-        return replace(
-            found,
-            value=scale * found.value,
-            low=scale * found.low,
-            high=scale * found.high,
-            standard_error=scale * found.standard_error,
-        )
+        return scale_estimate(found, scale)
 
     def net_benefit(
         self, chance: float, threshold: float | None = None, *, top: float | None = None
@@ -704,9 +738,7 @@ class Evaluation:
             At this chance of being positive a row is just worth flagging, so that a false positive
             costs chance/(1 - chance) of a true one (Vickers and Elkin 2006).
         """
-        if not 0 < chance < 1:
-            raise InputError(f"chance must be in (0, 1); got {chance}")
-        exchange = chance / (1 - chance)
+        exchange = exchange_rate(chance)
         return self.estimate("net_benefit", self._place(threshold, top), top=top, beta=exchange)
 
     def _place(self, threshold: float | None, top: float | None) -> float | None:

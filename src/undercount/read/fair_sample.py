@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
 from undercount.errors import CODES, Check, InputError, named
+from undercount.prevalence.fair_scores import ScoreTest
 from undercount.prevalence.upper_bound import upper_bound
 from undercount.shares import Shares
 
@@ -65,6 +66,24 @@ def groups_check(
         f"unlabeled rows with {name} would be positive, and their scores allow at most "
         f"{100 * allowed:.2g} %; such rows are labelled more often than others",
         f"find out the chances of a label and pass {named('propensity')}",
+    )
+
+
+def found_check(found: ScoreTest) -> Check:
+    """UC022: labels should score alike, however and whenever they were found."""
+    test = f"p = {found.p_value:.2g}, {found.n_rows:,} labels"
+    if found.p_value > 1 - LEVEL:
+        return Check(
+            CODES["fair-sample"],
+            "ok",
+            f"positives score alike whenever and by whom they were found ({test}); what nobody "
+            "has found may differ",
+        )
+    return Check(
+        CODES["fair-sample"],
+        "warn",
+        f"labels are no fair sample: {found.words} ({test})",
+        "review some rows without a label; they tell what nobody has found",
     )
 
 

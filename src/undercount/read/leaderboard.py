@@ -26,6 +26,12 @@ class Standing:
     behind : Difference, optional
         The best model less this one; None for the best itself.
 
+    Notes
+    -----
+    Assumes: what the differences assume: labels random among the positives, and for metrics that
+    need one the prevalence.
+    Wrong when: models were chosen among more than are compared here, or trained on these labels.
+
     Examples
     --------
     >>> from undercount.read.leaderboard import Standing
@@ -77,6 +83,11 @@ def standings(
         Of every pair, in the same metric, p-values adjusted.
     level : float
         Confidence level.
+
+    Notes
+    -----
+    Assumes: p-values that hold for each pair; Holm's adjustment needs nothing of how pairs depend.
+    Wrong when: the p-values are: few labelled rows, or labels that some models' scores drew.
     """
     order = sorted(values, key=lambda name: (math.isnan(values[name]), -values[name]))
     above, below = dict.fromkeys(order, 0), dict.fromkeys(order, 0)

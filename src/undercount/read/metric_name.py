@@ -2,10 +2,11 @@
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from undercount.curve import metric_names
-from undercount.errors import InputError
+from undercount.errors import InputError, check_choice
 from undercount.metric_facts import FACTS
 from undercount.read.sensitivity import AREAS
 
@@ -126,15 +127,28 @@ def _number(part: str) -> float:
     return float(bare[:-1]) / 100 if bare.endswith("%") else float(bare)
 
 
+def name_metric(text: str, known: Sequence[str] = KNOWN) -> str:
+    """Return the library's name of a metric, whichever of its names was written.
+
+    Examples
+    --------
+    >>> from undercount.read.metric_name import name_metric
+    >>> name_metric("ROC AUC"), name_metric("Sensitivity")
+    ('roc_auc', 'recall')
+    """
+    key = re.sub(r"[ _-]+", "_", text.strip().lower())
+    found = ALIASES.get(key, key)
+    if found not in known:
+        check_choice("metric", text.strip(), known)
+    return found
+
+
 def parse_metric(text: str) -> MetricName:
     """Read a metric by any of its names, in any case, with where it is read if that is said."""
     match = PATTERN.fullmatch(text)
     if match is None:
         raise InputError(f"a metric reads like 'precision@0.7' or 'roc_auc'; got {text!r}")
-    key = re.sub(r"[ _-]+", "_", match["metric"].strip().lower())
-    metric = ALIASES.get(key, key)
-    if metric not in KNOWN:
-        raise InputError(f"metric must be one of {', '.join(KNOWN)}; got {match['metric']!r}")
+    metric = name_metric(match["metric"])
     top = None if match["top"] is None else read_top(match["top"])
     threshold = None if match["threshold"] is None else read_number(match["threshold"], text)
     if metric in AREAS and (threshold is not None or top is not None):

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,14 @@ from scipy.special import ndtri
 
 from undercount.count.arrays import read_scores
 from undercount.curve import FloatArray
-from undercount.errors import InputError, check_choice, read_threshold, real_number
+from undercount.errors import Check, InputError, check_choice, read_threshold, real_number
 from undercount.estimate import Estimate, delta_interval
 from undercount.prevalence.late_labels import LEAST_CHANCE, LateLabels
 from undercount.read.evaluation import render
+from undercount.read.fair_sample import found_check
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Period: TypeAlias = Literal["month", "week"]
 PERIODS = {"month": "M", "week": "W"}
@@ -91,20 +95,17 @@ class Monitoring:
         None where no period is mature, or none comes after the baseline.
     late : LateLabels
         Delays and chances.
+    fair : Check
+        Whether labels of high scores come sooner than others: then delays are not alike, and
+        what has arrived is no fair sample.
 
     Examples
     --------
-    >>> import numpy as np
     >>> import undercount as uc
-    >>> rng = np.random.default_rng(0)
-    >>> observed = np.datetime64("2024-01-01") + rng.integers(0, 360, 12_000)
-    >>> truth = rng.random(12_000) < 0.1
-    >>> found = observed + rng.exponential(60, 12_000).astype(int)
-    >>> found[~truth | (found > np.datetime64("2024-12-26"))] = np.datetime64("NaT")
-    >>> score = rng.normal(2.0 * truth)
-    >>> monitoring = uc.monitor(score, observed=observed, found=found, threshold=1.5)
-    >>> sorted(monitoring.metrics)
-    ['f1', 'precision', 'recall']
+    >>> score, days = [0.9, 0.8, 0.1, 0.7], [0, 1, 2, 90]
+    >>> found = uc.monitor(score, observed=days, found=[9, 20, None, None], threshold=0.5)
+    >>> [(row.period, row.n_flagged, row.n_found) for row in found.rows]
+    [('1970-01', 2, 2), ('1970-04', 1, 0)]
     """
 
     metrics: dict[str, Estimate]
@@ -112,6 +113,7 @@ class Monitoring:
     alarm: Alarm | None
     late: LateLabels = field(repr=False)
     threshold: float
+    fair: Check
 
     def table(self) -> dict[str, list[Any]]:
         """Return a line a period as columns, ready for any data frame."""
@@ -133,6 +135,10 @@ class Monitoring:
     def to_json(self) -> str:
         """Write every fact as JSON."""
         return str(render("monitoring json", self))
+
+    def to_html(self, path: "str | Path") -> None:
+        """Write a page with a row a period and what the alarm says, whole or not at all."""
+        render("monitoring html", self, path)
 
     def __str__(self) -> str:
         return str(render("monitoring text", self))
@@ -217,7 +223,8 @@ def monitor(
     )
     last = _last_of_baseline(rows, baseline)
     alarm = None if last is None else _find_alarm(late, flagged, np.asarray(names <= last), risk)
-    return Monitoring(_metrics(late, flagged, z), rows, alarm, late, cut)
+    fair = found_check(late.compare_scores(scores))
+    return Monitoring(_metrics(late, flagged, z), rows, alarm, late, cut, fair)
 
 
 def _name_periods(days: FloatArray, period: Period) -> NDArray[np.str_]:
@@ -337,11 +344,9 @@ def _find_alarm(late: LateLabels, flagged: BoolArray, base: BoolArray, risk: flo
         return None
     start = float(late.rows_.observed[~base].min())
     looks = np.arange(start + LOOK_DAYS, late.rows_.until + 1e-9, LOOK_DAYS)
-    # How well the chances of new rows are known: as those of a window of the median delay.
-    middle = np.array([late.diagnostics_["median_delay"]])
-    slack = math.exp(z * math.sqrt(float(late.delays_.log_variance(middle)[0])))
-    fall = _evidence(late, later, looks, baseline.low / slack, FALLS)
-    rise = _evidence(late, later, looks, min(baseline.high * slack, 1.0), RISES)
+    low, high = _allow_for_chances(late, baseline, z)
+    fall = _evidence(late, later, looks, low, FALLS)
+    rise = _evidence(late, later, looks, min(high, 1.0), RISES)
     limit = 2 / (risk * LOOKS_RISK)
     dates = np.floor(looks).astype("datetime64[D]").astype(str).tolist()
     found = tuple(zip(dates, fall.tolist(), rise.tolist(), strict=True))
@@ -350,6 +355,21 @@ def _find_alarm(late: LateLabels, flagged: BoolArray, base: BoolArray, risk: flo
         for odds in (fall, rise)
     )
     return Alarm(baseline, found, limit, fell, rose)
+
+
+def _allow_for_chances(late: LateLabels, baseline: Estimate, z: float) -> tuple[float, float]:
+    """Return the ends of the baseline, widened by how well the chances of new rows are known.
+
+    They are known as those of a window of the median delay. The baseline rests on old rows, whose
+    labels have nearly all arrived, so that the two errors add in squares, on the log scale.
+    """
+    middle = np.array([late.diagnostics_["median_delay"]])
+    chances = z * math.sqrt(float(late.delays_.log_variance(middle)[0]))
+    down, up = (
+        math.hypot(math.log(end / baseline.value), chances) if end > 0 else math.inf
+        for end in (baseline.low, baseline.high)
+    )
+    return baseline.value * math.exp(-down), baseline.value * math.exp(up)
 
 
 def _evidence(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from undercount.assume.reviews import (
@@ -21,6 +22,7 @@ from undercount.errors import InputError, collect_warnings, named, read_threshol
 from undercount.estimate import delta_interval
 from undercount.metric_facts import FACTS, Scale
 from undercount.prevalence import Consensus
+from undercount.read.intervals.clusters import read_clusters
 from undercount.read.intervals.mass_gradients import mass_gradient
 from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.rival import SUFFIX, Rival, metric_of
@@ -53,6 +55,9 @@ class ReviewPlan:
         Budget → goal → expected half-width of its interval.
     earlier : Reviews or None
         What was found before this round.
+    cluster : array or None
+        Whose each row is. Rows are drawn one by one, not by cluster: a verdict on each is worth
+        as much whoever else is in the plan.
 
     Examples
     --------
@@ -74,6 +79,7 @@ class ReviewPlan:
     confidence_level: float = 0.95
     prices: "Prices | None" = field(default=None, repr=False)
     earlier: Reviews | None = field(default=None, repr=False)
+    cluster: NDArray[Any] | None = field(default=None, repr=False)
 
     @property
     def stratum(self) -> IntArray:
@@ -99,6 +105,7 @@ class ReviewPlan:
             "score": self.score,
             "stratum": self.stratum,
             "chance": self.chance,
+            **({} if self.cluster is None else {"cluster": self.cluster}),
         }
 
     def answered(self, verdicts: Any) -> Reviews:
@@ -125,6 +132,9 @@ class Prices:
     variance: dict[str, FloatArray]  # of one verdict in each stratum
     confidence_level: float
     drawn: Any = 0.0  # verdicts that are there already
+    supposed: float = float(
+        "nan"
+    )  # share of positives among the unlabeled rows, with what is known
 
     @classmethod
     def of(
@@ -151,7 +161,8 @@ class Prices:
         }
         share = design.sizes() / max(len(design.order), 1)
         drawn = np.zeros(len(rows)) if earlier is None else earlier.sizes
-        return cls(share, rows, guess.values, variance, confidence_level, drawn)
+        supposed = float(posterior @ counts.unlabeled) / counts.n_unlabeled
+        return cls(share, rows, guess.values, variance, confidence_level, drawn, supposed)
 
     def table(self, budgets: Sequence[int]) -> dict[int, dict[str, float]]:
         """Return budget → goal → expected half-width."""
@@ -442,6 +453,7 @@ def plan_reviews(
     reviews: Reviews | None = None,
     other: Any = None,
     other_threshold: float | None = None,
+    cluster: Any = None,
     random_state: int = 0,
     confidence_level: float = 0.95,
 ) -> ReviewPlan:
@@ -466,6 +478,9 @@ def plan_reviews(
         Scores of a second model, whose difference to the first is a goal.
     other_threshold : float, optional
         The second model's threshold, by default the same.
+    cluster : array-like, optional
+        Whose each row is, if rows come in clusters: the plan then says it beside each row. Pass
+        it to `evaluate` with the reviews, too.
     random_state : int
         Seed of the draw.
 
@@ -484,6 +499,8 @@ def plan_reviews(
     """
     labels, scores = read_labels(y, unlabeled), read_scores(score)
     weights = None if sample_weight is None else read_weights(sample_weight, len(scores))
+    if cluster is not None:
+        read_clusters(cluster, len(scores))  # refuses what names no cluster for each row
     pool = np.flatnonzero(labels == -1)
     knots = knots_of(scores[pool]) if len(scores) == len(labels) else []
     knots += [] if threshold is None else [read_threshold(threshold)]
@@ -527,6 +544,7 @@ def plan_reviews(
         confidence_level,
         prices,
         reviews,
+        None if cluster is None else np.asarray(cluster)[rows],
     )
 
 

@@ -4,10 +4,13 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from undercount.errors import CODES, Check, InputError, LibraryWarning, MisfitWarning
-from undercount.estimate import Estimate
+from undercount.estimate import Estimate, FloatArray
 from undercount.metric_facts import FACTS
 from undercount.read.metric_name import MetricName, parse_metric, read_number
 from undercount.read.sensitivity import check_goal
@@ -17,6 +20,17 @@ PATTERN = re.compile(r"(?P<metric>[^<>=≤≥]+)(?P<sign>>=|<=|>|<|≥|≤)\s*(?
 SIGNS = {"≥": ">=", "≤": "<="}
 # Conditions stand side by side; a comma inside a number, as in 5,000 rows, parts nothing.
 BETWEEN = re.compile(r"\s+and\s+|;|&&?|,(?=\s*[^\W\d])", re.IGNORECASE)
+
+
+class Condition(Protocol):
+    """What a judgement asks of a requirement, on one model or on two."""
+
+    @property
+    def words(self) -> str:
+        """The requirement as people write it."""
+
+    def found_words(self, estimate: Estimate) -> str:
+        """Say what was found."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +71,18 @@ class Requirement:
         """The requirement as people write it."""
         return f"{self.name} {self.sign} {self.value:g}"
 
+    def found_words(self, estimate: Estimate) -> str:
+        """Say what was found of the metric."""
+        if math.isnan(estimate.value):
+            return "no estimate"
+        return f"estimated {estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
+
+    def met(self, value: FloatArray, low: FloatArray, high: FloatArray) -> NDArray[np.bool_]:
+        """Say of many intervals whether the whole of each lies on the right side."""
+        end, bound = (low, self.value) if self.at_least else (-high, -self.value)
+        right = end > bound if "=" not in self.sign else end >= bound
+        return np.asarray(right & ~np.isnan(value))
+
     def verdict(self, estimate: Estimate) -> Outcome:
         """Say whether the whole interval lies on the right side, the wrong side, or both."""
         if math.isnan(estimate.value):
@@ -85,7 +111,7 @@ class Judgement:
     """
 
     subject: str
-    requirement: Requirement
+    requirement: Condition
     outcome: Outcome
     estimate: Estimate
     why: str = ""
@@ -94,12 +120,9 @@ class Judgement:
     @property
     def words(self) -> str:
         """What was asked of what, what was found, and why it is open."""
-        found = self.estimate
-        span = f"estimated {found.value:.3f} ({found.low:.3f} – {found.high:.3f})"
-        if math.isnan(found.value):
-            span = "no estimate"
+        found = self.requirement.found_words(self.estimate)
         why = f"; because {self.why}" if self.why else ""
-        return f"{self.subject}: {self.requirement.words}; {span}{why}"
+        return f"{self.subject}: {self.requirement.words}; {found}{why}"
 
     def __str__(self) -> str:
         return f"{self.outcome}: {self.words}"
@@ -145,8 +168,9 @@ def judge_requirement(
 ) -> tuple[Outcome, str]:
     """Return what is found, and why if it is inconclusive.
 
-    Numbers that do not fit the data, or that come from scores which give the label away, meet no
-    requirement, whatever their interval; one that fails nevertheless still fails.
+    Numbers that do not fit the data, or that come from scores which give the label away or leave
+    hardly a positive hidden, as those of rows that a model was trained on do, meet no requirement,
+    whatever their interval; one that fails nevertheless still fails.
 
     Examples
     --------
@@ -161,7 +185,8 @@ def judge_requirement(
         return verdict, ""
     absent = [check for check in checks if _explains_absence(check, estimate)]
     grave = absent + [check for check in checks if check.level == "fail"]
-    grave += [check for check in checks if (check.code, check.level) == (CODES["leak"], "warn")]
+    trained = {(CODES[name], "warn") for name in ("leak", "in-sample")}
+    grave += [check for check in checks if (check.code, check.level) in trained]
     doubts = [f"{check.message.split('. ')[0]} ({check.code})" for check in grave]
     doubts += [str(warning) for warning in warned if isinstance(warning, MisfitWarning)]
     if math.isnan(estimate.value) and not absent:

@@ -98,6 +98,12 @@ def _variance(
         share = np.where(labels == 1, 1.0, 0.0)
         share[labels == -1] = one.metrics.shares.share
         variance += float(share @ positive**2 + (1 - share) @ negative**2)
+        clusters, cells = one.metrics.clusters, one.metrics.cells
+        if clusters is not None:
+            at = clusters.reviewed
+            excess = (cells.verdict - share[at]) * cells.stands_for * (positive - negative)[at]
+            adds = share * positive + (1 - share) * negative
+            return clusters.widened(variance, freedom, adds, excess)
     return variance, freedom
 
 

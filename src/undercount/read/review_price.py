@@ -8,7 +8,7 @@ from undercount.errors import InputError, collect_warnings
 from undercount.read.plan import Prices, design_reviews
 
 if TYPE_CHECKING:
-    from undercount.read.evaluation import Evaluation
+    from undercount.read.evaluation import Evaluation, MetricRow
 
 BUDGET = 100
 
@@ -47,6 +47,22 @@ def price_reviews(evaluation: "Evaluation", budget: int = BUDGET) -> ReviewPrice
     if evaluation.clusters is not None or evaluation.chances is not None:
         return None
     before = (row.estimate.high - row.estimate.low) / 2
+    prices = _prices(evaluation, metric, budget)
+    if prices is None:
+        return None
+    budget = min(budget, int(counts.n_unlabeled))
+    return ReviewPrice(metric, row.threshold, budget, before, prices.half_width(metric, budget))
+
+
+def reviews_for(evaluation: "Evaluation", row: "MetricRow", half_width: float) -> int | None:
+    """Say how many reviews, planned for it, would make a metric that sharp; None: no plan would."""
+    prices = _prices(evaluation, row.metric, BUDGET)
+    return None if prices is None else prices.budget_for(row.metric, half_width)
+
+
+def _prices(evaluation: "Evaluation", metric: str, budget: int) -> Prices | None:
+    """Return what reviews planned for a metric buy; nothing if none can be planned."""
+    counts = evaluation.counts
     try:
         with collect_warnings():
             design = design_reviews(
@@ -54,10 +70,8 @@ def price_reviews(evaluation: "Evaluation", budget: int = BUDGET) -> ReviewPrice
                 budget=min(budget, int(counts.n_unlabeled)),
                 goal=metric,
                 threshold=evaluation.threshold,
-                unlabeled_prevalence=shares.unlabeled_prevalence,
+                unlabeled_prevalence=evaluation.shares.unlabeled_prevalence,
             )
-            prices = Prices.of(counts, design, evaluation.confidence_level)
-            after = prices.half_width(metric, len(design.order))
+            return Prices.of(counts, design, evaluation.confidence_level)
     except InputError:  # nothing is flagged, say: then no review tells its precision
         return None
-    return ReviewPrice(metric, row.threshold, len(design.order), before, after)

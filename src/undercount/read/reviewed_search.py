@@ -12,7 +12,8 @@ from undercount.errors import InputError
 from undercount.estimate import Estimate
 from undercount.read.decisions import MOST_CELLS, N_DRAWS, Goal, ThresholdSearch
 from undercount.read.intervals.heads import RatePoint
-from undercount.read.intervals.review_intervals import METHOD, StratumShares
+from undercount.read.intervals.review_intervals import METHOD
+from undercount.read.intervals.stratum_shares import StratumShares
 from undercount.shares import Shares
 
 

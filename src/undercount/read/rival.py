@@ -7,7 +7,6 @@ import numpy as np
 from undercount.assume.reviews import working_posterior
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.read.intervals.heads import head_cells
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
 
 SUFFIX = "_difference"
@@ -61,7 +60,7 @@ class Rival:
             for each, score in ((counts, self.score), (self.counts, self.own_score))
         )
         squares = (first.turned[own] - second.turned[other]) ** 2
-        ends = [0, len(counts.score)] if at is None else [0, head_cells(counts, at).stop]
+        ends = [0, len(counts.score)] if at is None else [0, counts.head_cells(at).stop]
         found = np.zeros(len(counts.score))
         for low, high in zip(ends, [*ends[1:], len(found)], strict=True):
             inside = (own >= low) & (own < high)

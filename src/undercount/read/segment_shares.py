@@ -113,7 +113,9 @@ def _largest(parts: Mapping[Hashable, ScoreCounts]) -> list[Hashable]:
 
 
 def as_estimate(shares: Shares, confidence_level: float) -> Estimate:
-    """Return the share of hidden positives with its interval."""
+    """Return the share of hidden positives with its interval, and an error if it is no range."""
     value, span = shares.unlabeled_prevalence, shares.unlabeled_prevalence_interval
-    low, high = (span.low, span.high) if span else (value, value)
-    return Estimate(value, low, high, confidence_level=confidence_level)
+    if span is None:
+        return Estimate(value, value, value, confidence_level=confidence_level)
+    error = shares.unlabeled_prevalence_error
+    return Estimate(value, span.low, span.high, error, confidence_level)

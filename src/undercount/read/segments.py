@@ -3,7 +3,7 @@
 import datetime as dt
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from undercount.metric_facts import FACTS
 from undercount.prevalence.pooled import PooledShares
 from undercount.read.evaluation import Evaluation, MetricRow, render
 from undercount.read.metric_name import parse_metric
+from undercount.read.requirement import Judgement, Requirement, Verdict, parse_requirements
 from undercount.read.segment_tests import (
     Deviation,
     Heterogeneity,
@@ -192,6 +193,46 @@ class Evaluations(Mapping[Hashable, Evaluation]):
             "note": [each.note for each, _ in lines],
         }
 
+    def judge(self, requirement: Requirement) -> Verdict:
+        """Judge each segment by one requirement; one that cannot be evaluated is inconclusive.
+
+        Each is judged by its own interval: of many segments that just fail, a few are met by
+        chance, and the other way round.
+        """
+        wanted = replace(requirement, name=replace(requirement.name, model=None))
+        asked = requirement.name.model
+        if asked not in (None, self.overall.name):
+            raise InputError(
+                f"{requirement.words!r} is about {asked!r}; this is {self.overall.name!r}"
+            )
+        return Verdict(tuple(self._judge_segment(row, wanted) for row in self.rows))
+
+    def _judge_segment(self, row: SegmentRow, requirement: Requirement) -> Judgement:
+        if row.rows:
+            return self[row.segment].judge(requirement)
+        subject = f"{self.overall.name}, {self.column} {row.segment}"
+        least, most = FACTS[requirement.metric].range
+        nothing = Estimate(math.nan, least, most)
+        return Judgement(subject, requirement, "inconclusive", nothing, row.note)
+
+    def require(self, *requirements: str) -> Verdict:
+        """Judge each segment by requirements such as "precision@0.7 >= 0.8".
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import undercount as uc
+        >>> rng = np.random.default_rng(0)
+        >>> truth = rng.random(5000) < 0.2
+        >>> y = truth & (rng.random(5000) < 0.5)
+        >>> found = uc.evaluate(y, rng.normal(3.0 * truth), by=np.arange(5000) % 3, unlabeled=0)
+        >>> [each.outcome for each in found.require("roc_auc >= 0.9").judgements]
+        ['met', 'met', 'met']
+        """
+        threshold = self.overall.threshold
+        asked = [each for text in requirements for each in parse_requirements(text, threshold)]
+        return sum((self.judge(each) for each in asked), Verdict(()))
+
     def to_json(self) -> str:
         """Write every segment's facts and the tests as JSON."""
         return str(render("segments json", self))
@@ -360,6 +401,16 @@ def make_row(
             rows = made.chosen_rows(metrics)
     except InputError as error:
         return SegmentRow(segment, counts, own, None, (), error.message)
-    used = hidden_share(made)
+    return fill_row(segment, counts, own, hidden_share(made), rows)
+
+
+def fill_row(
+    segment: Hashable,
+    counts: ScoreCounts,
+    own: Estimate | None,
+    used: Estimate,
+    rows: tuple[MetricRow, ...],
+) -> SegmentRow:
+    """Make the line of a segment whose metrics are known, with what cannot be said."""
     words = [each for each in (small_words(counts), unsure_words(rows)) if each]
     return SegmentRow(segment, counts, own, used, rows, "; ".join(words))

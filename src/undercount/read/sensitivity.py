@@ -13,6 +13,7 @@ from undercount.curve import PARAMETRIC, FloatArray, OperatingPoint, metric_name
 from undercount.errors import (
     InputError,
     UndefinedMetricWarning,
+    check_choice,
     collect_warnings,
     read_threshold,
     real_number,
@@ -40,7 +41,8 @@ def metric_value(
     beta: float = 1.0,
 ) -> float:
     """Read one metric of the recovered curve, without interval; `top` and `beta` as elsewhere."""
-    if top is not None or metric in PARAMETRIC:
+    at_threshold = metric in metric_names() and threshold is not None
+    if top is not None or metric in PARAMETRIC or at_threshold:
         design = design_of(counts, shares, shares.sampling, "dataset")
         heads = (
             HeadCounts.at(counts, design, math.nan if threshold is None else threshold)
@@ -52,9 +54,7 @@ def metric_value(
     if metric in AREAS:
         return float(getattr(curve, metric))
     points = (*metric_names(), "tpr", "fpr")
-    if metric not in points:
-        known = ", ".join([*AREAS, *points])
-        raise InputError(f"metric must be one of {known}; got {metric!r}")
+    check_choice("metric", metric, [*AREAS, *points])
     if threshold is None:
         raise InputError(f"{metric} is a metric at a threshold; pass threshold=")
     return float(getattr(curve.at(threshold), metric))

@@ -5,11 +5,14 @@ hidden positives if its interval at that share, taken as known, lies on the righ
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import numpy as np
 
+from undercount.assume.mixture import design_of
 from undercount.counts import ScoreCounts
 from undercount.errors import (
     CODES,
@@ -21,6 +24,8 @@ from undercount.errors import (
     collect_warnings,
 )
 from undercount.estimate import Estimate, Interval
+from undercount.metric_facts import FACTS
+from undercount.read.intervals.threshold_intervals import intervals_at_shares
 from undercount.read.metric_name import MetricName
 from undercount.read.requirement import Requirement
 
@@ -33,6 +38,8 @@ Light: TypeAlias = Literal["robust", "reviewed", "given", "depends", "open", "un
 TRIED = 17
 # Halvings of the step between two of them, to find where the claim starts to hold.
 HALVINGS = 20
+# So many of them in one go, where many shares are tried at once.
+HALVINGS_AT_ONCE = 5
 # Goals are set in steps of 5 %; below that with one digit.
 STEP = 0.05
 # Nobody claims that each and every case is real.
@@ -67,6 +74,8 @@ class ClaimVerdict:
         there or a bias is not followed, infinity above a thousandfold one.
     reason : Check or None
         The check that forbids a claim.
+    doubt : Check or None
+        The check that keeps a claim which holds at every share from being robust.
 
     Examples
     --------
@@ -86,6 +95,7 @@ class ClaimVerdict:
     everywhere: bool = False
     odds_ratio: float = math.nan
     reason: Check | None = None
+    doubt: Check | None = None
 
 
 def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
@@ -100,16 +110,23 @@ def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
         return ClaimVerdict("unsupported", None, reason=_grave(evaluation))
     trial = replace(trial, claim=claim)
     shares = trial.tried()
-    found = [trial.holds(share) for share in shares]
-    inside = [held for share, held in zip(shares, found, strict=True) if share in trial.span]
+    found = trial.holds_at(shares)
+    span = trial.span
+    inside = [
+        held for share, held in zip(shares, found, strict=True) if span.low <= share <= span.high
+    ]
+    light, doubt = _light(evaluation, found, inside), None
+    if light == "robust" and (doubt := _doubt(evaluation)):
+        light = "depends"
     verdict = ClaimVerdict(
-        _light(evaluation, found, inside),
+        light,
         claim,
         required,
         trial.around(shares, found),
         all(inside),
-        trial.odds_ratio() if trial.holds(trial.taken) else math.nan,
+        trial.odds_ratio() if found[shares.index(trial.taken)] else math.nan,
         _grave(evaluation),
+        doubt,
     )
     return replace(verdict, light="unsupported") if verdict.reason else verdict
 
@@ -118,6 +135,8 @@ def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool
     """Judge a claim by reviewed rows or chances of a label, which tell the share themselves."""
     found = evaluation.estimate(about.metric, about.threshold)
     claim = about if required else replace(about, value=round_goal(found.low))
+    if found.open and not _grave(evaluation):  # verdicts are too few to say anything of it
+        return ClaimVerdict("open", about if required else None, required)
     if math.isnan(found.value) or not (required or claim.value > 0):
         return ClaimVerdict("unsupported", None, reason=_grave(evaluation))
     outcome = claim.verdict(found)
@@ -152,6 +171,12 @@ def _grave(evaluation: "Evaluation") -> Check | None:
         ),
         None,
     )
+
+
+def _doubt(evaluation: "Evaluation") -> Check | None:
+    """Return the check that asks whether the scores rule shares out at all: UC016."""
+    asked = (CODES["in-sample"], "warn")
+    return next((c for c in evaluation.checks if (c.code, c.level) == asked), None)
 
 
 def _lead(evaluation: "Evaluation") -> Requirement:
@@ -201,10 +226,42 @@ class _Trial:
             return None, False
         return found, not misfits
 
-    def holds(self, share: float) -> bool | None:
-        """Whether the interval at a share lies on the right side; None if it does not fit."""
-        found, fits = self.estimate(share)
-        return self.claim.verdict(found) == "met" if found is not None and fits else None
+    def holds_at(self, shares: Sequence[float]) -> list[bool | None]:
+        """Whether the interval at each share lies on the right side; None if it does not fit."""
+        if not self._at_once:
+            found = [self.estimate(share) for share in shares]
+            return [
+                self.claim.verdict(each) == "met" if each is not None and fitting else None
+                for each, fitting in found
+            ]
+        evaluation, claim, known = self.evaluation, self.claim, self.evaluation.shares
+        threshold = cast("float", claim.threshold)
+        value, low, high, fits = intervals_at_shares(
+            self.counts,
+            design_of(self.counts, known, known.sampling, evaluation.target),
+            claim.metric,
+            threshold,
+            known.clip(np.asarray(shares)),
+            confidence_level=evaluation.confidence_level,
+        )
+        if self._least is not None:
+            value, low, high = (np.maximum(each, self._least) for each in (value, low, high))
+        met = claim.met(value, low, high)
+        return [bool(each) if fitting else None for each, fitting in zip(met, fits, strict=True)]
+
+    @cached_property
+    def _least(self) -> float | None:
+        """What the metric is at least, whatever is hidden."""
+        place = cast("float", self.claim.threshold)
+        return self.evaluation.certain_value(self.claim.metric, place, self.counts)
+
+    @property
+    def _at_once(self) -> bool:
+        """Whether a metric at a threshold is tried, at shares that are all that is unknown."""
+        shares, name = self.evaluation.shares, self.claim.name
+        alone = shares.label_purity_interval is None and shares.population_prevalence is None
+        threshold = FACTS[name.metric].family == "threshold" and name.top is None
+        return threshold and alone and self.evaluation.clusters is None
 
     def suggest(self) -> Requirement | None:
         """Return the claim with a round goal below what the chance of the labels leaves."""
@@ -216,8 +273,8 @@ class _Trial:
     def tried(self) -> list[float]:
         """Return the shares to try, in order."""
         most = self.evaluation.share_limit
-        shares = {*np.linspace(0.0, most, TRIED).tolist(), self.taken}
-        return sorted(shares | {min(end, most) for end in (self.span.low, self.span.high)})
+        shares, span = {*np.linspace(0.0, most, TRIED).tolist(), self.taken}, self.span
+        return sorted(shares | {min(end, most) for end in (span.low, span.high)})
 
     def around(self, shares: list[float], found: list[bool | None]) -> Interval | None:
         """Return the shares around the one taken at which it holds; the nearest if it does not."""
@@ -238,9 +295,12 @@ class _Trial:
 
     def _edge(self, fails: float, holds: float) -> float:
         """Return where the claim starts to hold, between a share where it fails and one not."""
-        for _ in range(HALVINGS):
-            middle = (fails + holds) / 2
-            fails, holds = (fails, middle) if self.holds(middle) else (middle, holds)
+        parts = 2**HALVINGS_AT_ONCE if self._at_once else 2
+        for _ in range(HALVINGS // HALVINGS_AT_ONCE if self._at_once else HALVINGS):
+            steps = np.linspace(holds, fails, parts + 1).tolist()
+            found = [True, *self.holds_at(steps[1:-1]), False]
+            last = next(place for place, held in enumerate(found) if not held) - 1
+            holds, fails = steps[last], steps[last + 1]
         return holds
 
     def odds_ratio(self) -> float:

@@ -1,7 +1,7 @@
 """The same work for every model: as many rows flagged by each, those with the highest scores."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from undercount.assume.mixture import LABELLED, NEGATIVE, UNLABELED, MixtureDesi
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
+from undercount.estimate import Estimate
 from undercount.read.differences import Difference
 from undercount.read.intervals.paired import Cut
 
@@ -37,6 +38,9 @@ class Workload:
         Name of each model → the rows that have this score.
     differences : tuple of Difference
         Of the values, for every pair.
+    estimates : mapping
+        Name of each model → metric → its value with an interval, at the share of hidden positives
+        that the comparison supposes; empty where a share was resampled, which top rows are not.
 
     Notes
     -----
@@ -50,15 +54,21 @@ class Workload:
     cuts: Mapping[str, Cut]
     tied: Mapping[str, float]
     differences: tuple[Difference, ...]
+    estimates: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
 
 
 def workload_size(top: Any, counts: ScoreCounts, design: MixtureDesign) -> float:
-    """Return how many rows each model flags: as many as asked for, or as are labelled positive."""
+    """Return how many rows each model flags: as many as asked for, or as are labelled positive.
+
+    Below 1 it is a share of the rows.
+    """
     total = _of_target(design.sizes, design)
     if top is None:
         return float(min(counts.n_positive, max(total // 2, 1)))
     if isinstance(top, bool) or not isinstance(top, int | float | np.number):
         raise InputError(f"{named('top')} must be one number of rows; got {top!r}")
+    if 0 < top < 1:
+        return max(float(top) * total, 1.0)
     if not 0 < top <= total:
         raise InputError(
             f"{named('top')} must be above 0 and at most the {total:,.0f} rows there are; got {top}"

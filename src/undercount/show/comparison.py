@@ -2,11 +2,12 @@
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from undercount.count.arrays import amount
 from undercount.curve import ROUNDING
+from undercount.estimate import Estimate
 from undercount.read.compare import Comparison
 from undercount.read.differences import Difference
 from undercount.read.evaluation import Evaluation
@@ -68,17 +69,18 @@ def verdict_words(comparison: Comparison) -> str:
             f"Which model is better in {title} cannot be said: it does not exist for some of them."
         )
     gap = behind[0]
+    share = comparison.evaluations[best.name].shares.unlabeled_prevalence
     by = f"{title} {gap_words(gap)}, {level_words(comparison)}"
     if len(top) == 1:
         rest = "" if len(found) == PAIR else ", the next"
         words = (
             f"{best.name} is better than {gap.other}{rest}: by {by}, p {p_words(gap)}, {question}."
         )
-        return f"{words} {order_words(gap)}"
+        return f"{words} {order_words(gap, share)}"
     if len(found) == PAIR:
         return (
             f"{best.name} and {gap.other} cannot be told apart: {best.name} is ahead by {by}, "
-            f"p {p_words(gap)}, {question}. {order_words(gap)}"
+            f"p {p_words(gap)}, {question}. {order_words(gap, share)}"
         )
     names = f"{', '.join(top[:-1])} and {top[-1]}"
     worse = [standing.name for standing in found if standing.name not in top]
@@ -89,7 +91,7 @@ def verdict_words(comparison: Comparison) -> str:
     )
     return (
         f"{names} cannot be told apart at the top: {best.name} is ahead of {gap.other} by {by}, "
-        f"p {p_words(gap)}, {question}.{tail} {order_words(gap)}"
+        f"p {p_words(gap)}, {question}.{tail} {order_words(gap, share)}"
     )
 
 
@@ -97,15 +99,15 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def order_words(found: Difference) -> str:
-    """Say whether the order of two models depends on the prevalence."""
+def order_words(found: Difference, share: float) -> str:
+    """Say whether the order of two models depends on the prevalence, whose share is in use."""
     if not found.depends_on_prevalence:
         return "The order is the same whatever the prevalence."
     if math.isnan(found.crossover):
         return "The order is the same at every prevalence that the scores allow."
     return (
         f"The order depends on the prevalence: it turns at {percent(found.crossover)} hidden "
-        "positives among the unlabeled rows."
+        f"positives among the unlabeled rows, of which {percent(share)} are taken to be so here."
     )
 
 
@@ -159,8 +161,9 @@ def _behind(standing: Standing, scale: float | None = None) -> list[str]:
     return [f"{scale * gap.value:,.0f} ({low:,.0f} – {high:,.0f})", p_words(standing.behind)]
 
 
-def threshold_table(comparison: Comparison) -> Table:
+def threshold_table(comparison: Comparison, *, intervals: bool = True) -> Table:
     """Return what each model flags at its own threshold, and how good that is."""
+    show = value_words if intervals else _value_alone
     head = ["model", "threshold", "flagged", "precision", "recall", "F1"]
     rows = []
     for name, evaluation in comparison.evaluations.items():
@@ -172,9 +175,19 @@ def threshold_table(comparison: Comparison) -> Table:
         if evaluation.shares.sampling == "single-sample":
             of_target += [counts.positive, counts.negative]
         flagged = amount(sum(float(cells[at].sum()) for cells in of_target))
-        values = [number(found[metric].value) for metric in ("precision", "recall", "f1")]
+        values = [show(found[metric]) for metric in ("precision", "recall", "f1")]
         rows.append([name, f"{evaluation.threshold:g}", flagged, *values])
     return head, rows
+
+
+def _supposed(comparison: Comparison) -> str:
+    """Say which share precision, F1 and the number of real ones suppose."""
+    return f", if {percent(_first(comparison).prevalence)} are positive"
+
+
+def threshold_title(comparison: Comparison) -> str:
+    """Name the table of the models' own thresholds."""
+    return f"At own thresholds{_supposed(comparison)}"
 
 
 def workload_title(comparison: Comparison) -> str:
@@ -183,10 +196,15 @@ def workload_title(comparison: Comparison) -> str:
     if work is None:
         return ""
     why = "" if work.chosen else ", as many as are labelled positive"
-    return f"If each model flags the same number of rows, its {amount(work.size)} highest{why}"
+    size = amount(work.size)
+    return f"If each model flags its {size} highest rows{why}{_supposed(comparison)}"
 
 
-def workload_table(comparison: Comparison) -> Table:
+def _value_alone(estimate: Estimate) -> str:
+    return number(estimate.value)
+
+
+def workload_table(comparison: Comparison, *, intervals: bool = True) -> Table:
     """Return what each model finds among as many flagged rows."""
     work = comparison.workload
     head = ["rank", "model", "real", "precision", "recall", "real ones less than the best", "p"]
@@ -195,10 +213,14 @@ def workload_table(comparison: Comparison) -> Table:
         return head, rows
     for standing in comparison.leaderboard(same_workload=True):
         values = {name: min(v, 1.0) for name, v in work.values[standing.name].items()}
-        real = amount(round(work.size * values["precision"]))
-        rest = [number(values[metric]) for metric in ("precision", "recall")]
-        behind = _behind(standing, work.size)
-        rows.append([standing.rank_words, standing.name, real, *rest, *behind])
+        known = work.estimates.get(standing.name) if intervals else None
+        real, recall = amount(round(work.size * values["precision"])), number(values["recall"])
+        if known is not None:
+            low, high = known["precision"].low, known["precision"].high
+            ends = f"({amount(round(work.size * low))} – {amount(round(work.size * high))})"
+            real, recall = f"{real} {ends}", value_words(known["recall"])
+        rest = [real, number(values["precision"]), recall, *_behind(standing, work.size)]
+        rows.append([standing.rank_words, standing.name, *rest])
     return head, rows
 
 
@@ -253,13 +275,19 @@ def _facts(comparison: Comparison, width: int) -> list[str]:
 
 
 def _flagged(comparison: Comparison, width: int) -> list[str]:
-    table = threshold_table(comparison)
-    return _table(table, "At each model's own threshold", width) if table[1] else []
+    table = _fitting(threshold_table, comparison, width)
+    return _table(table, threshold_title(comparison), width) if table[1] else []
 
 
 def _same_work(comparison: Comparison, width: int) -> list[str]:
-    table = workload_table(comparison)
+    table = _fitting(workload_table, comparison, width)
     return _table(table, workload_title(comparison), width) if table[1] else []
+
+
+def _fitting(make: Callable[..., Table], comparison: Comparison, width: int) -> Table:
+    """Make a table with intervals, or where they leave no room, as values alone."""
+    table = make(comparison)
+    return table if _sizes(table, width) else make(comparison, intervals=False)
 
 
 def _filled(name: str, text: str, width: int) -> list[str]:
@@ -272,19 +300,26 @@ def _filled_notes(notes: list[str], width: int) -> list[list[str]]:
     return [_filled("", note, width) for note in notes]
 
 
-def _table(table: Table, title: str, width: int) -> list[str]:
-    """Write a table: columns side by side, long names wrapped; under each other if narrow."""
+def _sizes(table: Table, width: int) -> list[int]:
+    """Return how wide each column is; none if they do not fit side by side."""
     head, rows = table
-    lines = _filled("", title, width)
     least = [max(map(len, name.split())) for name in head]
     sizes = [
-        min(max(size, *(len(row[i]) for row in rows)), LONGEST_NAME) for i, size in enumerate(least)
+        min(max([size, *(len(row[i]) for row in rows)]), LONGEST_NAME)
+        for i, size in enumerate(least)
     ]
     over = sum(sizes) + 2 * len(sizes) - width
     if over > 0 and "model" in head:  # names are wrapped first
         sizes[head.index("model")] -= min(over, max(sizes[head.index("model")] - SHORTEST_NAME, 0))
         over = sum(sizes) + 2 * len(sizes) - width
-    if over > 0:
+    return sizes if over <= 0 else []
+
+
+def _table(table: Table, title: str, width: int) -> list[str]:
+    """Write a table: columns side by side, long names wrapped; under each other if narrow."""
+    head, rows = table
+    lines, sizes = _filled("", title, width), _sizes(table, width)
+    if not sizes:
         return lines + _stacked(head, rows, width)
     for row in [head, *rows]:
         cells = [textwrap.wrap(cell, size) or [""] for cell, size in zip(row, sizes, strict=True)]

@@ -16,6 +16,7 @@ from undercount.show.comparison import (
     leaderboard_table,
     leaderboard_title,
     threshold_table,
+    threshold_title,
     verdict_words,
     workload_notes,
     workload_table,
@@ -29,7 +30,7 @@ def named_tables(comparison: Comparison) -> list[tuple[str, Table]]:
     found = [(leaderboard_title(comparison), leaderboard_table(comparison))]
     at_thresholds = threshold_table(comparison)
     if at_thresholds[1]:
-        found.append(("At each model's own threshold", at_thresholds))
+        found.append((threshold_title(comparison), at_thresholds))
     if comparison.workload is not None:
         found.append((workload_title(comparison), workload_table(comparison)))
     if len(comparison.evaluations) == PAIR:

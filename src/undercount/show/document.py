@@ -137,6 +137,7 @@ def _verdict(evaluation: Evaluation) -> dict[str, Any]:
         "everywhere": verdict.everywhere,
         "odds_ratio": plain(verdict.odds_ratio),
         "reason": verdict.reason and verdict.reason.code,
+        "doubt": verdict.doubt and verdict.doubt.code,
     }
 
 

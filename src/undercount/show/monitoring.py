@@ -1,37 +1,55 @@
-"""A monitoring table as plain text, and as JSON."""
+"""A monitoring table as plain text, as JSON, and as a page."""
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from undercount import __version__
-from undercount.read.monitoring import Monitoring, PeriodRow
+from undercount.count.atomic_file import write_text
+from undercount.read.monitoring import Alarm, Monitoring, PeriodRow
 from undercount.show.document import plain, write_document
 from undercount.show.layout import BESIDE, line, stack, terminal_width, too_wide, wrap
+from undercount.show.page.page import load_template, policy_hash, read_asset
+from undercount.show.segments import interval_cell
 from undercount.show.spoken import metric_title, number, percent
 from undercount.show.text import value_words
+
+RESTS_ON = (
+    "the oldest cohort is mature: nearly all of its labels have arrived; and delays are alike, "
+    "whatever the score and the month"
+)
+
+
+def delay_words(found: Monitoring) -> str:
+    """Say how late labels are, and whether the oldest rows had time enough."""
+    facts = found.late.diagnostics_
+    young = f" · {facts['young']:,} rows are too young to tell anything" if facts["young"] else ""
+    return (
+        f"half of the labels arrive within {facts['median_delay']:.0f} days · the oldest row had "
+        f"{facts['longest_window']:.0f} days, its last 30 brought {percent(facts['last_part'])} "
+        f"of the labels{young}"
+    )
+
+
+def fair_words(found: Monitoring) -> str:
+    """Say whether the scores of early and late labels speak against delays alike."""
+    sign = "" if found.fair.level == "ok" else "! "
+    advice = f"; {found.fair.advice}" if found.fair.advice else ""
+    return f"{sign}{found.fair.message}{advice}"
 
 
 def as_text(found: Monitoring) -> str:
     """Write the delays, the metrics, a line a period, and what the alarm says."""
-    late, facts, room = found.late, found.late.diagnostics_, terminal_width()
-    young = f" · {facts['young']:,} rows are too young to tell anything" if facts["young"] else ""
+    room = terminal_width()
     lines = [
-        line(
-            "Delays",
-            f"half of the labels arrive within {facts['median_delay']:.0f} days · the oldest row "
-            f"had {facts['longest_window']:.0f} days, its last 30 brought "
-            f"{percent(facts['last_part'])} of the labels{young}",
-            width=room,
-        ),
-        line(
-            "Rests on",
-            "the oldest cohort is mature: nearly all of its labels have arrived; and delays are "
-            "alike, whatever the score and the month",
-            width=room,
-        ),
+        line("Delays", delay_words(found), width=room),
+        line("Rests on", RESTS_ON, width=room),
+        line("Fair labels", fair_words(found), width=room),
         "",
     ]
-    level = f"{100 * late.confidence_level:g} %"
+    level = f"{100 * found.late.confidence_level:g} %"
     told = f"true value ({level}) of the rows that are old enough"
     lines.append(f" {'':<22}{told}" if room >= BESIDE else wrap(told, room))
     for name, estimate in found.metrics.items():
@@ -66,23 +84,67 @@ def _period(row: PeriodRow) -> str:
     )
 
 
-def _alarm(found: Monitoring, room: int) -> list[str]:
-    alarm = found.alarm
+def alarm_words(alarm: Alarm | None) -> tuple[str, str]:
+    """Say whether the precision changed, and what that rests on."""
     if alarm is None or not alarm.looks:
-        none = "none is possible: no mature period, or none after it"
-        return [line("Alarm", none, width=room)]
+        return "no alarm is possible", "no period is mature, or none comes after it"
     words = [
         f"precision {verb} (first seen {date})"
         for verb, date in (("fell", alarm.fell), ("rose", alarm.rose))
         if date
     ]
-    said = " and ".join(words) if words else "no change seen"
-    text = (
-        f"{said} in {len(alarm.looks)} weekly looks, against {value_words(alarm.baseline)} in the "
+    evidence = (
+        f"in {len(alarm.looks)} weekly looks, against {value_words(alarm.baseline)} in the "
         f"baseline; evidence of a fall {alarm.looks[-1][1]:.2g}, of a rise "
         f"{alarm.looks[-1][2]:.2g} to 1, alarm at {alarm.limit:.0f}"
     )
-    return [line("Alarm", text, width=room)]
+    return " and ".join(words) or "no change seen", evidence
+
+
+def _alarm(found: Monitoring, room: int) -> list[str]:
+    return [line("Alarm", " ".join(alarm_words(found.alarm)), width=room)]
+
+
+def write_page(found: Monitoring, path: str | Path) -> None:
+    """Write the page, whole or not at all."""
+    write_text(path, as_page(found))
+
+
+def as_page(found: Monitoring) -> str:
+    """Return one self-contained page without scripts."""
+    style = read_asset("style.css")
+    said, alarm = alarm_words(found.alarm)
+    return load_template("monitoring.html.jinja").render(
+        threshold=f"{found.threshold:g}",
+        level=f"{100 * found.late.confidence_level:g}",
+        delays=_sentence(delay_words(found)),
+        said=_sentence(said),
+        alarm=_sentence(alarm),
+        metrics=[(metric_title(name), value_words(each)) for name, each in found.metrics.items()],
+        table=[_page_row(row) for row in found.rows],
+        rests=_sentence(RESTS_ON),
+        fair=_sentence(fair_words(found)),
+        version=__version__,
+        style=Markup(style),  # noqa: S704 - ours, not a user's
+        hash=policy_hash(style),
+    )
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def _page_row(row: PeriodRow) -> dict[str, Any]:
+    return {
+        "period": row.period,
+        "rows": f"{row.n_rows:,}",
+        "flagged": f"{row.n_flagged:,}",
+        "found": f"{row.n_found:,}",
+        "arrived": percent(row.chance),
+        "naive": number(row.naive),
+        "cell": interval_cell(row.precision) if row.precision else None,
+        "note": row.note,
+    }
 
 
 def as_json(found: Monitoring) -> str:
@@ -98,6 +160,7 @@ def as_json(found: Monitoring) -> str:
             _facts(dict(zip(columns, row, strict=True)))
             for row in zip(*columns.values(), strict=True)
         ],
+        "fair_labels": asdict(found.fair),
         "alarm": None if found.alarm is None else _facts(asdict(found.alarm)),
     }
     return write_document(document)

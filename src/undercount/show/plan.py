@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+import numpy as np
+
 from undercount import __version__
 from undercount.count.arrays import row_words
 from undercount.metric_facts import FACTS
@@ -14,6 +16,8 @@ from undercount.show.spoken import metric_title, percent
 from undercount.show.text import half_width
 
 SCHEMA = "undercount/plan/1"
+# A half-width that is written as 0.000 is nothing to buy.
+SMALLEST = 0.0005
 
 
 def goal_title(plan: RowPlan, goal: str) -> str:
@@ -27,19 +31,22 @@ def goal_title(plan: RowPlan, goal: str) -> str:
 
 def half_width_words(value: float) -> str:
     """Write a half-width."""
+    if value < SMALLEST:
+        return "< 0.001"
     return f"± {half_width(value)}" if math.isfinite(value) else "–"
 
 
 def as_text(plan: RowPlan, wanted: float | None = None, width: int = WIDTH) -> str:
     """Write what was chosen, what it supposes, and what each budget buys."""
-    design, budgets = plan.design, sorted(plan.expected)
+    design, budgets = plan.design, _worth_buying(plan)
     chosen = (
         f"{len(design.order):,} of {row_words(plan.counts.n_unlabeled)} without a label, in "
         f"{design.n_strata} strata of the score · seed {design.seed}"
     )
+    by = ", by the verdicts so far" if np.any(plan.prices.drawn) else ""
     supposed = (
-        f"{percent(design.unlabeled_prevalence)} of them are positive; a wrong guess makes the "
-        "plan less sharp, and nothing wrong"
+        f"{percent(plan.prices.supposed)} of them are positive{by}; a wrong guess makes the plan "
+        "less sharp, and nothing wrong"
     )
     lines = [line("Reviews", chosen, width=width), line("Supposed", supposed, width=width), ""]
     room = max(18, *(len(goal_title(plan, goal)) + 1 for goal in design.goal))
@@ -64,6 +71,13 @@ def as_text(plan: RowPlan, wanted: float | None = None, width: int = WIDTH) -> s
     return "\n".join(lines)
 
 
+def _worth_buying(plan: RowPlan) -> list[int]:
+    """Return the budget asked for, and others up to where no interval is left to make narrower."""
+    asked, budgets = len(plan.design.order), sorted(plan.expected)
+    open_yet = [b for b in budgets if max(plan.expected[b].values()) >= SMALLEST]
+    return [b for b in budgets if b == asked or b in open_yet] or budgets[:1]
+
+
 def as_json(plan: RowPlan, wanted: float | None = None) -> str:
     """Write the plan, without its rows, as JSON."""
     design = plan.design
@@ -85,7 +99,7 @@ def as_json(plan: RowPlan, wanted: float | None = None) -> str:
         "plan": plan.sheet.plan,
         "budget": len(design.order),
         "seed": design.seed,
-        "unlabeled_prevalence": design.unlabeled_prevalence,
+        "unlabeled_prevalence": plan.prices.supposed,
         "goals": goals,
         "strata": [
             {"edge": plain(edge), "unlabeled": int(rows), "reviews": int(size)}

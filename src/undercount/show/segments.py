@@ -296,7 +296,7 @@ def as_page(found: Evaluations) -> str:
             "rows": amount(row.counts.n_rows),
             "labels": amount(row.counts.n_positive),
             "share": share_words(row),
-            "cells": [_cell(each.estimate) for each in row.rows],
+            "cells": [interval_cell(each.estimate) for each in row.rows],
             "note": row.note,
         }
         for name, row in [(ALL, _overall(found)), *_named(found)]
@@ -319,7 +319,7 @@ def as_page(found: Evaluations) -> str:
     )
 
 
-def _cell(found: Estimate) -> dict[str, str]:
+def interval_cell(found: Estimate) -> dict[str, str]:
     """Return a metric in words, and its interval as a bar of 100 units."""
     if math.isnan(found.value):
         return {"words": value_words(found), "low": "", "width": "", "value": ""}

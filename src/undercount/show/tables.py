@@ -13,10 +13,12 @@ from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.show.spoken import number
 from undercount.show.text import (
     ANSWERS,
+    answer_words,
     both_answers,
     bound_words,
     hidden_words,
     labels_words,
+    lacking_words,
     missing_words,
     needs_words,
     plain_words,
@@ -46,7 +48,7 @@ def as_markdown(evaluation: Evaluation) -> str:
     ]
     for row in (*evaluation.rows, *evaluation.top_rows):
         title, naive, *_, least, needs = _cells(row)
-        lines.append(f"| {title} | {naive} | {value_words(row.estimate)} | {least} | {needs} |")
+        lines.append(f"| {title} | {naive} | {answer_words(evaluation, row)} | {least} | {needs} |")
     lines += _reviews(evaluation)
     lines += ["", f"**{light_words(evaluation)}**: {judged_words(evaluation)}", ""]
     lines += [plain_words(evaluation), "", change_words(evaluation) + ".", ""]
@@ -67,7 +69,9 @@ def _reviews(evaluation: Evaluation) -> list[str]:
     for row, found in answers:
         values = " | ".join(value_words(found[kind]) for kind in kinds)
         lines.append(f"| {_cells(row)[0]} | {values} |")
-    return [*lines, "", f"Labels: {labels_words(evaluation)}."]
+    lacking = lacking_words(evaluation)
+    more = [f"Reviews: {lacking}."] if lacking else []
+    return [*lines, "", f"Labels {labels_words(evaluation)}.", *more]
 
 
 def as_csv(evaluations: Sequence[Evaluation]) -> str:

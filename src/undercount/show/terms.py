@@ -1,8 +1,6 @@
 """Metrics, assumptions and checks explained offline: formula, what it needs, reference."""
 
-import difflib
-
-from undercount.errors import InputError
+from undercount.errors import InputError, suggest
 from undercount.metric_facts import FACTS
 from undercount.show.layout import WIDTH, terminal_width, wrap
 
@@ -266,6 +264,12 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "A verdict: the claim holds in part of the share's interval, or not at every share below.",
         "the interval at some share of the interval lies on the right side",
         "a better known share: verify unlabeled rows",
+        "documentation, The live report",
+    ),
+    "depends on out-of-fold scores": (
+        "A verdict: the claim holds at every share, but the scores leave hardly a positive hidden.",
+        "the estimated share of labelled positives is at least .85 (UC016)",
+        "scores of rows that the model was not trained on, or a share from elsewhere",
         "documentation, The live report",
     ),
     "not supported": (
@@ -533,7 +537,12 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     "uc015": (
         "Labelled positives should score like the positives that reviews found.",
         "a trend over the strata of the plan; warns below p = .05",
-        "if they do not, the labels are no random sample and reviews alone lead",
+        "reviews alone lead whether they do or not; if not, random labels must not be supposed",
+    ),
+    "uc016": (
+        "Scores that leave hardly a positive hidden may be those of rows trained on.",
+        "the estimated share of positives that carry a label is below .85; not asked if given",
+        "score rows that the model was not trained on; until then no light is green",
     ),
     "uc020": (
         "If rows come in clusters, enough clusters should carry a label.",
@@ -663,6 +672,8 @@ ALIASES = {
     "review": "reviews",
     "strata": "stratum",
     "budget": "plan",
+    "costs": "expected cost",
+    "cost a row": "expected cost",
     "goal": "plan",
     "reviews alone": "any labels",
     "with random labels": "random labels",
@@ -678,10 +689,8 @@ def explanation(term: str | None) -> str:
     key = term.strip().lower().replace("_", " ")
     key = ALIASES.get(key, ALIASES.get(term.strip(), key))
     if key not in TERMS:
-        near = difflib.get_close_matches(key, [*TERMS, *ALIASES], n=3)
-        hint = (
-            f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(sorted(TERMS))}"
-        )
+        hint = suggest(key, [*TERMS, *ALIASES], quoted=False)
+        hint = hint or f"known: {', '.join(sorted(TERMS))}"
         raise InputError(f"no explanation of {term!r}; {hint}")
     what, formula, needs, reference = TERMS[key]
     width = terminal_width()

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from undercount.assume.labelled import naive_area
 from undercount.count.arrays import amount, row_words
 from undercount.errors import Check
 from undercount.estimate import Estimate
+from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.read.metric_name import place_words
-from undercount.read.review_price import price_reviews
+from undercount.read.review_price import price_reviews, reviews_for
+from undercount.show.costs import SHOWN as SHOWN_COSTS
+from undercount.show.costs import cost_table, cost_words
 from undercount.show.layout import WIDTH, line, stack, terminal_width, too_wide, wrap
 from undercount.show.spoken import metric_title, number, percent
 from undercount.show.verdict_words import change_words, judged_words, light_words
@@ -53,9 +57,32 @@ def title(row: MetricRow) -> str:
 
 def value_words(estimate: Estimate) -> str:
     """Write an estimate with its interval."""
+    if estimate.open:
+        return "– (cannot be said yet)"
     if math.isnan(estimate.value):
         return "– (does not exist here)"
     return f"{number(estimate.value)} ({number(estimate.low)} – {number(estimate.high)})"
+
+
+def answer_words(evaluation: Evaluation, row: MetricRow) -> str:
+    """Write the estimate of a row; the range leads where the number is little but a guess."""
+    if not is_guess(evaluation, row):
+        return value_words(row.estimate)
+    low, value, high = (
+        number(v) for v in (row.estimate.low, row.estimate.value, row.estimate.high)
+    )
+    return f"{low} – {high} (guess {value})"
+
+
+def is_guess(evaluation: Evaluation, row: MetricRow) -> bool:
+    """Whether a number hangs on a share that scores hardly tell, so that it must not lead."""
+    return (
+        not evaluation.share_given
+        and evaluation.chances is None
+        and "prevalence" in row.estimate.needs
+        and row.estimate.high - row.estimate.low >= WIDE
+        and evaluation.verdict.light in ("depends", "unsupported")
+    )
 
 
 def bound_words(row: MetricRow) -> str:
@@ -85,6 +112,11 @@ def hidden_words(evaluation: Evaluation) -> str:
     if evaluation.share_model not in ("", evaluation.name):
         how += f", on the scores of {evaluation.share_model}"
     found = f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how}"
+    if span and any(is_guess(evaluation, row) for row in evaluation.rows):
+        found = (
+            f"{percent(span.low)} – {percent(span.high)} of the unlabeled rows (guess "
+            f"{percent(shares.unlabeled_prevalence)}) · {how}"
+        )
     # What scores rule out supposes random labels, which reviews alone do not.
     return f"{found} · {limit_words(evaluation)}" if evaluation.random_labels else found
 
@@ -92,7 +124,7 @@ def hidden_words(evaluation: Evaluation) -> str:
 def limit_words(evaluation: Evaluation) -> str:
     """Say the one limit of the share, and what sets it."""
     limit, area = evaluation.share_limit, evaluation.shares.clip(evaluation.largest_share)
-    reverse = evaluation.naive_curve.roc_auc < 0.5  # noqa: PLR2004 - chance
+    reverse = naive_area(evaluation.counts, "roc_auc") < 0.5  # noqa: PLR2004 - chance
     if limit != area and not reverse:
         level = 100 * evaluation.confidence_level
         return f"above {percent(limit)} ruled out ({level:g} % confidence)"
@@ -124,10 +156,14 @@ def plain_words(evaluation: Evaluation) -> str:
                 "are positives nobody has labelled yet."
             )
         return words
+    if precision is not None and precision.estimate.open:
+        return "Verdicts are too few to say how many of the flagged cases are real."
     area = find(evaluation, "roc_auc")
     if area is None:
         return ""
     estimate = area.estimate
+    if estimate.open:
+        return "Verdicts are too few to say how well the scores rank."
     words = (
         f"A random positive scores above a random negative in {percent(estimate.value)} of the "
         f"cases ({percent(estimate.low)} – {percent(estimate.high)})."
@@ -189,7 +225,7 @@ def weakest_link(evaluation: Evaluation) -> str:
 def review_words(evaluation: Evaluation) -> str:
     """Write the command that chooses rows to look at, and what their verdicts would buy."""
     price = price_reviews(evaluation)
-    if price is None:
+    if price is None or price.before < SHARP:
         return ""
     at = "" if evaluation.threshold is None else f"{evaluation.threshold:g}"
     if evaluation.origin:
@@ -197,7 +233,8 @@ def review_words(evaluation: Evaluation) -> str:
         command = f"undercount plan {evaluation.origin}{cut} --budget {price.budget}"
     else:
         cut = f", threshold={at}" if at else ', goal="roc_auc"'
-        command = f"uc.plan_reviews(y, score, budget={price.budget}{cut})"
+        coded = "" if evaluation.unlabeled is None else f", unlabeled={evaluation.unlabeled:g}"
+        command = f"uc.plan_reviews(y, score{coded}, budget={price.budget}{cut})"
     bought = ""
     if price.helps:
         name = metric_title(price.metric)
@@ -208,6 +245,26 @@ def review_words(evaluation: Evaluation) -> str:
 def half_width(value: float) -> str:
     """Write half the width of an interval with two digits, if it is not very small."""
     return f"{value:.2f}" if value >= 0.095 else f"{value:.3f}"  # noqa: PLR2004 - readability
+
+
+# Half the width of an interval that nobody needs to make narrower.
+SHARP = 0.005
+# How sharp an answer is worth asking for where nothing can be said yet.
+WORTH = 0.1
+
+
+def lacking_words(evaluation: Evaluation) -> str:
+    """Say which metrics have too few verdicts, and how many would do; nothing if none has."""
+    rows = [row for row in evaluation.rows if row.estimate.open]
+    if evaluation.reviewed is None or not rows:
+        return ""
+    names = ", ".join(title(row) for row in rows)
+    needed = {row: reviews_for(evaluation, row, WORTH) for row in rows}
+    row, number = max(needed.items(), key=lambda pair: pair[1] or 0)
+    if not number:
+        return f"too few to say {names}"
+    goal = f"--goal {row.metric}" if evaluation.origin else f"goal={row.metric!r}"
+    return f"too few to say {names}: about {number:,} planned with {goal} would (± {WORTH:g})"
 
 
 # Metrics of which both answers are shown, beside those of the table.
@@ -237,13 +294,20 @@ def labels_words(evaluation: Evaluation) -> str:
     assert reviewed is not None  # noqa: S101 - asked only then
     if not reviewed.testable:
         return "not used: the answer rests on the reviews alone"
-    leads = f"the table is that of {ANSWERS[reviewed.labels].replace('with', 'reviews with')}"
+    test = f"(p = {reviewed.p_value:.2g})"
+    random = "--labels random" if evaluation.origin else 'labels="random"'
     if reviewed.rejected:
+        alone = "the table rests on the reviews alone"
+        asked = f"the table uses it all the same, as {random} says"
         return (
-            f"no random sample: they do not score like the positives found "
-            f"(p = {reviewed.p_value:.2g}); {leads}"
+            f"do not look like a random sample: they score unlike the positives found {test}; the "
+            f"sharper answer is not to be used; {alone if reviewed.labels == 'any' else asked}"
         )
-    return f"score like the positives found (p = {reviewed.p_value:.2g}); {leads}"
+    words = f"look like a random sample of the positives {test}"
+    if reviewed.labels == "random":
+        return f"{words}; the table takes them for one"
+    few = ", which so few would show in any case" if reviewed.weak_test else ""
+    return f"{words}{few}; the table does not rest on it. If you know that they are one: {random}"
 
 
 def before_words(before: Evaluation, after: Evaluation) -> str:
@@ -292,7 +356,9 @@ def print_evaluation(evaluation: Evaluation, *, heading: bool = False) -> None:
 
 def styled_lines(evaluation: Evaluation, width: int = WIDTH) -> list[tuple[str, Style]]:
     """Write the same line by line, with what each is."""
-    blocks = [part(evaluation, width) for part in (_facts, _table, _reviews, _meaning, _checks)]
+    blocks = [
+        part(evaluation, width) for part in (_facts, _table, _costs, _reviews, _meaning, _checks)
+    ]
     lines: list[tuple[str, Style]] = []
     for block in blocks:
         lines += [("", "plain")] if lines and block else []
@@ -334,11 +400,32 @@ def missing_words(evaluation: Evaluation) -> str:
     counts = evaluation.counts
     rows = (counts.positive + counts.negative + counts.unlabeled).cumsum()
     place = int(np.argmin(np.abs(rows - counts.n_positive)))
+    if evaluation.top_rows:
+        top = amount(evaluation.top_rows[0].top or 0.0)
+        return f"none given: precision and recall are those of the {top} rows of the highest scores"
     return (
         "none given, so precision, recall and F1 are missing · "
         f"{counts.score[place]:.6g} would flag {row_words(rows[place], weighted=counts.weighted)}, "
         f"about as many as are known to be positive ({amount(counts.n_positive)})"
     )
+
+
+def _costs(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
+    """Say what errors cost, and show it along a few thresholds, if costs were given."""
+    if evaluation.costs is None:
+        return []
+    curve = cost_curve(evaluation, evaluation.costs, SHOWN_COSTS)
+    head, rows = cost_table(curve)
+    sizes = [max(len(row[place]) for row in [head, *rows]) + 2 for place in range(len(head))]
+    lines = [
+        "".join(f"{cell:<{size}}" for cell, size in zip(row, sizes, strict=True)).rstrip()
+        for row in [head, *rows]
+    ]
+    lines = [f" {text}" for text in lines]
+    if too_wide(lines, width):
+        lines = [f" {name}: {cell}" for row in rows for name, cell in zip(head, row, strict=True)]
+    words = _style(line("Costs", cost_words(curve), width=width))
+    return [*words, *((text, "plain") for text in lines)]
 
 
 def _table(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
@@ -372,14 +459,14 @@ def _table_lines(
     """Write head and rows side by side; `room` is that of the names."""
     level = f"{100 * evaluation.confidence_level:g} %"
     # Negative values are longer; two spaces keep the columns apart.
-    span = max(24, *(len(value_words(row.estimate)) + 2 for row in rows))
+    span = max(24, *(len(answer_words(evaluation, row)) + 2 for row in rows))
     bounded = any(row.lower_bound is not None for row in rows)
     cells = [("", "unlabeled = negative", f"true value ({level})", "at least", "needs")]
     cells += [
         (
             title(row),
             number(row.naive),
-            value_words(row.estimate),
+            answer_words(evaluation, row),
             bound_words(row),
             needs_words(row),
         )
@@ -396,7 +483,7 @@ def _table_lines(
 def _stacked_row(evaluation: Evaluation, row: MetricRow, width: int) -> str:
     cells = [
         ("unlabeled = negative", number(row.naive)),
-        (f"true ({100 * evaluation.confidence_level:g} %)", value_words(row.estimate)),
+        (f"true ({100 * evaluation.confidence_level:g} %)", answer_words(evaluation, row)),
         ("at least", bound_words(row)),
         ("needs", needs_words(row)),
     ]
@@ -431,6 +518,8 @@ def _reviews(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
             said = [(ANSWERS[kind], value_words(found[kind])) for kind in kinds]
             lines += stack(title(row), said, width)
     lines.append(line("Labels", labels_words(evaluation), width=width))
+    lacking = lacking_words(evaluation)
+    lines += [line("Reviews", lacking, width=width)] if lacking else []
     return [styled for text in lines for styled in _style(text)]
 
 
@@ -459,10 +548,15 @@ def _flagged_lines(evaluation: Evaluation, room: int, width: int) -> list[str]:
         amount(part) if counts.weighted else f"{part:,.0f}"
         for part in (flagged * found.value, flagged * found.low, flagged * found.high)
     )
+    said = f"about {real} real ({low} – {high})"
+    if is_guess(evaluation, precision):
+        said = f"{low} – {high} real (guess {real})"
     text = (
         f"{row_words(flagged, weighted=counts.weighted)} "
-        f"({percent(flagged / counts.n_rows)}) · about {real} real ({low} – {high}), "
-        f"{amount(known)} of them already known"
+        f"({percent(flagged / counts.n_rows)}) · "
+        + ("" if found.open else f"{said}, ")
+        + f"{amount(known)} of them already known"
+        + (" to be real" if found.open else "")
     )
     if evaluation.shares.sampling != "single-sample":
         return []

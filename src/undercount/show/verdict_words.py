@@ -19,6 +19,8 @@ LIGHTS = {
     "depends": "depends on the prevalence",
     "unsupported": "not supported",
 }
+# The same where nothing but the question whether the model knew these rows keeps it from "robust".
+DOUBT = "depends on out-of-fold scores"
 # The same where chances of a label tell the share.
 CHANCES_LIGHTS = {
     "given": "if the chances of a label are right",
@@ -40,6 +42,8 @@ def light_words(evaluation: Evaluation) -> str:
     light = evaluation.verdict.light
     if evaluation.chances is not None:
         return CHANCES_LIGHTS.get(light, LIGHTS.get(light, ""))
+    if evaluation.verdict.doubt is not None:
+        return DOUBT
     return LIGHTS[light] if light in LIGHTS else condition_words(evaluation)
 
 
@@ -98,6 +102,8 @@ def change_words(evaluation: Evaluation) -> str:
         return _reviewed_change(evaluation)
     if evaluation.chances is not None:
         return _chances_change(name, verdict.odds_ratio)
+    if verdict.doubt is not None:
+        return f"{name} {_hold_words(evaluation)} · if the model was not trained on these rows"
     return f"{name} {_hold_words(evaluation)}"
 
 
@@ -169,6 +175,8 @@ def share_words(evaluation: Evaluation, holds: Interval) -> str:
 
 
 def _nothing_words(evaluation: Evaluation) -> str:
+    if evaluation.verdict.light == "open":
+        return "more verdicts"
     if evaluation.threshold is None:
         return "other scores: these do not rank positives above negatives"
     row = next((row for row in evaluation.rows if row.metric == "precision"), None)

@@ -38,6 +38,18 @@ def test_reset_sees_a_bent_class():
     assert levels(model)["outcome-shape"] == "fail"
 
 
+def test_a_slight_bend_is_grave_where_half_of_the_rows_rest_on_the_line():
+    generator = np.random.default_rng(0)
+    score = generator.standard_normal(4000)
+    truth = (score + 0.25 * score**2 + generator.standard_normal(4000) > 0.3).astype(float)
+    beyond = SelectionModel("own-score").fit(score, np.where(score > 0, truth, np.nan))
+    assert levels(beyond)["extrapolation"] == "warn"
+    assert levels(beyond)["outcome-shape"] in ("fail", "ok")  # never a mere warning
+    within = np.where(generator.random(4000) < 0.4, truth, np.nan)
+    found = {c.code: c for c in SelectionModel("own-score").fit(score, within).checks()}
+    assert "rest on it alone" not in found["outcome-shape"].message
+
+
 def test_weak_identification_is_said(fitted):
     model = fitted("unobserved", 1000)
     found = {check.code: check for check in model.checks()}["weak-identification"]

@@ -17,6 +17,8 @@ from undercount.estimate import Interval
 SHAPIRO_ROWS = 5000  # beyond that SciPy's p-value is not accurate
 FEW = 30
 SURPRISING, SHOCKING = 0.01, 1e-4
+# Beyond the scores that were looked at may lie so large a part of the rows without a warning.
+SMALL_PART = 0.1
 
 
 def _check(code: str, level: Level, message: str, advice: str = "") -> Check:
@@ -46,17 +48,21 @@ def check_sample(sample: SelectionSample, curve: OperatingCurve) -> Iterator[Che
         )
 
 
-def _extrapolation(sample: SelectionSample) -> Check:
-    weight, score, looked = sample.weight, sample.score, sample.looked == 1
-    never = float(weight[~looked].sum() / weight.sum())
-    seen = score[looked]
+def share_beyond(sample: SelectionSample) -> float:
+    """Return the share of the rows that lie beyond every score that was looked at."""
+    score, seen = sample.score, sample.score[sample.looked == 1]
     outside = (score < seen.min()) | (score > seen.max())
-    share = float(weight[outside].sum() / weight.sum())
+    return float(sample.weight[outside].sum() / sample.weight.sum())
+
+
+def _extrapolation(sample: SelectionSample) -> Check:
+    weight, looked = sample.weight, sample.looked == 1
+    never, share = float(weight[~looked].sum() / weight.sum()), share_beyond(sample)
     message = (
         f"{never:.0%} of the rows were never looked at; {share:.0%} lie beyond every score that "
         "was, so what is said of them comes from the model alone."
     )
-    if share < 0.1:  # noqa: PLR2004 - a small part
+    if share < SMALL_PART:
         return _check("extrapolation", "ok", message)
     advice = "Look at a small random sample of them: even 50 rows tell whether the model holds."
     return _check("extrapolation", "warn" if share <= 0.75 else "fail", message, advice)  # noqa: PLR2004
@@ -93,16 +99,19 @@ def check_normality(fit: SelectionFit) -> Check:
     )
 
 
-def _reset_check(code: str, p_value: float, what: str) -> Check:
+def _reset_check(code: str, p_value: float, what: str, beyond: float = 0.0) -> Check:
+    """Judge a shape; where many rows rest on it alone, being surprised is enough to fail."""
     if np.isnan(p_value):
         return _check(code, "ok", f"Too few distinct values to test the shape of {what}.")
     words = f"RESET on {what}: p = {p_value:.2g}."
     if p_value > SURPRISING:
         return _check(code, "ok", f"{words} No curvature seen; not rejecting says little.")
+    alone = beyond >= SMALL_PART
+    rests = f", and {beyond:.0%} of the rows rest on it alone" if alone else ""
     return _check(
         code,
-        "warn" if p_value > SHOCKING else "fail",
-        f"{words} A straight line in the score does not describe {what}.",
+        "warn" if p_value > SHOCKING and not alone else "fail",
+        f"{words} A straight line in the score does not describe {what}{rests}.",
         f"Transform the score (its logit, or ranks by {named('distribution', repr('copula'))}), or "
         f"add columns in {named('X')}.",
     )
@@ -121,7 +130,7 @@ def check_shape(model: RowModel) -> Iterator[Check]:
     if model.outcome is not None:
         seen = sample.looked == 1
         value = reset_p_value(model.outcome, design[seen], sample.label[seen], weight[seen])
-        yield _reset_check("outcome-shape", value, labels)
+        yield _reset_check("outcome-shape", value, labels, share_beyond(sample))
     if model.selection is not None:
         value = reset_p_value(model.selection, design, sample.looked, weight)
         yield _reset_check("selection-shape", value, choice)

@@ -24,6 +24,7 @@ import numpy as np
 
 from undercount.assume.mixture import (
     LABELLED,
+    NEGATIVE,
     UNLABELED,
     Mixing,
     MixtureDesign,
@@ -35,6 +36,7 @@ from undercount.errors import InputError, keep_scores, real_number
 from undercount.read.intervals.variance import CellRows, Influence, Spread, row_weights, score_link
 
 _FEWEST = 2  # rows that leave one, which has no pair
+_CLASS = {LABELLED: "positive", UNLABELED: "unlabeled", NEGATIVE: "negative"}
 
 
 def unbiased_average_precision(counts: ScoreCounts, design: MixtureDesign) -> float:
@@ -67,12 +69,18 @@ def unbiased_average_precision(counts: ScoreCounts, design: MixtureDesign) -> fl
         if design.mixing.positives <= 0:
             return 0.0  # the share of positives among any rows
         return _Pairs.of(counts, design).value(counts, float(design.units[UNLABELED]))
-    labels = _labels_of(counts, design)
-    others = max(labels.positives - labels.unit, 0.0)
-    single, pairs = labels.sums()
-    if labels.total <= labels.unit * (1 + 1e-9):
-        return float("nan") if others > 0 else single / labels.total
-    return (single + pairs * others / (labels.total - labels.unit)) / labels.total
+    if counts.thinned is not counts and design.sampling == "single-sample":
+        # Rows without weights, in a table too long to be made anything of.
+        total, unit, single = counts.n_positive, 1.0, counts.walked.inverse
+        pairs, positives = counts.walked.precision - single, float(design.mixing.positives)
+    else:
+        labels = _labels_of(counts, design)
+        total, unit, positives = labels.total, labels.unit, labels.positives
+        single, pairs = labels.sums()
+    others = max(positives - unit, 0.0)
+    if total <= unit * (1 + 1e-9):
+        return float("nan") if others > 0 else single / total
+    return (single + pairs * others / (total - unit)) / total
 
 
 def jackknife_variance(counts: ScoreCounts, design: MixtureDesign) -> float:
@@ -86,6 +94,7 @@ def jackknife_variance(counts: ScoreCounts, design: MixtureDesign) -> float:
         return float("nan")
     single, pairs = labels.sums()
     below = _reverse_sum(labels.weight / labels.flagged)  # of each row's inverse, at most as high
+    below = below - labels.beside_own / labels.flagged
     left_out, number = np.empty(len(below)), np.empty(len(below))
     for part in blocks(len(below)):
         own, inverse = labels.own[part], 1 / labels.flagged[part]
@@ -109,12 +118,13 @@ def pairwise_precision(counts: ScoreCounts, design: MixtureDesign, value: float)
     """
     pairs = _Pairs.of(counts, design)
     precision, inverse = pairs.precision(pairs.own, pairs.stands, pairs.flagged), 1 / pairs.flagged
-    below = _reverse_sum(pairs.positives * inverse) - pairs.stands * pairs.own * inverse
-    lowered = pairs.positives / pairs.total * precision * inverse * pairs.everyone
+    below = _reverse_sum(pairs.positives * inverse)
+    below = below - (pairs.stands * pairs.own + pairs.beside_own) * inverse
+    lowered = precision * inverse * (pairs.everyone / pairs.total)
     return Influence(
         value,
         positive=precision + pairs.scale * below,
-        everyone=-_reverse_sum(lowered),
+        everyone=-_lower_sum(lowered, pairs.positives, pairs.beside_own),
         prevalence=value / max(float(design.mixing.prevalence), 1e-300),
     )
 
@@ -146,6 +156,8 @@ class _Labels:
     positives: float  # of all positives
     total: float  # of all labelled rows
     unit: float  # mean weight of a labelled row, each counted as often as it weighs
+    # Half of the others in a cell of several scores, in whose middle its rows lie on average.
+    beside_own: FloatArray
 
     @classmethod
     def of(cls, counts: ScoreCounts, design: MixtureDesign) -> "_Labels":
@@ -153,23 +165,29 @@ class _Labels:
         weight = counts.positive[at]
         own = row_weights(weight, counts.squared_weight[0])
         head, known, others = counts.cumulative()
-        head, unlabeled = head[at + 1], others[at + 1]
+        head, unlabeled, known = head[at + 1], others[at + 1], known[at + 1]
+        beside_own = np.zeros(1)
+        if (several := counts.merged[at]).any():
+            beside_own = np.where(several, (weight - own) / 2, 0.0)
+            head, unlabeled = head - beside_own, unlabeled - several * counts.unlabeled[at] / 2
+            known = known - several * counts.negative[at] / 2
         if design.sampling == "case-control":
             # The labelled rows were drawn apart, so their weights have a scale of their own. Each
             # takes the place of an unlabeled row.
             scale = float(design.units[UNLABELED] / design.units[LABELLED])
             weight, own, head = weight * scale, own * scale, head * scale
+            beside_own = beside_own * scale
             rest = np.maximum(1 - own / counts.n_unlabeled, 0.0)
             flagged = own + unlabeled * rest
             beside = flagged + own
         else:
             beside = flagged = head + unlabeled
             if counts.n_negative > 0:
-                flagged += known[at + 1]
-        total = float(head[-1])
+                flagged += known
+        total = float(weight.sum())
         unit = dot(weight, own) / total
         positives = float(design.mixing.positives)
-        return cls(weight, own, head, flagged, beside, positives, total, unit)
+        return cls(weight, own, head, flagged, beside, positives, total, unit, beside_own)
 
     def sums(self) -> tuple[float, float]:
         """Return Σ w w/M1 over rows and Σ w w'/M1 over pairs, the other row at least as high."""
@@ -188,6 +206,7 @@ class _Pairs:
     own: FloatArray  # weight of one labelled row; 0 where there is none
     stands: float  # positives for which a labelled row of weight 1 stands
     positives: FloatArray  # recovered in each cell
+    beside_own: FloatArray  # half of the other positives in a cell of several scores with labels
     flagged: FloatArray  # all rows at least as high, a labelled one of the cell among them
     apart: bool  # whether the labelled rows were drawn apart
     total: float  # of all positives
@@ -204,6 +223,8 @@ class _Pairs:
         stands = total * float(mixing.positive[LABELLED]) / labelled
         lacks = total * float(mixing.positive[UNLABELED]) / float(design.sizes[UNLABELED])
         flagged, everyone = np.cumsum(counts.unlabeled), float(design.sizes[UNLABELED])
+        blended = counts.merged & (counts.positive > 0)
+        flagged -= blended * counts.unlabeled / 2
         if apart:
             own = own * (unlabeled_unit / unit)
             stands *= unit / unlabeled_unit
@@ -211,21 +232,23 @@ class _Pairs:
             scale = max(1 - unlabeled_unit / total, 0.0) / max(1 - unit / labelled, 1e-9)
             cells = counts.positive * (unlabeled_unit / unit)
         else:
-            flagged = flagged + np.cumsum(counts.positive) + np.cumsum(counts.negative)
+            flagged += np.cumsum(counts.positive) - blended * (counts.positive - own) / 2
+            flagged += np.cumsum(counts.negative) - blended * counts.negative / 2
             everyone, cells = float(design.sizes.sum()), counts.positive
             frequency = min(float(design.label_purity) * labelled / total, 1.0)
             lost = (stands - lacks) ** 2 * frequency * (1 - frequency)
             scale = 1 / max(1 - lost * unit / max(total - unit, 1e-300), 1e-9)
         found = stands * cells + lacks * counts.unlabeled
         flagged = np.where(flagged > 0, flagged, 1.0)  # a threshold above all rows flags none
-        return cls(own, stands, found, flagged, apart, total, everyone, scale)
+        beside = blended * (found - stands * own) / 2
+        return cls(own, stands, found, beside, flagged, apart, total, everyone, scale)
 
     def precision(self, own: Any, stands: float, flagged: FloatArray) -> FloatArray:
         """Return the precision at the score of a row, which itself counts once.
 
         `stands` is the number of positives that a row of weight 1 stands for.
         """
-        others = self.scale * (np.cumsum(self.positives) - stands * own)
+        others = self.scale * (np.cumsum(self.positives) - self.beside_own - stands * own)
         return np.asarray(own / flagged + others / (flagged + own if self.apart else flagged))
 
     def value(self, counts: ScoreCounts, unit: float) -> float:
@@ -261,6 +284,8 @@ class Recovered:
     everyone: FloatArray
     prevalence: float
     heads: tuple[FloatArray, ...] | None = None  # of the three, above each border between cells
+    # Of positives and all rows, half of the others in a row's cell, if it holds several scores.
+    beside: tuple[FloatArray, FloatArray] | None = None
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -300,7 +325,15 @@ def cell_rows(counts: ScoreCounts) -> CellRows:
             if total > 0:
                 np.divide(columns[kind], total, out=masses[kind])
                 np.divide(above[kind], total, out=heads[kind])
-        rows = CellRows(masses, weighted=counts.weighted, counted=heads)
+        blended = counts.merged & (counts.positive > 0)
+        several = blended if blended.any() else None
+        rows = CellRows(
+            masses,
+            weighted=counts.weighted,
+            counted=heads,
+            blended=several,
+            labelled_row=1 / counts.effective_size("positive") if several is not None else 0.0,
+        )
         forget_cells()
         _CELLS[counts] = rows
     return rows
@@ -313,7 +346,17 @@ def recovered(rows: CellRows, mixing: Mixing) -> Recovered:
         kinds = mixing.positive, mixing.negative, mixing.everyone
         positive, negative, everyone = map(rows.mixed, kinds)
         heads = tuple(map(rows.mixed_heads, kinds))
-        mass = Recovered(positive, negative, everyone, float(mixing.prevalence), heads)
+        prevalence = float(mixing.prevalence)
+        beside = None
+        if rows.blended is not None:
+            own = [
+                kind[LABELLED] * rows.labelled_row for kind in (mixing.positive, mixing.everyone)
+            ]
+            beside = (
+                rows.blended * (positive - own[0]) / 2,
+                rows.blended * (everyone - own[1]) / 2,
+            )
+        mass = Recovered(positive, negative, everyone, prevalence, heads, beside)
         _RECOVERED[rows] = known = mixing, mass
     return known[1]
 
@@ -337,6 +380,23 @@ def area_influence(
     if max_fpr is None or not _LEAST_FPR <= real_number(max_fpr) <= 1:
         raise InputError(f"max_fpr must be in (0, 1], {_LEAST_FPR:g} at least; got {max_fpr!r}")
     return partial_roc_auc(mass, float(max_fpr))
+
+
+def ranked_area(counts: ScoreCounts, mixing: Mixing, name: str) -> float:
+    """Return the area under the ROC or the lift curve from those between the kinds of rows.
+
+    Both are shares of pairs, so that they are sums over pairs of kinds: a weight of positives, one
+    of negatives (or all rows), and the area of the one kind against the other.
+    """
+    others = mixing.negative if name == "roc_auc" else mixing.everyone
+    kinds = [kind for kind, size in enumerate(kind_sizes(counts)) if size > 0]
+    return sum(
+        float(mixing.positive[one] * others[other])
+        * (0.5 if one == other else counts.auc(_CLASS[one], _CLASS[other]))
+        for one in kinds
+        for other in kinds
+        if mixing.positive[one] != 0 and others[other] != 0
+    )
 
 
 def with_borders(rows: CellRows) -> CellRows:
@@ -443,6 +503,8 @@ def average_precision(mass: Recovered) -> Influence:
     """
     prevalence, curve = mass.prevalence, mass.curve
     tpr, flagged = curve.tpr[1:], curve.predicted_positive_rate[1:]
+    if mass.beside is not None:  # rows lie in the middle of such a cell on average
+        tpr, flagged = tpr - mass.beside[0], flagged - mass.beside[1]
     some = flagged > 0
     inverse = np.divide(prevalence, flagged, out=np.zeros(len(flagged)), where=some)
     # Positives drawn apart may lie above every row of the target: precision is 1 where no row is
@@ -451,10 +513,10 @@ def average_precision(mass: Recovered) -> Influence:
     np.greater(tpr, 0, out=precision, where=~some)
     value = curve.average_precision
     # A row adds to recall and flagged share at its own cell and all lower ones.
-    inverse *= mass.positive
-    lower_recall = _reverse_sum(inverse)
+    beside = None if mass.beside is None else mass.beside[0]
+    lower_recall = _lower_sum(inverse, mass.positive, beside)
     inverse *= precision
-    lower_flagged = _reverse_sum(inverse)
+    lower_flagged = _lower_sum(inverse, mass.positive, beside)
     lower_flagged /= -prevalence if prevalence > 0 else -1.0
     lower_recall += precision
     return Influence(
@@ -507,6 +569,12 @@ def _heads(mass: FloatArray) -> FloatArray:
     heads = np.zeros(len(mass) + 1)
     np.cumsum(mass, out=heads[1:])
     return heads
+
+
+def _lower_sum(values: FloatArray, mass: FloatArray, beside: FloatArray | None) -> FloatArray:
+    """Return sums of a value over a row's cell and all lower ones, less what lies beside it."""
+    sums = _reverse_sum(values * mass)
+    return sums if beside is None else sums - values * beside
 
 
 def _reverse_sum(values: FloatArray) -> FloatArray:

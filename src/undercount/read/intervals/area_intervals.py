@@ -13,6 +13,7 @@ from undercount.errors import SmallSampleWarning, warn
 from undercount.estimate import delta_interval
 from undercount.metric_facts import FACTS, LOSSES, MetricFacts
 from undercount.read.intervals.area_gradients import (
+    AREA_GRADIENTS,
     area_influence,
     cell_rows,
     interval_variance,
@@ -21,6 +22,7 @@ from undercount.read.intervals.area_gradients import (
     no_area,
     pairwise_precision,
     perfect_ranks,
+    ranked_area,
     recovered,
     unbiased_average_precision,
     with_borders,
@@ -50,7 +52,9 @@ def area_estimate(
     errors: tuple[float, float],
 ) -> Found:
     """Return an area or a loss with its interval; `errors` are those of share and purity."""
-    facts, rows = FACTS[name], cell_rows(counts)
+    facts, long = FACTS[name], name in AREA_GRADIENTS and counts.thinned is not counts
+    cells = counts.thinned if long else counts
+    rows = cell_rows(cells)
     if name in LOSSES:
         influence = mean_loss(counts, recovered(rows, design.mixing), name)
     else:
@@ -58,6 +62,8 @@ def area_estimate(
     moves = Spread(design, rows, influence)
     variance = wide = float(moves.variance)
     value, method = float(influence.value), "delta"
+    if long and name in RANKED:
+        value = ranked_area(counts, design.mixing, name)
     if name == "average_precision":
         value, variance, wide, method = _average_precision(counts, design, rows, wide)
     from_shares = moves.from_shares(errors)
@@ -95,10 +101,12 @@ def _average_precision(
         return value, variance, variance, "delta"
     if design.pure and design.counted and design.given != "label_frequency":
         unlabelled = 1 - min(float(design.sizes[LABELLED] / design.mixing.positives), 1.0)
-        jackknife = unlabelled * design.cluster_effect * jackknife_variance(counts, design)
+        cells = jackknife_variance(counts.thinned, design)
+        jackknife = unlabelled * design.cluster_effect * cells
         if not math.isnan(jackknife):  # from two labels
             return value, jackknife, interval_variance(counts, jackknife, variance), "jackknife"
-    pairwise = float(Spread(design, rows, pairwise_precision(counts, design, value)).variance)
+    influence = pairwise_precision(counts.thinned, design, value)
+    pairwise = float(Spread(design, rows, influence).variance)
     wide = interval_variance(counts, pairwise, variance)
     return value, wide, wide, "delta"
 

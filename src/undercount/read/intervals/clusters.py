@@ -6,14 +6,16 @@ squared. The ratio to the squares of single rows, the design effect, divides eve
 of rows, and Student's quantile counts clusters instead of rows.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.mixture import KINDS, LABELLED, MixtureDesign
+from undercount.assume.mixture import KINDS, LABELLED, UNLABELED, MixtureDesign
 from undercount.count.kernel.rows import cell_places
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
@@ -25,13 +27,22 @@ from undercount.read.intervals.area_gradients import (
     mean_loss,
     recovered,
 )
-from undercount.read.intervals.heads import HeadCounts, head_spread
+from undercount.read.intervals.heads import (
+    HeadCounts,
+    TopRows,
+    head_spread,
+    top_heads,
+    top_parts,
+    top_rows,
+)
 from undercount.read.intervals.variance import Spread
 
 Codes = NDArray[np.intp]
 # How labels say labelled positive, unlabeled and labelled negative, in the order of a design.
 KIND_LABELS = (1, -1, 0)
 FEWEST = 2  # clusters with a label that have any spread
+# The cells of rows by cluster in the counts that were last asked for: metrics are read one by one.
+_PLACES: "WeakKeyDictionary[ScoreCounts, tuple[ClusterRows, list[Codes]]]" = WeakKeyDictionary()
 
 
 def read_clusters(cluster: Any, n_rows: int) -> Codes:
@@ -57,8 +68,51 @@ def read_clusters(cluster: Any, n_rows: int) -> Codes:
     return np.unique(found.astype(str) if len(kinds) > 1 else found, return_inverse=True)[1]
 
 
+class Clusters(ABC):
+    """Say how much larger a variance is because rows belong together."""
+
+    @property
+    @abstractmethod
+    def n_clusters(self) -> int:
+        """Number of clusters with any row."""
+
+    @property
+    @abstractmethod
+    def n_labelled(self) -> int:
+        """Number of clusters with a labelled positive row."""
+
+    @abstractmethod
+    def with_cell_parts(
+        self, counts: ScoreCounts, design: MixtureDesign, parts: Sequence[FloatArray]
+    ) -> MixtureDesign:
+        """Return a design with the effect that clusters have, from what a row of a cell adds."""
+
+    def design(
+        self, counts: ScoreCounts, design: MixtureDesign, name: str, **options: Any
+    ) -> MixtureDesign:
+        """Return the design of independent rows with the effect of the clusters on a metric."""
+        return self.with_cell_parts(counts, design, cell_parts(counts, design, name, **options))
+
+    def with_effect(
+        self, counts: ScoreCounts, moves: Spread, at_cells: Callable[[Any], FloatArray]
+    ) -> MixtureDesign:
+        """Return the design of an estimate with the effect that clusters have on it."""
+        return self.with_cell_parts(counts, moves.design, centred_parts(counts, moves, at_cells))
+
+    def discounted(
+        self, counts: ScoreCounts, design: MixtureDesign, name: str, **options: Any
+    ) -> ScoreCounts:
+        """Return counts whose effective sizes are those of independent rows for a metric.
+
+        What estimates the share of hidden positives, checks or searches reads its errors there.
+        """
+        effect = self.design(counts, design, name, **options).cluster_effect
+        squares = [effect * each for each in counts.squared_weight]
+        return replace(counts, squared_weight=(squares[0], squares[1], squares[2]))
+
+
 @dataclass(frozen=True, eq=False)
-class ClusterRows:
+class ClusterRows(Clusters):
     """Hold the rows of each kind, labelled positive, unlabeled, labelled negative, by cluster.
 
     Parameters
@@ -67,6 +121,8 @@ class ClusterRows:
         Score of each row and the number of its cluster.
     weight : sequence of three arrays, optional
         Weight of each row.
+    by_row : array, optional
+        The number of the cluster of each row, in the order of the data.
 
     Notes
     -----
@@ -79,6 +135,7 @@ class ClusterRows:
     score: Sequence[NDArray[Any]]
     cluster: Sequence[Codes]
     weight: Sequence[FloatArray] | None = None
+    by_row: Codes | None = None
 
     @classmethod
     def of(
@@ -90,6 +147,7 @@ class ClusterRows:
             [scores[kind] for kind in kinds],
             [cluster[kind] for kind in kinds],
             None if weights is None else [weights[kind] for kind in kinds],
+            cluster,
         )
 
     @property
@@ -102,53 +160,27 @@ class ClusterRows:
         """Number of clusters with a labelled positive row."""
         return len(np.unique(self.cluster[LABELLED]))
 
-    def design(
-        self, counts: ScoreCounts, design: MixtureDesign, name: str, **options: Any
-    ) -> MixtureDesign:
-        """Return the design of independent rows with the effect of the clusters on a metric."""
-        return self.with_parts(design, self.parts(counts, design, name, **options))
-
     def parts(
-        self,
-        counts: ScoreCounts,
-        design: MixtureDesign,
-        name: str,
-        *,
-        threshold: float | None = None,
-        beta: float = 1.0,
-        max_fpr: float | None = None,
-        **_: Any,
+        self, counts: ScoreCounts, design: MixtureDesign, name: str, **options: Any
     ) -> list[FloatArray]:
         """Return what each row of a kind that chance chose moves a metric by.
 
         Those of two models on the same rows, one less the other, are those of their difference.
         """
-        if FACTS[name].family == "threshold":
-            if threshold is None:
-                raise InputError(
-                    f"{named('cluster')} goes with a {named('threshold')}, not with the highest "
-                    "rows",
-                    argument="cluster",
-                )
-            moves = head_spread(HeadCounts.at(counts, design, threshold), name, beta)
+        return self._of_rows(counts, cell_parts(counts, design, name, **options))
 
-            def of_rows(value: Any, kind: int) -> FloatArray:
-                return np.asarray(value * (self.score[kind] >= threshold))
+    def with_cell_parts(
+        self, counts: ScoreCounts, design: MixtureDesign, parts: Sequence[FloatArray]
+    ) -> MixtureDesign:
+        """Return a design with the effect that clusters have, from what a row of a cell adds."""
+        return self.with_parts(design, self._of_rows(counts, parts))
 
-        else:
-            rows = cell_rows(counts)
-            mass = recovered(rows, design.mixing)
-            if name in LOSSES:
-                influence = mean_loss(counts, mass, name)
-            else:
-                influence = area_influence(rows, design.mixing, name, max_fpr)
-            moves = Spread(design, rows, influence)
-
-            def of_rows(value: Any, kind: int) -> FloatArray:
-                cells = np.broadcast_to(value, counts.score.shape)
-                return cells[cell_places(counts.score, self.score[kind])]
-
-        return row_parts(moves, of_rows, self)
+    def _of_rows(self, counts: ScoreCounts, parts: Sequence[FloatArray]) -> list[FloatArray]:
+        known = _PLACES.get(counts)
+        if known is None or known[0] is not self:
+            places = [cell_places(counts.score, score) for score in self.score]
+            _PLACES[counts] = known = self, places
+        return [_weights(self, kind) * part[known[1][kind]] for kind, part in enumerate(parts)]
 
     def with_parts(self, design: MixtureDesign, parts: Sequence[FloatArray]) -> MixtureDesign:
         """Return a design with the effect that clusters have on the sum of these parts."""
@@ -163,16 +195,79 @@ class ClusterRows:
             freedom = max(freedom, _freedom(every, codes, effect))
         return replace(design, cluster_effect=effect, clusters=freedom)
 
-    def discounted(
-        self, counts: ScoreCounts, design: MixtureDesign, name: str, **options: Any
-    ) -> ScoreCounts:
-        """Return counts whose effective sizes are those of independent rows for a metric.
 
-        What estimates the share of hidden positives, checks or searches reads its errors there.
-        """
-        effect = self.design(counts, design, name, **options).cluster_effect
-        squares = [effect * each for each in counts.squared_weight]
-        return replace(counts, squared_weight=(squares[0], squares[1], squares[2]))
+def cell_parts(
+    counts: ScoreCounts,
+    design: MixtureDesign,
+    name: str,
+    *,
+    threshold: float | None = None,
+    top: float | None = None,
+    beta: float = 1.0,
+    max_fpr: float | None = None,
+    **_: Any,
+) -> list[FloatArray]:
+    """Return what a row of each kind that chance chose moves a metric by, cell by cell."""
+    if FACTS[name].family == "threshold":
+        if top is not None:
+            return _top_cell_parts(counts, design, top)
+        if threshold is None:
+            raise InputError(f"{name} is read at a {named('threshold')}", argument="threshold")
+        moves = head_spread(HeadCounts.at(counts, design, threshold), name, beta)
+        flagged = counts.score >= threshold
+        return centred_parts(counts, moves, lambda value: np.asarray(value * flagged))
+    rows = cell_rows(counts)
+    if name in LOSSES:
+        influence = mean_loss(counts, recovered(rows, design.mixing), name)
+    else:
+        influence = area_influence(rows, design.mixing, name, max_fpr)
+    moves = Spread(design, rows, influence)
+    return centred_parts(counts, moves, lambda value: np.broadcast_to(value, counts.score.shape))
+
+
+def _kind_cells(counts: ScoreCounts) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the rows of each kind, in the order of a design."""
+    return counts.positive, counts.unlabeled, counts.negative
+
+
+def _top_cell_parts(counts: ScoreCounts, design: MixtureDesign, top: float) -> list[FloatArray]:
+    """Return what a row moves the recall of the highest rows by.
+
+    How many rows are flagged is given, so that every metric follows from recall. In another sample
+    the same share of rows would end at another score: of a population each row moves that too, by
+    the slope of recall.
+    """
+    apart = design.sampling == "case-control"
+    cells = _kind_cells(counts)
+    target = [kind for kind in KINDS if kind == UNLABELED or not apart]
+    everyone = np.sum([cells[kind] for kind in target], axis=0)
+    number = top_rows(counts, top, apart=apart)
+    taken = top_parts(everyone, number)
+    parts = [_centred(taken, cells[LABELLED], 0.0)]
+    if design.target == "dataset":
+        return parts
+    slope = cast("TopRows", top_heads(counts, design, top).top).slope
+    total = float(everyone.sum())
+    parts += [np.zeros(len(taken)) for _ in KINDS[1:]]
+    for kind in target:
+        parts[kind] = parts[kind] - slope * (taken - number / total) / total
+    return parts
+
+
+def centred_parts(
+    counts: ScoreCounts, moves: Spread, at_cells: Callable[[Any], FloatArray]
+) -> list[FloatArray]:
+    """Return what a row of each kind moves an estimate by; `at_cells` gives a function by cell."""
+    held = zip(_moving(moves), _shifts(moves), _kind_cells(counts), strict=False)
+    return [_centred(at_cells(value), rows, shift) for value, shift, rows in held]
+
+
+def _centred(value: NDArray[Any], rows: FloatArray, shift: Any) -> FloatArray:
+    """Return what a row of a kind moves the estimate by, as a share of all rows of it."""
+    total = float(rows.sum())
+    if total == 0:
+        return np.zeros(len(value))
+    return np.asarray((value - rows @ value / total + shift) / total)
 
 
 def _moving(moves: Spread) -> list[Any]:
@@ -194,36 +289,10 @@ def _shifts(moves: Spread) -> list[Any]:
     return [design.sizes[k] * (moves.size_slopes[k] - mean) for k in KINDS]
 
 
-def row_parts(
-    moves: Spread, of_rows: Callable[[Any, int], FloatArray], rows: ClusterRows
-) -> list[FloatArray]:
-    """Return what each row moves an estimate by; `of_rows` gives a function at the rows."""
-    return [
-        _centred(of_rows(value, kind), rows, kind, shift)
-        for kind, (value, shift) in enumerate(zip(_moving(moves), _shifts(moves), strict=False))
-    ]
-
-
-def with_effect(
-    moves: Spread, of_rows: Callable[[Any, int], FloatArray], rows: ClusterRows
-) -> MixtureDesign:
-    """Return the design of an estimate with the effect that clusters have on it."""
-    return rows.with_parts(moves.design, row_parts(moves, of_rows, rows))
-
-
 def _weights(rows: ClusterRows, kind: int) -> FloatArray:
     if rows.weight is not None:
         return rows.weight[kind]
     return np.ones(len(rows.cluster[kind]))
-
-
-def _centred(value: NDArray[Any], rows: ClusterRows, kind: int, shift: Any) -> FloatArray:
-    """Return what each row of a kind moves the estimate by, as a share of all rows of it."""
-    weight = _weights(rows, kind)
-    total = float(weight.sum())
-    if total == 0:
-        return np.zeros(len(value))
-    return np.asarray(weight * (value - weight @ value / total + shift) / total)
 
 
 def _effect(parts: FloatArray, codes: Codes, labels: FloatArray, n_labelled: int) -> float:

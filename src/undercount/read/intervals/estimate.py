@@ -22,7 +22,7 @@ from undercount.errors import (
 from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import FACTS, MetricFacts
 from undercount.read.intervals.area_intervals import area_estimate
-from undercount.read.intervals.clusters import ClusterRows
+from undercount.read.intervals.clusters import Clusters
 from undercount.read.intervals.heads import (
     INTERVAL_KINDS,
     IntervalKind,
@@ -53,7 +53,7 @@ def estimate_metric(
     confidence_level: float = 0.95,
     interval: IntervalKind = "wilson",
     share_error: ShareError = "combined",
-    clusters: ClusterRows | None = None,
+    clusters: Clusters | None = None,
 ) -> Estimate:
     """Estimate one metric of counted rows with its interval.
 
@@ -88,7 +88,7 @@ def estimate_metric(
         Whether the standard error of an estimated share is added in squares, which supposes that
         it is independent of the rows, or its own interval is searched at a higher level
         (Bonferroni): valid whatever the dependence, and about 1.6 times as wide.
-    clusters : ClusterRows, optional
+    clusters : Clusters, optional
         The same rows by cluster, if rows and labels come in clusters.
 
     Returns
@@ -247,7 +247,7 @@ def _found(
     facts: MetricFacts,
     confidence_level: float,
     options: dict[str, Any],
-    clusters: ClusterRows | None,
+    clusters: Clusters | None,
     *,
     strict: bool = False,
 ) -> Found:

@@ -14,7 +14,7 @@ from scipy.special import gammaln, ndtr, ndtri, stdtrit
 from undercount.assume.mixture import LABELLED, MixtureDesign
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, Rates, read_metric
-from undercount.errors import InputError, keep_scores, named, real_number
+from undercount.errors import InputError, named, real_number
 from undercount.read.intervals.variance import HeadRows, Influence, Spread
 
 # Rates are kept this far (in rows) from 0 and 1 where a slope is taken.
@@ -80,7 +80,8 @@ class HeadCounts:
         """Count the rows of each kind with at least a score; the last answer is kept."""
         known = _LAST.get(counts)
         if known is None or known[0] != threshold or known[1].design is not design:
-            heads = cls(_heads(counts, threshold), design)
+            positive, negative, unlabeled = counts.heads_at(threshold)
+            heads = cls(np.array([positive, unlabeled, negative]), design)
             _LAST[counts] = known = threshold, heads
         return known[1]
 
@@ -130,27 +131,6 @@ class HeadCounts:
             _inside(raw.fpr, _HALF_ROW / (np.maximum((1 - prevalence) * total, 1.0) + 1)),
             prevalence,
         )
-
-
-def head_cells(counts: ScoreCounts, threshold: float) -> slice:
-    """Return the cells of the rows with at least a score; refuse to split a merged cell."""
-    stop = int(np.searchsorted(-counts.score, -threshold, side="right"))
-    exact = stop > 0 and counts.score[stop - 1] == threshold
-    if stop < len(counts.score) and counts.merged[stop] and not exact:
-        raise InputError(
-            f"threshold {threshold} lies inside a merged cell of compact counts, where only sums "
-            "were kept; "
-            f"{keep_scores(f'pass knots=[{threshold}] when counting, or compact=False')}"
-        )
-    return slice(stop)
-
-
-def _heads(counts: ScoreCounts, threshold: float) -> FloatArray:
-    head = head_cells(counts, threshold)
-    kinds = (counts.positive, counts.unlabeled, counts.negative)
-    # Part of the weights may sum up in another order than all of them, to another number.
-    heads = [cells[head if cells[head.stop :].any() else slice(None)].sum() for cells in kinds]
-    return np.array(heads)
 
 
 def top_rows(counts: ScoreCounts, top: float, *, apart: bool = False) -> float:

@@ -19,7 +19,7 @@ from undercount.read.intervals.area_gradients import (
     mean_loss,
     partial_roc_auc,
 )
-from undercount.read.intervals.heads import RatePoint, head_cells, top_parts, top_rows
+from undercount.read.intervals.heads import RatePoint, top_parts, top_rows
 
 # Relative step of central differences.
 _STEP = 1e-5
@@ -89,7 +89,7 @@ def mass_gradient(
         above = top_parts(everyone, top_rows(counts, top))
     elif threshold is not None:
         above = np.zeros(len(positive))
-        above[head_cells(counts, threshold)] = 1.0
+        above[counts.head_cells(threshold)] = 1.0
     else:
         raise InputError(f"{name} needs a threshold; rows with at least this score count")
     return _point(positive, everyone, above, name, beta)

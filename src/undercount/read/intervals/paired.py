@@ -40,6 +40,8 @@ HALF_ROW = 0.5
 # Models that differ by less than this part of their variances are looked at row by row: sums of
 # products know no more digits.
 ALIKE = 1e-9
+# A difference that varies less than this, over the models' own variances, is read in all cells.
+SIMILAR = 0.05
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,14 @@ class ModelRows:
                 found[place, kind] = flags.sum() if weights is None else weights @ flags
         return found
 
+    @property
+    def thinned(self) -> "ModelRows":
+        """The same rows in the thinned table, if it is long and tells all that is asked of it."""
+        cells = self.counts.thinned
+        if cells is self.counts or not self.by_jackknife:
+            return self
+        return replace(self, counts=cells)
+
     @cached_property
     def by_jackknife(self) -> bool:
         """Whether the error of average precision is found by leaving rows out."""
@@ -140,13 +150,18 @@ class ModelRows:
         own = np.where(own > 0, own, float(self.design.units[LABELLED]))
         return _average_precision(mass, self.design, own)
 
+    @cached_property
+    def middle_rates(self) -> list[FloatArray]:
+        """Each kind's share above the middle of each cell."""
+        return [np.cumsum(mass) - mass / 2 for mass in self.cells.masses[self.kinds]]
+
     def tables(self, kind: int) -> FloatArray:
         """Return the functions of a row of a kind, shape (functions, cells).
 
         The rates of each kind in the middle of the cell; then for average precision its value
         without the row, or what the row adds as a positive and as any row.
         """
-        rates = [np.cumsum(mass) - mass / 2 for mass in self.cells.masses[self.kinds]]
+        rates = self.middle_rates
         if self.by_jackknife:
             known = self.counts.n_positive >= FEWEST
             without = self.left_out.without if known else []
@@ -174,8 +189,11 @@ class Products:
 class SharedRows:
     """Rows in the tables of several models at once."""
 
-    def __init__(self, models: Sequence[ModelRows]) -> None:
+    def __init__(self, models: Sequence[ModelRows], *, thin: bool = True) -> None:
         self.models, self.design = models, models[0].design
+        self._whole = models
+        if thin:
+            self.models = [model.thinned for model in models]
         self.cuts = len(models[0].cuts)
         self._products: dict[int, Products] = {}
 
@@ -198,9 +216,10 @@ class SharedRows:
     @cached_property
     def means(self) -> FloatArray:
         """Means of the functions among the rows of each kind; shape (kinds, models, functions)."""
-        return np.array(
-            [[m.tables(kind) @ m.cells.masses[kind] for m in self.models] for kind in KINDS]
-        )
+        found = np.zeros((len(KINDS), len(self.models), self.functions))
+        for kind in self.kinds:
+            found[kind] = [model.tables(kind) @ model.cells.masses[kind] for model in self.models]
+        return found
 
     def _add_up(self, kind: int) -> Products:
         """Go through the rows: sums and products of functions and flags, by weight and square.
@@ -308,9 +327,17 @@ class SharedRows:
         spots = [slice(model * width, (model + 1) * width) for model in (one, other)]
         own = [float(value @ found[spot, spot] @ value) for spot in spots]
         variance = sum(own) - 2 * float(value @ found[spots[0], spots[1]] @ value)
+        thinned = self.models[one] is not self._whole[one]
+        if thinned and variance < SIMILAR * sum(own):
+            return self._in_all_cells.gap_variance(value, kind, one, other)
         if variance > ALIKE * sum(own):
             return variance
         return self._directly(value, kind, one, other)
+
+    @cached_property
+    def _in_all_cells(self) -> "SharedRows":
+        """The same in whole tables: models may be more alike than cells of thinned ones are."""
+        return SharedRows(self._whole, thin=False)
 
     def _directly(self, value: FloatArray, kind: int, one: int, other: int) -> float:
         """Return the same row by row: exactly 0 of models that are alike."""
@@ -430,8 +457,8 @@ class ModelPairs:
     """
 
     def __init__(self, models: Sequence[ModelRows]) -> None:
-        self.models, self.design = models, models[0].design
         self.rows = SharedRows(models)
+        self.models, self.design = self.rows.models, models[0].design
 
     def area_error(self, metric: str, one: int, other: int) -> float:
         """Return the standard error of the difference in an area.

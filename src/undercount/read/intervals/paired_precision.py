@@ -58,13 +58,18 @@ class _PrecisionSums:
     """Running sums over the cells of a table, from which every leave-one-out value follows."""
 
     def __init__(self, counts: ScoreCounts, design: MixtureDesign) -> None:
-        self.labelled, self.unlabeled = counts.positive, np.cumsum(counts.unlabeled)
-        self.heads, self.size = np.cumsum(self.labelled), float(counts.n_positive)
+        # Rows lie in the middle of a cell of several scores: half of its others are above.
+        blended = counts.merged & (counts.positive > 0)
+        self.labelled = counts.positive
+        self.beside = blended * (counts.positive - 1) / 2
+        self.unlabeled = np.cumsum(counts.unlabeled) - blended * counts.unlabeled / 2
+        self.heads, self.size = np.cumsum(self.labelled) - self.beside, float(counts.n_positive)
         self.n_unlabeled, self.apart = counts.n_unlabeled, design.sampling == "case-control"
         if self.apart:
             self.flagged = self._beside_itself(self.unlabeled, self.n_unlabeled)
         else:
-            self.flagged = self.heads + self.unlabeled + np.cumsum(counts.negative)
+            known = np.cumsum(counts.negative) - blended * counts.negative / 2
+            self.flagged = self.heads + self.unlabeled + known
 
     @staticmethod
     def _beside_itself(unlabeled: FloatArray, total: float) -> FloatArray:
@@ -101,11 +106,11 @@ class _PrecisionSums:
 
     def _above(self, values: FloatArray) -> FloatArray:
         """Return the sum over the labelled rows above each cell."""
-        return np.append(0.0, np.cumsum(self.labelled * values)[:-1])
+        return np.append(0.0, np.cumsum(self.labelled * values)[:-1]) + self.beside * values
 
     def _from(self, values: FloatArray) -> FloatArray:
         """Return the sum over the labelled rows of each cell and below."""
-        return np.cumsum((self.labelled * values)[::-1])[::-1]
+        return np.cumsum((self.labelled * values)[::-1])[::-1] - self.beside * values
 
 
 def _lost_positives(design: MixtureDesign) -> list[float]:

@@ -9,71 +9,20 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from undercount.assume.mixture import Target
-from undercount.assume.reviews import IntArray, ReviewedCells
+from undercount.assume.reviews import CrossedCells, ReviewedCells
 from undercount.curve import FloatArray
-from undercount.estimate import Estimate, check_confidence_level, delta_interval
+from undercount.estimate import Estimate, Interval, check_confidence_level, delta_interval
 from undercount.metric_facts import FACTS, Scale
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
+from undercount.read.intervals.review_clusters import ReviewClusters
+from undercount.read.intervals.review_ends import moved_interval, sides_of
+from undercount.read.intervals.stratum_shares import StratumShares
 
-# Verdicts that the recalibrated posterior counts for where a stratum's variance is estimated: as
-# many as hold half a positive (or a negative), in these limits. Strata without a positive would
-# have no variance otherwise, and where positives are rare, two verdicts would leave a sixth of it.
-PRIOR_POSITIVES, LEAST_WEIGHT, MOST_WEIGHT = 0.5, 2.0, 6.0
 METHOD = "strata of reviews"
-
-
-@dataclass(frozen=True, eq=False)
-class StratumShares:
-    """Say how likely the unlabeled rows of each cell are positive, after what strata showed.
-
-    Only for variances. The share of a stratum is that of its verdicts and some more that the
-    recalibrated posterior gives, and within the stratum it moves like the posterior, on the scale
-    of log odds.
-    """
-
-    stratum: IntArray  # of each unit, a cell or a row
-    unlabeled: FloatArray  # rows in each unit
-    posterior: FloatArray  # of each unit, what verdicts are compared with
-    share: FloatArray  # of each unit
-    prior_weight: FloatArray  # verdicts that the posterior counts for, in each stratum
-
-    @classmethod
-    def of(cls, cells: ReviewedCells) -> "StratumShares":
-        """Read the verdicts."""
-        stratum, unlabeled = cells.stratum, cells.unlabeled
-        guess = cells.recalibrated
-        prior = _means(stratum, unlabeled, guess, len(cells.unlabeled_rows))
-        found = np.bincount(cells.stratum[cells.place], cells.verdict, len(prior))
-        prior = np.clip(prior, 1e-9, 1 - 1e-9)  # a stratum may have no unlabeled row left
-        weight = PRIOR_POSITIVES / np.minimum(prior, 1 - prior)
-        weight = np.clip(weight, LEAST_WEIGHT, MOST_WEIGHT)
-        share = (found + weight * prior) / (cells.reviewed_rows + weight)
-        tilt = (np.log(share / (1 - share)) - np.log(prior / (1 - prior)))[stratum]
-        odds = guess / (1 - guess) * np.exp(tilt)
-        return cls(stratum, unlabeled, cells.posterior, odds / (1 + odds), weight)
-
-    def variance(self, moves: FloatArray, n_strata: int) -> FloatArray:
-        """Return, for each stratum, the variance of what one row's verdict adds.
-
-        A row adds its verdict less the posterior, times what a positive in its cell moves.
-        """
-        spread = _means(
-            self.stratum,
-            self.unlabeled,
-            moves**2 * self.share * (1 - self.share),
-            n_strata,
-        )
-        excess = moves * (self.share - self.posterior)
-        middle = _means(self.stratum, self.unlabeled, excess, n_strata)
-        squares = _means(self.stratum, self.unlabeled, excess**2, n_strata)
-        return np.asarray(spread + np.maximum(squares - middle**2, 0.0))
-
-
-def _means(stratum: IntArray, weight: FloatArray, value: FloatArray, n: int) -> FloatArray:
-    """Return the mean of a value over the rows of each stratum."""
-    rows = np.bincount(stratum, weight, n)
-    sums = np.bincount(stratum, weight * value, n)
-    return np.divide(sums, rows, out=np.zeros(n), where=rows > 0)
+# Where an interval holds this part of a metric's range, nothing can be said of it yet.
+OPEN = 0.9
+# So far out of its range may a value lie by the chance of the draw, and is taken for its end.
+BEYOND = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +33,7 @@ class ReviewedMetrics:
     target: Target = "dataset"
     confidence_level: float = 0.95
     sequential: bool = False
+    clusters: ReviewClusters | None = None
 
     def __post_init__(self) -> None:
         check_confidence_level(self.confidence_level)
@@ -112,13 +62,44 @@ class ReviewedMetrics:
 
     def variance(self, gradient: MassGradient) -> tuple[float, float]:
         """Return the variance of an estimate, and its degrees of freedom."""
-        cells = self.cells
-        total, freedom = self.drawn_variance(cells.moves(gradient.turned))
-        if self.target == "population":
-            positive = np.clip(cells.positive, 0.0, cells.everyone)
-            total += float(positive @ gradient.positive**2)
-            total += float((cells.everyone - positive) @ gradient.negative**2)
+        total, freedom = self.drawn_variance(self.cells.moves(gradient.turned))
+        total += self._own_variance(gradient)
+        if self.target == "population" and self.clusters is not None:
+            parts = self._row_parts(self.clusters, gradient)
+            return self.clusters.widened(total, freedom, *parts)
         return total, freedom
+
+    def row_variance(self, gradient: MassGradient) -> float:
+        """Return the variance that the draw of the rows causes, if a population is meant."""
+        found = self._own_variance(gradient)
+        if self.target == "population" and self.clusters is not None:
+            found += self.clusters.between(*self._row_parts(self.clusters, gradient))[0]
+        return found
+
+    def _own_variance(self, gradient: MassGradient) -> float:
+        """Return the same if rows are independent of each other."""
+        if self.target == "dataset":
+            return 0.0
+        everyone = self.cells.everyone
+        positive = np.clip(self.cells.positive, 0.0, everyone)
+        negative = everyone - positive
+        return float(positive @ gradient.positive**2) + float(negative @ gradient.negative**2)
+
+    def _row_parts(
+        self, clusters: ReviewClusters, gradient: MassGradient
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what each row adds to a metric as expected, and each verdict beyond that."""
+        cells, place = self.cells, clusters.row_cells(self.cells.counts)
+        share = np.where(clusters.labels == 1, 1.0, 0.0)
+        unlabeled = clusters.labels == -1
+        known = self.shares.share
+        share[unlabeled] = known if isinstance(cells, CrossedCells) else known[place[unlabeled]]
+        adds = share * gradient.positive[place] + (1 - share) * gradient.negative[place]
+        if cells.apart:  # labelled rows are no part of the target
+            adds = np.where(unlabeled, adds, 0.0)
+        at = clusters.reviewed
+        excess = (cells.verdict - share[at]) * cells.weight * cells.stands_for
+        return adds, excess * gradient.turned[place[at]]
 
     def drawn_variance(self, moves: FloatArray) -> tuple[float, float]:
         """Return the variance that the draw of reviews causes, and its degrees of freedom.
@@ -129,20 +110,70 @@ class ReviewedMetrics:
         rows, drawn = cells.unlabeled_rows, cells.reviewed_rows
         one = self.shares.variance(moves, len(rows))
         known = drawn + self.shares.prior_weight
-        # p(1-p) at an estimated p is too small on average by the part of p's own variance.
-        one = one * known**2 / (known**2 - drawn)
+        one = one * self.shares.correction(drawn)
         each = rows * np.maximum(rows - drawn, 0.0) * one * cells.squared_weight / drawn
         total = float(each.sum())
         freedom = total**2 / max(float((each**2 / known).sum()), 1e-300) if total > 0 else np.inf
         return total, freedom
 
     def estimate(self, name: str, threshold: float | None = None, **options: Any) -> Estimate:
-        """Estimate a metric with its interval."""
+        """Estimate a metric with its interval.
+
+        Where verdicts leave nearly its whole range open there is no value, but for the prevalence.
+        """
         gradient = self.gradient(name, threshold, **options)
+        least, most = range_of(name)
+        value, level = min(max(gradient.value, least), most), self.confidence_level
+        possible = self.cells.possible or name == "precision"
+        if possible and math.isnan(value):  # nothing is flagged, say
+            return Estimate(value, value, value, value, level, ("reviews",), METHOD)
+        if not possible or abs(gradient.value - value) > BEYOND:
+            return self._unknown(name)
         variance, freedom = self.variance(gradient)
-        widened = stretch(self.cells, self.confidence_level) if self.sequential else 1.0
-        return make_estimate(
-            name, gradient.value, variance * widened, freedom, self.confidence_level
+        widened = stretch(self.cells, level) if self.sequential else 1.0
+        error = (widened * variance) ** 0.5
+        gaps = self._gaps(gradient, freedom, widened, name, {"threshold": threshold, **options})
+        low, high = max(value + gaps.low, least), min(value + gaps.high, most)
+        if high - low >= OPEN * (most - least):
+            return self._unknown(name)
+        return Estimate(value, low, high, error, level, ("reviews",), METHOD)
+
+    def _unknown(self, name: str) -> Estimate:
+        """Return that a metric can be anything; of the prevalence, what is likely."""
+        likely = float(self.cells.likely.sum()) / float(self.cells.everyone.sum())
+        value = likely if name == "prevalence" else math.nan
+        return Estimate(
+            value, *range_of(name), math.nan, self.confidence_level, ("reviews",), METHOD
+        )
+
+    def _gaps(
+        self,
+        gradient: MassGradient,
+        freedom: float,
+        widened: float,
+        name: str,
+        options: dict[str, Any],
+    ) -> Interval:
+        """Return how far a metric may lie below and above its value."""
+        cells, risk = self.cells, (1 - self.confidence_level) / 2
+        spread = name == "average_precision"  # as its value is read
+        positive = cells.positive - (cells.hidden - cells.spread_hidden if spread else 0.0)
+
+        def read(positive: FloatArray) -> float:
+            return mass_gradient(cells.counts, positive, cells.everyone, name, **options).value
+
+        start = read(positive)
+        student = float(stdtrit(freedom, 1 - risk))
+        # The rows' own part is linear: its ends are those of the value on the metric's scale.
+        value, error = gradient.value, (widened * self.row_variance(gradient)) ** 0.5
+        ends = np.array(delta_interval(value, error, scale_of(name), student)) - value
+        ends = np.nan_to_num(ends) if error > 0 else np.zeros(2)
+        return moved_interval(
+            sides_of(cells, self.shares, cells.moves(gradient.turned), spread=spread),
+            lambda step: read(positive + cells.by_cell(step)) - start,
+            risk,
+            widened * (student / float(ndtri(1 - risk))) ** 2,
+            (float(ends[0]), float(ends[1])),
         )
 
 
@@ -168,6 +199,16 @@ def stretch(cells: ReviewedCells, confidence_level: float) -> float:
     return float(max(boundary / ndtri(1 - risk / 2) ** 2, 1.0))
 
 
+def range_of(name: str) -> tuple[float, float]:
+    """Return the least and the largest value of a metric, or of the prevalence."""
+    return FACTS[name].range if name in FACTS else (0.0, 1.0)
+
+
+def scale_of(name: str) -> Scale:
+    """Return the scale on which errors of a metric of reviewed rows are nearly normal."""
+    return "logit" if name in ("prevalence", "average_precision") else FACTS[name].scale
+
+
 def make_estimate(
     name: str,
     value: float,
@@ -181,22 +222,14 @@ def make_estimate(
     The first few verdicts may put a value where none can be: then they say nothing yet, and the
     interval holds every value.
     """
-    least, most = FACTS[name].range if name in FACTS else (0.0, 1.0)
-    if math.isnan(value) or not least <= value <= most:
-        inside = min(max(value, least), most)
-        return Estimate(inside, least, most, math.nan, confidence_level, needs, METHOD)
-    scale: Scale = "logit" if name == "prevalence" else FACTS[name].scale
-    if name == "average_precision":
-        scale = "logit"
+    least, most = range_of(name)
+    if math.isnan(value):
+        return Estimate(value, value, value, value, confidence_level, needs, METHOD)
+    if not least <= value <= most:
+        value = min(max(value, least), most) if name == "prevalence" else math.nan
+        return Estimate(value, least, most, math.nan, confidence_level, needs, METHOD)
     error = variance**0.5
     quantile = float(stdtrit(freedom, (1 + confidence_level) / 2))
-    low, high = (float(end) for end in delta_interval(value, error, scale, quantile))
-    return Estimate(
-        value,
-        min(low, value),
-        max(high, value),
-        error,
-        confidence_level,
-        needs,
-        METHOD,
-    )
+    low, high = (float(end) for end in delta_interval(value, error, scale_of(name), quantile))
+    low, high = float(np.fmin(low, value)), float(np.fmax(high, value))  # at 0 and 1 no slope
+    return Estimate(value, low, high, error, confidence_level, needs, METHOD)

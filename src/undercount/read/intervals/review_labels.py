@@ -16,7 +16,9 @@ from undercount.assume.reviews import ReviewedCells
 from undercount.curve import FloatArray
 from undercount.estimate import Estimate
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
-from undercount.read.intervals.review_intervals import LEAST_WEIGHT, make_estimate, stretch
+from undercount.read.intervals.review_clusters import ReviewClusters
+from undercount.read.intervals.review_intervals import make_estimate, stretch
+from undercount.read.intervals.stratum_shares import LEAST_WEIGHT
 
 _ROUNDS = 8
 # Least and largest share of the positives that may carry a label.
@@ -33,11 +35,13 @@ class LabelledStrata:
 
     Notes
     -----
-    Assumes: every positive had the same chance of carrying a label, and was labelled by itself.
+    Assumes: every positive had the same chance of carrying a label, and was labelled by itself, or
+    with `clusters` together with the other positives of its cluster.
     Wrong when: labels prefer some scores; `p_value` tests that.
     """
 
     cells: ReviewedCells
+    clusters: ReviewClusters | None = None
 
     @cached_property
     def n_strata(self) -> int:
@@ -111,14 +115,27 @@ class LabelledStrata:
         by_labels = middle * (1 - part) / chance - lever * common
         each = by_reviews**2 * reviewed
         found = float(each.sum())
-        found += float(by_labels**2 @ (chance * (1 - chance) * total))
+        effect, freedom = self._by_cluster(by_labels)
+        labels = effect * float(by_labels**2 @ (chance * (1 - chance) * total))
+        found += labels
         # Within a stratum the positives are spread as those that were seen there.
-        seen = self.labelled + np.bincount(cells.stratum[cells.place], cells.verdict, self.n_strata)
+        verdicts = np.bincount(cells.stratum[cells.place], cells.verdict, self.n_strata)
+        seen = self.labelled / max(effect, 1.0) + verdicts
         hidden = np.maximum(total - self.labelled, 0.0)
         inside = hidden**2 * np.maximum(squares - middle**2, 0.0) / (seen + 1)
         found += float(inside.sum())
         known = cells.reviewed_rows + LEAST_WEIGHT
-        return found, found**2 / max(float((each**2 / known).sum()), 1e-300)
+        parts = float((each**2 / known).sum()) + labels**2 / freedom
+        return found, found**2 / max(parts, 1e-300)
+
+    def _by_cluster(self, by_stratum: FloatArray) -> tuple[float, float]:
+        """Return the effect of clusters on a sum over labelled rows, and its freedom."""
+        if self.clusters is None:
+            return 1.0, np.inf
+        design = self.cells.reviews.design
+        place = self.cells.group[design.stratum_of(self.clusters.labelled_score)]
+        adds = by_stratum[place]
+        return self.clusters.label_effect(adds), self.clusters.label_freedom(adds)
 
     @cached_property
     def p_value(self) -> float:
@@ -133,10 +150,12 @@ class LabelledStrata:
         weight = total**2 / variance
         trend = (np.cumsum(total[::-1])[::-1] - total / 2) / total.sum()
         trend = trend - float(weight @ trend) / float(weight.sum())
-        spread = float(weight @ trend**2)
+        moves = total * trend / variance
+        effect, _ = self._by_cluster(moves)
+        spread = float(moves**2 @ (variance + (effect - 1) * chance * (1 - chance) * total))
         if spread <= 0:
             return 1.0
-        statistic = float((total * trend / variance) @ residual) / spread**0.5
+        statistic = float(moves @ residual) / spread**0.5
         return float(2 * ndtr(-abs(statistic)))
 
 

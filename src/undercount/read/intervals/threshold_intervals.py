@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from undercount.assume.mixture import (
     KINDS,
@@ -97,9 +98,40 @@ def threshold_estimate(
         float(low),
         float(high),
         math.sqrt(variance),
-        _method(design, kind),
+        method_name(design, kind),
         None if plain else _misfit(float(value), heads, name, beta),
     )
+
+
+def intervals_at_shares(
+    counts: ScoreCounts,
+    design: MixtureDesign,
+    name: str,
+    threshold: float,
+    shares: FloatArray,
+    *,
+    confidence_level: float,
+) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.bool_]]:
+    """Return value and interval of a threshold metric at many shares, and which of these fit.
+
+    A share does not fit where it makes a rate leave [0, 1] and the metric had to be pulled back.
+    """
+    head = HeadCounts.at(counts, design, threshold).heads
+    heads = HeadCounts(np.repeat(head[:, None], len(shares), 1), design.at_shares(shares))
+    value, low, high = threshold_interval(heads, name, confidence_level=confidence_level)
+    point = heads.point()
+    outside = np.maximum(
+        np.maximum(-point.tpr, point.tpr - 1), np.maximum(-point.fpr, point.fpr - 1)
+    )
+    with np.errstate(all="ignore"):
+        pulled = np.abs(point.metric(name) - value) > TOLERANCE * np.maximum(1.0, np.abs(value))
+    plain = design.pure and "prevalence" not in FACTS[name].needs
+    fits = plain | ~((outside > TOLERANCE) & pulled)
+    least, most = FACTS[name].range
+    unknown = np.isnan(value)
+    low = np.where(unknown, least, np.minimum(low, value))
+    high = np.where(unknown, most, np.maximum(high, value))
+    return np.broadcast_to(value, fits.shape), low, high, fits
 
 
 def threshold_interval(
@@ -487,7 +519,8 @@ def certain_limits(
     )
 
 
-def _method(design: MixtureDesign, kind: IntervalKind) -> str:
+def method_name(design: MixtureDesign, kind: IntervalKind) -> str:
+    """Name how the interval of a threshold metric is found."""
     known = design.target == "dataset" and design.share_known
     if known and design.given != "label_frequency" and design.counts_rows:
         return kind

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from undercount.assume.mixture import (
     KINDS,
@@ -166,6 +167,9 @@ class CellRows:
     centred: bool = True  # variances are taken around means of the same rows: too small by 1/n
     weighted: bool = True  # cells tell which weights single rows have
     counted: FloatArray | None = None  # shape (3, cells + 1): rows above each border, if counted
+    # Which cells hold labels of several scores, if any: half of its others are above a row there.
+    blended: NDArray[np.bool_] | None = None
+    labelled_row: float = 0.0  # share that one labelled row is of all of them, where that matters
     _known: dict[tuple[float, float], RowWeights | None] = field(
         default_factory=dict, init=False, repr=False
     )

@@ -8,6 +8,7 @@ from .delong import delong_auc as delong_auc
 from .options import MetricOptions as MetricOptions
 from .threshold_metrics import accuracy as accuracy
 from .threshold_metrics import balanced_accuracy as balanced_accuracy
+from .threshold_metrics import expected_cost as expected_cost
 from .threshold_metrics import f1 as f1
 from .threshold_metrics import f_beta as f_beta
 from .threshold_metrics import geometric_mean as geometric_mean
@@ -17,6 +18,7 @@ from .threshold_metrics import lee_liu as lee_liu
 from .threshold_metrics import lift as lift
 from .threshold_metrics import mcc as mcc
 from .threshold_metrics import negative_likelihood_ratio as negative_likelihood_ratio
+from .threshold_metrics import net_benefit as net_benefit
 from .threshold_metrics import npv as npv
 from .threshold_metrics import positive_likelihood_ratio as positive_likelihood_ratio
 from .threshold_metrics import precision as precision

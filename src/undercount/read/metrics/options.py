@@ -27,6 +27,8 @@ _PARAMETERS = {
     "    Labels (1 positive, 0 negative, missing unlabeled) and scores.",
     "threshold": "threshold : float\n    Rows with at least this score are predicted positive.",
     "beta": "beta : float\n    Weight of recall.",
+    "false_positive": "false_positive, false_negative : float\n    What such an error costs.",
+    "chance": "chance : float\n    At this chance of being positive a row is just worth flagging.",
     "max_fpr": "max_fpr : float\n    End of the range, above 0 and at most 1.",
     "method": 'method : {"direct", "indirect"}\n'
     "    By the formula, with DeLong's variance on the logit scale; or as the area under the\n"
@@ -43,7 +45,12 @@ _ASSUMED = {
 # The rows that show most metrics, and what they are shown with.
 _ROWS = """>>> import undercount as uc
 >>> y, score = [1, 0, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]"""
-_SHOWN = {"threshold": "threshold=6", "beta": "beta=2"}
+_SHOWN = {
+    "threshold": "threshold=6",
+    "beta": "beta=2",
+    "false_positive": "false_positive=1, false_negative=9",
+    "chance": "chance=0.2",
+}
 
 
 class MetricOptions(TypedDict, total=False):

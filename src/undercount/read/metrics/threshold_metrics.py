@@ -8,6 +8,7 @@ none, that the prevalence is right; `document` writes that into each docstring, 
 from typing import Any, Unpack
 
 from undercount.estimate import Estimate
+from undercount.read.decisions import cost_weight, exchange_rate, scale_estimate
 from undercount.read.metrics.options import MetricOptions, document, measure
 
 
@@ -127,6 +128,39 @@ def f_beta(
     (1 + β²) π g/(β² π + Q) (Tabatabaei et al. 2020, for any β).
     """
     return measure(y, score, "f_beta", threshold=threshold, beta=beta, **options)
+
+
+@document(1.5417)
+def expected_cost(
+    y: Any,
+    score: Any,
+    *,
+    threshold: float,
+    false_positive: float,
+    false_negative: float,
+    **options: Unpack[MetricOptions],
+) -> Estimate:
+    """Estimate what errors cost a row, on average.
+
+    C_FP (Q - π g) + C_FN π (1 - g).
+    """
+    weight, scale = cost_weight(
+        {"false_positive": false_positive, "false_negative": false_negative}
+    )
+    found = measure(y, score, "expected_cost", threshold=threshold, beta=weight, **options)
+    return scale_estimate(found, scale)
+
+
+@document(0.3229)
+def net_benefit(
+    y: Any, score: Any, *, threshold: float, chance: float, **options: Unpack[MetricOptions]
+) -> Estimate:
+    """Estimate true positives a row, less what false ones cost in their units.
+
+    π g - (Q - π g) p/(1 - p) for the chance p (Vickers and Elkin 2006).
+    """
+    exchange = exchange_rate(chance)
+    return measure(y, score, "net_benefit", threshold=threshold, beta=exchange, **options)
 
 
 @document(0.7619)

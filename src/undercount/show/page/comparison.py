@@ -1,8 +1,6 @@
 """A comparison as one self-contained page without scripts; drawings are made here."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -20,15 +18,22 @@ from undercount.show.comparison import (
     workload_notes,
 )
 from undercount.show.comparison_tables import html_table, named_tables
+from undercount.show.page.axes import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    TOP,
+    Scale,
+    draw_axes,
+    write_place,
+)
 from undercount.show.page.page import load_template, policy_hash, read_asset
 from undercount.show.spoken import metric_title
 from undercount.show.text import hidden_words
 
-# Corners of a drawing, and points of a curve at most.
-LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 56, 464, 12, 292, 336
-N_POINTS = 160
-# Height of a bar of the differences, and ticks of an axis about.
-STEP, TICKS = 34, 5
+# Points of a curve at most, and the height of a bar of the differences.
+N_POINTS, STEP = 160, 34
 ROOM = 0.05
 COLOURS = 6
 
@@ -78,57 +83,6 @@ def as_comparison_page(comparison: Comparison) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Scale:
-    """Map numbers to places of a drawing, and name round ones."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def __call__(self, value: Any) -> Any:
-        """Return the place of a value."""
-        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
-
-    @property
-    def ticks(self) -> list[tuple[float, str]]:
-        """Places and names of round numbers."""
-        rough = (self.high - self.low) / TICKS
-        ten = 10.0 ** np.floor(np.log10(rough))
-        step = ten * next(k for k in (1, 2, 2.5, 5, 10) if k * ten >= rough * 0.999)
-        first = np.ceil(self.low / step - 1e-9)
-        last = np.floor(self.high / step + 1e-9)
-        found = [float(k * step) + 0.0 for k in np.arange(first, last + 1)]  # no -0
-        return [(float(self(v)), f"{v:.6g}") for v in found]
-
-
-def _number(values: Any) -> str:
-    return f"{float(values):.1f}"
-
-
-def _axes(across: Scale, up: Scale, x_name: str, y_name: str, height: int) -> list[Markup]:
-    """Draw grid, numbers and names of the axes."""
-    line = Markup('<line x1="{}" x2="{}" y1="{}" y2="{}" class="grid"/>')
-    text = Markup('<text x="{}" y="{}" class="{}">{}</text>')
-    parts = []
-    for place, name in across.ticks:
-        parts.append(line.format(_number(place), _number(place), TOP, _number(up.start)))
-        parts.append(text.format(_number(place), _number(up.start + 16), "middle", name))
-    if y_name:
-        for place, name in up.ticks:
-            parts.append(line.format(LEFT, RIGHT, _number(place), _number(place)))
-            parts.append(text.format(LEFT - 6, _number(place + 4), "end", name))
-        middle = (TOP + BOTTOM) // 2
-        parts.append(
-            Markup(
-                '<text x="{}" y="13" transform="rotate(-90)" class="middle axis">{}</text>'
-            ).format(-middle, y_name)
-        )
-    parts.append(text.format((LEFT + RIGHT) // 2, height - 6, "middle axis", x_name))
-    return parts
-
-
 def _drawing(parts: list[Markup], height: int, words: str) -> Markup:
     return Markup('<svg viewBox="0 0 480 {}" role="img" aria-label="{}">{}</svg>').format(
         height, words, Markup("").join(parts)
@@ -165,8 +119,8 @@ def draw_bars(comparison: Comparison, *, same_workload: bool) -> Markup:
     room = ROOM * (max(ends) - min(ends)) or ROOM
     bottom = TOP + STEP * len(found)
     across = Scale(min(ends) - room, max(ends) + room, LEFT, RIGHT)
-    parts = _axes(across, Scale(0, 1, bottom, TOP), "the best less this model", "", bottom + 44)
-    zero = _number(across(0.0))
+    parts = draw_axes(across, Scale(0, 1, bottom, TOP), "the best less this model", "", bottom + 44)
+    zero = write_place(across(0.0))
     parts.append(
         Markup('<line x1="{}" x2="{}" y1="{}" y2="{}" class="zero"/>').format(
             zero, zero, TOP, bottom
@@ -187,14 +141,18 @@ def draw_bars(comparison: Comparison, *, same_workload: bool) -> Markup:
             if np.isfinite([gap.low, gap.high]).all():
                 parts.append(
                     Markup('<line x1="{}" x2="{}" y1="{}" y2="{}" class="bar-line m{}"/>').format(
-                        _number(across(gap.low)), _number(across(gap.high)), y, y, k % COLOURS
+                        write_place(across(gap.low)),
+                        write_place(across(gap.high)),
+                        y,
+                        y,
+                        k % COLOURS,
                     )
                 )
         if np.isfinite(spot):
             parts.append(
                 Markup(
                     '<circle cx="{}" cy="{}" r="6" class="dot m{}"><title>{}</title></circle>'
-                ).format(_number(spot), y, k % COLOURS, words)
+                ).format(write_place(spot), y, k % COLOURS, words)
             )
     return _drawing(parts, bottom + 44, "How much each model lacks to the best, with intervals")
 
@@ -211,17 +169,17 @@ def draw_across_shares(comparison: Comparison, metric: str) -> Markup:
     across = Scale(0.0, float(shares[-1]) or 1.0, LEFT, RIGHT)
     up = Scale(low - room, high + room, BOTTOM, TOP)
     x_name = "% of the unlabeled rows that are positive"
-    parts = _axes(across, up, x_name, "the best here less each", HEIGHT)
+    parts = draw_axes(across, up, x_name, "the best here less each", HEIGHT)
     held = next(iter(comparison.evaluations.values())).shares
     span = held.unlabeled_prevalence_interval
     if span is not None:
         left, right = (float(across(100 * v)) for v in (span.low, min(span.high, shares[-1] / 100)))
         parts.append(
             Markup('<rect x="{}" y="{}" width="{}" height="{}" class="given"/>').format(
-                _number(left), TOP, _number(max(right - left, 0.0)), BOTTOM - TOP
+                write_place(left), TOP, write_place(max(right - left, 0.0)), BOTTOM - TOP
             )
         )
-    now, zero = _number(across(100 * held.unlabeled_prevalence)), _number(up(0.0))
+    now, zero = write_place(across(100 * held.unlabeled_prevalence)), write_place(up(0.0))
     parts.append(Markup('<path d="M{} {}V{}" class="cut"/>').format(now, BOTTOM, TOP))
     parts.append(Markup('<path d="M{} {}H{}" class="zero"/>').format(LEFT, zero, RIGHT))
     names = list(comparison.evaluations)
@@ -235,7 +193,7 @@ def draw_across_shares(comparison: Comparison, metric: str) -> Markup:
 def draw_curves(comparison: Comparison, x: str, y: str, x_name: str, y_name: str) -> Markup:
     """Draw a curve of all models over each other."""
     across, up = Scale(0.0, 1.0, LEFT, RIGHT), Scale(0.0, 1.0, BOTTOM, TOP)
-    parts = _axes(across, up, x_name, y_name, HEIGHT)
+    parts = draw_axes(across, up, x_name, y_name, HEIGHT)
     for place, (name, evaluation) in enumerate(comparison.evaluations.items()):
         curve = evaluation.curve
         points = np.clip([getattr(curve, x), getattr(curve, y)], 0.0, 1.0)

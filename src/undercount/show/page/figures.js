@@ -15,6 +15,20 @@ function foundCurve(model) {
   }
   return { tpr, fpr: tpr.map((t, i) => (flagged[i] - prevalence * t) / (1 - prevalence)), flagged, prevalence };
 }
+// The same to draw. What single verdicts stand for may make recall fall, or precision pass 1, by chance, as no curve of
+// rows does: it is drawn without that, through the point of the threshold.
+function drawnCurve(model) {
+  const c = curveOf(model);
+  if (!model.found || moved()) return c;
+  const { flagged, prevalence } = c, at = indexOf(model), here = c.tpr[at];
+  let top = 0;
+  const tpr = c.tpr.map((v, i) => {
+    if (i === at) return (top = here);
+    top = Math.max(top, i < at ? Math.min(clip(v), flagged[i] / prevalence, here) : clip(v));
+    return top;
+  });
+  return { ...c, tpr, fpr: tpr.map((t, i) => (flagged[i] - prevalence * t) / (1 - prevalence)) };
+}
 const each = (f, act) => { models.forEach((model, k) => { if (shown(k)) act(model, k); }); tidy(f); };
 const several = models.length > 1;
 // Limits of recall and precision at some of the thresholds, those of the table, widened to the labelling bias.
@@ -82,7 +96,7 @@ function rocLike(id, xLabel, xOf, say, withNaive) {
   const f = frame(id, xLabel, "recall", [0, 1], [0, 1]);
   rule(f, "chance", 0, 0, 1, 1, "chance");
   each(f, (model, k) => {
-    const c = curveOf(model), xs = c[xOf], naive = model.naive;
+    const c = drawnCurve(model), xs = c[xOf], naive = model.naive;
     if (k === state.model) {
       if (withNaive) drawNaive(f, model, k, naive[xOf], naive.tpr);
       if (xOf === "fpr") drawBand(f, model, k, xs, c.tpr, "roc", shareCurves(model)); else drawBand(f, model, k, xs, c.tpr, "recall");
@@ -126,7 +140,7 @@ const DRAW = {
   pr() {
     const f = frame("pr", "recall", "precision", [0, 1], [0, 1]), precise = (c, j) => c.prevalence * c.tpr[j] / c.flagged[j];
     each(f, (model, k) => {
-      const c = curveOf(model), naive = model.naive, i = indexOf(model);
+      const c = drawnCurve(model), naive = model.naive, i = indexOf(model);
       // Where precision would pass 1 the curve is not drawn: such rates are impossible.
       const ys = c.tpr.map((_, j) => { const p = precise(c, j); return p <= 1 + 1e-9 ? p : NaN; });
       if (k === state.model) {

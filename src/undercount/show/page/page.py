@@ -18,8 +18,12 @@ from undercount.count.arrays import amount, row_words
 from undercount.count.atomic_file import write_text
 from undercount.errors import InputError
 from undercount.estimate import Estimate
+from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation, MetricRow
+from undercount.read.reviewed import Labels
+from undercount.show.costs import cost_table, cost_words
 from undercount.show.document import as_document
+from undercount.show.page.costs import draw_costs
 from undercount.show.page.identity import Identity, report_date
 from undercount.show.page.live import (
     live_facts,
@@ -39,6 +43,7 @@ from undercount.show.text import (
     find,
     hidden_words,
     labels_words,
+    lacking_words,
     missing_words,
     needs_words,
     plain_words,
@@ -102,8 +107,9 @@ def as_page(
     first = evaluations[0]
     thresholds = [start_threshold(evaluation) for evaluation in evaluations]
     tables = [page_rows(*pair) for pair in zip(evaluations, thresholds, strict=True)]
-    # What reviews alone say, beside what they say together with the labels.
-    audited = {row.metric: found["any"] for row, found in both_answers(first) if "any" in found}
+    # The answer that does not lead, beside the one that does.
+    other = _other_answer(first)
+    beside = {} if other is None else {r.metric: a[other] for r, a in both_answers(first)}
     return load_template("page.html.jinja").render(
         names=[evaluation.name for evaluation in evaluations],
         identity=identity,
@@ -111,17 +117,24 @@ def as_page(
         lead=_lead(first),
         rows=[_row(row) for row in tables[0]],
         bars=[
-            _bar(row, audited.get(row.metric))
+            _bar(row, beside.get(row.metric))
             for name in BARS
             for row in tables[0]
             if row.metric == name
         ],
-        audited=bool(audited),
+        audited=first.reviewed is not None and not first.reviewed.audited,
+        other=ANSWERS[other] if other else "",
         compared=_compare(evaluations, tables),
         tops=[
             (evaluation.name, _row(row))
             for evaluation in evaluations
             for row in evaluation.top_rows
+        ],
+        costs=[
+            (evaluation.name, cost_words(curve), draw_costs(curve), *cost_table(curve))
+            for evaluation in evaluations
+            if evaluation.costs is not None
+            for curve in [cost_curve(evaluation, evaluation.costs)]
         ],
         titles={row.metric: metric_title(row.metric) for row in tables[0]},
         checks=[(evaluation.name, evaluation.checks) for evaluation in evaluations],
@@ -228,6 +241,16 @@ def _lead(evaluation: Evaluation) -> dict[str, str]:
     }
 
 
+def _other_answer(evaluation: Evaluation) -> Labels | None:
+    """Return which answer stands beside the headline; not one that a test has found wrong."""
+    reviewed = evaluation.reviewed
+    if reviewed is None or not reviewed.testable:
+        return None
+    if reviewed.labels == "random":
+        return "any"
+    return None if reviewed.rejected else "random"
+
+
 def _reviewed(evaluation: Evaluation) -> dict[str, Any] | None:
     """Return both answers of reviews, and what the labels look like."""
     answers = both_answers(evaluation)
@@ -237,6 +260,7 @@ def _reviewed(evaluation: Evaluation) -> dict[str, Any] | None:
         "kinds": [ANSWERS[kind] for kind in answers[0][1]],
         "rows": [(title(row), [value_words(e) for e in found.values()]) for row, found in answers],
         "labels": labels_words(evaluation),
+        "lacking": lacking_words(evaluation),
     }
 
 
@@ -251,10 +275,10 @@ def _row(row: MetricRow) -> dict[str, str]:
     }
 
 
-def _bar(row: MetricRow, audited: Estimate | None) -> dict[str, Any]:
+def _bar(row: MetricRow, beside: Estimate | None) -> dict[str, Any]:
     """Return the places of the marks of a bar from 0 to 1, in percent; and what stands beside it.
 
-    `audited` is what reviews alone found, if there were any.
+    `beside` is the other answer of reviews, if there are two.
     """
     found = row.estimate
     exists, bounded = not math.isnan(found.value), row.lower_bound is not None
@@ -266,8 +290,9 @@ def _bar(row: MetricRow, audited: Estimate | None) -> dict[str, Any]:
         "low": _place(found.low),
         "high": _place(found.high),
         "least": _place(row.lower_bound),
-        "audited": audited
-        and {end: _place(getattr(audited, end)) for end in ("value", "low", "high")},
+        "beside": None
+        if beside is None or math.isnan(beside.value)
+        else {end: _place(getattr(beside, end)) for end in ("value", "low", "high")},
         "no_value": "" if exists else Markup(" hidden"),
         "no_least": "" if bounded else Markup(" hidden"),
         "text": number(found.value),
@@ -296,4 +321,6 @@ def _compare(
 
 
 def _range(row: MetricRow) -> str:
+    if row.estimate.open:
+        return "cannot be said yet"
     return f"{number(row.estimate.low)} – {number(row.estimate.high)}"

@@ -86,6 +86,8 @@ function ifWords(model) {
 }
 const gammaWords = (before) => state.gamma > 1 ? `${before}Γ is at most ${state.gamma.toFixed(2)}` : "";
 const UNSUPPORTED = "not supported";
+// The scores leave hardly a positive hidden, as those of rows that a model was trained on do: no light is green then.
+const doubted = (model) => model.checks.some((c) => c.code === "UC016" && c.level === "warn");
 function lightOf(model, rows, ruled) {
   const claim = claimOf(model), i = claimAt(model), row = claimRow(model, claim, rows);
   if (!changed() && state.goal < 0) return model.words.light;
@@ -97,7 +99,7 @@ function lightOf(model, rows, ruled) {
   if (state.gamma > 1 && !(row.bias && meets(claim, ...row.bias))) return no;
   if (!own(model)) return holdsAt(model, claim, i, shareOf(model), purityOf(model)) ? ifWords(model) : no;
   const found = judge(model, claim, i), pure = purityOf(model) === 1 && model.label_purity.low === 1;
-  if (found.all && pure && found.possible) return changed() ? ifWords(model) : "robust";
+  if (found.all && pure && found.possible) return changed() ? ifWords(model) : doubted(model) ? "depends on out-of-fold scores" : "robust";
   if (!found.inside.some(Boolean) || (model.share_given && !found.possible)) return no;
   return model.share_given && found.inside.every(Boolean) ? ifWords(model) : "depends on the prevalence" + gammaWords(" if ");
 }

@@ -80,49 +80,95 @@ function sharesOf(read, facts) {
     const share = (found[g] + counted[g] * p) / (drawn[g] + counted[g]);
     return Math.log(share / (1 - share)) - Math.log(p / (1 - p));
   });
-  return { rows, known: counted.map((w, g) => w + drawn[g]), share: guess.map((p, i) => { const odds = p / (1 - p) * Math.exp(tilt[own[i]]); return odds / (1 + odds); }) };
+  return { rows, guess, known: counted.map((w, g) => w + drawn[g]), share: guess.map((p, i) => { const odds = p / (1 - p) * Math.exp(tilt[own[i]]); return odds / (1 + odds); }) };
 }
 // Variance of what one row's verdict adds, in each group of strata.
 function variances({ cells, many, own }, { rows, share }, moves) {
   const mean = (value) => grouped(own, many, (i) => cells.unlabeled[i] * value(i)).map((v, g) => rows[g] > 0 ? v / rows[g] : 0);
-  const excess = (i) => moves(i) * (share[i] - cells.posterior[i]);
-  const spread = mean((i) => moves(i) ** 2 * share[i] * (1 - share[i])), middle = mean(excess), squares = mean((i) => excess(i) ** 2);
-  return spread.map((v, g) => v + Math.max(squares[g] - middle[g] ** 2, 0));
+  const middle = mean((i) => share[i]), spread = mean((i) => moves(i) ** 2 * share[i] * (1 - share[i]));
+  // What a posterior adds that is off, were the rows of a stratum alike or not.
+  const [smooth, off] = [(i) => share[i], (i) => middle[own[i]]].map((right) => {
+    const excess = (i) => moves(i) * (right(i) - cells.posterior[i]), level = mean(excess);
+    return mean((i) => excess(i) ** 2).map((v, g) => Math.max(v - level[g] ** 2, 0));
+  });
+  return { off, all: spread.map((v, g) => v + smooth[g]) };
 }
 // A metric of the table at the threshold, and how it moves if a flagged or another row turns positive.
 function metricOf({ positive, everyone }, head, name) {
   const hits = sum(positive.slice(0, head)), total = sum(positive), flagged = sum(everyone.slice(0, head)), rows = sum(everyone);
   const table = [hits, flagged - hits, total - hits, rows - flagged - total + hits], read = METRICS[name];
-  if (name === "prevalence") return { value: total / rows, total, rows, turned: [1 / rows, 1 / rows] };
+  if (name === "prevalence") return { value: total / rows, table, turned: [1 / rows, 1 / rows] };
   const step = 1e-5 * Math.max(Math.min(total, rows - total), 1e-9), inside = table.map((v) => Math.max(v, step));
   const slope = (k) => {
     const [up, down] = [step, -step].map((d) => read(...inside.map((v, j) => j === k ? v + d : v)));
     return (up - down) / (2 * step);
   };
-  return { value: read(...table), total, rows, turned: [slope(0) - slope(1), slope(2) - slope(3)] };
+  return { value: read(...table), table, turned: [slope(0) - slope(1), slope(2) - slope(3)] };
 }
-const SCALES = {
-  logit: { to: (x) => Math.log(clip(x)) - Math.log1p(-clip(x)), from: (x) => 1 / (1 + Math.exp(-x)), slope: (x) => 1 / (x * (1 - x)) },
-  symmetric: { to: (x) => { const s = (clip(x, -1, 1) + 1) / 2; return Math.log(s) - Math.log1p(-s); }, from: (x) => -1 + 2 / (1 + Math.exp(-x)), slope: (x) => 2 / ((x + 1) * (1 - x)) },
-  log: { to: (x) => Math.log(Math.max(x, 0)), from: Math.exp, slope: (x) => 1 / x },
-};
-function interval(value, error, scale, quantile) {
-  const { to, from, slope } = SCALES[scale], half = error === 0 ? 0 : quantile * error * Math.abs(slope(value));
-  return [from(to(value) - half), from(to(value) + half)];
+// Rows among which a positive more moves a metric the same way: what their verdicts sum up to, and the variance that
+// each cell adds, as it matters for more positives and for fewer.
+function sidesOf(read, shares, moves) {
+  const { cells, many, rows, drawn, own, at, verdict } = read, { share, known } = shares, { unlabeled, posterior } = cells;
+  const left = rows.map((v, g) => v * Math.max(v - drawn[g], 0) / drawn[g]), counted = new Float64Array(many);
+  at.forEach((c, k) => { counted[own[c]] += verdict[k]; });
+  const seen = counted.map((v, g) => v / drawn[g]), total = (value) => own.reduce((all, g, i) => all + value(i), 0);
+  return [1, -1].map((sign) => {
+    const part = own.map((g, i) => Math.max(sign * moves(i), 0)), { off, all: one } = variances(read, shares, (i) => part[i]);
+    const weight = (i) => unlabeled[i] * part[i] ** 2 * share[i] * (1 - share[i]), sums = grouped(own, many, weight);
+    const each = one.map((v, g) => sums[g] > 0 ? left[g] * v * known[g] ** 2 / (known[g] ** 2 - drawn[g]) / sums[g] : 0);
+    const squares = grouped(own, many, (i) => unlabeled[i] * part[i] ** 2), outer = own.map((g, i) => weight(i) * each[g]);
+    const inner = own.map((g, i) => squares[g] > 0 ? unlabeled[i] * part[i] ** 2 * left[g] * off[g] / squares[g] : 0);
+    let found = total((i) => part[i] * unlabeled[i] * posterior[i]);
+    at.forEach((c, k) => {
+      const g = own[c], rarer = seen[g] <= 0.5 ? verdict[k] * (1 - seen[g]) : (1 - verdict[k]) * seen[g];
+      inner[c] += rarer * left[g] / Math.max(drawn[g] - 1, 1) * part[c] ** 2;
+      found += part[c] * (verdict[k] - posterior[c]) * rows[g] / Math.max(drawn[g], 1);
+    });
+    const few = (i) => seen[own[i]] <= 0.5, most = total((i) => part[i] * unlabeled[i]);
+    return {
+      part, most, found: clip(found, 0, most), likely: total((i) => part[i] * unlabeled[i] * share[i]),
+      more: own.map((g, i) => few(i) ? outer[i] : inner[i]), fewer: own.map((g, i) => few(i) ? inner[i] : outer[i]),
+    };
+  }).filter((side) => side.most > 0);
+}
+// How many positives flagged and other rows get more at both ends of what a side leaves open.
+function stepsOf({ part, most, found, likely, more, fewer }, head, risk, widened, extra) {
+  const share = found / most;
+  return [[true, more], [false, fewer]].flatMap(([up, each]) => {
+    const all = sum(each);
+    if (!(all > 0)) return [];
+    const middle = clip(up === share < 0.5 ? likely / most : share, 1e-12, 1 - 1e-12), number = middle * (1 - middle) * most ** 2 / (all * widened);
+    const yes = share * number, no = (1 - share) * number, sure = up ? no <= 0 : yes <= 0;
+    const gap = ((sure ? +up : betaQuantile(up ? 1 - risk : risk, yes + (up ? extra : 1 - extra), no + (up ? 1 - extra : extra))) - share) * most;
+    if (up ? gap <= 0 : gap >= 0) return [];
+    const units = each.map((v, i) => part[i] > 0 ? v / part[i] / all * gap : 0);
+    return [[sum(units.slice(0, head)), sum(units.slice(head))]];
+  });
 }
 function estimateAll(facts, answers) {
   if (!answers.some((a) => a !== null)) return facts.goals.map(() => null);
   const read = cellsOf(facts, answers), shares = sharesOf(read, facts), total = sum(read.positive), rows = sum(read.everyone);
-  if (!(total > 0 && total < rows)) return facts.goals.map(() => ({ value: NaN, low: NaN, high: NaN }));
-  return facts.goals.map(({ name, scale, least, most }) => {
-    const found = metricOf(read, facts.head, name), moves = (i) => found.turned[i < facts.head ? 0 : 1];
-    // The first few verdicts may put a value where none can be: then they say nothing yet.
-    if (found.value < least || (most !== null && found.value > most)) return { value: clip(found.value, least, most ?? Infinity), low: least, high: most ?? Infinity, early: true };
-    const one = variances(read, shares, moves), { known } = shares;
+  const possible = total > 0 && total < rows, likely = sum(shares.guess.map((p, i) => p * read.cells.unlabeled[i] + read.cells.positive[i]));
+  const { path, open, beyond } = facts.prior, risk = (1 - facts.level) / 2;
+  return facts.goals.map(({ name, least, most }) => {
+    const found = metricOf(read, facts.head, name), { table, turned } = found, moves = (i) => turned[i < facts.head ? 0 : 1], end = most ?? Infinity, value = clip(found.value, least, end);
+    // The first few verdicts say nothing yet.
+    const early = { value: name === "prevalence" ? likely / rows : NaN, low: least, high: end, early: true };
+    if (!((possible || name === "precision") && Math.abs(found.value - value) <= beyond)) return early;
+    const { all: one } = variances(read, shares, moves), { known } = shares;
     const each = one.map((v, g) => read.rows[g] * Math.max(read.rows[g] - read.drawn[g], 0) * v * known[g] ** 2 / (known[g] ** 2 - read.drawn[g]) / read.drawn[g]), all = sum(each);
     const freedom = all > 0 ? all ** 2 / Math.max(sum(each.map((v, g) => v * v / known[g])), 1e-300) : Infinity;
-    const [low, high] = interval(found.value, Math.sqrt(all), scale, studentQuantile((1 + facts.level) / 2, freedom));
-    return { value: found.value, low: Math.min(low, found.value), high: Math.max(high, found.value) };
+    const widened = (studentQuantile(1 - risk, freedom) / facts.normal) ** 2;
+    let [below, above] = [0, 0];
+    for (const side of sidesOf(read, shares, moves)) {
+      for (const [h, t] of stepsOf(side, facts.head, risk, widened, facts.prior.extra)) {
+        const moved = path.map((p) => METRICS[name](table[0] + p * h, table[1] - p * h, table[2] + p * t, table[3] - p * t) - found.value).filter((v) => !Number.isNaN(v));
+        below += Math.min(...moved, 0) ** 2;
+        above += Math.max(...moved, 0) ** 2;
+      }
+    }
+    const low = Math.max(value - Math.sqrt(below), least), high = Math.min(value + Math.sqrt(above), end);
+    return high - low >= open * (end - least) ? early : { value, low, high };
   });
 }
 // ---- Student's quantile: Newton's steps on the incomplete beta function (continued fraction) ----
@@ -144,10 +190,21 @@ function betaFraction(x, a, b) { // Lentz's method
   }
   return h;
 }
-function upperTail(t, v) { // P(T > t), t > 0
-  const x = v / (v + t * t), a = v / 2, b = 0.5;
+function betaTail(x, a, b) { // P(B < x)
   const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x));
-  return x < (a + 1) / (a + b + 2) ? front * betaFraction(x, a, b) / a / 2 : (1 - front * betaFraction(1 - x, b, a) / b) / 2;
+  return x < (a + 1) / (a + b + 2) ? front * betaFraction(x, a, b) / a : 1 - front * betaFraction(1 - x, b, a) / b;
+}
+function betaQuantile(p, a, b) { // by halves
+  let [low, high] = [0, 1];
+  for (let turn = 0; turn < 200 && high - low > 1e-16 * high; turn += 1) {
+    const middle = (low + high) / 2;
+    if (middle === low || middle === high) break;
+    if (betaTail(middle, a, b) < p) low = middle; else high = middle;
+  }
+  return (low + high) / 2;
+}
+function upperTail(t, v) { // P(T > t), t > 0
+  return betaTail(v / (v + t * t), v / 2, 0.5) / 2;
 }
 function studentQuantile(p, v) {
   const freedom = Math.min(v, 1e7), tail = 1 - p; // beyond, it is the normal quantile to 1e-7 of itself

@@ -10,6 +10,7 @@ from typing import Any
 import jinja2
 import numpy as np
 from markupsafe import Markup
+from scipy.special import ndtri
 
 from undercount import __version__
 from undercount.assume.reviews import EVEN, MOST, SHIFT, SLOPE, working_posterior
@@ -18,8 +19,9 @@ from undercount.count.kernel.table import insert_knots, merge_bare
 from undercount.count.review_file import as_review_csv
 from undercount.counts import ScoreCounts
 from undercount.metric_facts import FACTS, SCALE_RANGES
-from undercount.read.intervals.heads import head_cells
-from undercount.read.intervals.review_intervals import LEAST_WEIGHT, MOST_WEIGHT, PRIOR_POSITIVES
+from undercount.read.intervals.review_ends import MORE, PATH
+from undercount.read.intervals.review_intervals import BEYOND, OPEN
+from undercount.read.intervals.stratum_shares import LEAST_WEIGHT, MOST_WEIGHT, PRIOR_POSITIVES
 from undercount.read.plan_rows import RowPlan
 from undercount.read.rival import metric_of
 from undercount.show.page.page import embed_json, policy_hash
@@ -31,7 +33,8 @@ BESIDE = ("precision", "recall", "f1")
 # What the script's arithmetic shares with the library's.
 PRIOR = {
     "positives": PRIOR_POSITIVES, "weights": [LEAST_WEIGHT, MOST_WEIGHT],
-    "shift": SHIFT, "slope": SLOPE, "even": EVEN, "most": MOST,
+    "shift": SHIFT, "slope": SLOPE, "even": EVEN, "most": MOST, "path": PATH, "open": OPEN,
+    "extra": MORE, "beyond": BEYOND,
 }  # fmt: skip
 # Cells that the page carries at most; more are merged, and the page says so.
 MOST_CELLS = 4096
@@ -78,6 +81,7 @@ def review_facts(plan: RowPlan) -> dict[str, Any]:
     return {
         "plan": sheet.plan,
         "level": plan.prices.confidence_level,
+        "normal": float(ndtri((1 + plan.prices.confidence_level) / 2)),
         "goals": [_goal(plan, name) for name in page_goals(plan)],
         "row": sheet.row.tolist(),
         "stratum": sheet.stratum.tolist(),
@@ -86,7 +90,7 @@ def review_facts(plan: RowPlan) -> dict[str, Any]:
         "table": list(csv.reader(io.StringIO(text, newline=""))),
         "place": np.minimum(place, len(counts.score) - 1).tolist(),
         "n_unlabeled": design.n_unlabeled.tolist(),
-        "head": 0 if threshold is None else head_cells(counts, threshold).stop,
+        "head": 0 if threshold is None else counts.head_cells(threshold).stop,
         "prior": PRIOR,
         "merged": merged,
         "cells": {

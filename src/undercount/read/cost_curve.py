@@ -1,0 +1,97 @@
+"""What errors cost along the thresholds, with a band; and where they cost least."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from undercount.curve import FloatArray
+from undercount.estimate import Estimate
+from undercount.read.decisions import BestThreshold
+from undercount.read.evaluation import Evaluation
+
+# Thresholds along which costs are drawn.
+N_POINTS = 40
+
+
+@dataclass(frozen=True)
+class CostCurve:
+    """Hold what errors cost a row at thresholds from the highest to the lowest.
+
+    Attributes
+    ----------
+    costs : mapping
+        What a false positive and a false negative cost.
+    threshold, flagged : array
+        The thresholds and the rows from each on.
+    points : tuple of Estimate
+        The cost a row at each.
+    benefits : tuple of Estimate
+        The net benefit at each, at the chance at which a row is just worth flagging:
+        false_positive over the sum of both costs. Empty if one of them is 0.
+    none, everything : float
+        The cost if no row is flagged, and if all are.
+    here : Estimate, optional
+        The cost at the evaluation's own threshold, if it has one.
+    best : BestThreshold
+        Where the cost is least, with what that gains.
+
+    Notes
+    -----
+    Assumes: the prevalence; random labels, or reviews.
+    Wrong when: the least of the curve is read as if its threshold had been fixed before; the gain
+    of `best` is corrected for that.
+    """
+
+    costs: Mapping[str, float]
+    threshold: FloatArray
+    flagged: FloatArray
+    points: tuple[Estimate, ...]
+    benefits: tuple[Estimate, ...]
+    none: float
+    everything: float
+    here: Estimate | None
+    best: BestThreshold
+
+
+def cost_curve(
+    evaluation: Evaluation, costs: Mapping[str, float], n_points: int = N_POINTS
+) -> CostCurve:
+    """Estimate what errors cost along an evaluation's thresholds.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> from undercount.read.cost_curve import cost_curve
+    >>> y = [1, 1, 0, 1, 0, 0, 0, 0] * 10
+    >>> evaluation = uc.evaluate(y, [8, 7, 6, 5, 4, 3, 2, 1] * 10, unlabeled=0, prevalence=0.4)
+    >>> curve = cost_curve(evaluation, {"false_positive": 1, "false_negative": 4})
+    >>> round(curve.none, 3), round(curve.everything, 3)
+    (1.6, 0.6)
+    """
+    best = evaluation.best_threshold(cost=costs)
+    counts = evaluation.counts
+    cells = [counts.unlabeled]
+    if evaluation.shares.sampling == "single-sample":
+        cells += [counts.positive, counts.negative]
+    flagged = np.cumsum(np.sum(cells, axis=0))
+    # Even steps in rows: half of the thresholds flag less than half of them.
+    wanted = np.linspace(0, flagged[-1], n_points + 1)[1:]
+    places = np.unique(np.minimum(np.searchsorted(flagged, wanted), len(flagged) - 1))
+    named = {name: costs.get(name, 0.0) for name in ("false_positive", "false_negative")}
+    thresholds = counts.score[places].astype(float)
+    chance = named["false_positive"] / sum(named.values())
+    prevalence = evaluation.prevalence
+    return CostCurve(
+        named,
+        thresholds,
+        flagged[places],
+        tuple(evaluation.cost(each, **named) for each in thresholds.tolist()),
+        tuple(evaluation.net_benefit(chance, each) for each in thresholds.tolist())
+        if 0 < chance < 1
+        else (),
+        prevalence * named["false_negative"],
+        (1 - prevalence) * named["false_positive"],
+        None if evaluation.threshold is None else evaluation.cost(evaluation.threshold, **named),
+        best,
+    )

@@ -1,0 +1,175 @@
+"""Ends of the interval of a metric of reviewed rows, found by moving what the strata hide.
+
+Near an end of its range, or with a handful of positives found, a metric is neither normal nor
+linear in what verdicts show. So the hidden positives are moved, as far as verdicts leave it open,
+and the metric is read again there.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betaincinv
+
+from undercount.assume.reviews import IntArray, ReviewedCells
+from undercount.curve import FloatArray
+from undercount.estimate import Interval
+from undercount.read.intervals.stratum_shares import StratumShares
+
+# A metric need not be monotone in what is hidden: it is read at these parts of the whole way.
+PATH = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
+# Part of a verdict that the end of a share's interval counts more: 1 in the exact interval, which
+# is too wide on average, 1/2 in Jeffreys', which is too narrow for a few positives in hundreds.
+MORE = 0.75
+HALF = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """Hold the unlabeled rows among which a positive more moves a metric the same way.
+
+    The sum over them of hidden positives, each counting what it moves, is a share of the most it
+    can be. Its variance gives the number of verdicts that a plain sample would need for as much
+    (Korn and Graubard 1998), and that number the exact ends, as for a share.
+
+    Attributes
+    ----------
+    moves : array
+        How far a positive in each unit moves the metric; 0 in the units of the other side.
+    more, fewer : array
+        Variance that each unit adds to the sum, as it matters for the upper and the lower end. In
+        a stratum of few positives there may be many more of them (by the smooth share, since it
+        may have shown none), but only fewer of those that were seen; where negatives are few, the
+        other way round. A posterior that is off adds to both.
+    found, likely, most : float
+        The sum by the verdicts, by the smooth shares, and if all rows were positive.
+    """
+
+    moves: FloatArray
+    more: FloatArray
+    fewer: FloatArray
+    found: float
+    likely: float
+    most: float
+
+    def steps(self, risk: float, widened: float) -> Iterator[FloatArray]:
+        """Return how many positives each unit gets more at the upper end, and at the lower one.
+
+        `risk` is that of one end, and variances are taken `widened` times as large.
+        """
+        share = self.found / self.most
+        for up, each in ((True, self.more), (False, self.fewer)):
+            total = float(each.sum())
+            if total <= 0:
+                continue
+            # The end beyond which nothing was seen rests on the smooth share.
+            middle = self.likely / self.most if up == (share < HALF) else share
+            middle = min(max(middle, 1e-12), 1 - 1e-12)
+            number = middle * (1 - middle) * self.most**2 / (total * widened)
+            end = _share_end(share, number, risk, up=up)
+            gap = (end - share) * self.most
+            if (gap > 0) == up and gap != 0:
+                by_unit = np.divide(each, self.moves, out=np.zeros(len(each)), where=self.moves > 0)
+                yield by_unit / total * gap
+
+
+def _share_end(share: float, number: float, risk: float, *, up: bool) -> float:
+    """Return an end of the interval of a share of a number of verdicts, whole or not."""
+    yes, no = share * number, (1 - share) * number
+    if up:
+        return 1.0 if no <= 0 else float(betaincinv(yes + MORE, no + 1 - MORE, 1 - risk))
+    return 0.0 if yes <= 0 else float(betaincinv(yes + 1 - MORE, no + MORE, risk))
+
+
+def sides_of(
+    cells: ReviewedCells, shares: StratumShares, turned: FloatArray, *, spread: bool = False
+) -> Iterator[Side]:
+    """Split units by whether a positive more raises or lowers a metric.
+
+    Parameters
+    ----------
+    cells, shares
+        What was found, and how likely each unit is positive after that.
+    turned : array
+        How far the metric moves if a row of each unit turns out to be positive.
+    spread : bool
+        Whether verdicts count where their whole stratum is, not where they are.
+    """
+    unlabeled, place, stratum = cells.unlabeled, cells.place, cells.stratum
+    rows, drawn = cells.unlabeled_rows, cells.reviewed_rows
+    n_strata, own = len(rows), stratum[cells.place]
+    left = rows * np.maximum(rows - drawn, 0.0) / drawn
+    seen = np.bincount(own, cells.verdict, n_strata) / drawn
+    few = seen <= HALF
+    # Verdicts of the rarer kind, each of which counts for what it is seen to add.
+    rarer = (
+        np.where(few[own], cells.verdict, 1 - cells.verdict) * np.where(few, 1 - seen, seen)[own]
+    )
+    rarer = rarer * (left / np.maximum(drawn - 1, 1))[own] * cells.weight**2
+    for sign in (1.0, -1.0):
+        moves = np.where(sign * turned > 0, np.abs(turned), 0.0)
+        most = float(moves @ unlabeled)
+        if most <= 0:
+            continue
+        outer = left * shares.variance(moves, n_strata) * shares.correction(drawn)
+        outer = _spread(outer * cells.squared_weight, unlabeled * moves**2 * shares.spread, stratum)
+        weight = unlabeled * moves**2
+        inner = _spread(
+            left * shares.flat_mismatch(moves, n_strata) * cells.squared_weight, weight, stratum
+        )
+        each = rarer * moves[place] ** 2
+        # Spread over a stratum, verdicts say nothing of where in it its positives are.
+        inner = outer if spread else inner + np.bincount(place, each, len(unlabeled))
+        found = float(moves @ (unlabeled * cells.posterior)) + float(moves[place] @ cells.excess)
+        yield Side(
+            moves,
+            np.where(few[stratum], outer, inner),
+            np.where(few[stratum], inner, outer),
+            min(max(found, 0.0), most),
+            float(moves @ (unlabeled * shares.share)),
+            most,
+        )
+
+
+def _spread(total: FloatArray, weight: FloatArray, stratum: IntArray) -> FloatArray:
+    """Spread what each stratum has over its units, by their weights."""
+    sums = np.bincount(stratum, weight, len(total))
+    each = np.divide(total, sums, out=np.zeros(len(total)), where=sums > 0)
+    return np.asarray(weight * each[stratum])
+
+
+def moved_interval(
+    sides: Iterator[Side],
+    read: Callable[[FloatArray], float],
+    risk: float,
+    widened: float,
+    further: tuple[float, float] = (0.0, 0.0),
+) -> Interval:
+    """Return how far a metric may lie below and above its value.
+
+    Parameters
+    ----------
+    sides
+        Which positives are open, and how far.
+    read : callable
+        How far the metric moves if units have so many more positives.
+    risk : float
+        Chance of missing the truth at one end.
+    widened : float
+        By what variances are multiplied.
+    further : pair of float
+        What other sources of error add below and above.
+
+    Notes
+    -----
+    Distances of the parts are added in squares (MOVER; Zou and Donner 2008).
+    """
+    below, above = further[0] ** 2, further[1] ** 2
+    for side in sides:
+        for step in side.steps(risk, widened):
+            moved = np.array([read(part * step) for part in PATH])
+            moved = moved[~np.isnan(moved)]
+            if moved.size:
+                below += min(float(moved.min()), 0.0) ** 2
+                above += max(float(moved.max()), 0.0) ** 2
+    return Interval(-(below**0.5), above**0.5)

@@ -1,0 +1,92 @@
+"""How likely unlabeled rows are positive after what each stratum of a review showed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from undercount.assume.reviews import IntArray, ReviewedCells
+from undercount.curve import FloatArray
+
+# Verdicts that the recalibrated posterior counts for where a stratum's variance is estimated: as
+# many as hold half a positive (or a negative), in these limits. Strata without a positive would
+# have no variance otherwise, and where positives are rare, two verdicts would leave a sixth of it.
+PRIOR_POSITIVES, LEAST_WEIGHT, MOST_WEIGHT = 0.5, 2.0, 6.0
+
+
+@dataclass(frozen=True, eq=False)
+class StratumShares:
+    """Say how likely the unlabeled rows of each cell are positive, after what strata showed.
+
+    Only for variances. The share of a stratum is that of its verdicts and some more that the
+    recalibrated posterior gives, and within the stratum it moves like the posterior, on the scale
+    of log odds.
+    """
+
+    stratum: IntArray  # of each unit, a cell or a row
+    unlabeled: FloatArray  # rows in each unit
+    posterior: FloatArray  # of each unit, what verdicts are compared with
+    share: FloatArray  # of each unit
+    prior_weight: FloatArray  # verdicts that the posterior counts for, in each stratum
+
+    @classmethod
+    def of(cls, cells: ReviewedCells) -> "StratumShares":
+        """Read the verdicts."""
+        stratum, unlabeled = cells.stratum, cells.unlabeled
+        guess = cells.recalibrated
+        prior = _means(stratum, unlabeled, guess, len(cells.unlabeled_rows))
+        found = np.bincount(cells.stratum[cells.place], cells.verdict, len(prior))
+        prior = np.clip(prior, 1e-9, 1 - 1e-9)  # a stratum may have no unlabeled row left
+        weight = PRIOR_POSITIVES / np.minimum(prior, 1 - prior)
+        weight = np.clip(weight, LEAST_WEIGHT, MOST_WEIGHT)
+        share = (found + weight * prior) / (cells.reviewed_rows + weight)
+        tilt = (np.log(share / (1 - share)) - np.log(prior / (1 - prior)))[stratum]
+        odds = guess / (1 - guess) * np.exp(tilt)
+        return cls(stratum, unlabeled, cells.posterior, odds / (1 + odds), weight)
+
+    @property
+    def spread(self) -> FloatArray:
+        """Variance of one verdict on a row of each unit."""
+        return self.share * (1 - self.share)
+
+    def correction(self, drawn: FloatArray) -> FloatArray:
+        """Return what variances of strata are multiplied with, given how many verdicts there are.
+
+        p(1-p) at an estimated p is too small on average by the part of p's own variance.
+        """
+        known = drawn + self.prior_weight
+        return np.asarray(known**2 / (known**2 - drawn))
+
+    def variance(self, moves: FloatArray, n_strata: int) -> FloatArray:
+        """Return, for each stratum, the variance of what one row's verdict adds.
+
+        A row adds its verdict less the posterior, times what a positive in its cell moves.
+        """
+        spread = _means(
+            self.stratum,
+            self.unlabeled,
+            moves**2 * self.spread,
+            n_strata,
+        )
+        return np.asarray(spread + self._mismatch(moves, self.share, n_strata))
+
+    def flat_mismatch(self, moves: FloatArray, n_strata: int) -> FloatArray:
+        """Return the part of it that a posterior adds which moves where the rows do not.
+
+        Rows of a stratum are taken to be alike: where no positive was seen, none need be where the
+        posterior is high.
+        """
+        share = _means(self.stratum, self.unlabeled, self.share, n_strata)[self.stratum]
+        return self._mismatch(moves, share, n_strata)
+
+    def _mismatch(self, moves: FloatArray, share: FloatArray, n_strata: int) -> FloatArray:
+        excess = moves * (share - self.posterior)
+        middle = _means(self.stratum, self.unlabeled, excess, n_strata)
+        squares = _means(self.stratum, self.unlabeled, excess**2, n_strata)
+        return np.asarray(np.maximum(squares - middle**2, 0.0))
+
+
+def _means(stratum: IntArray, weight: FloatArray, value: FloatArray, n: int) -> FloatArray:
+    """Return the mean of a value over the rows of each stratum."""
+    rows = np.bincount(stratum, weight, n)
+    sums = np.bincount(stratum, weight * value, n)
+    return np.divide(sums, rows, out=np.zeros(n), where=rows > 0)

@@ -1,0 +1,190 @@
+"""Metrics of many segments at once: a thousand thresholds cost what one does.
+
+What `Evaluation.metric_rows` says of one segment, in arrays over segments. Only the plain case is
+made here, pure labels and metrics at one threshold; other segments are evaluated one by one.
+"""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from undercount.assume.labelled import naive_curve
+from undercount.assume.mixture import TOLERANCE, MixtureDesign, Target, design_of
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray, metric_names
+from undercount.errors import UndefinedMetricWarning, collect_warnings
+from undercount.estimate import Estimate
+from undercount.metric_facts import FACTS
+from undercount.read.evaluation import MetricRow, grows
+from undercount.read.hidden_share import HiddenShare
+from undercount.read.intervals.heads import HeadCounts, head_spread, two_sided_z
+from undercount.read.intervals.threshold_intervals import method_name, threshold_interval
+from undercount.read.metric_name import parse_metric
+from undercount.read.sensitivity import CHANCE
+from undercount.shares import Shares
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentTable:
+    """Hold the rows of many segments above one threshold, and what is known of their positives."""
+
+    segments: tuple[Hashable, ...]
+    counts: tuple[ScoreCounts, ...]
+    hidden: tuple[HiddenShare, ...]
+    heads: FloatArray  # of shape (3, segments)
+    threshold: float
+    target: Target
+    confidence_level: float
+
+    @classmethod
+    def of(
+        cls,
+        parts: Mapping[Hashable, ScoreCounts],
+        hidden: Mapping[Hashable, HiddenShare],
+        threshold: float,
+        target: Target,
+        confidence_level: float,
+    ) -> "SegmentTable":
+        """Take the segments that are of the plain case."""
+        kept = [key for key, held in hidden.items() if _is_plain(held.shares)]
+        kinds = {(hidden[key].shares.given, bool(hidden[key].interval)) for key in kept}
+        kept = kept if len(kinds) == 1 else []
+        heads = [
+            HeadCounts.at(
+                each, design_of(each, held.shares, held.shares.sampling, target), threshold
+            )
+            for each, held in ((parts[key], hidden[key]) for key in kept)
+        ]
+        return cls(
+            tuple(kept),
+            tuple(parts[key] for key in kept),
+            tuple(hidden[key] for key in kept),
+            np.stack([each.heads for each in heads], axis=1) if heads else np.zeros((3, 0)),
+            threshold,
+            target,
+            confidence_level,
+        )
+
+    def rows(self, metrics: Sequence[str]) -> dict[Hashable, tuple[MetricRow, ...]]:
+        """Return the metric rows of the segments whose numbers exist without a doubt."""
+        names = [self._plain_metric(each) for each in metrics]
+        if not self.segments or any(name is None for name in names):
+            return {}
+        with collect_warnings(UndefinedMetricWarning):
+            naive = [naive_curve(each) for each in self.counts]
+            points = [each.at(self.threshold) for each in naive]
+        columns = [
+            self._metric_rows(
+                str(name), [float(getattr(each, str(name))) for each in points], naive
+            )
+            for name in names
+        ]
+        fits = self._fits()
+        return {
+            segment: tuple(column[i] for column in columns)
+            for i, segment in enumerate(self.segments)
+            if fits[i]
+        }
+
+    def _plain_metric(self, text: str) -> str | None:
+        """Return the name of a metric at this very threshold, or nothing."""
+        name = parse_metric(text)
+        same = name.top is None and name.threshold in (None, self.threshold)
+        return name.metric if same and name.metric in metric_names() else None
+
+    def _design(self, shares: Sequence[Shares]) -> MixtureDesign:
+        """Return one design for all segments."""
+        each = [
+            design_of(counts, share, share.sampling, self.target)
+            for counts, share in zip(self.counts, shares, strict=True)
+        ]
+        return replace(
+            each[0],
+            sizes=np.stack([one.sizes for one in each], axis=1),
+            units=np.stack([one.units for one in each], axis=1),
+            value=np.array([float(one.value) for one in each]),
+        )
+
+    def _fits(self) -> Any:
+        """Tell the segments whose rates lie inside [0, 1], so that nothing has to be said."""
+        shares = [held.shares.exact() for held in self.hidden]
+        point = HeadCounts(self.heads, self._design(shares)).point()
+        rates = np.stack(np.broadcast_arrays(point.tpr, point.fpr))
+        return ((rates >= -TOLERANCE) & (rates <= 1 + TOLERANCE)).all(axis=0)
+
+    def _metric_rows(
+        self, metric: str, values: Sequence[float], naive: Sequence[Any]
+    ) -> list[MetricRow]:
+        found = self._estimate(metric)
+        rows = []
+        for value, curve, counts, held, estimate in zip(
+            values, naive, self.counts, self.hidden, found, strict=True
+        ):
+            bounded = counts.n_negative == 0 and curve.roc_auc >= CHANCE
+            bound = value if bounded and grows(metric, value, held.shares) else None
+            certain = bound is not None and metric == "precision" and self.target == "dataset"
+            if certain:
+                ends = {end: max(getattr(estimate, end), value) for end in ("value", "low", "high")}
+                estimate = replace(estimate, **ends)  # noqa: PLW2901 - cut where rows are certain
+            rows.append(MetricRow(metric, self.threshold, value, estimate, bound, certain))
+        return rows
+
+    def _estimate(self, metric: str) -> list[Estimate]:
+        """Estimate a metric of every segment, as `estimate_end_by_end` does one by one."""
+        facts, exact = FACTS[metric], [held.shares.exact() for held in self.hidden]
+        by_share = any(held.interval for held in self.hidden)
+        value, low, high, error = self._at(metric, exact)
+        method = method_name(self._design(exact), "wilson")
+        if by_share and facts.needs_prevalence:
+            method = f"{method}, share end by end"
+            raw = self._raw(metric, exact)
+            ends = np.stack([value + self._raw(metric, each) - raw for each in self._ends()])
+            down, up = value - ends.min(axis=0), ends.max(axis=0) - value
+            low = value - np.hypot(value - low, np.maximum(down, 0.0))
+            high = value + np.hypot(high - value, np.maximum(up, 0.0))
+            low, high = np.maximum(low, facts.range[0]), np.minimum(high, facts.range[1])
+            reach = 2 * two_sided_z(self.confidence_level)
+            error = np.hypot(error, np.abs(ends[1] - ends[0]) / reach)
+        elif by_share:  # its value is the same there, and the end that widens most is taken
+            there = [self._at(metric, each) for each in self._ends()]
+            low = np.minimum.reduce([low, *(each[1] for each in there)])
+            high = np.maximum.reduce([high, *(each[2] for each in there)])
+        level, four = self.confidence_level, np.stack([value, low, high, error], axis=1).tolist()
+        return [Estimate(a, b, c, d, level, facts.needs, method) for a, b, c, d in four]
+
+    def _ends(self) -> list[list[Shares]]:
+        """Return the shares at the lower and at the upper ends of their intervals."""
+        found: list[list[Shares]] = [[], []]
+        for held in self.hidden:
+            value, span = (
+                held.shares.unlabeled_prevalence,
+                held.shares.unlabeled_prevalence_interval,
+            )
+            low, high = (span.low, span.high) if span else (value, value)
+            found[0].append(held.shares.exact(min(low, value)))
+            found[1].append(held.shares.exact(float(held.shares.clip(max(high, value)))))
+        return found
+
+    def _raw(self, metric: str, shares: Sequence[Shares]) -> FloatArray:
+        """Return the metric at known shares, also where rates leave [0, 1]."""
+        return HeadCounts(self.heads, self._design(shares)).point().metric(metric)
+
+    def _at(self, metric: str, shares: Sequence[Shares]) -> tuple[FloatArray, ...]:
+        """Return value, ends and standard error at shares that are known exactly."""
+        heads, (least, most) = HeadCounts(self.heads, self._design(shares)), FACTS[metric].range
+        level = self.confidence_level
+        value, low, high = threshold_interval(heads, metric, confidence_level=level)
+        error = np.sqrt(head_spread(heads, metric).variance)
+        gone = np.isnan(value)
+        low = np.where(gone, least, np.fmin(low, value))
+        return value, low, np.where(gone, most, np.fmax(high, value)), error + 0.0 * value
+
+
+def _is_plain(shares: Shares) -> bool:
+    """Tell whether labels are pure, and the share is a number or an estimate, not a range."""
+    span, error = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence_error
+    pure = shares.label_purity == 1 and shares.label_purity_interval is None
+    return pure and (span is None) == (error == 0) and not math.isnan(error)

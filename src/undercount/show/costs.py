@@ -1,0 +1,55 @@
+"""What errors cost, in words and as a short table."""
+
+import math
+
+import numpy as np
+
+from undercount.count.arrays import amount
+from undercount.estimate import Estimate
+from undercount.read.cost_curve import CostCurve
+from undercount.show.spoken import number
+
+# Thresholds that a terminal shows.
+SHOWN = 6
+
+
+def cost_words(curve: CostCurve) -> str:
+    """Say what errors cost, where they cost least, and what that gains."""
+    wrong, missed = curve.costs["false_positive"], curve.costs["false_negative"]
+    either = f"flagging no row costs {number(curve.none)} a row"
+    words = [
+        f"a false positive {wrong:g}, a false negative {missed:g}",
+        f"{either}, flagging all {number(curve.everything)}",
+    ]
+    if curve.here is not None:
+        words.append(f"at the threshold {spread_words(curve.here)}")
+    best = curve.best
+    place = "flag no row" if math.isinf(best.threshold) else f"threshold {best.threshold:.6g}"
+    gain = ""
+    if best.gain is not None and best.over is not None and best.over != best.threshold:
+        gain = f", {spread_words(best.gain)} less than {over_words(best.over)}"
+    return " · ".join([*words, f"least: {place}{gain}"])
+
+
+def over_words(over: float) -> str:
+    """Name what the best threshold is compared with."""
+    if math.isinf(over):
+        return "flagging no row" if over > 0 else "flagging all"
+    return f"at {over:g}"
+
+
+def spread_words(found: Estimate) -> str:
+    """Write an estimate with its interval."""
+    return f"{number(found.value)} ({number(found.low)} – {number(found.high)})"
+
+
+def cost_table(curve: CostCurve) -> tuple[list[str], list[list[str]]]:
+    """Return cost and net benefit at a few thresholds, with intervals."""
+    places = np.unique(np.linspace(0, len(curve.points) - 1, SHOWN).astype(int))
+    head, rows = ["threshold", "flagged", "cost a row"], []
+    for place in places:
+        cells = [f"{curve.threshold[place]:.6g}", amount(curve.flagged[place])]
+        rows.append([*cells, spread_words(curve.points[place])])
+        if curve.benefits:
+            rows[-1].append(spread_words(curve.benefits[place]))
+    return [*head, *(["net benefit"] if curve.benefits else [])], rows

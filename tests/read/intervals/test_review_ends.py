@@ -1,0 +1,62 @@
+"""Ends of intervals from a handful of verdicts, by enumerating what a stratum can show."""
+
+import numpy as np
+import pytest
+from scipy.stats import beta, binom
+
+import undercount as uc
+from undercount.read.intervals.review_ends import Side
+from undercount.read.reviewed import Reviewed
+
+KNOWN, BELOW = 300, 20_000
+
+
+def interval(n, k, metric="recall"):
+    """Read a metric where all flagged rows are labelled and k of n rows below were positive."""
+    counts = uc.ScoreCounts.from_counts([2, 1], [KNOWN, 10], [0, 0], [0, BELOW])
+    design = uc.ReviewDesign([1], [BELOW], np.zeros(n, int), unlabeled_prevalence=0.02, threshold=2)
+    reviews = uc.Reviews(None, np.arange(n) < k, np.ones(n), np.zeros(n, int), design)
+    return Reviewed(counts, reviews).metrics().estimate(metric, 2 if metric != "roc_auc" else None)
+
+
+@pytest.mark.parametrize("n", [4, 6, 20, 60])
+@pytest.mark.parametrize("share", [0.002, 0.014, 0.05, 0.1, 0.3])
+def test_recall_is_covered_whatever_the_stratum_hides(n, share):
+    """Exactly: the chance of each number of positives found times whether its interval holds."""
+    truth = KNOWN / (KNOWN + 10 + share * BELOW)
+    ends = [interval(n, k) for k in range(n + 1)]
+    held = np.array([e.low <= truth <= e.high for e in ends])
+    assert binom.pmf(np.arange(n + 1), n, share) @ held >= 0.93
+
+
+def test_one_positive_among_few_low_rows_is_no_finding():
+    """1 of 6 may be 3,333 of 20,000 rows, or fewer than a hundredth of them."""
+    found = interval(6, 1)
+    assert found.value == pytest.approx(KNOWN / (KNOWN + 10 + BELOW / 6))
+    assert found.high > KNOWN / (KNOWN + 10 + 0.03 * BELOW)
+    none = interval(6, 0)
+    assert none.low < KNOWN / (KNOWN + 10 + 0.2 * BELOW)
+
+
+def test_more_verdicts_make_the_interval_narrower():
+    widths = []
+    for n in (6, 12, 25, 50, 100, 200, 400):
+        ends = [interval(n, k) for k in range(n + 1)]
+        chance = binom.pmf(np.arange(n + 1), n, 0.03)
+        widths.append(float(chance @ [e.high - e.low for e in ends]))
+    assert np.all(np.diff(widths) < 0)
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 6), (1, 6), (3, 30), (30, 30)])
+def test_a_side_of_equal_rows_has_the_ends_of_a_share(k, n):
+    share, rows = k / n, 1000.0
+    smooth = (k + 0.5) / (n + 1)
+    variance = np.array([rows**2 * smooth * (1 - smooth) / n])
+    side = Side(np.ones(1), variance, variance, share * rows, smooth * rows, rows)
+    steps = [float(step[0]) for step in side.steps(0.025, 1.0)]
+    ends = [beta(k + 0.75, n - k + 0.25).ppf(0.975), beta(k + 0.25, n - k + 0.75).ppf(0.025)]
+    gaps = [(end - share) * rows for end in ends]
+    if k in (0, n):
+        assert steps == pytest.approx([gaps[k // n]])
+    else:  # inside, the variance is taken at the share itself on one end
+        assert steps == pytest.approx(gaps, rel=0.35)
