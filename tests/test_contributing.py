@@ -45,7 +45,7 @@ def test_files_of_the_recipes_are_there(name):
 
 
 @pytest.mark.parametrize(
-    "folder", ["laws", "papers", "engines", "browser", "validity", "fuzz", "faults"]
+    "folder", ["laws", "papers", "engines", "browser", "validity", "fuzz", "faults", "golden"]
 )
 def test_tests_have_the_other_folders(folder):
     assert (ROOT / "tests" / folder).is_dir()
@@ -54,7 +54,7 @@ def test_tests_have_the_other_folders(folder):
 
 def test_tests_mirror_the_package():
     """A folder of tests is one of the package, or one of those that the tree names."""
-    extra = {"laws", "papers", "engines", "browser", "validity", "data", "fuzz", "faults"}
+    extra = {"laws", "papers", "engines", "browser", "validity", "data", "fuzz", "faults", "golden"}
     for path in (ROOT / "tests").rglob("*"):
         parts = path.relative_to(ROOT / "tests").parts
         if path.is_dir() and parts[0] not in extra and "__pycache__" not in parts:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from undercount.count.atomic_file import replace_when_complete
+
 MOST_POINTS = 300  # of a line in a picture: more cannot be seen
 IN_ROW = 3
 
@@ -131,10 +133,12 @@ def draw(panels: Sequence[Panel], stem: Path) -> list[Path]:
         _draw_panel(axes, panel)
     for axes in grid[len(panels) :]:
         axes.set_axis_off()
-    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in ("svg", "png")]
+    kinds: dict[str, dict[str, Any]] = {"svg": {"metadata": {"Date": None}}, "png": {"dpi": 100}}
+    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]
     with mpl.rc_context({"svg.hashsalt": stem.name}):  # the same picture gives the same file
-        figure.savefig(paths[0], metadata={"Date": None})
-        figure.savefig(paths[1], dpi=100)
+        for path, (kind, options) in zip(paths, kinds.items(), strict=True):
+            with replace_when_complete(path) as unfinished:
+                figure.savefig(unfinished, format=kind, **options)
     return paths
 
 

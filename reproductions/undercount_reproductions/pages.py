@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from undercount.count.atomic_file import write_text
 from undercount_reproductions.catalogue import ITEMS
 from undercount_reproductions.result import Result
 
@@ -63,7 +64,7 @@ def write_pages(
         if (path := source / f"{item.paper}-{item.item}.json").exists()
     ]
     pages = [target / "index.md"]
-    pages[0].write_text(_index(found, date), encoding="utf-8")
+    write_text(pages[0], _index(found, date))
     chosen = [paper for paper in TITLES if papers is None or paper in papers]
     for paper in [paper for paper in chosen if any(result.paper == paper for result in found)]:
         mine = [result for result in found if result.paper == paper]
@@ -72,7 +73,7 @@ def write_pages(
             if picture.exists() and source != target:
                 shutil.copyfile(picture, target / picture.name)
         pages.append(target / f"{paper}.md")
-        pages[-1].write_text(_page(paper, mine, source, date), encoding="utf-8")
+        write_text(pages[-1], _page(paper, mine, source, date))
     return pages
 
 

@@ -1,11 +1,13 @@
 """One reproduced table or figure: our numbers beside the published ones, as files."""
 
 import csv
+import io
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from undercount.count.atomic_file import write_text
 from undercount_reproductions.drawing import Panel, draw, thinned
 
 NUMBER = "{:.4g}"
@@ -96,7 +98,7 @@ class Result:
         folder.mkdir(parents=True, exist_ok=True)
         table, whole = folder / f"{self.name}.csv", folder / f"{self.name}.json"
         _write_rows(table, self.columns, self.rows)
-        whole.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
+        write_text(whole, json.dumps(asdict(self), indent=1))
         written = [table, whole]
         if self.panels:
             points = folder / f"{self.name}-figure.csv"
@@ -121,7 +123,8 @@ def _word(cell: Any) -> str:
 
 
 def _write_rows(path: Path, columns: tuple[str, ...], rows: Any) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    write_text(path, text.getvalue())

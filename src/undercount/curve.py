@@ -382,7 +382,8 @@ class OperatingCurve(Rates[FloatArray]):
         threshold whose point the curve left out is refused rather than answered by another's.
         """
         if math.isnan(real_number(threshold)):
-            raise InputError(f"threshold must be a number; got {threshold!r}")
+            got = "NaN" if isinstance(threshold, float) else repr(threshold)
+            raise InputError(f"threshold must be a number; got {got}")
         every, merged = self._thresholds()
         n_above = int(np.count_nonzero(every[1:] >= threshold))
         index, below = n_above, n_above + 1 if n_above + 1 < len(every) else None

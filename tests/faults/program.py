@@ -30,7 +30,8 @@ def start(arguments: list[str], **options: object) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "undercount", *arguments]
     # In the background of a shell Ctrl-C is ignored, which children inherit.
     options.setdefault("preexec_fn", lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)  # type: ignore[call-overload,no-any-return]  # noqa: S603 - ours
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.Popen(command, **options)  # type: ignore[call-overload,no-any-return]  # noqa: S603 - ours
 
 
 def targets(folder: Path) -> dict[str, Path]:

@@ -6,8 +6,6 @@ import sys
 import threading
 from contextlib import suppress
 
-from undercount.count.atomic_file import remove_unfinished
-
 # As by convention: ended by signal 2.
 INTERRUPTED = 130
 STOPPED = "stopped; no file is left half-written"
@@ -36,7 +34,10 @@ def stop_at_interrupts() -> None:
 def _wait(inside: int) -> None:
     while os.read(inside, 1) != bytes([signal.SIGINT]):
         pass
-    remove_unfinished()
+    # Looked up, not imported: Ctrl-C shall be heard before that takes its time.
+    files = sys.modules.get("undercount.count.atomic_file")
+    if files is not None and hasattr(files, "remove_unfinished"):  # else nothing is begun
+        files.remove_unfinished()
     with suppress(OSError, ValueError):
         clear = CLEAR_LINE if sys.stderr.isatty() else ""
         os.write(sys.stderr.fileno(), f"{clear}{STOPPED}\n".encode())

@@ -202,5 +202,6 @@ def _whole(name: str, value: Any, most: float) -> int:
 
 def _above_zero(error: Any) -> float:
     if not _LEAST_ERROR <= real_number(error) <= 1 / _LEAST_ERROR:
-        raise InputError(f"error must be above 0, {_LEAST_ERROR:g} at least; got {error!r}")
+        least = f". The least is {_LEAST_ERROR:g}" if real_number(error) > 0 else ""
+        raise InputError(f"error must be above 0; got {error!r}{least}")
     return float(error)

@@ -12,6 +12,7 @@ import undercount as uc
 from undercount.errors import InputError
 from undercount.metric_facts import FACTS
 
+COSTS = ("chance", "false_positive", "false_negative")
 METRICS = sorted(name for name in FACTS if hasattr(uc.metrics, name))
 TAKES = {name: inspect.signature(getattr(uc.metrics, name)).parameters for name in METRICS}
 
@@ -26,6 +27,8 @@ def draw(dice: random.Random) -> dict[str, Any]:
         options["beta"] = dice.choice([0.0, 0.5, 1, 2.0, 1e6, 1e-6])
     if "max_fpr" in TAKES[name]:
         options["max_fpr"] = dice.choice([0.01, 0.1, 0.5, 1, 1e-9])
+    for more in [each for each in COSTS if each in TAKES[name]]:
+        options[more] = dice.choice([0.5, 0.01, 1, 0, 7, 1e9])
     if dice.random() < 0.2:
         options["interval"] = dice.choice(["wilson", "mid-p", "exact", "x"])
     if dice.random() < 0.2:
@@ -41,5 +44,6 @@ def knock(case: dict[str, Any], _folder: Path) -> str:
         found = getattr(uc.metrics, case["metric"])(case["y"], case["score"], **options)
     except InputError as error:
         return refusal(error)
-    check_estimate(case["metric"], found)
+    prices = [case[name] for name in ("false_positive", "false_negative") if name in case]
+    check_estimate(case["metric"], found, 1.001 * float(max(prices)) if prices else 1.0)
     return "estimated"

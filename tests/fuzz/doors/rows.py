@@ -146,9 +146,12 @@ def knock(case: dict[str, Any], _folder: Path) -> str:
     return "evaluated"
 
 
-def check_estimate(metric: str, estimate: uc.Estimate) -> None:
-    """Assert that an interval holds its estimate and stays in the metric's range."""
-    least, most = FACTS[metric].range
+def check_estimate(metric: str, estimate: uc.Estimate, largest: float = 1.0) -> None:
+    """Assert that an interval holds its estimate and stays in the metric's range.
+
+    That of a cost ends at the largest price.
+    """
+    least, most = (each * largest for each in FACTS[metric].range)
     assert not math.isnan(estimate.low), (metric, estimate)
     assert not math.isnan(estimate.high), (metric, estimate)
     assert least - 1e-9 <= estimate.low <= estimate.high <= most + 1e-9, (metric, estimate)
