@@ -78,7 +78,7 @@ def test_slopes_are_those_of_small_steps(given):
     sizes, value = np.array([60.0, 300.0, 40.0]), {"prevalence": 0.4, "label_frequency": 0.5}
     told = given, value.get(given, 0.2), 0.9, "single-sample", "population"
     design = MixtureDesign(sizes, np.ones(3), *told)
-    for kind, slope in enumerate(design.size_slopes()):
+    for kind, slope in enumerate(design.size_slopes):
         step = 1e-3 * np.eye(3)[kind]
         ends = [mix(sizes + sign * step, *told[:4]) for sign in (1, -1)]
         for part in ("positive", "negative", "everyone", "prevalence"):

@@ -121,6 +121,8 @@ def test_compare_has_the_gate(folder, capsys):
     said = capsys.readouterr()
     assert ": poor.roc_auc > good.roc_auc; difference -" in said.out + said.err
     assert main([*arguments, "--require", "good.roc_auc >= 0.5"]) == 0
+    assert main([*arguments, "--html", str(folder / "page.html")]) == 0
+    assert capsys.readouterr() == ("", "")
     assert main([*arguments, "--require", "poor.roc_auc >= 0.99", "--github"]) == 1
     assert "::error title=poor%3A poor.roc_auc" in capsys.readouterr().err
     assert main([*arguments, "--require", "good.roc_auc > poor.roc_auc + 0.9"]) == 1

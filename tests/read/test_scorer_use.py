@@ -147,3 +147,23 @@ def test_the_calibrated_threshold_is_that_of_exact_densities(purity, sampling):
     for place in range(10):
         found = chance_threshold(counts, shares, chance_positive[place])
         assert found == pytest.approx(chance_labelled[place], abs=1e-12)
+
+
+def test_costs_words_and_printed_names():
+    rng = np.random.default_rng(0)
+    truth = rng.random(400) < 0.3
+    X = rng.normal(truth[:, None], 1.0, (400, 2))
+    y = (truth & (rng.random(400) < 0.5)).astype(int)
+    model = LogisticRegression().fit(X, y)
+    cost = {"false_positive": 2, "false_negative": 8}
+    scorer = uc.make_scorer("expected_cost", threshold=0.2, cost=cost, prevalence=0.3)
+    score = model.predict_proba(X)[:, 1]
+    expected = uc.metrics.expected_cost(
+        y, score, threshold=0.2, unlabeled=0, prevalence=0.3, **cost
+    )
+    assert scorer(model, X, y) == pytest.approx(-expected.value)
+    with pytest.raises(uc.InputError, match="cost must name"):
+        uc.make_scorer("expected_cost", threshold=0.2, prevalence=0.3)
+    assert uc.make_scorer("ROC AUC")(model, X, y) == uc.make_scorer("roc_auc")(model, X, y)
+    with pytest.raises(uc.InputError, match="whichever word means positive"):
+        uc.make_scorer("roc_auc")(model, X, np.where(y == 1, "yes", "no"))

@@ -27,13 +27,11 @@ on: .92).
 
 Cells are smallest - largest. Threshold metrics: {n_threshold:,} repetitions a setting and each of
 three thresholds, in all {n_settings} settings. Areas and losses: {n_area} repetitions a setting
-({n_rows_settings} settings of these rows and {n_population_settings} of the population with the
-prevalence known, {n_few} in the last four designs), so one number is known to ±.022 at 95 % and
-±.04 at 80 %; a number outside the bar was measured again with {n_again:,} fresh repetitions
-(±.010), and
-that second number stands here. The ends of a span are the extremes of up to 45 numbers, so part of
-its length is the chance of the simulation; the means are known better. The partial area goes up to
-a false-positive rate of {max_fpr}.
+({n_measured} settings in the order of the tables below), so one number is known to ±.022 at 95 %
+and ±.04 at 80 %; a number outside the bar was measured again with {n_again:,} fresh repetitions
+(±.010), and that second number stands here. The ends of a span are the extremes of up to 45
+numbers, so part of its length is the chance of the simulation; the means are known better. The
+partial area goes up to a false-positive rate of {max_fpr}.
 
 The scale of the partial area's lower end, and taking the mean of two variances for average
 precision, were chosen on simulations like these (with other draws).
@@ -52,7 +50,9 @@ def main(kept, seconds=FOREVER):
             now = time.process_time()
             found["seconds"] += now - last
             last = now
-            kept.write_text(json.dumps(found))
+            part = kept.with_suffix(".part")  # a call that is stopped leaves no half of a file
+            part.write_text(json.dumps(found))
+            part.replace(kept)
         if last - start > float(seconds):
             return f"stopped after {key}"
     return write_page(found)
@@ -120,9 +120,7 @@ class Tables:
             n_threshold=study.N_THRESHOLD,
             n_area=study.N_AREA,
             n_again=study.N_AGAIN,
-            n_few=len(study.FEW),
-            n_rows_settings=len(self.measured(study.MAIN[0])),
-            n_population_settings=len(self.measured(study.MAIN[1])),
+            n_measured=", ".join(str(len(self.measured(name))) for name in study.DESIGNS),
             max_fpr=study.MAX_FPR,
             minutes=self.minutes,
         )

@@ -16,7 +16,7 @@ import undercount as uc
 
 pytestmark = pytest.mark.slow
 FREQUENCIES = (0.15, 0.4, 0.7)
-SEEDS = range(6)
+SEEDS = range(3)
 
 
 def data(name):

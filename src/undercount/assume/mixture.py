@@ -533,8 +533,9 @@ class MixtureDesign:
         positive, negative = self.unlabelled_shares
         return self.label_purity * positive + (1 - self.label_purity) * negative
 
+    @cached_property
     def size_slopes(self) -> list[Mixing]:
-        """Return derivatives of the weights by each of the three sizes."""
+        """Derivatives of the weights by each of the three sizes; every pair of models asks."""
         slopes = []
         for kind in KINDS:
             sizes = self.sizes.astype(complex)

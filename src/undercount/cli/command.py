@@ -91,6 +91,12 @@ def prints(options: dict[str, Any]) -> bool:
     return not options["quiet"] and "-" not in documents
 
 
+def tell_page(options: dict[str, Any]) -> None:
+    """Say where the page is, unless it went to standard output or all is to be quiet."""
+    if options["html"] not in (None, "-") and not options["quiet"]:
+        click.echo(f"wrote {options['html']}", err=True)
+
+
 def print_notes(notes: Iterable[str]) -> None:
     """Print what was read and inferred."""
     from undercount.show.layout import WIDTH, terminal_width, wrap  # noqa: PLC0415 - only to print

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from undercount.cli.command import Command, print_notes, prints, progress
+from undercount.cli.command import Command, print_notes, prints, progress, tell_page
 from undercount.cli.gate import report_verdict
 from undercount.cli.options import (
     CLUSTER,
@@ -103,8 +103,7 @@ def _write(comparison: "Comparison", rows: "ModelColumns", options: dict[str, An
         write_text(options["markdown"], comparison.to_markdown())
     if options["html"]:
         comparison.to_html(options["html"])
-        if options["html"] != "-":
-            click.echo(f"wrote {options['html']}", err=True)
+        tell_page(options)
     if prints(options):
         print_notes(rows.notes)
         click.echo(f"\n{as_text(comparison, terminal_width())}")

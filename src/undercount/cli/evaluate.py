@@ -11,6 +11,7 @@ from undercount.cli.command import (
     print_notes,
     prints,
     progress,
+    tell_page,
 )
 from undercount.cli.gate import read_requirements, report_verdict
 from undercount.cli.options import (
@@ -231,8 +232,7 @@ def write_evaluations(
 
         about = {"title": options.get("title") or "", "data": options.get("data_name", "")}
         write_page(evaluations, options["html"], story=options.get("story", ()), **about)
-        if options["html"] != "-" and not options["quiet"]:
-            click.echo(f"wrote {options['html']}", err=True)
+        tell_page(options)
     if prints(options):
         print_notes(notes)
         for evaluation in evaluations:

@@ -12,6 +12,7 @@ from undercount.cli.command import (
     print_notes,
     prints,
     progress,
+    tell_page,
 )
 from undercount.cli.gate import read_requirements, report_verdict
 from undercount.cli.options import (
@@ -102,8 +103,7 @@ def select(data: tuple[str, ...], **options: Any) -> int:
         write_text(options["json_file"], write_document(selection_document(report)))
     if options["html"]:
         write_text(options["html"], selection_page(report))
-        if options["html"] != "-":
-            click.echo(f"wrote {options['html']}", err=True)
+        tell_page(options)
     if prints(options):
         used = f"{rows.notes[0]} · method {model.method} · {report.scale_words}"
         print_notes([used, *rows.notes[1:]])

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -193,12 +193,11 @@ class ThresholdSearch:
         points = self._points(counts, self.shares)
         values = goal.value(points)
         raw = float(values[places[0]] - values[places[1]])
-        errors, spreads = self._errors(goal, counts, places[1])
+        errors = self._errors(goal, counts, places[1])
         tail = (1 - self.confidence_level) / 2
-        spread = float(self._spread(points, *places)) * _small_sample_factor(
-            counts.n_positive, self.confidence_level
-        )
-        low, high = raw - spread * np.quantile(errors / spreads, [1 - tail, tail])
+        wider = _small_sample_factor(counts.n_positive, self.confidence_level)
+        spread = errors.mean() + wider * (errors - errors.mean())
+        low, high = raw - np.quantile(spread, [1 - tail, tail])
         value = raw - float(errors.mean())
         ends = [
             goal.value(self._points(counts, moved))[places] @ [1.0, -1.0] - raw
@@ -216,33 +215,16 @@ class ThresholdSearch:
             "labels drawn anew",
         )
 
-    def _spread(self, points: RatePoint, chosen: Any, over: int) -> FloatArray:
-        """Return the standard error of the share of labelled rows between two thresholds.
-
-        Errors of a gain go with it, so that draws are compared in its units: where few labelled
-        rows lie between by chance, the interval would else be too short on the side of the truth.
-        Two rows are added, half of them between, so that it is never 0.
-        """
-        rows = self.counts.n_positive
-        tpr = np.atleast_2d(points.tpr)
-        between = np.abs(tpr[np.arange(len(tpr)), chosen] - tpr[:, over])
-        share = (np.clip(between, 0.0, 1.0) * rows + 1) / (rows + 2)
-        return np.asarray(np.sqrt(share * (1 - share) / rows)).squeeze()
-
-    def _errors(self, goal: Goal, counts: ScoreCounts, over: int) -> tuple[FloatArray, FloatArray]:
-        """Return by how much the best point of other draws looks better there than it is.
-
-        And the spread of each draw, in whose units the errors are alike.
-        """
+    def _errors(self, goal: Goal, counts: ScoreCounts, over: int) -> FloatArray:
+        """Return by how much the best point of other draws looks better there than it is."""
         rng = np.random.default_rng(self.random_state)
         drawn, truth = _draw(counts, self.shares, self.target, rng)
         chosen = goal.choose(drawn)
         rows = np.arange(len(chosen))
         seen, real = goal.value(drawn), goal.value(truth)
         errors = (seen[rows, chosen] - seen[:, over]) - (real[rows, chosen] - real[:, over])
-        kept = (chosen >= 0) & np.isfinite(errors)
-        spreads = self._spread(drawn, chosen, over)
-        return (errors[kept], spreads[kept]) if kept.any() else (np.zeros(1), np.ones(1))
+        found = errors[(chosen >= 0) & np.isfinite(errors)]
+        return found if len(found) else np.zeros(1)
 
 
 def _small_sample_factor(rows: float, level: float) -> float:

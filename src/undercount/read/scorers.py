@@ -16,8 +16,10 @@ from undercount.errors import (
     warn,
 )
 from undercount.metric_facts import FACTS
+from undercount.read.decisions import Costs, cost_weight
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.labelled_chance import EVEN, warn_words
+from undercount.read.metric_name import name_metric
 from undercount.shares import Shares, read_shares
 
 Response: TypeAlias = Literal["decision_function", "predict_proba", "predict"]
@@ -43,6 +45,7 @@ def make_scorer(
     *,
     threshold: float | None = None,
     beta: float = 1.0,
+    cost: Costs | None = None,
     max_fpr: float | None = None,
     unlabeled: float | None = None,
     response_method: ResponseMethod | None = None,
@@ -71,7 +74,9 @@ def make_scorer(
         predicts the chance of being labelled: one half of being positive is the label frequency
         times one half (`Evaluation.calibrated_threshold`); a warning says so.
     beta : float
-        Weight of recall in "f_beta".
+        Weight of recall in "f_beta"; in "net_benefit" what a false positive costs of a true one.
+    cost : mapping, optional
+        What errors cost in "expected_cost": {"false_positive": 5, "false_negative": 100}.
     max_fpr : float, optional
         End of the range of "partial_roc_auc", which needs it.
     unlabeled : number, optional
@@ -109,6 +114,9 @@ def make_scorer(
         "label_frequency": label_frequency,
     }
     known = any(value is not None for value in shares.values())
+    name, scale = name_metric(name, list(FACTS)), 1.0
+    if name == "expected_cost" or cost is not None:
+        beta, scale = cost_weight(cost or {})
     if response_method == "predict" and threshold is None:
         threshold = 0.5  # between the classes 1 and 0 or -1
     _check(name, threshold, max_fpr, known=known, pure=label_purity == 1)
@@ -122,6 +130,7 @@ def make_scorer(
         metric=name,
         threshold=threshold,
         beta=beta,
+        scale=scale,
         max_fpr=max_fpr,
         unlabeled=unlabeled,
         label_purity=label_purity,
@@ -153,6 +162,7 @@ def score_rows(
     metric: str,
     threshold: float | None = None,
     beta: float = 1.0,
+    scale: float = 1.0,
     max_fpr: float | None = None,
     unlabeled: float | None = None,
     sample_weight: Any = None,
@@ -163,6 +173,8 @@ def score_rows(
     # average precision and in where a partial area ends.
     impure = shares.get("label_purity", 1.0) != 1
     labels = np.asarray(y_true)
+    if labels.dtype.kind in "OUS":
+        labels = y_true = _read_numbers(labels)
     unlabeled = _unlabeled_value(labels) if unlabeled is None else unlabeled
     _refuse_lone_fold(labels)
     warn_of_order(y_true, labels == 1)
@@ -183,9 +195,21 @@ def score_rows(
         known = Shares(0.0, shares["label_purity"], shares["sampling"])
     # A fold is small; the whole evaluation will say what matters.
     with collect_warnings(MisfitWarning, SmallSampleWarning):
-        return estimate_metric(
+        found = estimate_metric(
             counts, known, metric, threshold=threshold, beta=beta, max_fpr=max_fpr
-        ).value
+        )
+    return scale * found.value
+
+
+def _read_numbers(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return labels of any type as numbers; words cannot be told apart here."""
+    try:
+        return np.asarray(labels, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"labels must be 1, 0 or -1 where models are scored; got {labels.flat[0]!r}. Pass "
+            "(y == 'yes').astype(int), whichever word means positive"
+        ) from None
 
 
 def _unlabeled_value(labels: NDArray[Any]) -> float:

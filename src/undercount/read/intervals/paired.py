@@ -459,6 +459,8 @@ class ModelPairs:
     def __init__(self, models: Sequence[ModelRows]) -> None:
         self.rows = SharedRows(models)
         self.models, self.design = self.rows.models, models[0].design
+        # Of each model, metric and cut: every pair that the model is in asks for it.
+        self._influences: dict[tuple[int, str, int], Influence] = {}
 
     def area_error(self, metric: str, one: int, other: int) -> float:
         """Return the standard error of the difference in an area.
@@ -504,7 +506,7 @@ class ModelPairs:
     def flag_error(self, metric: str, one: int, other: int, cut: int = 0) -> float:
         """Return the standard error of the difference in a metric of the rows that are flagged."""
         pair = PairFlags(self.rows, one, other, cut)
-        found = [self._flag_influence(member, metric, cut) for member in pair.members]
+        found = [self._known_influence(model, metric, cut) for model in (one, other)]
         parts = {
             name: np.array([float(getattr(found[0], name)), -float(getattr(found[1], name))])
             for name in ("positive", "negative", "everyone")
@@ -512,6 +514,12 @@ class ModelPairs:
         slope = found[0].prevalence - found[1].prevalence
         gap = Influence(0.0, **parts, prevalence=slope)
         return math.sqrt(float(Spread(self.design, pair, gap).variance))
+
+    def _known_influence(self, model: int, metric: str, cut: int) -> Influence:
+        asked = model, metric, cut
+        if asked not in self._influences:
+            self._influences[asked] = self._flag_influence(self.models[model], metric, cut)
+        return self._influences[asked]
 
     def _flag_influence(self, model: ModelRows, metric: str, cut: int) -> Influence:
         """Return what a flagged row adds; with as many rows flagged as there may be, others leave.

@@ -310,7 +310,7 @@ class Spread:
     @cached_property
     def size_slopes(self) -> list[Any]:
         """Derivatives by the three sizes while the distributions stay."""
-        return [self.along(change) for change in self.design.size_slopes()]
+        return [self.along(change) for change in self.design.size_slopes]
 
     @cached_property
     def phi(self) -> list[Any]:
