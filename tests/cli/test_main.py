@@ -66,7 +66,7 @@ BAD = {
     ),
     "a file twice": (["evaluate", "{rows}", "{rows}", *COLUMNS], "named once"),
     "1 and 2": (["evaluate", "{twos}", *COLUMNS], "recode positives as 1 and unlabeled"),
-    "yes and no": (["evaluate", "{words}", *COLUMNS], "Recode positives as 1 and unlabeled"),
+    "yes and no": (["evaluate", "{words}", *COLUMNS], "recode positives as 1 and unlabeled"),
     "counts as csv": (["count", "{rows}", *COLUMNS, "-o", "out.csv"], "out.parquet"),
     "unknown option": (["evaluate", "--colour"], "No such option"),
     "unknown command": (["evalute"], "No such command"),
