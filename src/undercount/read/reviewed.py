@@ -66,7 +66,9 @@ class Reviewed:
     positives are a random sample of the positives too.
     Wrong when: somebody skips rows that are hard to judge; when labels prefer some positives, the
     answer with random labels is too high or too low. The test overlooks much of that, so that it
-    chooses nothing: reviews alone lead unless the user vouches for the labels.
+    chooses nothing: reviews alone lead unless the user vouches for the labels. It also rejects
+    random labels if the model was trained on them, even out of fold, since their own scores then
+    come out a little lower than those of hidden positives.
 
     Areas count a pair of rows between two neighbouring labelled scores one half where counts are
     compact: far less than their error.
