@@ -2,6 +2,7 @@
 
 import decimal
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -84,9 +85,24 @@ CORPUS = [
             "threshold": -9.0,
         },
     ),
+    (
+        "metrics",
+        {
+            "metric": "expected_cost",
+            "y": [1, 1, 0],
+            "score": [1.0, 0.0, 1.0],
+            "unlabeled": 0,
+            "label_frequency": 0.94,
+            "cluster": [2, 2, 2],
+            "threshold": 0.0,
+            "false_positive": 1,
+            "false_negative": 0.5,
+        },
+    ),
     _function("biased_auc", odds_ratio=10**400),
     _function("biased_recall", odds_ratio=1e300, threshold=6.0),
     _function("biased_recall", odds_ratio="0.5", threshold=6.0),
+    _function("biased_recall", odds_ratio=9, threshold=6.0, confidence_level=Fraction(1, 3)),
     _function("biased_recall", odds_ratio=1.5, threshold=np.array([])),
     _function("break_even", metric="net_benefit", value=pd.NaT, threshold=6.0),
     _function("break_even", metric=np.array([]), value=0.1, threshold=1),
@@ -109,6 +125,10 @@ CORPUS = [
     ("options", ["evaluate", "rows.csv", "--label", "y", "--score", "s", "--threshold", "inf"]),
     ("options", ["evaluate", "rows.csv", "--label", "y", "--score", "s", "--json", ""]),
     ("options", ["evaluate", "rows.csv", "--label", "y", "--score", "s", "--seed", "-1"]),
+    (
+        "options",
+        ["evaluate", "rows.csv", "--label", "y", "--score", "s", "--positive-label", "nan"],
+    ),
     ("requirements", "precision >= "),
     ("requirements", "recall@NAN<=0"),
     ("counts files", (COUNTS, {"version": "1"})),

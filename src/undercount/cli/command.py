@@ -149,6 +149,9 @@ class Command(click.Command):
             click.echo(f"undercount: {_describe_system(error)}", err=True)
             return BAD_INPUT
         except Exception as error:  # noqa: BLE001 - whatever it is, its code must not be a verdict's
+            if type(error).__name__ == "OutOfMemoryException":  # DuckDB's, which is not loaded here
+                click.echo(f"undercount: {_describe_system(MemoryError())}", err=True)
+                return BAD_INPUT
             return _report_unexpected(error, debug=ctx.params["debug"])
 
     def _refuse_empty(self, ctx: click.Context) -> None:
