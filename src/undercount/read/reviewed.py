@@ -286,5 +286,6 @@ class Reviewed:
             code,
             "warn",
             f"{message}; the answer rests on the reviews alone",
-            "ask how rows came to be labelled; more reviews make the answer sharper",
+            "ask how rows came to be labelled, and whether the model was trained on these labels, "
+            "which alone can do this; more reviews make the answer sharper",
         )
