@@ -212,6 +212,14 @@ def test_a_number_may_mean_positive(tmp_path, capsys):
     assert "labelled positive 5" in said
 
 
+@pytest.mark.parametrize("word", ["inf", "nan"])
+def test_words_that_python_takes_for_numbers_are_looked_for(tmp_path, capsys, word):
+    path = tmp_path / "rows.csv"
+    path.write_text("y,s\n" + "yes,0.5\nno,0.3\n" * 5)
+    assert main(["evaluate", str(path), *COLUMNS, "--positive-label", word]) == 2
+    assert f"holds {word!r}; it holds 'yes', 'no'" in capsys.readouterr().err
+
+
 def test_columns_that_changed_places_are_recognised(tmp_path, capsys):
     path = tmp_path / "rows.csv"
     scores = [place / 100 for place in range(1, 41)]

@@ -81,9 +81,11 @@ class Source:
         text = word.casefold().replace("'", "''")
         same = f"trim(lower(CAST({column} AS VARCHAR))) = '{text}'"
         try:
-            return f"({same} OR coalesce(TRY_CAST({column} AS DOUBLE) = {float(word)!r}, false))"
+            number = float(word)
         except ValueError:
             return f"({same})"
+        value = f"CAST('{number!r}' AS DOUBLE)"  # bare inf and nan would be columns
+        return f"({same} OR coalesce(TRY_CAST({column} AS DOUBLE) = {value}, false))"
 
     def no_number(self, name: str) -> str:
         """Write the condition that a column holds something that is no number."""

@@ -22,6 +22,7 @@ OPTIONS = {
     "--seed": ["0", "-1", "7"],
     "--unlabeled": ["0", "-1", "1", "x"],
     "--negative": ["0", "2"],
+    "--positive-label": ["1", "inf", "nan", "x", "", "'"],
     "--require": ["precision >= 0.1", "roc_auc >= 0.5", "precision@1 >= 2", "x", "f1@x >= 1"],
     "--weight": ["w", "y", "z"],
     "--label": ["y", "s", "z", ""],

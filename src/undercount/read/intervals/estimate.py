@@ -265,13 +265,17 @@ def _found(
     )
     if strict and found.misfit is not None and shares is not None:
         found.misfit.report(facts.name, counts, shares, stacklevel=4)
+    least, most = facts.range
+    if facts.name == "expected_cost":  # a row errs once, so the dearer error is the most it costs
+        most = max(options["beta"], 1.0 - options["beta"])
     if math.isnan(found.value):
         if strict:
             warn(
                 UndefinedMetricWarning("{metric} is 0/0 here, so NaN", metric=facts.name),
                 stacklevel=4,
             )
-        least, most = facts.range
         return replace(found, low=least, high=most)
-    # The interval of an estimate holds the estimate, whatever was rounded on the way.
-    return replace(found, low=min(found.low, found.value), high=max(found.high, found.value))
+    # The interval stays in the metric's range and holds the estimate, whatever was rounded.
+    low = min(max(found.low, least), found.value)
+    high = max(min(found.high, most), found.value)
+    return replace(found, low=low, high=high)

@@ -279,7 +279,7 @@ _FAR = 3.0
 
 def two_sided_z(confidence_level: float) -> float:
     """Return the normal quantile of a two-sided interval, 1.96 at 95 %."""
-    return float(ndtri((1 + confidence_level) / 2))
+    return float(ndtri((1 + float(confidence_level)) / 2))  # a Fraction is a number too
 
 
 def student_level(confidence_level: float, freedom: float) -> float:
