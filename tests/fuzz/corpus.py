@@ -13,6 +13,7 @@ import undercount as uc
 ROWS = {"y": [1, 0, 0], "score": [3.0, 2.0, 1.0], "unlabeled": 0}
 MORE = {"y": np.array([1, 0, 1, 0, 1, 0, 0, 0]), "score": np.arange(8.0, 0, -1), "unlabeled": 0}
 COUNTS = {"score": [0.5], "positive": [1.0], "negative": [0.0], "unlabeled": [2.0]}
+COLUMNS = ("--label", "y", "--score", "s")
 
 
 def _function(kind: str, rows: dict[str, Any] = MORE, share: Any = 0.2, **arguments: Any) -> Any:
@@ -97,6 +98,21 @@ CORPUS = [
             "threshold": 0.0,
             "false_positive": 1,
             "false_negative": 0.5,
+        },
+    ),
+    (
+        "metrics",
+        {
+            "metric": "positive_likelihood_ratio",
+            "y": [1, 0, 0],
+            "score": [1.8e150, -9.9e149, 8.4e149],
+            "unlabeled": 0,
+            "unlabeled_prevalence": uc.Estimate(
+                0.802264793960966, 0.8022647919609659, 0.802264795960966, 1e-9
+            ),
+            "confidence_level": 0.9,
+            "sample_weight": [1.86989114e90, 3.12314199e90, 2.17247952e90],
+            "threshold": 1.0,
         },
     ),
     _function("biased_auc", odds_ratio=10**400),

@@ -275,6 +275,7 @@ def _found(
                 stacklevel=4,
             )
         return replace(found, low=least, high=most)
-    # The interval of an estimate holds the estimate, whatever was rounded on the way.
-    low, high = min(found.low, found.value), max(min(found.high, most), found.value)
+    # The interval stays in the metric's range and holds the estimate, whatever was rounded.
+    low = min(max(found.low, least), found.value)
+    high = max(min(found.high, most), found.value)
     return replace(found, low=low, high=high)
