@@ -147,6 +147,7 @@ CORPUS = [
     ),
     ("requirements", "precision >= "),
     ("requirements", "recall@NAN<=0"),
+    ("requirements", "npv@top 5 ≤ .45%"),
     ("counts files", (COUNTS, {"version": "1"})),
     ("counts files", (COUNTS, {"version": 1, "squared_weight": [1, -2, 3]})),
 ]
