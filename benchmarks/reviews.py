@@ -8,22 +8,23 @@
     python benchmarks/reviews.py real --data ../shared/data sets of real rows, labels hidden
     python benchmarks/reviews.py speed                      planning and evaluating ten million rows
 
-Rows are drawn from two normal distributions unless sets are real; a share `frequency` of the
-positives carries a label, with log odds that rise by `slope` per standard deviation of the score.
+Rows are drawn from two normal distributions unless sets are real or `--shape mixed` is passed: half
+of the positives are easy and half are hard to tell, and negatives have heavy tails, so that the
+highest scores are not the surest. A share `frequency` of the positives carries a label, with log
+odds that rise by `slope` per standard deviation of the score.
 The guess of the hidden share with which a plan is made is off by a third either way.
 """
 
 import argparse
 import time
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import expit
-from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -35,14 +36,25 @@ from undercount.read.reviewed import Reviewed
 POINTS = ("precision", "recall", "f1")
 METRICS = (*POINTS, "roc_auc", "average_precision")
 LEVELS = (0.8, 0.9, 0.95)
-N_ROWS, REDRAWN = 20_000, 5
+PREVALENCES, SLOPES, BUDGETS = (0.01, 0.1, 0.4), (0.0, 1.0, -1.0), (50, 100, 500)
+N_ROWS = 20_000
 
 
-def draw_rows(rng, prevalence=0.1, separation=2.2, frequency=0.3, slope=0.0, n_rows=N_ROWS):
+def draw_rows(rng, prevalence=0.1, shape="normal", frequency=0.3, slope=0.0, n_rows=N_ROWS):
     """Return truth, scores and labels."""
     truth = rng.random(n_rows) < prevalence
-    score = rng.normal(separation * truth)
+    score = draw_scores(rng, truth, shape)
     return truth, score, draw_labels(rng, truth, score, frequency, slope)
+
+
+def draw_scores(rng, truth, shape):
+    """Return scores: normal, or mixed (two kinds of positives, negatives of heavy tails)."""
+    n_rows = len(truth)
+    if shape == "normal":
+        return rng.normal(2.2 * truth)
+    easy = rng.random(n_rows) < 0.5
+    positive = np.where(easy, rng.normal(3.5, 0.4, n_rows), rng.normal(1.8, 1.0, n_rows))
+    return np.where(truth, positive, rng.standard_t(4, n_rows))
 
 
 def draw_labels(rng, truth, score, frequency, slope):
@@ -53,23 +65,31 @@ def draw_labels(rng, truth, score, frequency, slope):
     return np.where(truth & (rng.random(len(truth)) < expit(shift + z)), 1, -1)
 
 
-def best_threshold(prevalence, separation):
+def best_threshold(truth, score):
     """Return the threshold of the largest F1."""
-    cut = np.linspace(-1, 6, 1401)
-    hits = prevalence * norm.sf(cut - separation)
-    return float(cut[np.argmax(2 * hits / (prevalence + hits + (1 - prevalence) * norm.sf(cut)))])
+    order = np.argsort(-score)
+    hits = np.cumsum(truth[order])
+    return float(score[order][np.argmax(2 * hits / (np.arange(1, len(hits) + 1) + hits[-1]))])
+
+
+@cache
+def threshold_of(prevalence=0.1, shape="normal"):
+    """Return the threshold of the largest F1 of a million rows of a kind."""
+    return best_threshold(*draw_rows(np.random.default_rng(0), prevalence, shape, n_rows=10**6)[:2])
 
 
 def truth_of(truth, score, threshold):
-    """Return the metrics of these rows."""
+    """Return the metrics of these rows, no two of which have the same score."""
     flagged = score >= threshold
-    hits = np.sum(truth & flagged)
+    hits, n_positive = np.sum(truth & flagged), truth.sum()
+    rank = 1 + np.flatnonzero(truth[np.argsort(-score)])
+    above = np.arange(1, n_positive + 1)
     return {
         "precision": hits / flagged.sum(),
-        "recall": hits / truth.sum(),
-        "f1": 2 * hits / (flagged.sum() + truth.sum()),
-        "roc_auc": roc_auc_score(truth, score),
-        "average_precision": average_precision_score(truth, score),
+        "recall": hits / n_positive,
+        "f1": 2 * hits / (flagged.sum() + n_positive),
+        "roc_auc": 1 - np.mean(rank - above) / (len(truth) - n_positive),
+        "average_precision": np.mean(above / rank),
     }
 
 
@@ -100,15 +120,16 @@ class Tally:
 
     def __init__(self):
         self.errors, self.held, self.half = {}, {}, {}
+        self.planned, self.rejected = [], []
 
     def add(self, estimates, expected, level=0.95):
         """Compare estimates with what is true."""
         for metric, estimate in estimates.items():
-            self.errors.setdefault(metric, []).append(estimate.value - expected[metric])
             # Where all flagged rows were looked at there is rounding alone.
             inside = estimate.low - 1e-9 <= expected[metric] <= estimate.high + 1e-9
             self.held.setdefault((metric, level), []).append(inside)
             if level == LEVELS[-1]:
+                self.errors.setdefault(metric, []).append(estimate.value - expected[metric])
                 self.half.setdefault(metric, []).append((estimate.high - estimate.low) / 2)
 
     def rmse(self, metric):
@@ -119,6 +140,27 @@ class Tally:
         """Return how often the interval held the truth."""
         return float(np.mean(self.held[metric, level]))
 
+    def said(self, metric):
+        """Return in which draws anything could be said."""
+        return ~np.isnan(self.errors[metric])
+
+    def promise(self, metric="f1"):
+        """Return the mean half-width that plans promised over the mean one achieved."""
+        said = self.said(metric)
+        return float(np.mean(self.planned, where=said) / np.mean(self.half[metric], where=said))
+
+    def row(self):
+        """Return coverages, how often nothing was said, errors, widths, promise and test."""
+        levels = sorted({level for _, level in self.held})
+        parts = [" ".join(f"{self.coverage(m, level):.3f}" for m in METRICS) for level in levels]
+        parts.append(" ".join(f"{1 - np.mean(self.said(m)):.2f}" for m in METRICS))
+        parts.append(" ".join(f"{self.rmse(m):.3f}" for m in METRICS))
+        means = (np.mean(self.half[m], where=self.said(m)) for m in METRICS)
+        parts.append(" ".join(f"{half:.3f}" for half in means))
+        parts.append(f"{self.promise():.2f}")
+        parts.append(f"{np.mean(self.rejected):.3f}")
+        return " | ".join(parts)
+
 
 def estimates_of(reviewed, threshold, labels):
     """Return every metric under one supposition."""
@@ -127,38 +169,37 @@ def estimates_of(reviewed, threshold, labels):
 
 
 def simulate(
-    *,
-    labels="any",
-    budget=500,
-    repeats=200,
-    seed=1,
-    uniform=False,
-    levels=(0.95,),
-    goal="f1",
-    **kind,
-):
-    """Repeat: rows, labels, plan, verdicts, metrics. Rows are redrawn every few repeats."""
-    rng = np.random.default_rng(seed)
-    threshold = best_threshold(kind.get("prevalence", 0.1), kind.get("separation", 2.2))
-    tally, predicted, rejected = Tally(), [], []
-    redrawn = 1 if labels == "random" else REDRAWN
-    for repeat in range(repeats):
-        if repeat % redrawn == 0:
-            rows = draw_rows(rng, **kind)
-            expected = truth_of(*rows[:2], threshold)
+    *, labels="any", budget=500, repeats=200, seed=1, uniform=False, levels=LEVELS[-1:], goal="f1",
+    prevalence=0.1, shape="normal", slope=0.0,
+):  # fmt: skip
+    """Repeat: rows, labels, plan, verdicts, metrics."""
+    rng = np.random.default_rng([seed, budget, int(1000 * prevalence), int(10 * slope) + 20])
+    threshold, tally = threshold_of(prevalence, shape), Tally()
+    kind = {"prevalence": prevalence, "shape": shape, "slope": slope}
+    for _ in range(repeats):
+        rows = draw_rows(rng, **kind)
+        expected = truth_of(*rows[:2], threshold)
         counts, design, reviews = review(rng, rows, threshold, budget, goal, uniform=uniform)
         for level in levels:
             reviewed = Reviewed(counts, reviews, labels, confidence_level=level)
             tally.add(estimates_of(reviewed, threshold, labels), expected, level)
-        predicted.append(Prices.of(counts, design).half_width(goal, budget))
-        rejected.append(reviewed.rejected)
-    return tally, float(np.mean(predicted)), float(np.mean(rejected))
+        tally.planned.append(Prices.of(counts, design).half_width(goal, budget))
+        tally.rejected.append(reviewed.rejected)
+    return tally
 
 
-def accuracy(repeats):
-    """Print root mean square errors."""
-    print("| labels | reviews | " + " | ".join(METRICS) + " | planned ± of F1 over achieved |")
-    print("|---" * (len(METRICS) + 3) + "|")
+COLUMNS = "nothing said | errors | half-widths | promised | test rejects"
+
+
+def head(first, levels=LEVELS):
+    """Print the first lines of a table; cells hold precision, recall, F1, AUC and AP."""
+    names = [*first, *(f"{level:g}" for level in levels), *COLUMNS.split(" | ")]
+    print("| " + " | ".join(names) + " |\n" + "|---" * len(names) + "|", flush=True)
+
+
+def accuracy(asked):
+    """Print errors at prevalence .1, with rows drawn evenly beside ours."""
+    head(("labels", "reviews"), (0.95,))
     for name, kind in (
         ("random, nothing supposed", {}),
         ("slope +1, nothing supposed", {"slope": 1.0}),
@@ -167,68 +208,59 @@ def accuracy(repeats):
         ("random, uniform sample", {"uniform": True}),
     ):
         for budget in (500, 100):
-            tally, planned, _ = simulate(budget=budget, repeats=repeats, **kind)
-            errors = " | ".join(f"{tally.rmse(m):.3f}" for m in METRICS)
-            ratio = planned / np.mean(tally.half["f1"])
-            print(f"| {name} | {budget} | {errors} | {ratio:.2f} |", flush=True)
+            tally = simulate(budget=budget, repeats=asked.repeats, seed=asked.seed, **kind)
+            print(f"| {name} | {budget} | {tally.row()} |", flush=True)
 
 
-def coverage(repeats, labels="any", levels=LEVELS):
-    """Print coverages at three levels."""
-    print("| prevalence | slope | reviews | level | " + " | ".join(METRICS) + " |")
-    print("|---" * (len(METRICS) + 4) + "|")
-    for prevalence in (0.01, 0.1, 0.4):
-        for slope in (0.0, 1.0, -1.0) if labels == "any" else (0.0,):
-            for budget in (50, 100, 500):
-                kind = {"prevalence": prevalence, "slope": slope, "budget": budget}
-                tally, *_ = simulate(labels=labels, repeats=repeats, levels=levels, **kind)
-                for level in levels:
-                    held = " | ".join(f"{tally.coverage(m, level):.3f}" for m in METRICS)
-                    print(
-                        f"| {prevalence} | {slope:+g} | {budget} | {level} | {held} |", flush=True
-                    )
+def coverage(asked, labels="any"):
+    """Print coverages at three levels, and all else."""
+    head(("prevalence", "slope", "reviews"))
+    for prevalence in asked.prevalence:
+        for slope in SLOPES if labels == "any" else (0.0,):
+            for budget in BUDGETS:
+                tally = simulate(
+                    labels=labels, repeats=asked.repeats, seed=asked.seed, levels=LEVELS,
+                    prevalence=prevalence, slope=slope, budget=budget, shape=asked.shape,
+                )  # fmt: skip
+                print(f"| {prevalence} | {slope:+g} | {budget} | {tally.row()} |", flush=True)
 
 
-def few(repeats):
+def few(asked):
     """Print coverage where a plan for precision leaves a handful of reviews to the low scores."""
-    print("| prevalence | slope | " + " | ".join(METRICS) + " | half-widths |")
-    print("|---" * (len(METRICS) + 3) + "|")
-    for prevalence in (0.01, 0.1, 0.4):
-        for slope in (0.0, 1.0, -1.0):
-            kind = {"prevalence": prevalence, "slope": slope, "budget": 60, "goal": "precision"}
-            tally, *_ = simulate(repeats=repeats, **kind)
-            held = " | ".join(f"{tally.coverage(m):.3f}" for m in METRICS)
-            half = " ".join(f"{np.mean(tally.half[m]):.2f}" for m in METRICS)
-            print(f"| {prevalence} | {slope:+g} | {held} | {half} |", flush=True)
+    head(("prevalence", "slope"))
+    for prevalence in asked.prevalence:
+        for slope in SLOPES:
+            tally = simulate(
+                repeats=asked.repeats, seed=asked.seed, levels=LEVELS, prevalence=prevalence,
+                slope=slope, budget=60, goal="precision", shape=asked.shape,
+            )  # fmt: skip
+            print(f"| {prevalence} | {slope:+g} | {tally.row()} |", flush=True)
 
 
-def labels_test(repeats):
+def labels_test(asked):
     """Print how often the test of random labels rejects at .05."""
+    slopes = (0.0, 0.5, -0.5)
     print("| prevalence | reviews | slope 0 | slope +.5 | slope -.5 |\n|---|---|---|---|---|")
-    for prevalence in (0.01, 0.1, 0.4):
-        for budget in (100, 500):
-            found = [
-                simulate(
-                    labels="random",
-                    prevalence=prevalence,
-                    budget=budget,
-                    slope=slope,
-                    repeats=repeats,
-                )[2]
-                for slope in (0.0, 0.5, -0.5)
-            ]
-            print(
-                f"| {prevalence} | {budget} | " + " | ".join(f"{f:.3f}" for f in found) + " |",
-                flush=True,
-            )
+    for prevalence in asked.prevalence:
+        threshold = threshold_of(prevalence, asked.shape)
+        for budget in BUDGETS:
+            found = []
+            for slope in slopes:
+                rng, rejected = np.random.default_rng([asked.seed, budget]), []
+                for _ in range(asked.repeats):
+                    rows = draw_rows(rng, prevalence, asked.shape, slope=slope)
+                    counts, _, reviews = review(rng, rows, threshold, budget)
+                    rejected.append(Reviewed(counts, reviews).rejected)
+                found.append(f"{np.mean(rejected):.3f}")
+            print(f"| {prevalence} | {budget} | " + " | ".join(found) + " |", flush=True)
 
 
-def rounds(repeats):
+def rounds(asked):
     """Print coverage after two rounds, and over all looks after each batch."""
-    rng, threshold = np.random.default_rng(3), best_threshold(0.1, 2.2)
+    rng, threshold = np.random.default_rng(asked.seed), threshold_of()
     looks = range(50, 501, 25)
     two, every = Tally(), {False: [], True: []}
-    for _ in range(repeats):
+    for _ in range(asked.repeats):
         rows = draw_rows(rng)
         truth, score, y = rows
         expected = truth_of(truth, score, threshold)
@@ -268,26 +300,22 @@ def look_holds(counts, reviews, n, sequential, threshold, expected):
 REAL = ("bank", "spambase", "pendigit", "landsat_jain", "covtype_40k", "shuttle", "abalone")
 
 
-def real(repeats, folder, sets=REAL):
+def real(asked):
     """Print errors and coverage on real rows scored out of fold, some of their labels hidden."""
     names = "rows | n | prevalence | AUC | labels | reviews | RMSE F1 | uniform"
     print(f"| {names} | coverage precision, recall, F1, AUC, AP |")
     print("|---" * 9 + "|")
-    for name in sets:
-        frame = pd.read_parquet(Path(folder) / f"{name}.parquet")
+    for name in asked.sets:
+        frame = pd.read_parquet(Path(asked.data) / f"{name}.parquet")
         truth, X = frame["y"].to_numpy() == 1, frame.drop(columns="y").to_numpy(float)
         model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
         score = cross_val_predict(model, X, truth, cv=3, method="decision_function")
         score = score + 1e-9 * np.random.default_rng(0).random(len(score))
-        order = np.argsort(-score)
-        hits = np.cumsum(truth[order])
-        threshold = float(
-            score[order][np.argmax(2 * hits / (np.arange(1, len(hits) + 1) + hits[-1]))]
-        )
+        threshold = best_threshold(truth, score)
         expected, budget = truth_of(truth, score, threshold), min(500, len(score) // 10)
-        for slope in (0.0, 1.0, -1.0):
-            rng, ours, plain = np.random.default_rng(7), Tally(), Tally()
-            for _ in range(repeats):
+        for slope in SLOPES:
+            rng, ours, plain = np.random.default_rng(asked.seed), Tally(), Tally()
+            for _ in range(asked.repeats):
                 rows = truth, score, draw_labels(rng, truth, score, 0.3, slope)
                 for tally, uniform in ((ours, False), (plain, True)):
                     counts, _, reviews = review(rng, rows, threshold, budget, uniform=uniform)
@@ -302,7 +330,7 @@ def real(repeats, folder, sets=REAL):
             )  # fmt: skip
 
 
-def speed(n_rows=10_000_000):
+def speed(_, n_rows=10_000_000):
     """Print seconds of a plan and of an evaluation of the same rows."""
     rng = np.random.default_rng(0)
     _, score, y = draw_rows(rng, n_rows=n_rows)
@@ -317,26 +345,28 @@ def speed(n_rows=10_000_000):
 
 def main():
     """Run one part."""
+    parts = {
+        "accuracy": accuracy,
+        "coverage": coverage,
+        "few": few,
+        "random": lambda asked: coverage(asked, "random"),
+        "test": labels_test,
+        "rounds": rounds,
+        "real": real,
+        "speed": speed,
+    }
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "part", choices=("accuracy", "coverage", "few", "random", "test", "rounds", "real", "speed")
-    )
+    parser.add_argument("part", choices=parts)
     parser.add_argument("--repeats", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--shape", choices=("normal", "mixed"), default="normal")
+    parser.add_argument("--prevalence", type=float, nargs="*", default=PREVALENCES)
     parser.add_argument("--data", default="../shared/data")
     parser.add_argument("--sets", nargs="*", default=REAL)
     asked = parser.parse_args()
-    if asked.part == "speed":
-        speed()
-    elif asked.part == "real":
-        real(asked.repeats, asked.data, asked.sets)
-    elif asked.part == "random":
-        coverage(asked.repeats, "random")
-    else:
-        parts = {"accuracy": accuracy, "coverage": coverage, "few": few, "test": labels_test}
-        parts["rounds"] = rounds
-        parts[asked.part](asked.repeats)
+    parts[asked.part](asked)
 
 
 if __name__ == "__main__":

@@ -55,7 +55,10 @@ BAD = {
         "72 % is 0.72",
     ),
     "counts compared": (["compare", "{counts}", "{counts}"], "compared row by row"),
-    "words compared": (["compare", "{words}", *COLUMNS, "--score", "good"], "Recode positives"),
+    "words compared": (
+        ["compare", "{words}", *COLUMNS, "--score", "good"],
+        "recode positives as 1",
+    ),
     "thresholds compared": (
         ["compare", "{rows}", *COLUMNS, "--threshold", "1", "--threshold", "2"],
         "one a --score",
@@ -66,7 +69,7 @@ BAD = {
     ),
     "a file twice": (["evaluate", "{rows}", "{rows}", *COLUMNS], "named once"),
     "1 and 2": (["evaluate", "{twos}", *COLUMNS], "recode positives as 1 and unlabeled"),
-    "yes and no": (["evaluate", "{words}", *COLUMNS], "Recode positives as 1 and unlabeled"),
+    "yes and no": (["evaluate", "{words}", *COLUMNS], "recode positives as 1 and unlabeled"),
     "counts as csv": (["count", "{rows}", *COLUMNS, "-o", "out.csv"], "out.parquet"),
     "unknown option": (["evaluate", "--colour"], "No such option"),
     "unknown command": (["evalute"], "No such command"),

@@ -276,7 +276,7 @@ def working_posterior(counts: ScoreCounts, unlabeled_prevalence: float) -> Float
     share[~at] = np.interp(np.flatnonzero(~at), np.flatnonzero(at), share[at])
     # Half a row less is sure, or cells of labelled rows alone would have infinite odds.
     odds = share / np.maximum(1 - share, 0.5 / max(counts.n_rows, 1.0))
-    smooth = np.exp(GUARD_SLOPE * _log_odds_slope(counts) * _normal_rank(counts))
+    smooth = np.exp(GUARD_SLOPE * _log_odds_slope(counts) * normal_rank(counts))
     guess = (1 - GUARD) * _scaled(odds, unlabeled) + GUARD * _scaled(smooth, unlabeled)
     hidden = unlabeled_prevalence * counts.n_unlabeled
     return np.asarray(np.clip(hidden * guess, 1e-9, MOST))
@@ -288,7 +288,7 @@ def _scaled(odds: FloatArray, unlabeled: FloatArray) -> FloatArray:
     return odds / total if total > 0 else odds
 
 
-def _normal_rank(counts: ScoreCounts) -> FloatArray:
+def normal_rank(counts: ScoreCounts) -> FloatArray:
     """Return the normal quantile of the middle of each cell among all rows."""
     rows = counts.positive + counts.unlabeled
     middle = np.cumsum(rows[::-1])[::-1] - rows / 2
@@ -300,7 +300,7 @@ def _log_odds_slope(counts: ScoreCounts) -> float:
 
     Of two normal distributions of equal spread: difference of means over variance.
     """
-    rank = _normal_rank(counts)
+    rank = normal_rank(counts)
     middle = float(counts.positive @ rank) / counts.n_positive
     spread = float(counts.positive @ (rank - middle) ** 2) / counts.n_positive
     return float(np.clip(middle / max(spread, 0.25), 0.0, 4.0))
