@@ -36,6 +36,16 @@ CORPUS = [
     ("rows", {**MORE, "prevalence": 0.5, "top": {0.5}}),
     ("rows", {**MORE, "prevalence": (0.5, 0.8), "sampling": "case-control"}),
     ("rows", {**MORE, "prevalence": (0.5, 0.8), "confidence_level": 1e-6, "threshold": 4.0}),
+    (
+        "metrics",
+        {
+            "metric": "informedness",
+            **MORE,
+            "unlabeled_prevalence": (0.2, 0.3),
+            "confidence_level": 1e-320,
+            "threshold": 6.0,
+        },
+    ),
     ("metrics", {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": "6"}),
     ("metrics", {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": decimal.Decimal("sNaN")}),
     ("metrics", {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": 6.0, "interval": {0.5}}),
@@ -135,6 +145,7 @@ CORPUS = [
     _function("monitor", {"y": [], "score": np.array([]), "unlabeled": 0}, threshold=1.0),
     _theory("required_labels", error=[]),
     _theory("required_labels", error=1e160),
+    _theory("sign_test", wins=1, losses=10**400),
     ("files", "y,s\n1,0.5\n#0,0.3\n"),
     ("files", 'y,s\n1,"0.5\n0,0.3\n'),
     ("files", "\ny,s\n0,0\n"),
@@ -147,6 +158,7 @@ CORPUS = [
     ),
     ("requirements", "precision >= "),
     ("requirements", "recall@NAN<=0"),
+    ("requirements", "npv@top 5 ≤ .45%"),
     ("counts files", (COUNTS, {"version": "1"})),
     ("counts files", (COUNTS, {"version": 1, "squared_weight": [1, -2, 3]})),
 ]
