@@ -181,8 +181,15 @@ def read_kept(
             model = model.with_chances(rows.chance, **about)
         models[name] = model
     counts = {name: model.counts for name, model in models.items()}
-    kept = {"place": rows.place, "by": rows.by, "cluster": rows.cluster}
-    return Reading(counts, rows.sampling, rows.notes, models=models, **kept)
+    return Reading(
+        counts,
+        rows.sampling,
+        rows.notes,
+        models=models,
+        place=rows.place,
+        by=rows.by,
+        cluster=rows.cluster,
+    )
 
 
 def count_rows(

@@ -21,6 +21,8 @@ FEWEST_AT_RISK = 30
 RIPE = 0.02
 LAST_DAYS = 30.0
 MANY = 1e9  # degrees of freedom with which Student's quantile is the normal one
+# What every number made from dates of labels rests on.
+NEEDS = ("delays alike", "a mature oldest cohort", "the share ever found")
 
 
 class LateLabels(PrevalenceEstimator):
@@ -51,12 +53,16 @@ class LateLabels(PrevalenceEstimator):
         ``median_delay``; ``longest_window``: days since the oldest row; ``last_part``: part of
         the labels that came in the last 30 days of it, which should be nearly none; ``young``:
         rows too young.
+    mature_ : bool
+        Whether so few labels came in those last 30 days (2 % at most) that nearly all have arrived.
 
     Notes
     -----
     Assumes: nearly all labels of the oldest rows have arrived (the oldest cohort is mature); the
-    delay has one distribution, whatever the score and whenever the row was.
-    Wrong when: labelling became faster or slower; sure cases are labelled sooner than others.
+    delay has one distribution, whatever the score and whenever the row was; of the positives just
+    `found_eventually` are ever labelled.
+    Wrong when: labelling became faster or slower; sure cases are labelled sooner than others; some
+    positives are never found and `found_eventually` does not say so: dates cannot tell it.
 
     References
     ----------
@@ -75,7 +81,7 @@ class LateLabels(PrevalenceEstimator):
     True
     """
 
-    _needs = ("delays alike", "a mature oldest cohort")
+    _needs = NEEDS
 
     def __init__(self, *, found_eventually: float = 1.0, confidence_level: float = 0.95) -> None:
         super().__init__(confidence_level=confidence_level, n_resamples=0)
@@ -167,17 +173,24 @@ class LateLabels(PrevalenceEstimator):
             "young": int(np.count_nonzero(~self.usable_)),
         }
 
-    def _warn(self) -> None:
+    @property
+    def mature_(self) -> bool:
+        """Whether nearly all labels of the oldest rows have arrived."""
+        return self._facts()["last_part"] <= RIPE
+
+    def unripe_words(self) -> str:
+        """Say why the oldest cohort is not mature."""
         facts = self._facts()
-        if facts["last_part"] > RIPE:
-            warn(
-                SmallSampleWarning(
-                    f"the oldest rows are {facts['longest_window']:.0f} days old, and "
-                    f"{100 * facts['last_part']:.0f} % of the labels take longer than "
-                    f"{facts['longest_window'] - LAST_DAYS:.0f}: the oldest cohort is not mature, "
-                    "and positives whose labels come later still are missed"
-                )
-            )
+        before = max(facts["longest_window"] - LAST_DAYS, 0.0)
+        return (
+            f"the oldest rows are {facts['longest_window']:.0f} days old, and "
+            f"{100 * facts['last_part']:.0f} % of the labels take longer than {before:.0f}: the "
+            "oldest cohort is not mature, and positives whose labels come later still are missed"
+        )
+
+    def _warn(self) -> None:
+        if not self.mature_:
+            warn(SmallSampleWarning(self.unripe_words()))
 
 
 class Total:

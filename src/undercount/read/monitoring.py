@@ -12,7 +12,7 @@ from undercount.count.arrays import read_scores
 from undercount.curve import FloatArray
 from undercount.errors import Check, InputError, check_choice, read_threshold, real_number
 from undercount.estimate import Estimate, delta_interval
-from undercount.prevalence.late_labels import LEAST_CHANCE, LateLabels, Total
+from undercount.prevalence.late_labels import LEAST_CHANCE, NEEDS, LateLabels, Total
 from undercount.read.evaluation import render
 from undercount.read.fair_sample import found_check
 
@@ -28,7 +28,6 @@ MATURE = 0.8
 FALLS, RISES = (0.5, 0.7, 0.85), (1.2, 1.5, 2.0)
 # Parts of the risk of a false alarm: the baseline's error, and the looks.
 BASELINE_RISK, LOOKS_RISK = 0.2, 0.8
-NEEDS = ("delays alike", "a mature oldest cohort")
 BoolArray: TypeAlias = NDArray[np.bool_]
 
 
@@ -115,6 +114,11 @@ class Monitoring:
     threshold: float
     fair: Check
 
+    @property
+    def reportable(self) -> bool:
+        """Whether the oldest cohort is mature; if not, positives found later still are missed."""
+        return self.late.mature_
+
     def table(self) -> dict[str, list[Any]]:
         """Return a line a period as columns, ready for any data frame."""
         nan = math.nan
@@ -186,8 +190,10 @@ def monitor(
     Notes
     -----
     Assumes: the oldest cohort is mature, nearly all of its labels have arrived; the delay of labels
-    has one distribution, whatever the score and whenever the row was.
-    Wrong when: labelling became slower or faster: that looks like a change of the precision.
+    has one distribution, whatever the score and whenever the row was; every positive is found in
+    the end, or the share that `found_eventually` says.
+    Wrong when: labelling became slower or faster: that looks like a change of the precision; some
+    positives are never found and nobody said so: precision is then too low by that share.
 
     Examples
     --------
