@@ -94,3 +94,19 @@ def test_inside_python_an_interrupt_has_the_same_code(monkeypatch, capsys):
     monkeypatch.setattr(commands.commands["explain"], "callback", interrupted)
     assert main(["explain"]) == 130
     assert capsys.readouterr().err.strip() == STOPPED
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends signals")
+def test_an_interrupt_while_python_ends_leaves_the_code_of_the_verdict():
+    script = (
+        "import atexit, os, signal, sys, time\n"
+        "from undercount.cli.interrupt import stop_at_interrupts\n"
+        # Called after what is registered later; a thread that waits has time to wake.
+        "atexit.register(lambda: (os.kill(os.getpid(), signal.SIGINT), time.sleep(1)))\n"
+        "stop_at_interrupts()\n"
+        "sys.exit(3)\n"
+    )
+    # In the background of a shell Ctrl-C is ignored, which children inherit.
+    hear = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
+    ended = subprocess.run([sys.executable, "-c", script], check=False, **hear)  # noqa: S603 - ours
+    assert ended.returncode == 3
