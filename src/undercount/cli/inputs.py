@@ -249,7 +249,7 @@ def _count_segments(
 
 @dataclass(frozen=True)
 class ScoredRows:
-    """Hold the rows of files or a table that have a score, what labels they carry, and what was read."""
+    """Hold the rows that have a score, what labels they carry, and what was read."""
 
     scored: Any  # DuckDB's relation, or a table of Ibis
     labels: dict[Any, int]
