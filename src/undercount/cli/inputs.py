@@ -65,6 +65,8 @@ class Reading:
     sources: tuple[int, int, int, int] | None = None  # found by first, second, both, of rows
     models: "dict[str, CountedModel]" = field(default_factory=dict)
     place: NDArray[np.intp] | None = None  # of each row that was kept, in its file
+    by: list[NDArray[Any]] = field(default_factory=list)  # the segment of each, column by column
+    cluster: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,7 @@ class ModelColumns:
     place: NDArray[np.intp] | None = None
     cluster: NDArray[Any] | None = None
     chance: FloatArray | None = None
+    by: list[NDArray[Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -153,6 +156,11 @@ def read_kept(
 ) -> Reading:
     """Read the rows that have every score, with cluster or chance of each, and keep them."""
     if names_database(data, options):
+        if options.get("by"):
+            raise InputError(
+                "--by with --cluster needs rows, and a database hands over counts; write the rows "
+                "to a file and name that"
+            )
         if not options["chance"]:  # the database counts pairs of rows of a cluster
             return read(data, options, knots, compact=compact)
         raise InputError(
@@ -175,7 +183,15 @@ def read_kept(
             model = model.with_chances(rows.chance, **about)
         models[name] = model
     counts = {name: model.counts for name, model in models.items()}
-    return Reading(counts, rows.sampling, rows.notes, models=models, place=rows.place)
+    return Reading(
+        counts,
+        rows.sampling,
+        rows.notes,
+        models=models,
+        place=rows.place,
+        by=rows.by,
+        cluster=rows.cluster,
+    )
 
 
 def count_rows(
@@ -360,7 +376,9 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     weight, chance = options["weight"], options.get("chance")
     numbers = list(dict.fromkeys(name for name in (label, *scores, weight, chance) if name))
     positive = options.get("positive_label")
-    groups = [cluster] if cluster else ()
+    by = options.get("by")  # of compare it is the metric that decides
+    segments = list(by) if isinstance(by, tuple | list) else []
+    groups = [*([cluster] if cluster else []), *segments]
     in_database = names_database(data, options)
     if in_database:
         found = _fetch_columns(options, numbers, groups)
@@ -389,6 +407,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
         None if in_database else np.flatnonzero(kept),  # a table's rows are in no order
         found[cluster][kept] if cluster else None,
         found[chance][kept] if chance else None,
+        [found[name][kept] for name in segments],
     )
 
 
