@@ -11,6 +11,7 @@ from undercount.cli.options import (
     DATA,
     ThresholdType,
     TopType,
+    database_options,
     model_gate_options,
     output_options,
     reading_options,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 @DATA
 @reading_options
 @CLUSTER
+@database_options
 @share_options
 @review_options
 @click.option(

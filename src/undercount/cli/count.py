@@ -12,7 +12,7 @@ from undercount.cli.command import (
     progress,
     refuse_overwriting,
 )
-from undercount.cli.options import CLUSTER, DATA, DEBUG, QUIET, reading_options
+from undercount.cli.options import CLUSTER, DATA, DEBUG, QUIET, database_options, reading_options
 from undercount.errors import InputError
 
 OUTPUT = click.option(
@@ -28,6 +28,7 @@ OUTPUT = click.option(
 @DATA
 @reading_options
 @CLUSTER
+@database_options
 @OUTPUT
 @QUIET
 def count(data: tuple[str, ...], output: str, **options: Any) -> int:
@@ -46,9 +47,10 @@ def count(data: tuple[str, ...], output: str, **options: Any) -> int:
     reading = read(data, options, [], compact=None)
     counts = reading.counts[options["scores"][0]]
     asked = (options["label"], options["scores"][0], options["unlabeled"])
-    given = data or (options["positives"], options["unlabeled"])
+    given = data or ((options["positives"], options["unlabeled"]) if options["positives"] else ())
     files = [file for path in given for file in files_of(path)]
-    source = () if "-" in given else (fingerprint(files, *asked),)
+    # Standard input and tables cannot be known again.
+    source = () if "-" in given or not given else (fingerprint(files, *asked),)
     apart = reading.sampling if reading.sampling == "case-control" else None
     write_counts(counts, output, source=source, sampling=apart)
     if not options["quiet"]:

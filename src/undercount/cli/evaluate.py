@@ -1,5 +1,6 @@
 """Evaluate files of scores and labels, and judge what is required of them."""
 
+import os
 import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from undercount.cli.options import (
     CHANCE,
     CLUSTER,
     DATA,
+    DATABASE_VARIABLE,
     DEPLOY,
     CostType,
     OddsType,
@@ -35,6 +37,7 @@ from undercount.cli.options import (
     share_options,
 )
 from undercount.cli.segments import evaluate_by, refuse_beside_segments
+from undercount.count.databases import redact
 from undercount.errors import InputError, collect_warnings
 
 if TYPE_CHECKING:
@@ -149,11 +152,9 @@ def share_of_sources(sources: tuple[int, int, int, int], options: dict[str, Any]
 
 def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
     """Write the data and columns of a model as the command line names them."""
-    if (
-        options["label"] is None or not data
-    ):  # counts, two files, a database: nothing to choose from
-        return ""
-    words = [*data, "--label", options["label"], "--score", name]
+    if options["label"] is None:  # counts or two files, of which no row can be chosen
+        return "ROWS --label COLUMN --score COLUMN"
+    words = [*(data or _database_words(options)), "--label", options["label"], "--score", name]
     if options["unlabeled"] is not None:
         words += ["--unlabeled", options["unlabeled"]]
     if options["positive_label"] is not None:
@@ -161,6 +162,15 @@ def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
     if options["negative"] is not None:
         words += ["--negative", f"{options['negative']:g}"]
     return shlex.join(words)
+
+
+def _database_words(options: dict[str, Any]) -> list[str]:
+    """Write where the table is, without a password; what the environment says needs no word."""
+    words = []
+    if options["database"] != os.environ.get(DATABASE_VARIABLE):
+        words += ["--from", redact(options["database"], options["database"])]
+    kind = "table" if options["table"] else "query"
+    return [*words, f"--{kind}", options[kind]]
 
 
 def _one_threshold(given: tuple[float, ...]) -> float | None:

@@ -4,7 +4,8 @@ This imports DuckDB, so that commands import it only when they run.
 """
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,7 @@ RECODE_LOOKED = (
     "Recode positives as 1 and negatives as 0 and leave the label empty where nobody looked, or "
     "name another column of labels with --label"
 )
+CASE = "write it into --query, CASE WHEN … THEN 1 ELSE 0 END"
 # Column of rows that any source of labels found positive.
 EITHER = "found by either"
 ONE_MEANS = "1 means found by that source, and every row counts once"
@@ -119,7 +121,7 @@ def read(
             raise InputError("--cluster does not go with --positives; put all rows into one file")
         if options["positives"]:
             return _count_two_samples(_read_two_samples(data, options), knots, bool(compact))
-        if _names_database(data, options):
+        if names_database(data, options):
             whose = options.get("cluster")
             return _count_database(options, by, knots=knots, compact=compact, cluster=whose)
         refuse_no_data(data)
@@ -153,7 +155,7 @@ def read_kept(
     data: tuple[str, ...], options: dict[str, Any], knots: Sequence[float], *, compact: bool
 ) -> Reading:
     """Read the rows that have every score, with cluster or chance of each, and keep them."""
-    if _names_database(data, options):
+    if names_database(data, options):
         if options.get("by"):
             raise InputError(
                 "--by with --cluster needs rows, and a database hands over counts; write the rows "
@@ -263,9 +265,9 @@ def _count_segments(
 
 @dataclass(frozen=True)
 class ScoredRows:
-    """Hold the rows of files that have a score, what labels they carry, and what was read."""
+    """Hold the rows that have a score, what labels they carry, and what was read."""
 
-    scored: duckdb.DuckDBPyRelation
+    scored: Any  # DuckDB's relation, or a table of Ibis
     labels: dict[Any, int]
     words: str
 
@@ -286,7 +288,7 @@ def find_rows(
     return ScoredRows(kept, dict(found), read_words(total, dropped))
 
 
-def _names_database(data: tuple[str, ...], options: dict[str, Any]) -> bool:
+def names_database(data: tuple[str, ...], options: dict[str, Any]) -> bool:
     """Tell whether rows are in a database; files, if there are any, come first."""
     database, table, query = (options.get(name) for name in ("database", "table", "query"))
     if (table or query) and not database:
@@ -301,26 +303,57 @@ def _count_database(options: dict[str, Any], by: Sequence[str], **how: Any) -> R
     label, scores, weight = options["label"], list(options["scores"]), options["weight"]
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN")
-    why = "write it into --query, CASE WHEN … THEN 1 ELSE 0 END"
-    _refuse(options, ("positive_label",), "a database", why)
+    others = [*(each for each in (weight, how["cluster"]) if each), *by]
+    with open_rows(options, label, scores, others) as rows:
+        coding, note = infer_coding(rows.labels, unlabeled_value(options), options["negative"])
+        columns = {"label": label, "weight": weight, "unlabeled": coding}
+        counted = count_scores(rows.scored, score=scores, **columns, **how)
+        segments = _count_segments(rows.scored, scores, by, {**columns, **how})
+    return Reading(dict(counted), "single-sample", [rows.words, note], segments)
+
+
+@contextmanager
+def open_rows(
+    options: dict[str, Any], label: str, scores: Sequence[str], others: Sequence[str] = ()
+) -> Iterator[ScoredRows]:
+    """Leave out a table's rows without a score, and look which labels the others have."""
+    _refuse(options, ("positive_label",), "a database", CASE)
     with open_table(options["database"], options["table"], options["query"]) as table:
         frame: Any = open_frame(table)
-        names = frame.collect_schema().names()
-        wanted = [label, *scores, *(each for each in (weight, how["cluster"]) if each), *by]
-        check_columns(wanted, names, options["table"] or "the query")
-        complete = [~(nw.col(name).is_null() | is_nan(nw.col(name))) for name in scores]
+        place = options["table"] or "the query"
+        check_columns([label, *scores, *others], frame.collect_schema().names(), place)
         total = int(collect(frame.select(nw.len().alias(ROWS)))[ROWS][0])
-        kept = frame.filter(*complete)
-        found = collect(kept.group_by(label).agg(nw.len().alias(ROWS)))
-        values = dict(zip(found[label].tolist(), found[ROWS].tolist(), strict=True))
         if total == 0:
-            raise InputError(f"{options['table'] or 'the query'} has no rows")
-        coding, note = infer_coding(values, unlabeled_value(options), options["negative"])
-        columns = {"label": label, "weight": weight, "unlabeled": coding}
-        counted = count_scores(kept.to_native(), score=scores, **columns, **how)
-        segments = _count_segments(kept.to_native(), scores, by, {**columns, **how})
-    notes = [read_words(total, total - sum(values.values())), note]
-    return Reading(dict(counted), "single-sample", notes, segments)
+            raise InputError(f"{place} has no rows")
+        kept = frame.filter(*(~(nw.col(name).is_null() | is_nan(nw.col(name))) for name in scores))
+        found = collect(kept.group_by(label).agg(nw.len().alias(ROWS)))
+        labels = dict(zip(found[label].tolist(), found[ROWS].tolist(), strict=True))
+        words = read_words(total, total - sum(labels.values()))
+        yield ScoredRows(kept.to_native(), labels, words)
+
+
+def _fetch_columns(
+    options: dict[str, Any], numbers: Sequence[str], groups: Sequence[str]
+) -> dict[str, NDArray[Any]]:
+    """Bring columns of a table here, for what is done row by row."""
+    _refuse(options, ("positive_label",), "a database", CASE)
+    with open_table(options["database"], options["table"], options["query"]) as table:
+        frame: Any = open_frame(table)
+        names, place = list(dict.fromkeys([*numbers, *groups])), options["table"] or "the query"
+        check_columns(names, frame.collect_schema().names(), place)
+        found = collect(frame.select(*names))
+    if not len(found[names[0]]):
+        raise InputError(f"{place} has no rows")
+    return {
+        name: found[name] if name in groups else _as_numbers(name, found[name]) for name in names
+    }
+
+
+def _as_numbers(name: str, values: NDArray[Any]) -> FloatArray:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"column {name!r} must hold numbers; cast it in --query") from None
 
 
 def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
@@ -343,9 +376,14 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     weight, chance = options["weight"], options.get("chance")
     numbers = list(dict.fromkeys(name for name in (label, *scores, weight, chance) if name))
     positive = options.get("positive_label")
-    segments = list(options.get("by") or ())
+    by = options.get("by")  # of compare it is the metric that decides
+    segments = list(by) if isinstance(by, tuple | list) else []
     groups = [*([cluster] if cluster else []), *segments]
-    found = read_numbers(data, numbers, {label: RECODE}, groups, word_of(label, positive))
+    in_database = names_database(data, options)
+    if in_database:
+        found = _fetch_columns(options, numbers, groups)
+    else:
+        found = read_numbers(data, numbers, {label: RECODE}, groups, word_of(label, positive))
     kept = _complete(found, scores)
     labels = found[label][kept]
     values, times = np.unique(labels, return_counts=True)
@@ -366,7 +404,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
         "single-sample",
         notes,
         weights,
-        np.flatnonzero(kept),
+        None if in_database else np.flatnonzero(kept),  # a table's rows are in no order
         found[cluster][kept] if cluster else None,
         found[chance][kept] if chance else None,
         [found[name][kept] for name in segments],

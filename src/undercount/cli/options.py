@@ -114,6 +114,7 @@ def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return decorate
 
 
+DATABASE_VARIABLE = "UNDERCOUNT_FROM"
 DATA = click.argument("data", nargs=-1, required=False)
 SAMPLING = click.option(
     "--sampling",
@@ -208,7 +209,7 @@ database_options = _options(
     click.option(
         "--from",
         "database",
-        envvar="UNDERCOUNT_FROM",
+        envvar=DATABASE_VARIABLE,
         show_envvar=True,
         help="URL of a database, instead of DATA: postgres://user@host/name.",
     ),

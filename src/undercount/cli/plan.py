@@ -17,6 +17,7 @@ from undercount.cli.options import (
     SEED,
     ShareType,
     ThresholdType,
+    database_options,
 )
 from undercount.errors import InputError
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @click.option("--unlabeled", help="Label value that means unlabeled.")
 @click.option("--negative", type=float, help="Label value that means verified negative (0).")
 @POSITIVE_LABEL
+@database_options
 @click.option("--threshold", type=ThresholdType(), help="Rows with score >= threshold are flagged.")
 @click.option("--budget", type=int, help="Rows that somebody can look at.")
 @click.option(

@@ -16,8 +16,11 @@ from undercount.assume.reviews import ReviewDesign, Reviews
 from undercount.cli.inputs import (
     RECODE,
     ModelColumns,
+    ScoredRows,
     find_rows,
     infer_coding,
+    names_database,
+    open_rows,
     refuse_no_data,
     unlabeled_value,
     word_of,
@@ -41,8 +44,10 @@ FIRST_BUDGET = 100
 
 
 def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, list[str]]:
-    """Plan reviews of the rows of files, and tell what was read."""
-    refuse_no_data(tuple(data))
+    """Plan reviews of the rows of files or a table, and tell what was read."""
+    in_database = names_database(tuple(data), options)
+    if not in_database:
+        refuse_no_data(tuple(data))
     label, scores = options["label"], list(dict.fromkeys(options["scores"]))
     if any(map(is_counts_file, data)):
         raise InputError(
@@ -53,6 +58,8 @@ def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, l
     keep = [name.strip() for name in (options["keep"] or "").split(",") if name.strip()]
     # Whose each row is stands beside it; rows are drawn one by one all the same.
     keep += [name for name in (options["cluster"],) if name and name not in keep]
+    if in_database:
+        return _plan_table(label, scores, keep, options)
     word = word_of(label, options.get("positive_label"))
     with open_source(data, [*dict.fromkeys([label, *scores, *keep])], word) as source:
         try:
@@ -66,6 +73,32 @@ def _plan_source(
 ) -> tuple[RowPlan, list[str]]:
     numbers = list(dict.fromkeys([label, *scores]))
     rows = find_rows(source, relation_of(source, numbers, []), label, scores)
+    everything = with_position(relation_of(source, numbers, keep), options["seed"])
+    return _plan(rows, everything, label, scores, keep, options)
+
+
+def _plan_table(
+    label: str, scores: list[str], keep: list[str], options: dict[str, Any]
+) -> tuple[RowPlan, list[str]]:
+    """Plan reviews of the rows of a database; the rows to look at alone come here."""
+    if options["reviews"]:
+        raise InputError(
+            "a further round needs the rows in a file: those of a database are in no order by "
+            "which the reviewed ones could be left out"
+        )
+    with open_rows(options, label, scores, keep) as rows:
+        return _plan(rows, rows.scored, label, scores, keep, options)
+
+
+def _plan(
+    rows: ScoredRows,
+    everything: Any,
+    label: str,
+    scores: list[str],
+    keep: list[str],
+    options: dict[str, Any],
+) -> tuple[RowPlan, list[str]]:
+    """Count the rows that have a score, choose strata, and draw among all."""
     coding, note = infer_coding(
         rows.labels, unlabeled_value(options), options["negative"], options.get("positive_label")
     )
@@ -82,7 +115,6 @@ def _plan_source(
         design = _design(counts, scores[0], options, rival)
     else:
         design = verdicts.next_round({scores[0]: counts}, options)
-    everything = with_position(relation_of(source, numbers, keep), options["seed"])
     made = draw_plan(
         everything,
         design,

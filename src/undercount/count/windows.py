@@ -78,9 +78,10 @@ def write_query(table: Frame, columns: ColumnRoles, knots: Sequence[float]) -> F
 
 
 def _number_above(knots: list[float], below: int = 0) -> nw.Expr:
-    """Write how many knots a score reaches, by halving them: a sum would nest as deep as it is long.
+    """Write how many knots a score reaches, by halving them.
 
-    Hundreds of knots, as a plan of reviews has them, would go beyond Python's depth of calls.
+    A sum nests as deep as it is long, and the hundreds of knots of a plan of reviews would go
+    beyond Python's depth of calls.
     """
     if not knots:
         return nw.lit(below)

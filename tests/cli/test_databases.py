@@ -1,0 +1,94 @@
+"""Commands on the rows of a database, against the same rows in a file."""
+
+import csv
+import io
+import sqlite3
+from contextlib import closing
+
+import duckdb
+import numpy as np
+import pytest
+
+import undercount as uc
+from undercount.cli.main import main
+from undercount.count.counts_file import open_counts
+
+ibis = pytest.importorskip("ibis")
+# Ibis calls what pandas 3 and DuckDB 1.4 say is deprecated.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The 'future.infer_string' option"),
+    pytest.mark.filterwarnings("ignore:fetch_arrow_table"),
+]
+COLUMNS = ["--label", "fraud", "--score", "good"]
+
+
+@pytest.fixture(params=["duckdb", "sqlite"])
+def database(request, rows, folder, tmp_path):
+    path = tmp_path / f"rows.{request.param}"
+    if request.param == "duckdb":
+        with duckdb.connect(str(path)) as connection:
+            connection.execute(f"CREATE TABLE scored AS FROM '{folder}/rows.csv'")
+    else:
+        lines = list(zip(*(column.tolist() for column in rows[:3]), strict=True))
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("CREATE TABLE scored (fraud INTEGER, good DOUBLE, poor DOUBLE)")
+            connection.executemany("INSERT INTO scored VALUES (?, ?, ?)", lines)
+            connection.commit()
+    return f"{request.param}://{path}"
+
+
+def test_compare_says_what_it_says_of_the_file(database, folder, capsys):
+    options = [*COLUMNS, "--score", "poor", "--threshold", "1.2", "--prevalence", "30%"]
+    assert main(["compare", str(folder / "rows.csv"), *options]) == 0
+    expected = capsys.readouterr().out
+    assert main(["compare", "--from", database, "--table", "scored", *options]) == 0
+    assert capsys.readouterr().out == expected
+    query = ["--query", "SELECT * FROM scored WHERE good > 0"]
+    assert main(["compare", "--from", database, *query, *options]) == 0
+    assert capsys.readouterr().out != expected
+
+
+def test_plan_draws_rows_of_the_table(database, rows, tmp_path, capsys):
+    out = tmp_path / "review.csv"
+    options = ["--threshold", "1.2", "--budget", "40", "--keep", "poor", "--out", str(out)]
+    table = ["--from", database, "--table", "scored"]
+    assert main(["plan", *table, *COLUMNS, *options]) == 0
+    found, score, other, _ = rows
+    assert f"40 of {(found == 0).sum():,} rows without a label" in capsys.readouterr().out
+    cases = list(csv.DictReader(io.StringIO(out.read_text("utf-8-sig"), newline="")))
+    unlabeled = set(zip(score[found == 0].tolist(), other[found == 0].tolist(), strict=True))
+    assert len(cases) == 40
+    assert {(float(case["good"]), float(case["poor"])) for case in cases} <= unlabeled
+    again = ["plan", *table, *COLUMNS, "--budget", "10", "--reviews", str(out)]
+    assert main(again) == 2
+    assert "a further round needs the rows in a file" in capsys.readouterr().err
+
+
+def test_count_writes_the_counts_of_the_file(database, folder, tmp_path):
+    out, expected = tmp_path / "table.parquet", tmp_path / "file.parquet"
+    table = ["--from", database, "--table", "scored"]
+    assert main(["count", *table, *COLUMNS, "-o", str(out), "--quiet"]) == 0
+    command = ["count", str(folder / "rows.csv"), *COLUMNS, "-o", str(expected), "--quiet"]
+    assert main(command) == 0
+    made, known = (open_counts(path).counts for path in (out, expected))
+    for field in ("score", "positive", "unlabeled", "negative"):
+        np.testing.assert_array_equal(getattr(made, field), getattr(known, field))
+
+
+def test_the_weakest_link_names_a_command_that_runs(database, capsys, monkeypatch):
+    table = ["--table", "scored", *COLUMNS, "--threshold", "1.2"]
+    assert main(["evaluate", "--from", database, *table]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert f"undercount plan --from {database} --table scored --label fraud" in printed
+    assert "uc.plan_reviews" not in printed
+    monkeypatch.setenv("UNDERCOUNT_FROM", database)
+    assert main(["evaluate", *table]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "undercount plan --table scored --label fraud" in printed
+
+
+def test_a_plan_of_an_ibis_table_has_as_many_knots_as_any(database, rows):
+    table = ibis.connect(database).table("scored")
+    plan = uc.plan_rows(table, label="fraud", score="good", unlabeled=0, threshold=1.2, budget=30)
+    assert len(set(plan.sheet.row.tolist())) == 30
+    assert plan.counts.n_unlabeled == (rows[0] == 0).sum()
