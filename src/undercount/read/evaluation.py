@@ -401,8 +401,10 @@ class Evaluation:
         """Return what a metric is at least, whatever is hidden: labelled rows are positive."""
         if metric != "precision" or self.target != "dataset" or not self._bounded(counts):
             return None
-        with collect_warnings():  # where nothing is flagged there is none, which UC013 says
-            value = naive_point(counts, threshold).precision
+        point = naive_point(counts, threshold)
+        if not point.predicted_positive_rate > 0:  # none is flagged, so nothing is certain
+            return None
+        value = point.precision
         return value if grows(metric, value, self.shares) else None
 
     def estimate(
