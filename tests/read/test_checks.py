@@ -8,6 +8,7 @@ from sklearn.model_selection import cross_val_predict
 
 import undercount as uc
 from undercount.read.checks import checklist, warning_checks
+from undercount.read.flagged_check import flagged_check
 from undercount.read.requirement import judge_requirement, parse_requirement
 
 
@@ -235,3 +236,26 @@ def test_checks_name_metrics_and_percentages_as_people_do():
 def test_a_reversed_score_takes_the_area_below_0():
     y, score = rare()
     assert "the ROC AUC would fall below 0" in " ".join(str(uc.evaluate(y, -score)).split())
+
+
+@pytest.mark.parametrize(
+    ("labels", "share", "expected"),
+    [(34, 0.2, "warn"), (34, 0.05, "ok"), (60, 0.2, "ok"), (34, 0.0, "ok")],
+)
+def test_uc017_few_labels_and_thousands_hidden(labels, share, expected):
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(40_000) < labels, 1.0, np.nan)
+    score = rng.normal(np.where(y == 1, 1.0, 0.0))
+    assert level("UC017", y, score, uc.Shares(share), estimated=True) == expected
+
+
+def test_uc013_says_no_score_that_compact_counts_do_not_know():
+    y, score, _ = rows()
+    score[np.argmax(score)] += 1
+    for compact in (False, True):
+        counts = uc.ScoreCounts.from_rows(y, np.where(y == 1, score, score + 3), compact=compact)
+        advice = flagged_check(counts, 50.0).advice
+        said = float(advice.partition("score is ")[2].split()[0])
+        truth = np.where(y == 1, score, score + 3).max()
+        assert ("or more" in advice) == compact
+        assert said <= truth if compact else said == pytest.approx(truth, abs=1e-4)

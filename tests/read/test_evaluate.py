@@ -339,3 +339,19 @@ def test_the_interval_of_a_purity_may_reach_below_an_estimated_share():
     )
     assert found.interval == "own"
     assert found.rows[0].estimate.value > 0.5
+
+
+def test_a_share_that_average_precision_refuses_names_the_limit_that_it_allows():
+    rng = np.random.default_rng(0)
+    truth = np.arange(4000) < 1200
+    score = rng.normal(1.5 * truth)
+    rank = np.zeros(4000)
+    rank[truth] = np.argsort(np.argsort(score[truth])) / 1200
+    y = truth & (rng.random(4000) < 0.8 * rank)  # the true share, labels that favour high scores
+    with pytest.raises(uc.InputError, match="average precision would be") as refused:
+        uc.evaluate(y, score, unlabeled=0, prevalence=0.3)
+    assert "no random sample of the positives" in str(refused.value)
+    limit = float(refused.value.hint.rpartition(" ")[2])
+    assert limit < 0.25  # the ROC AUC would allow more than what was refused
+    found = uc.evaluate(y, score, unlabeled=0, prevalence=limit)["average_precision"]
+    assert found.value == pytest.approx(1, abs=2e-3)

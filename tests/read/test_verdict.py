@@ -195,3 +195,52 @@ def test_a_run_without_a_threshold_says_what_is_missing_and_suggests_one(rows):
     assert np.sum(score >= suggested - 1e-6) == pytest.approx(known, rel=0.02)
     assert abs(suggested - kth) < 0.05
     assert "precision, recall" in evaluation.to_markdown()
+
+
+def test_a_requirement_is_met_only_where_the_verdict_grants_it(rows):
+    y, score, _ = rows
+    estimated = uc.evaluate(y, score, threshold=1.0)
+    low = estimated["precision"].low
+    for goal in (np.mean(y[score >= 1.0] == 1) - 0.01, low - 0.01):
+        claim = f"precision >= {goal:.3f}"
+        robust = estimated.claiming(claim).verdict.light == "robust"
+        assert estimated.require(claim).outcome == ("met" if robust else "inconclusive")
+    assert not robust
+    assert estimated.claiming(claim).verdict.everywhere  # the interval alone would meet it
+    assert "the share of hidden positives, which is only estimated" in str(estimated.require(claim))
+    given = uc.evaluate(y, score, threshold=1.0, prevalence=SHARE)
+    assert given.require(claim).outcome == "met"
+    recall = estimated["recall"].low - 0.01  # needs no prevalence
+    assert estimated.require(f"recall >= {recall:.3f}", "lift auc > 0.6").outcome == "met"
+    assert estimated.require("precision > 0.99").outcome == "failed"
+
+
+def test_few_labels_that_would_stand_for_thousands_let_no_gate_pass():
+    rng = np.random.default_rng(3)
+    # 60 positives somewhere among the highest fifth of 40,000 rows; 34 of them are known.
+    score = np.r_[rng.uniform(0.8, 1.0, 60), rng.uniform(size=40_000)]
+    y = np.r_[np.ones(34), np.zeros(40_026)]
+    evaluation = uc.evaluate(y, score, unlabeled=0)
+    assert evaluation["average_precision"].low > 0.1 > 60 / 8060  # the truth is about .0075
+    found = evaluation.require("average precision >= 0.1", "ROC AUC >= 0.9")
+    assert found.outcome == "inconclusive"
+    assert "34 labels, and the estimate supposes" in str(found)
+    assert "(UC017 warn)" in str(evaluation)
+    assert evaluation.require("lift auc >= 0.8")
+
+
+@pytest.mark.parametrize(
+    ("metrics", "claim"),
+    [
+        (["recall"], "recall@1 >= "),
+        (["fpr"], "fpr@1 <= "),
+        (["recall", "precision"], "precision@1 >= "),
+        (["lift_auc", "recall"], "lift_auc >= "),
+    ],
+)
+def test_the_claim_is_about_a_metric_that_was_chosen(rows, metrics, claim):
+    y, score, _ = rows
+    evaluation = uc.evaluate(y, score, prevalence=SHARE, threshold=1.0, metrics=metrics)
+    assert evaluation.verdict.claim.words.startswith(claim)
+    estimate = evaluation[evaluation.verdict.claim.metric]
+    assert evaluation.verdict.claim.verdict(estimate) == "met"

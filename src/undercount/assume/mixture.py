@@ -7,6 +7,7 @@ three observed distributions. Those weights make the curve, and they make every 
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -285,14 +286,14 @@ class Misfit:
         What lies outside its range, and the value that it would have.
     errors : float
         Its distance from the range, in standard errors.
-    largest_share : float
-        Largest share of positives among the unlabeled rows at which it would fit.
+    find_largest : callable
+        Finds the largest share of positives among the unlabeled rows at which it would fit.
     """
 
     quantity: str
     value: float
     errors: float
-    largest_share: float
+    find_largest: Callable[[], float]
 
     def report(self, metric: str, counts: ScoreCounts, shares: Shares, *, stacklevel: int) -> None:
         """Warn of a value that was pulled into its range; refuse one that chance does not explain.
@@ -309,11 +310,12 @@ class Misfit:
             f"{quantity} would be {self.value:.4g} at {named(given)} "
             f"{value:.6g}{within} and {named('label_purity')} {shares.label_purity:.6g}"
         )
-        hint = largest_words(counts, shares, self.largest_share)
         if self.errors > CHANCE:
+            hint = largest_words(counts, shares, self.find_largest())
             raise InputError(
                 f"{what}, {self.errors:.1f} standard errors outside its range, so the shares do "
-                f"not fit these scores; {hint}",
+                f"not fit these scores; {hint}. If the share is right, the labels are no random "
+                "sample of the positives, which is the usual cause",
                 code="misfit",
                 argument=given,
                 metric=metric,
@@ -321,10 +323,10 @@ class Misfit:
             )
         message = (
             f"{what}, within the chance of the sample; {{metrics}} reported for the nearest "
-            f"possible value; {hint}"
+            "possible value"
         )
         warn(
-            MisfitWarning(message, code="outside", argument=given, metric=metric, hint=hint),
+            MisfitWarning(message, code="outside", argument=given, metric=metric),
             stacklevel=stacklevel + 1,
         )
 

@@ -33,6 +33,10 @@ SATURATED = 0.05
 # Estimated share of the positives that carry a label from which a model trained on these rows is
 # the likelier reason (docs/evidence/in-sample.md has the figures).
 NEARLY_ALL = 0.85
+# Fewer labels than this do not tell a share that supposes so many positives for each of them:
+# a score that few rows share at the top looks the same.
+TELLING_LABELS = 50
+FOR_EACH_LABEL = 100
 # Recovered rates may leave [0, 1] by this many standard errors of chance.
 EXPLAINED = 4.0
 REVIEW = "review the unlabeled rows that say most, or verify a random sample and pass its share"
@@ -60,7 +64,7 @@ def checklist(
         _leak(area),
     ]
     if estimated and area < LEAKED and shares.sampling == "single-sample":
-        checks.append(_in_sample(counts, shares))
+        checks += [_in_sample(counts, shares), _many_hidden(counts, shares)]
     if not identified:
         checks.append(
             Check(
@@ -384,6 +388,32 @@ def _in_sample(counts: ScoreCounts, shares: Shares) -> Check:
         "hides every other positive",
         "score rows that the model was not trained on, or use out-of-fold scores; if these are "
         f"such scores, pass what is known of the share, {named('label_frequency')} say",
+    )
+
+
+def _many_hidden(counts: ScoreCounts, shares: Shares) -> Check:
+    """UC017: few labels cannot tell that each stands for hundreds of hidden positives.
+
+    Every method takes the unlabeled rows that score as the labelled do for hidden positives. Where
+    positives are rare and the score ranks them no better than many negatives, those are negatives,
+    and a handful of labels does not show where the two part.
+
+    Wrong when: so many positives are hidden (it asks in vain), or more labels mislead the methods
+    as much (it says nothing).
+    """
+    labelled, frequency = counts.effective_size("positive"), shares.label_frequency(counts)
+    hidden = shares.unlabeled_prevalence * counts.n_unlabeled
+    message = (
+        f"{labelled:,.6g} labels, and the estimate supposes {float(f'{hidden:.2g}'):,.0f} hidden"
+    )
+    if labelled >= TELLING_LABELS or frequency * FOR_EACH_LABEL >= 1:
+        return Check(CODES["many-hidden"], "ok", f"{message} positives")
+    return Check(
+        CODES["many-hidden"],
+        "warn",
+        f"{message} positives: so few labels cannot tell so many, and the share may be many "
+        "times too high",
+        f"give a {named('prevalence')}, or have unlabeled rows reviewed",
     )
 
 

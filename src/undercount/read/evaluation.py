@@ -60,7 +60,7 @@ from undercount.read.sensitivity import (
     metric_value,
     sweep,
 )
-from undercount.read.verdict import ClaimVerdict, judge_claim
+from undercount.read.verdict import ClaimVerdict, doubt_words, judge_claim
 from undercount.shares import Shares
 
 if TYPE_CHECKING:
@@ -481,8 +481,10 @@ class Evaluation:
         Returns
         -------
         Verdict
-            True only if each condition holds on its whole interval; `outcome` is "met", "failed"
-            or "inconclusive", and printed it says why.
+            True only if each condition holds on its whole interval and `verdict` grants it: one
+            that hangs on an estimated share is "inconclusive" unless it holds at every share that
+            the scores allow. `outcome` is "met", "failed" or "inconclusive", and printed it says
+            why.
         """
         wanted = [
             requirement
@@ -503,9 +505,17 @@ class Evaluation:
         if requirement.threshold is not None:
             checks.append(flagged_check(self.counts, requirement.threshold))
         outcome, why = judge_requirement(requirement, estimate, checks, warned)
-        if outcome == "met" and replace(self, claim=requirement).verdict.light == "unsupported":
-            outcome, why = "inconclusive", "no share of hidden positives that the scores allow fits"
+        if outcome == "met":  # one judgement: what the verdict does not grant is not met
+            why = self._doubt_words(requirement, estimate)
+            outcome = "inconclusive" if why else outcome
         return Judgement(self.name, requirement, outcome, estimate, why, tuple(warned))
+
+    def _doubt_words(self, requirement: Requirement, estimate: Estimate) -> str:
+        """Say why the verdict does not grant a requirement that the interval meets."""
+        claiming = replace(self, claim=requirement)
+        if "prevalence" not in estimate.needs and claiming.verdict.light != "unsupported":
+            return ""
+        return doubt_words(claiming)
 
     def estimates(self) -> dict[str, Estimate]:
         """Return the estimates of the table by their names, "precision" or "roc_auc"."""

@@ -19,7 +19,7 @@ def flagged_check(counts: ScoreCounts, threshold: float) -> Check:
             "warn",
             f"no row scores {threshold:g} or more, so nothing is flagged: recall is 0, and "
             "precision and MCC do not exist",
-            f"lower the threshold; the highest score is {_filled(counts)[0]:.6g}",
+            f"lower the threshold; the highest score is {_highest(counts)}",
         )
     if not any(float(column[end:].sum()) for column in columns):
         return Check(
@@ -31,6 +31,13 @@ def flagged_check(counts: ScoreCounts, threshold: float) -> Check:
         )
     words = row_words(flagged, weighted=counts.weighted)
     return Check(CODES["flagged"], "ok", f"{words} at {threshold:g} or above")
+
+
+def _highest(counts: ScoreCounts) -> str:
+    """Write the highest score; a merged cell knows the lowest score in it alone."""
+    filled = counts.positive + counts.negative + counts.unlabeled > 0
+    more = " or more" if counts.merged[filled][0] else ""
+    return f"{counts.score[filled][0]:.6g}{more}"
 
 
 def _filled(counts: ScoreCounts) -> FloatArray:

@@ -131,13 +131,36 @@ def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
     return replace(verdict, light="unsupported") if verdict.reason else verdict
 
 
+def doubt_words(evaluation: "Evaluation") -> str:
+    """Say why a claim about a metric that rests on the share is not safe; nothing if it is.
+
+    What the whole interval of an estimated share supports is no more than that: the share itself
+    may be wrong. Only what holds at every share, at one that was given, or by reviews is safe.
+    """
+    verdict = evaluation.verdict
+    if verdict.light not in ("depends", "unsupported"):
+        return ""
+    checks = [verdict.reason, verdict.doubt, _find(evaluation, "many-hidden")]
+    check = next((each for each in checks if each is not None), None)
+    if check is not None:
+        return f"{check.message.split('. ')[0]} ({check.code})"
+    if verdict.light == "unsupported" or verdict.holds is None:
+        return "no share of hidden positives that the scores allow fits"
+    ends, known = verdict.holds, "a range" if evaluation.share_given else "only estimated"
+    return (
+        f"it depends on the share of hidden positives, which is {known}: it holds from "
+        f"{100 * ends.low:.3g} % to {100 * ends.high:.3g} % of the unlabeled rows, not at every "
+        "share that the scores allow"
+    )
+
+
 def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool) -> ClaimVerdict:
     """Judge a claim by reviewed rows or chances of a label, which tell the share themselves."""
-    found = evaluation.estimate(about.metric, about.threshold)
-    claim = about if required else replace(about, value=round_goal(found.low))
+    found = evaluation.estimate(about.metric, about.threshold, top=about.name.top)
+    claim = about if required else _with_goal(about, found)
     if found.open and not _grave(evaluation):  # verdicts are too few to say anything of it
         return ClaimVerdict("open", about if required else None, required)
-    if math.isnan(found.value) or not (required or claim.value > 0):
+    if math.isnan(found.value) or claim is None:
         return ClaimVerdict("unsupported", None, reason=_grave(evaluation))
     outcome = claim.verdict(found)
     chances = evaluation.chances
@@ -175,15 +198,37 @@ def _grave(evaluation: "Evaluation") -> Check | None:
 
 def _doubt(evaluation: "Evaluation") -> Check | None:
     """Return the check that asks whether the scores rule shares out at all: UC016."""
-    asked = (CODES["in-sample"], "warn")
+    return _find(evaluation, "in-sample")
+
+
+def _find(evaluation: "Evaluation", name: str) -> Check | None:
+    """Return a check by its name, if it warns."""
+    asked = (CODES[name], "warn")
     return next((c for c in evaluation.checks if (c.code, c.level) == asked), None)
 
 
 def _lead(evaluation: "Evaluation") -> Requirement:
-    """Return the leading metric: precision at the threshold, or the ROC AUC; no goal yet."""
-    if evaluation.threshold is None:
-        return Requirement(MetricName("roc_auc"), ">=", math.nan)
-    return Requirement(MetricName("precision", evaluation.threshold), ">=", math.nan)
+    """Return the leading metric: precision at the threshold, or the ROC AUC; no goal yet.
+
+    Of metrics that were chosen without it, the first for which a round goal can be said.
+    """
+    usual = MetricName("roc_auc")
+    if evaluation.threshold is not None:
+        usual = MetricName("precision", evaluation.threshold)
+    names = [MetricName(row.metric, row.threshold, row.top) for row in evaluation.rows]
+    facts = {name: FACTS[name.metric] for name in names}
+    fit = [name for name in names if facts[name].higher_is_better or facts[name].bounded]
+    name = usual if usual in names or not fit else fit[0]
+    return Requirement(name, ">=" if FACTS[name.metric].higher_is_better else "<=", math.nan)
+
+
+def _with_goal(about: Requirement, found: Estimate) -> Requirement | None:
+    """Set a round goal just inside the interval; None if nothing but the trivial can be said."""
+    if about.at_least:
+        goal = round_goal(found.low)
+        return replace(about, value=goal) if goal > 0 else None
+    goal = round_goal(1 - found.high)
+    return replace(about, value=float(f"{1 - goal:.6g}")) if goal > 0 else None
 
 
 @dataclass(frozen=True)
@@ -266,9 +311,9 @@ class _Trial:
     def suggest(self) -> Requirement | None:
         """Return the claim with a round goal below what the chance of the labels leaves."""
         found, _ = self.estimate(self.taken)
-        if found is None or math.isnan(found.value) or round_goal(found.low) <= 0:
+        if found is None or math.isnan(found.value):
             return None
-        return replace(self.claim, value=round_goal(found.low))
+        return _with_goal(self.claim, found)
 
     def tried(self) -> list[float]:
         """Return the shares to try, in order."""

@@ -544,6 +544,11 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "the estimated share of positives that carry a label is below .85; not asked if given",
         "score rows that the model was not trained on; until then no light is green",
     ),
+    "uc017": (
+        "Few labels cannot tell that each of them stands for hundreds of hidden positives.",
+        "50 labels or more, or at most 100 estimated positives for each; not asked if given",
+        "give a prevalence, or have unlabeled rows reviewed; until then no gate rests on it",
+    ),
     "uc020": (
         "If rows come in clusters, enough clusters should carry a label.",
         "the variance rests on at least 20 clusters of equal weight (Satterthwaite)",

@@ -44,7 +44,7 @@ WIDE = 0.3
 # Metrics that are told for another prevalence.
 DEPLOYED = ("precision", "f1", "accuracy", "average_precision")
 # Checks of doubts that verdicts on some rows would settle.
-REVIEWABLE = ("UC001", "UC002", "UC003", "UC007", "UC008", "UC011", "UC012")
+REVIEWABLE = ("UC001", "UC002", "UC003", "UC007", "UC008", "UC011", "UC012", "UC017")
 
 
 def title(row: MetricRow) -> str:

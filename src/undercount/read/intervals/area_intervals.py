@@ -1,9 +1,11 @@
 """Intervals of areas and losses, each on the scale that fits its errors."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri, stdtrit
 
 from undercount.assume.mixture import KINDS, LABELLED, TOLERANCE, UNLABELED, Misfit, MixtureDesign
@@ -36,6 +38,7 @@ _ROUNDING = 1e-6
 _LARGEST_EXPONENT = 700.0  # e^700 is almost the largest float
 _FEWEST = 2  # rows that have no skewness
 _STRAIGHT = 1e-8
+_NEAR = 1e-6  # of a share that is said with four digits
 _EXPONENT = 600.0  # e to it still fits a float, with room for what it is multiplied by
 _SKEWED = ("log_loss",)  # the skewness that few labels bring is allowed for
 # Areas of ranks: shares of pairs of rows in the right order.
@@ -77,10 +80,35 @@ def area_estimate(
         return Found(inside, low, high, error, method)
     # A single label has no spread of its own.
     spread = max(0.0 if math.isnan(error) else error, _least_error(moves, name, max_fpr))
-    # The largest share of positives among the unlabeled for which the AUC is at most 1.
-    largest = float(design.label_purity) - abs(2 * counts.auc("positive", "unlabeled") - 1)
-    misfit = Misfit(name, value, beyond / spread, largest)
+    misfit = Misfit(
+        name, value, beyond / spread, lambda: _largest_share(counts, design, name, max_fpr)
+    )
     return Found(inside, low, high, error, method, misfit)
+
+
+def _largest_share(
+    counts: ScoreCounts, design: MixtureDesign, name: str, max_fpr: float | None
+) -> float:
+    """Return the largest share of positives among the unlabeled at which an area is in its range.
+
+    That of the ROC AUC is known; average precision, say, passes 1 before it.
+    """
+    most = float(design.label_purity) - abs(2 * counts.auc("positive", "unlabeled") - 1)
+    if name == "roc_auc" or name in LOSSES or most <= 0:
+        return most
+    rows = cell_rows(counts.thinned)
+
+    def beyond(share: float) -> float:
+        there = replace(design, given="unlabeled_prevalence", value=share)
+        if name == "average_precision":
+            value = unbiased_average_precision(counts, there)
+        else:
+            value = float(area_influence(rows, there.mixing, name, max_fpr).value)
+        return value - FACTS[name].range[1]
+
+    if beyond(most) <= 0 or not beyond(0.0) < 0:
+        return most
+    return float(brentq(beyond, 0.0, most, xtol=_NEAR))
 
 
 def _average_precision(

@@ -551,7 +551,7 @@ def _misfit(value: float, heads: HeadCounts, name: str, beta: float) -> Misfit |
         return None
     errors = beyond[worst] / max(rate_error(heads, worst), 1e-300)
     quantity = f"the {worst} at this threshold"
-    return Misfit(quantity, rates[worst], errors, _largest_share(heads))
+    return Misfit(quantity, rates[worst], errors, lambda: _largest_share(heads))
 
 
 def _largest_share(heads: HeadCounts) -> float:
