@@ -491,7 +491,11 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "lower a given prevalence, replace an estimated one, or doubt that labels are random",
     ),
     "uc002": (
-        "The estimators of the prevalence should agree.",
+        (
+            "The estimators of the prevalence should agree. Their answers are raw; the estimate "
+            "allows for how far each errs on simulated scores of this shape, and so may lie outside "
+            "them."
+        ),
         "they lie within .05, or half their median, of each other",
         "review the rows that say most: undercount plan",
     ),
