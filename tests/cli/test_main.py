@@ -55,7 +55,10 @@ BAD = {
         "72 % is 0.72",
     ),
     "counts compared": (["compare", "{counts}", "{counts}"], "compared row by row"),
-    "words compared": (["compare", "{words}", *COLUMNS, "--score", "good"], "recode positives as 1"),
+    "words compared": (
+        ["compare", "{words}", *COLUMNS, "--score", "good"],
+        "recode positives as 1",
+    ),
     "thresholds compared": (
         ["compare", "{rows}", *COLUMNS, "--threshold", "1", "--threshold", "2"],
         "one a --score",

@@ -144,7 +144,8 @@ def _point(
             rates = RatePoint(tp / (tp + fn), fp / (fp + tn), (tp + fn) / size, (tp + fp) / size)
             return rates.metric(name, beta)
 
-    step = _STEP * max(min(total, rows - total), 1e-9)
+    # Positives may be none, or fewer, by the chance of the draw: a step must still be felt.
+    step = _STEP * max(min(total, rows - total), _STEP * rows)
     # Where a cell is empty the slope is that on the side where tables exist.
     inside = np.maximum(table, step)
     moved = inside[:, None, None] + step * np.eye(4)[:, :, None] * np.array([1.0, -1.0])

@@ -169,7 +169,8 @@ def moved_interval(
         for step in side.steps(risk, widened):
             moved = np.array([read(part * step) for part in PATH])
             moved = moved[~np.isnan(moved)]
-            if moved.size:
-                below += min(float(moved.min()), 0.0) ** 2
-                above += max(float(moved.max()), 0.0) ** 2
+            if not moved.size:  # it cannot be read anywhere on the way, and may be anything
+                return Interval(-np.inf, np.inf)
+            below += min(float(moved.min()), 0.0) ** 2
+            above += max(float(moved.max()), 0.0) ** 2
     return Interval(-(below**0.5), above**0.5)

@@ -98,7 +98,7 @@ function metricOf({ positive, everyone }, head, name) {
   const hits = sum(positive.slice(0, head)), total = sum(positive), flagged = sum(everyone.slice(0, head)), rows = sum(everyone);
   const table = [hits, flagged - hits, total - hits, rows - flagged - total + hits], read = METRICS[name];
   if (name === "prevalence") return { value: total / rows, table, turned: [1 / rows, 1 / rows] };
-  const step = 1e-5 * Math.max(Math.min(total, rows - total), 1e-9), inside = table.map((v) => Math.max(v, step));
+  const step = 1e-5 * Math.max(Math.min(total, rows - total), 1e-5 * rows), inside = table.map((v) => Math.max(v, step));
   const slope = (k) => {
     const [up, down] = [step, -step].map((d) => read(...inside.map((v, j) => j === k ? v + d : v)));
     return (up - down) / (2 * step);
@@ -163,8 +163,8 @@ function estimateAll(facts, answers) {
     for (const side of sidesOf(read, shares, moves)) {
       for (const [h, t] of stepsOf(side, facts.head, risk, widened, facts.prior.extra)) {
         const moved = path.map((p) => METRICS[name](table[0] + p * h, table[1] - p * h, table[2] + p * t, table[3] - p * t) - found.value).filter((v) => !Number.isNaN(v));
-        below += Math.min(...moved, 0) ** 2;
-        above += Math.max(...moved, 0) ** 2;
+        below += moved.length ? Math.min(...moved, 0) ** 2 : Infinity;
+        above += moved.length ? Math.max(...moved, 0) ** 2 : Infinity;
       }
     }
     const low = Math.max(value - Math.sqrt(below), least), high = Math.min(value + Math.sqrt(above), end);
