@@ -51,6 +51,7 @@ def test_clusters(run, table, tmp_path):
     )
     assert model["metrics"][0]["low"] == pytest.approx(found.rows[0].estimate.low)
     assert any(check["code"] == "UC020" for check in model["checks"])
+    assert " Clusters          150 clusters, " in output
 
 
 def test_clusters_in_a_comparison(run, table):
@@ -62,10 +63,16 @@ def test_clusters_in_a_comparison(run, table):
 
 
 def test_chances(run, table):
-    _, path = table
+    rows, path = table
     code, output = run("evaluate", path, *ASK, "--chance", "e")
     assert code == 0
     assert "labelling chances" in output
+    assert "no positive is hidden" not in output
+    rows["e"] = np.where(rows["p"] > 1, 1.0, 0.5)  # "twice as often" is no chance
+    rows.to_csv(path, index=False)
+    code, ratio = run("evaluate", path, *ASK, "--chance", "e")
+    assert code == 0
+    assert "Where they are 1, no positive is hidden" in " ".join(ratio.split())
     code, output = run("evaluate", path, *ASK, "--chance", "e", "--prevalence", ".3")
     assert code == 2
     assert "leave out --prevalence" in output
@@ -193,3 +200,4 @@ def test_counts_by_cluster(run, table, tmp_path):
     recall = model["metrics"][0]
     assert recall["high"] - recall["low"] == pytest.approx(exact["recall"].interval.width, rel=0.1)
     assert any(check["code"] == "UC020" for check in model["checks"])
+    assert " Clusters          150 clusters, " in output

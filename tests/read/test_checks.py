@@ -55,7 +55,7 @@ def test_uc002_says_why_the_estimate_lies_outside_the_methods():
     methods = {"a": uc.Estimate(0.063, 0.06, 0.07), "b": uc.Estimate(0.15, 0.1, 0.2)}
     found = {c.code: c for c in checklist(counts, uc.Shares(0.026), estimates=methods)}["UC002"]
     assert found.level == "warn"
-    assert "the estimate, 2.6 %, lies below them all" in found.message
+    assert "the estimate, 2.6 %, lies below these" in found.message
     assert "from 6.3 % (a) to 15 % (b)" in found.message
     inside = {c.code: c for c in checklist(counts, uc.Shares(0.1), estimates=methods)}["UC002"]
     assert "the estimate" not in inside.message.split(". They")[0]

@@ -7,6 +7,7 @@ from scipy.stats import hypergeom
 import undercount as uc
 from undercount.read.cost_curve import cost_curve
 from undercount.read.intervals.estimate import estimate_metric
+from undercount.show.costs import cost_table, spread_words
 
 COSTS = {"false_positive": 2.0, "false_negative": 8.0}
 
@@ -41,6 +42,19 @@ def test_net_benefit_is_the_same_curve_in_other_units(found):
         )
         assert cost.low <= cost.value <= cost.high
     assert not cost_curve(found, {"false_positive": 1.0}, 3).benefits
+
+
+def test_the_table_has_the_best_threshold_and_the_own_one(found):
+    curve = cost_curve(found, COSTS, 6)
+    _, rows = cost_table(curve)
+    cells = {row[0].partition(" ")[2]: row for row in rows}
+    assert cells["(yours)"][0] == "1 (yours)"
+    assert cells["(yours)"][1] == f"{sum(found.counts.heads_at(1.0)):,.0f}"
+    assert cells["(yours)"][2] == spread_words(curve.here)
+    best = found.cost(curve.best.threshold, **COSTS)
+    assert cells["(least)"][2] == spread_words(best)
+    assert best.value <= min(point.value for point in curve.points)
+    assert list(curve.flagged) == sorted(curve.flagged)
 
 
 def test_costs_are_printed_and_drawn(found, tmp_path):

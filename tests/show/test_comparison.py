@@ -39,7 +39,7 @@ def test_the_first_sentence_says_which_is_better_and_by_how_much():
     words = verdict_words(found)
     assert words.startswith("good is better than poor in ROC AUC: by ")
     assert f"{gap.difference.value:+.3f} ({gap.difference.low:+.3f} – " in words
-    assert "where these rows come from (question: population" in words
+    assert "in the population that these rows come from" in words
     assert words.endswith("The order is the same whatever the prevalence.")
     assert " ".join(str(found).split()).startswith(words[:60])
     rows = verdict_words(compared({"good": 2.0, "poor": 0.5}, question="rows"))

@@ -43,9 +43,9 @@ QUESTIONS = (
         "verdicts are right",
     ),
     Question(
-        "Do you know each row's chance of being labelled?",
+        "Do you know each row's chance of being labelled, had it been positive?",
         (f"undercount evaluate {COLUMNS} --chance CHANCE --threshold 0.5",),
-        "those chances; every positive has one",
+        "those chances, not merely their ratio; every positive has one",
     ),
     Question(
         "Are the labelled positives a fair sample of all positives?",
@@ -57,8 +57,8 @@ PREVALENCE = "Do you know roughly what share of all rows is positive? (3%, 3%-5%
 NONE = Question(
     "None of these",
     (f"undercount evaluate {COLUMNS}",),
-    "nothing that holds: trust only 'at least', and conclusions whose Γ under 'What would "
-    "change' is larger than the bias you fear",
+    "random labels, which yours are not. So trust only 'at least', and conclusions whose Γ under "
+    "'What would change' is larger than the bias you fear",
 )
 YES, NO = ("y", "yes", "1", "true"), ("n", "no", "0", "false", "")
 

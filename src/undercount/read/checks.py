@@ -203,10 +203,9 @@ def _agreement(estimates: Mapping[str, Estimate], share: float) -> Check:
     message += f"{_percent(values[high])} ({high}) hidden positives"
     side = "below" if share < values[low] else "above" if share > values[high] else ""
     if side:
-        wrong = "high" if side == "below" else "low"
         message += (
-            f"; the estimate, {_percent(share)}, lies {side} them all because on simulated "
-            f"problems of this shape all of them came out too {wrong}"
+            f"; the estimate, {_percent(share)}, lies {side} these, since it corrects their usual "
+            "error on scores like these"
         )
     if spread <= max(0.05, 0.5 * np.median(list(values.values()))):
         return Check(CODES["agreement"], "ok", message)

@@ -23,7 +23,8 @@ class CostCurve:
     costs : mapping
         What a false positive and a false negative cost.
     threshold, flagged : array
-        The thresholds and the rows from each on.
+        The thresholds and the rows from each on. The evaluation's own threshold, if it has one, and
+        the best one are among them.
     points : tuple of Estimate
         The cost a row at each.
     benefits : tuple of Estimate
@@ -31,8 +32,10 @@ class CostCurve:
         false_positive over the sum of both costs. Empty if one of them is 0.
     none, everything : float
         The cost if no row is flagged, and if all are.
+    own : float, optional
+        The evaluation's own threshold, if it has one.
     here : Estimate, optional
-        The cost at the evaluation's own threshold, if it has one.
+        The cost there.
     best : BestThreshold
         Where the cost is least, with what that gains.
 
@@ -50,6 +53,7 @@ class CostCurve:
     benefits: tuple[Estimate, ...]
     none: float
     everything: float
+    own: float | None
     here: Estimate | None
     best: BestThreshold
 
@@ -77,21 +81,24 @@ def cost_curve(
     flagged = np.cumsum(np.sum(cells, axis=0))
     # Even steps in rows: half of the thresholds flag less than half of them.
     wanted = np.linspace(0, flagged[-1], n_points + 1)[1:]
-    places = np.unique(np.minimum(np.searchsorted(flagged, wanted), len(flagged) - 1))
+    places = np.minimum(np.searchsorted(flagged, wanted), len(flagged) - 1)
+    asked = [each for each in (best.threshold, evaluation.threshold) if each is not None]
+    thresholds = np.unique([*counts.score[places], *filter(np.isfinite, asked)])[::-1]
+    rows = np.append(0.0, flagged)[np.searchsorted(-counts.score, -thresholds, side="right")]
     named = {name: costs.get(name, 0.0) for name in ("false_positive", "false_negative")}
-    thresholds = counts.score[places].astype(float)
     chance = named["false_positive"] / sum(named.values())
     prevalence = evaluation.prevalence
     return CostCurve(
         named,
         thresholds,
-        flagged[places],
+        rows,
         tuple(evaluation.cost(each, **named) for each in thresholds.tolist()),
         tuple(evaluation.net_benefit(chance, each) for each in thresholds.tolist())
         if 0 < chance < 1
         else (),
         prevalence * named["false_negative"],
         (1 - prevalence) * named["false_positive"],
+        evaluation.threshold,
         None if evaluation.threshold is None else evaluation.cost(evaluation.threshold, **named),
         best,
     )

@@ -270,9 +270,10 @@ class Reviewed:
             return Check(code, "info", f"{answered}; labels are not used")
         test = f"p = {self.p_value:.2g}"
         if not self.rejected:
-            few = "; so few would seldom show a preference" if self.weak_test else ""
+            few = "; the test sees little with so few" if self.weak_test else ""
             used = ", and are used with the reviews, as was said" if self.labels == "random" else ""
-            message = f"{answered}: labels look like a random sample of the positives ({test})"
+            message = f"{answered}: labels show no difference from a random sample of the "
+            message += f"positives ({test})"
             return Check(code, "ok", f"{message}{used}{few}")
         message = (
             f"{answered}: the labelled positives do not score like the positives that reviews "

@@ -22,7 +22,8 @@ LONGEST_NAME, SHORTEST_NAME = 30, 12
 SMALLEST_P = 0.0001
 PAIR = 2
 QUESTIONS = {
-    "population": "where these rows come from (question: population; rows asks about these alone)",
+    "population": "in the population that these rows come from "
+    "(question: rows would ask about these alone)",
     "rows": "on these very rows, where only the choice of labelled positives is chance "
     "(question: rows; population asks about others too)",
 }

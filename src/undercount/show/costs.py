@@ -44,11 +44,17 @@ def spread_words(found: Estimate) -> str:
 
 
 def cost_table(curve: CostCurve) -> tuple[list[str], list[list[str]]]:
-    """Return cost and net benefit at a few thresholds, with intervals."""
-    places = np.unique(np.linspace(0, len(curve.points) - 1, SHOWN).astype(int))
+    """Return cost and net benefit at a few thresholds, the best and the user's own among them."""
+    marks = {curve.best.threshold: "least"}
+    if curve.own is not None:
+        marks[curve.own] = "yours, least" if curve.own in marks else "yours"
+    marked = np.flatnonzero(np.isin(curve.threshold, list(marks)))
+    spread = np.linspace(0, len(curve.points) - 1, SHOWN).astype(int)
     head, rows = ["threshold", "flagged", "cost a row"], []
-    for place in places:
-        cells = [f"{curve.threshold[place]:.6g}", amount(curve.flagged[place])]
+    for place in np.union1d(spread, marked).tolist():
+        threshold = float(curve.threshold[place])
+        mark = f" ({marks[threshold]})" if threshold in marks else ""
+        cells = [f"{threshold:.6g}{mark}", amount(curve.flagged[place])]
         rows.append([*cells, spread_words(curve.points[place])])
         if curve.benefits:
             rows[-1].append(spread_words(curve.benefits[place]))

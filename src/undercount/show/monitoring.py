@@ -116,10 +116,18 @@ def alarm_words(alarm: Alarm | None) -> tuple[str, str]:
     ]
     evidence = (
         f"in {len(alarm.looks)} weekly looks, against {value_words(alarm.baseline)} in the "
-        f"baseline; evidence of a fall {alarm.looks[-1][1]:.2g}, of a rise "
-        f"{alarm.looks[-1][2]:.2g} to 1, alarm at {alarm.limit:.0f}"
+        f"baseline; at the last look the evidence of a fall was {_part(alarm, 1)} of what raises "
+        f"the alarm, that of a rise {_part(alarm, 2)}"
     )
     return " and ".join(words) or "no change seen", evidence
+
+
+def _part(alarm: Alarm, side: int) -> str:
+    """Write the last look's evidence as a share of what raises the alarm."""
+    part = float(alarm.looks[-1][side]) / alarm.limit
+    if part < 0.01:  # noqa: PLR2004 - as good as none
+        return "under 1 %"
+    return "over 10 times" if part > 10 else f"{100 * part:.0f} %"  # noqa: PLR2004 - enough
 
 
 def _alarm(found: Monitoring, room: int) -> list[str]:

@@ -18,6 +18,8 @@ from undercount.show.text import half_width
 SCHEMA = "undercount/plan/1"
 # A half-width that is written as 0.000 is nothing to buy.
 SMALLEST = 0.0005
+# Strata round: a plan for 259 rows may need 257 of them.
+ROUNDED = 0.05
 
 
 def goal_title(plan: RowPlan, goal: str) -> str:
@@ -45,8 +47,8 @@ def as_text(plan: RowPlan, wanted: float | None = None, width: int = WIDTH) -> s
     )
     by = ", by the verdicts so far" if np.any(plan.prices.drawn) else ""
     supposed = (
-        f"{percent(plan.prices.supposed)} of them are positive{by}; a wrong guess makes the plan "
-        "less sharp, and nothing wrong"
+        f"{percent(plan.prices.supposed)} of them are positive{by}; if that is off, "
+        "intervals will be wider or narrower than shown here, and still hold"
     )
     lines = [line("Reviews", chosen, width=width), line("Supposed", supposed, width=width), ""]
     room = max(18, *(len(goal_title(plan, goal)) + 1 for goal in design.goal))
@@ -65,10 +67,15 @@ def as_text(plan: RowPlan, wanted: float | None = None, width: int = WIDTH) -> s
     lines += table
     if wanted is not None:
         for goal in design.goal:
-            need = plan.prices.budget_for(goal, wanted)
+            need = _round_need(plan.prices.budget_for(goal, wanted), len(design.order))
             goal_words = f"{goal_title(plan, goal)} {half_width_words(wanted)}"
             lines.append(wrap(f"{goal_words} needs about {need:,} reviews", width))
     return "\n".join(lines)
+
+
+def _round_need(need: int, chosen: int) -> int:
+    """Return the rows chosen where the need is as many, but for what strata round."""
+    return chosen if abs(need - chosen) <= ROUNDED * chosen else need
 
 
 def _worth_buying(plan: RowPlan) -> list[int]:

@@ -110,6 +110,10 @@ def _signed(found: Estimate) -> str:
     return f"{found.value:+.3f} ({found.low:+.3f} – {found.high:+.3f})"
 
 
+SHARES = (
+    "Hidden positives: the segment's own estimate → pooled with the others, which is used. All "
+    "rows are estimated once more, together: no mean of the segments, and perhaps outside them."
+)
 TESTS = (
     "Differences: each segment less the mean of the others; intervals and p-values allow for the "
     "number of segments (Šidák, Holm)."
@@ -186,7 +190,7 @@ def _stacked(found: Evaluations, name: str, row: SegmentRow, room: int) -> list[
 def _share_note(found: Evaluations) -> str:
     if found.shares is None:
         return ""
-    return "Hidden positives: the segment's own estimate → pooled with the others, which is used. "
+    return f"{SHARES} "
 
 
 def _named(found: Evaluations) -> list[tuple[str, SegmentRow]]:
@@ -310,6 +314,7 @@ def as_page(found: Evaluations) -> str:
         pooled=pooled_words(found),
         own=found.shares is not None,
         tests=difference_lines(found),
+        shares=SHARES,
         how=TESTS,
         notes=notes(found),
         level=f"{100 * found.overall.confidence_level:g}",

@@ -209,7 +209,10 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
     "labelling chances": (
         "Each positive's chance of a label, where it differs from row to row and is known.",
         "a labelled row of chance e stands for 1/e positives",
-        "chances that are right and above 0",
+        (
+            "chances that are right and above 0; of a ratio that multiple at which the sum of 1/e "
+            "over the labels is the known number of positives"
+        ),
         "Horvitz and Thompson 1952; Hájek 1971",
     ),
     "deploy prevalence": (
@@ -491,7 +494,11 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "lower a given prevalence, replace an estimated one, or doubt that labels are random",
     ),
     "uc002": (
-        "The estimators of the prevalence should agree.",
+        (
+            "The estimators of the prevalence should agree. Their answers are raw; the estimate "
+            "allows for how far each errs on simulated scores of this shape, and so may lie "
+            "outside them."
+        ),
         "they lie within .05, or half their median, of each other",
         "review the rows that say most: undercount plan",
     ),

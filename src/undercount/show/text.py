@@ -12,6 +12,7 @@ from undercount.assume.labelled import naive_area
 from undercount.count.arrays import amount, row_words
 from undercount.errors import Check
 from undercount.estimate import Estimate
+from undercount.read.chances import Chances
 from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.read.metric_name import place_words
@@ -216,10 +217,21 @@ def weakest_link(evaluation: Evaluation) -> str:
         p = f"p = {evaluation.reviewed.p_value:.2g}"
         return f"{fair} The reviews do not contradict it ({p}); reviews alone need it not."
     if evaluation.chances is not None:
-        return "Are the chances of a label right?"
+        return f"Are the chances of a label right?{_certain_words(evaluation.chances)}"
     if evaluation.source == "estimated":
         fair = f"The prevalence is an estimate. And {fair[0].lower()}{fair[1:]}"
     return fair + review_words(evaluation)
+
+
+def _certain_words(chances: Chances) -> str:
+    """Say what a chance of 1 claims where others are less: it may be the top of a ratio."""
+    given = chances.chance[chances.labels == 1]
+    if given.max() < 1 or given.min() == 1:
+        return ""
+    return (
+        " Where they are 1, no positive is hidden; if only ratios are known, scale them until the "
+        "labels give a known prevalence (undercount explain 'labelling chances')."
+    )
 
 
 def review_words(evaluation: Evaluation) -> str:
@@ -303,10 +315,10 @@ def labels_words(evaluation: Evaluation) -> str:
             f"do not look like a random sample: they score unlike the positives found {test}; the "
             f"sharper answer is not to be used; {alone if reviewed.labels == 'any' else asked}"
         )
-    words = f"look like a random sample of the positives {test}"
+    words = f"show no difference from a random sample of the positives {test}"
     if reviewed.labels == "random":
         return f"{words}; the table takes them for one"
-    few = ", which so few would show in any case" if reviewed.weak_test else ""
+    few = ", but the test sees little with so few" if reviewed.weak_test else ""
     return f"{words}{few}; the table does not rest on it. If you know that they are one: {random}"
 
 
@@ -391,6 +403,9 @@ def _facts(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
         *_style(line("Taken", taken, width=width)),
         *_style(line("Hidden positives", hidden_words(evaluation), width=width)),
     ]
+    for check in evaluation.checks:  # one that warns stands below, with the others
+        if check.code == "UC020" and check.level == "ok":
+            lines += _style(line("Clusters", check.message, width=width))
     missing = missing_words(evaluation)
     return lines + _style(line("Threshold", missing, width=width)) if missing else lines
 
