@@ -159,7 +159,7 @@ class Gap:
         return float(np.subtract(*(self._inside(m.value(self.metric, self.cut)) for m in models)))
 
     def _inside(self, values: Any) -> FloatArray:
-        return np.clip(values, *FACTS[self.metric].range)
+        return np.asarray(np.clip(values, *FACTS[self.metric].range))
 
     def reach(self, top: float) -> tuple[float, float]:
         """Return how far the difference falls and rises over the interval of the share."""
