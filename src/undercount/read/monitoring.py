@@ -12,7 +12,7 @@ from undercount.count.arrays import read_scores
 from undercount.curve import FloatArray
 from undercount.errors import Check, InputError, check_choice, read_threshold, real_number
 from undercount.estimate import Estimate, delta_interval
-from undercount.prevalence.late_labels import LEAST_CHANCE, NEEDS, LateLabels
+from undercount.prevalence.late_labels import LEAST_CHANCE, NEEDS, LateLabels, Total
 from undercount.read.evaluation import render
 from undercount.read.fair_sample import found_check
 
@@ -230,7 +230,7 @@ def monitor(
     last = _last_of_baseline(rows, baseline)
     alarm = None if last is None else _find_alarm(late, flagged, np.asarray(names <= last), risk)
     fair = found_check(late.compare_scores(scores))
-    return Monitoring(_metrics(late, flagged, z), rows, alarm, late, cut, fair)
+    return Monitoring(metrics_of_late(late, flagged), rows, alarm, late, cut, fair)
 
 
 def _name_periods(days: FloatArray, period: Period) -> NDArray[np.str_]:
@@ -241,7 +241,7 @@ def _name_periods(days: FloatArray, period: Period) -> NDArray[np.str_]:
     return np.asarray(dates.astype("datetime64[M]").astype(str))
 
 
-def _metrics(late: LateLabels, flagged: BoolArray, z: float) -> dict[str, Estimate]:
+def metrics_of_late(late: LateLabels, flagged: BoolArray) -> dict[str, Estimate]:
     """Return precision, recall and F1 of the rows that are old enough.
 
     Each is a ratio of sums over positives, whose error is that of one sum: of the gradient.
@@ -257,19 +257,21 @@ def _metrics(late: LateLabels, flagged: BoolArray, z: float) -> dict[str, Estima
         "f1": (f1, (2 * flagged - f1) / (positives + number)),
     }
     seen = int(np.count_nonzero(flagged & late.usable_ & late.rows_.labelled))
-    value, low, high = (min(each / number, 1.0) for each in (hits, *total.interval(seen, z)))
-    error, level = total.standard_error / number, late.confidence_level
+    level = late.confidence_level
+    value, low, high = (min(each / number, 1.0) for each in (hits, *total.interval(seen, level)))
+    error = total.standard_error / number
     precision = Estimate(value, low, high, error, level, NEEDS, "late labels, log of the hidden")
     return {"precision": precision} | {
-        name: _logit_estimate(value, late.sum_positives(gradient).standard_error, z, late)
+        name: _logit_estimate(value, late.sum_positives(gradient), late)
         for name, (value, gradient) in gradients.items()
     }
 
 
-def _logit_estimate(value: float, error: float, z: float, late: LateLabels) -> Estimate:
-    value = min(value, 1.0)
-    low, high = (float(end) for end in delta_interval(value, error, "logit", z))
-    level = late.confidence_level
+def _logit_estimate(value: float, change: Total, late: LateLabels) -> Estimate:
+    """Estimate a metric whose error is that of a sum, by Student's quantile."""
+    value, error, level = min(value, 1.0), change.standard_error, late.confidence_level
+    ends = delta_interval(value, error, "logit", change.quantile(level))
+    low, high = (float(end) for end in ends)
     return Estimate(value, low, high, error, level, NEEDS, "late labels, delta on the logit")
 
 
