@@ -153,3 +153,23 @@ def test_values_along_the_share_are_those_at_the_share(six):
     assert np.interp(here, shares, found["c"]) == pytest.approx(
         six["c"].estimate("precision", 0.8).value, abs=1e-3
     )
+
+
+def test_guesses_do_not_lead_in_a_comparison():
+    rng = np.random.default_rng(0)
+    truth = rng.random(3000) < 0.12
+    y = np.where(truth & (rng.random(3000) < 0.5), 1.0, np.nan)
+    scores = {"one": rng.normal(1.8 * truth), "other": rng.normal(1.5 * truth)}
+    found = uc.compare(y, scores, threshold=1.4)
+    work = found.workload
+    wide = work.estimates["one"]["precision"]
+    assert wide.high - wide.low >= 0.3
+    range_first = f"{wide.low:.3f} – {wide.high:.3f} (guess {wide.value:.3f})"
+    low, value, high = (f"{work.size * v:.0f}" for v in (wide.low, wide.value, wide.high))
+    own = found.estimates_of("one")["precision"]
+    own_range = f"{own.low:.3f} – {own.high:.3f} (guess {own.value:.3f})"
+    for text in (as_text(found), as_text(found, 70), as_comparison_page(found)):
+        plain = " ".join(text.split())
+        assert range_first in plain
+        assert f"{low} – {high} (guess {value})" in plain
+        assert own_range in plain

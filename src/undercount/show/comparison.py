@@ -14,7 +14,13 @@ from undercount.read.evaluation import Evaluation
 from undercount.read.leaderboard import Standing, tied_at_the_top
 from undercount.show.document import as_document, plain, write_document
 from undercount.show.spoken import metric_title, number, percent
-from undercount.show.text import hidden_words, value_words
+from undercount.show.text import (
+    estimate_words,
+    hangs_on_guess,
+    hidden_words,
+    share_is_guess,
+    value_words,
+)
 
 WIDTH = 100
 # Columns of words are no wider than this; names are wrapped down to this.
@@ -158,7 +164,8 @@ def leaderboard_table(comparison: Comparison) -> Table:
     rows = []
     for standing in comparison.leaderboard():
         estimate = comparison.estimates_of(standing.name)[comparison.by]
-        rows.append([standing.rank_words, standing.name, value_words(estimate), *_behind(standing)])
+        words = estimate_words(comparison.evaluations[standing.name], estimate)
+        rows.append([standing.rank_words, standing.name, words, *_behind(standing)])
     return head, rows
 
 
@@ -174,8 +181,10 @@ def _behind(standing: Standing, scale: float | None = None) -> list[str]:
 
 
 def threshold_table(comparison: Comparison, *, intervals: bool = True) -> Table:
-    """Return what each model flags at its own threshold, and how good that is."""
-    show = value_words if intervals else _value_alone
+    """Return what each model flags at its own threshold, and how good that is.
+
+    A guess keeps its range where there is no room for others.
+    """
     head = ["model", "threshold", "flagged", "precision", "recall", "F1"]
     rows = []
     for name, evaluation in comparison.evaluations.items():
@@ -187,7 +196,12 @@ def threshold_table(comparison: Comparison, *, intervals: bool = True) -> Table:
         if evaluation.shares.sampling == "single-sample":
             of_target += [counts.positive, counts.negative]
         flagged = amount(sum(float(cells[at].sum()) for cells in of_target))
-        values = [show(found[metric]) for metric in ("precision", "recall", "f1")]
+        values = [
+            estimate_words(evaluation, each)
+            if intervals or hangs_on_guess(evaluation, each)
+            else number(each.value)
+            for each in (found[metric] for metric in ("precision", "recall", "f1"))
+        ]
         rows.append([name, f"{evaluation.threshold:g}", flagged, *values])
     return head, rows
 
@@ -212,12 +226,8 @@ def workload_title(comparison: Comparison) -> str:
     return f"If each model flags its {size} highest rows{why}{_supposed(comparison)}"
 
 
-def _value_alone(estimate: Estimate) -> str:
-    return number(estimate.value)
-
-
 def workload_table(comparison: Comparison, *, intervals: bool = True) -> Table:
-    """Return what each model finds among as many flagged rows."""
+    """Return what each model finds among as many flagged rows; ranges of guesses always."""
     work = comparison.workload
     head = ["rank", "model", "real", "precision", "recall", "real ones less than the best", "p"]
     rows: list[list[str]] = []
@@ -225,15 +235,26 @@ def workload_table(comparison: Comparison, *, intervals: bool = True) -> Table:
         return head, rows
     for standing in comparison.leaderboard(same_workload=True):
         values = {name: min(v, 1.0) for name, v in work.values[standing.name].items()}
-        known = work.estimates.get(standing.name) if intervals else None
+        known, evaluation = work.estimates.get(standing.name), comparison.evaluations[standing.name]
         real, recall = amount(round(work.size * values["precision"])), number(values["recall"])
-        if known is not None:
-            low, high = known["precision"].low, known["precision"].high
-            ends = f"({amount(round(work.size * low))} – {amount(round(work.size * high))})"
-            real, recall = f"{real} {ends}", value_words(known["recall"])
-        rest = [real, number(values["precision"]), recall, *_behind(standing, work.size)]
+        precision = number(values["precision"])
+        if known is not None and hangs_on_guess(evaluation, known["precision"]):
+            real = f"{_real_ends(known['precision'], work.size)} (guess {real})"
+            precision = estimate_words(evaluation, known["precision"])
+        elif known is None and share_is_guess(evaluation):  # no range is made there
+            real, precision = f"guess {real}", f"guess {precision}"
+        elif known is not None and intervals:
+            real = f"{real} ({_real_ends(known['precision'], work.size)})"
+        if known is not None and intervals:
+            recall = value_words(known["recall"])
+        rest = [real, precision, recall, *_behind(standing, work.size)]
         rows.append([standing.rank_words, standing.name, *rest])
     return head, rows
+
+
+def _real_ends(precision: Estimate, size: float) -> str:
+    """Write how many of so many flagged rows are real, at the ends of the precision."""
+    return f"{amount(round(size * precision.low))} – {amount(round(size * precision.high))}"
 
 
 def workload_notes(comparison: Comparison) -> list[str]:

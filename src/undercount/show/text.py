@@ -67,21 +67,41 @@ def value_words(estimate: Estimate) -> str:
 
 def answer_words(evaluation: Evaluation, row: MetricRow) -> str:
     """Write the estimate of a row; the range leads where the number is little but a guess."""
-    if not is_guess(evaluation, row):
-        return value_words(row.estimate)
-    low, value, high = (
-        number(v) for v in (row.estimate.low, row.estimate.value, row.estimate.high)
-    )
-    return f"{low} – {high} (guess {value})"
+    return estimate_words(evaluation, row.estimate)
+
+
+def estimate_words(evaluation: Evaluation, estimate: Estimate) -> str:
+    """Write an estimate of a model; the range leads where it is little but a guess."""
+    if not hangs_on_guess(evaluation, estimate):
+        return value_words(estimate)
+    return " ".join(guess_words(estimate))
+
+
+def guess_words(estimate: Estimate) -> tuple[str, str]:
+    """Write what leads where a number is little but a guess, and what follows."""
+    low, value, high = (number(v) for v in (estimate.low, estimate.value, estimate.high))
+    return f"{low} – {high}", f"(guess {value})"
 
 
 def is_guess(evaluation: Evaluation, row: MetricRow) -> bool:
     """Whether a number hangs on a share that scores hardly tell, so that it must not lead."""
+    return hangs_on_guess(evaluation, row.estimate)
+
+
+def hangs_on_guess(evaluation: Evaluation, estimate: Estimate) -> bool:
+    """Whether an estimate of a model hangs on a share that scores hardly tell."""
+    return (
+        "prevalence" in estimate.needs
+        and estimate.high - estimate.low >= WIDE
+        and share_is_guess(evaluation)
+    )
+
+
+def share_is_guess(evaluation: Evaluation) -> bool:
+    """Whether the share is estimated from scores, and what is claimed hangs on it."""
     return (
         not evaluation.share_given
         and evaluation.chances is None
-        and "prevalence" in row.estimate.needs
-        and row.estimate.high - row.estimate.low >= WIDE
         and evaluation.verdict.light in ("depends", "unsupported")
     )
 

@@ -14,6 +14,7 @@ from undercount.metric_facts import FACTS
 from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
 from undercount.read.sensitivity import AREAS
 from undercount.show.document import N_POINTS, plain
+from undercount.show.text import WIDE, share_is_guess
 from undercount.show.verdict_words import condition_words
 
 # Digits of thresholds on the page, more only where two scores would become one; and of weights.
@@ -75,6 +76,8 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
     return {
         "given": shares.given,
         "share_given": evaluation.share_given,
+        # From this width of an interval on a number that hangs on the share is a guess; null: none.
+        "guess": WIDE if share_is_guess(evaluation) else None,
         "condition": condition_words(evaluation),
         # The purity less this is the share at which an AUC would be 1, of all models on the rows.
         "separation": shares.label_purity - largest if largest > 0 else own,

@@ -41,7 +41,9 @@ from undercount.show.text import (
     both_answers,
     bound_words,
     find,
+    guess_words,
     hidden_words,
+    is_guess,
     labels_words,
     lacking_words,
     missing_words,
@@ -115,9 +117,9 @@ def as_page(
         identity=identity,
         facts=_facts(first),
         lead=_lead(first),
-        rows=[_row(row) for row in tables[0]],
+        rows=[_row(first, row) for row in tables[0]],
         bars=[
-            _bar(row, beside.get(row.metric))
+            _bar(first, row, beside.get(row.metric))
             for name in BARS
             for row in tables[0]
             if row.metric == name
@@ -126,7 +128,7 @@ def as_page(
         other=ANSWERS[other] if other else "",
         compared=_compare(evaluations, tables),
         tops=[
-            (evaluation.name, _row(row))
+            (evaluation.name, _row(evaluation, row))
             for evaluation in evaluations
             for row in evaluation.top_rows
         ],
@@ -229,10 +231,11 @@ def _facts(evaluation: Evaluation) -> dict[str, Any]:
 def _lead(evaluation: Evaluation) -> dict[str, str]:
     row = find(evaluation, "precision") or find(evaluation, "roc_auc")
     assert row is not None  # noqa: S101 - every evaluation has areas
+    leads, follows = _answer(evaluation, row)
     return {
         "light": light_words(evaluation),
-        "text": f"{metric_title(row.metric)} {number(row.estimate.value)}",
-        "range": _range(row),
+        "text": f"{metric_title(row.metric)} {leads}",
+        "range": follows,
         "claim": judged_words(evaluation),
         "missing": missing_words(evaluation),
         "plain": plain_words(evaluation),
@@ -264,24 +267,34 @@ def _reviewed(evaluation: Evaluation) -> dict[str, Any] | None:
     }
 
 
-def _row(row: MetricRow) -> dict[str, str]:
+def _answer(evaluation: Evaluation, row: MetricRow) -> tuple[str, str]:
+    """Return what leads, the value or the range of what is little but a guess; and the other."""
+    if is_guess(evaluation, row):
+        return guess_words(row.estimate)
+    return number(row.estimate.value), _range(row)
+
+
+def _row(evaluation: Evaluation, row: MetricRow) -> dict[str, str]:
+    found = row.estimate
+    guess = is_guess(evaluation, row)
     return {
         "title": title(row),
         "naive": number(row.naive),
-        "value": number(row.estimate.value),
+        "value": " ".join(guess_words(found)) if guess else number(found.value),
         "range": _range(row),
         "least": bound_words(row),
         "needs": needs_words(row),
     }
 
 
-def _bar(row: MetricRow, beside: Estimate | None) -> dict[str, Any]:
+def _bar(evaluation: Evaluation, row: MetricRow, beside: Estimate | None) -> dict[str, Any]:
     """Return the places of the marks of a bar from 0 to 1, in percent; and what stands beside it.
 
     `beside` is the other answer of reviews, if there are two.
     """
     found = row.estimate
     exists, bounded = not math.isnan(found.value), row.lower_bound is not None
+    leads, follows = _answer(evaluation, row)
     return {
         "metric": row.metric,
         "title": metric_title(row.metric),
@@ -295,8 +308,8 @@ def _bar(row: MetricRow, beside: Estimate | None) -> dict[str, Any]:
         else {end: _place(getattr(beside, end)) for end in ("value", "low", "high")},
         "no_value": "" if exists else Markup(" hidden"),
         "no_least": "" if bounded else Markup(" hidden"),
-        "text": number(found.value),
-        "range": _range(row),
+        "text": leads,
+        "range": follows,
     }
 
 
@@ -311,9 +324,7 @@ def _compare(
     return [
         {
             "name": evaluation.name,
-            "cells": [
-                (metric_title(row.metric), number(row.estimate.value), _range(row)) for row in table
-            ],
+            "cells": [(metric_title(row.metric), *_answer(evaluation, row)) for row in table],
             "light": light_words(evaluation),
         }
         for evaluation, table in zip(evaluations, tables, strict=True)

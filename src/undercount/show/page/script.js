@@ -15,14 +15,15 @@ function update(everything = false) {
   rows.forEach((row, k) => {
     const c = $("numbers").rows[k].cells, bias = row.bias ? span(...row.bias) : state.gamma > 1 ? "–" : "";
     const name = k < POINT.length ? `${title(row.name)}@${cut}` : title(row.name);
-    [name, number(row.naive), number(row.value), span(row.low, row.high), bias, row.bound, row.needs].forEach((words, j) => cell(c[j], words));
+    [name, number(row.naive), row.guess ? answer(row).join(" ") : number(row.value), span(row.low, row.high), bias, row.bound, row.needs].forEach((words, j) => cell(c[j], words));
   });
   text("flagged", flaggedWords(model, rows, i));
   const lead = leadOf(model, rows), light = lightOf(model, rows, ruled), still = !moved(), claim = claimOf(model);
   text("light", light); $("light").className = "light " + light.split(" ")[0];
-  text("lead", `${title(lead.name)} ${number(lead.value)}`);
-  text("lead-range", span(lead.low, lead.high) + (lead.bias ? ` · labelling bias up to Γ: ${span(...lead.bias)}` : ""));
-  text("headline", `${$("lead").textContent} (${$("lead-range").textContent}) · ${light}`);
+  const [leads, follows] = answer(lead);
+  text("lead", `${title(lead.name)} ${leads}`);
+  text("lead-range", follows + (lead.bias ? ` · labelling bias up to Γ: ${span(...lead.bias)}` : ""));
+  text("headline", `${$("lead").textContent} ${lead.guess ? $("lead-range").textContent : `(${$("lead-range").textContent})`} · ${light}`);
   text("claim", state.goal < 0 ? (changed() && claim && !model.verdict.required ? claimWords(claim) : model.words.claim) : claimWords(claim) + " (set here)");
   if (document.activeElement !== $("goal-value")) $("goal-value").value = claim ? +claim.value.toPrecision(6) : "";
   $("goal-metric").value = claim && CLAIMED.includes(claim.metric) ? claim.metric : CLAIMED[0];
@@ -45,7 +46,8 @@ function bars(rows) {
     place(least, row.least !== undefined, { x1: at(row.least), x2: at(row.least) });
     place(naive, Number.isFinite(row.naive), { cx: at(row.naive) });
     place(dot, Number.isFinite(row.value), { cx: at(row.value) });
-    cell(svg.nextElementSibling.firstElementChild, number(row.value)); cell(svg.nextElementSibling.lastElementChild, span(row.low, row.high));
+    const [leads, follows] = answer(row);
+    cell(svg.nextElementSibling.firstElementChild, leads); cell(svg.nextElementSibling.lastElementChild, follows);
   }
 }
 // When the hand rests: charts out of view, the address, and what a screen reader hears.
@@ -61,8 +63,8 @@ function compare(all) {
     const c = $("compared").rows[k].cells;
     rows.forEach((row, j) => {
       const best = Math.max(...all.map((other) => other[j].value).filter(Number.isFinite));
-      cell(c[j + 1].firstChild, number(row.value)); cell(c[j + 1].lastChild, span(row.low, row.high));
-      c[j + 1].className = row.value === best ? "value" : "";
+      answer(row).forEach((words, side) => cell(c[j + 1].childNodes[side], words));
+      c[j + 1].className = row.value === best && !row.guess ? "value" : "";
     });
     cell(c[10], lightOf(models[k], rows, ruledOut(models[k])));
   });

@@ -87,10 +87,14 @@ function rowsOf(model) {
     row.needs = found ? "reviews" + (found.labels === "any" ? "" : ", random labels") : "random labels" + (impure ? ", prevalence, purity" : prevalence ? ", prevalence" : "");
     // Without hidden positives a case-control target has none: only the area has the naive value for a bound.
     if (grows && (certain || !found || found.labels !== "any") && rises.includes(model.sampling) && (name !== "mcc" || row.naive >= 0)) row.least = row.naive, row.certain = certain;
+    // A wide interval of a share that scores hardly tell: a guess, which does not lead. A share that was moved is given.
+    row.guess = model.guess !== null && own(model) && row.needs.includes("prevalence") && row.high - row.low >= model.guess;
     row.bound = row.least === undefined ? "" : (certain ? "" : "~") + number(row.least);
     return row;
   });
 }
+// What leads, the value or the range of a guess, and what follows.
+const answer = (row) => row.guess ? [span(row.low, row.high), `(guess ${number(row.value)})`] : [number(row.value), span(row.low, row.high)];
 const leadOf = (model, rows) => rows.find((row) => row.name === (model.threshold === null ? "roc_auc" : "precision"));
 function sentence(lead, single) {
   const low = lead.naive < lead.low; // only then is the naive value too low
@@ -116,7 +120,8 @@ function flaggedWords(model, rows, i) {
   if (!all) return "Flagged: no rows; nothing scores that high.";
   const plain = model.units.every((u) => u === 1); // else sums of weights, which are no rows
   const say = plain ? whole : (v) => v.toLocaleString("en", { maximumSignificantDigits: 4 });
-  const real = `, about ${say(all * p.value)} real (${span(all * p.low, all * p.high, say)}), ${say(known)} of them already known`;
+  const value = say(all * p.value), ends = span(all * p.low, all * p.high, say);
+  const real = `, ${p.guess ? `${ends} real (guess ${value})` : `about ${value} real (${ends})`}, ${say(known)} of them already known`;
   return `Flagged: ${plain ? `${say(all)} ${all === 1 ? "row" : "rows"}` : `rows of total weight ${say(all)}`} (${percent(all / model.total)})${Number.isFinite(p.value) ? real : ""}.`;
 }
 const text = (id, words) => { const node = $(id); if (node.textContent !== words) node.textContent = words; };
