@@ -82,7 +82,10 @@ if TYPE_CHECKING:
     help="Odds ratio of two --label sources, or a range: 0.5-2; above 1 they find the same rows.",
 )
 @click.option(
-    "--by", multiple=True, help="Column of segments (country, month): a row for each; repeat."
+    "--by",
+    multiple=True,
+    help="Column of segments (country, month): a row for each; repeat. A --prevalence then is that "
+    "of all rows, shared out by one label frequency.",
 )
 @gate_options
 @output_options
