@@ -142,12 +142,35 @@ def test_requirements_are_judged_segment_by_segment(run, countries, tmp_path):
     code, _ = run(*words, "--require", "p.recall >= 0.1")
     assert code == 3  # all but the one without a label
     code, output = run(*words, "--require", "q.recall >= 0.1")
-    assert (code, "is about 'q'" in output) == (2, True)
+    assert (code, "names no model here; there are p" in output) == (2, True)
 
 
-@pytest.mark.parametrize(
-    "option", [("--cluster", "land"), ("--chance", "p"), ("--deploy-prevalence", ".1")]
-)
+def test_each_score_has_a_table_of_segments(run, countries, tmp_path):
+    rows = pd.read_csv(countries)
+    rows.assign(q=rows["p"] - 1).to_csv(countries, index=False)
+    words = ("evaluate", countries, *ASK, "--score", "q", "--prevalence", ".2", "--by", "land")
+    code, output = run(*words, "--require", "q.recall >= 0.99")
+    assert (code, output.count("Segments ")) == (1, 2)
+    assert "failed: q, land 0" in output
+    assert "p, land 0: " not in output
+    code, output = run(*words, "--json", tmp_path / "both.json")
+    assert (code, "--json of one --score; got p, q" in output) == (2, True)
+
+
+def test_segments_of_clusters(run, table):
+    rows, path = table
+    rows.assign(land=np.arange(len(rows)) % 2).to_csv(path, index=False)
+    ask = ("evaluate", path, "--label", "y", "--score", "p", "--threshold", "1")
+    code, output = run(*ask, "--prevalence", ".3", "--by", "land", "--cluster", "who")
+    assert code == 0, output
+    some = rows[np.arange(len(rows)) % 2 == 0]
+    exact = uc.evaluate(
+        some["y"], some["p"], unlabeled=0, prevalence=0.3, threshold=1, cluster=some["who"]
+    )["recall"]
+    assert f"({exact.low:.3f} – {exact.high:.3f})" in output
+
+
+@pytest.mark.parametrize("option", [("--chance", "p"), ("--deploy-prevalence", ".1")])
 def test_what_segments_do_not_answer_is_refused(run, countries, option):
     code, output = run("evaluate", countries, *ASK, "--by", "land", *option)
     assert (code, f"--by does not go with {option[0]}" in output) == (2, True)

@@ -13,6 +13,7 @@ import undercount as uc
 ROWS = {"y": [1, 0, 0], "score": [3.0, 2.0, 1.0], "unlabeled": 0}
 MORE = {"y": np.array([1, 0, 1, 0, 1, 0, 0, 0]), "score": np.arange(8.0, 0, -1), "unlabeled": 0}
 COUNTS = {"score": [0.5], "positive": [1.0], "negative": [0.0], "unlabeled": [2.0]}
+COLUMNS = ("--label", "y", "--score", "s")
 
 
 def _function(kind: str, rows: dict[str, Any] = MORE, share: Any = 0.2, **arguments: Any) -> Any:
@@ -35,6 +36,16 @@ CORPUS = [
     ("rows", {**MORE, "prevalence": 0.5, "top": {0.5}}),
     ("rows", {**MORE, "prevalence": (0.5, 0.8), "sampling": "case-control"}),
     ("rows", {**MORE, "prevalence": (0.5, 0.8), "confidence_level": 1e-6, "threshold": 4.0}),
+    (
+        "metrics",
+        {
+            "metric": "informedness",
+            **MORE,
+            "unlabeled_prevalence": (0.2, 0.3),
+            "confidence_level": 1e-320,
+            "threshold": 6.0,
+        },
+    ),
     ("metrics", {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": "6"}),
     ("metrics", {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": decimal.Decimal("sNaN")}),
     ("metrics", {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": 6.0, "interval": {0.5}}),
@@ -99,6 +110,21 @@ CORPUS = [
             "false_negative": 0.5,
         },
     ),
+    (
+        "metrics",
+        {
+            "metric": "positive_likelihood_ratio",
+            "y": [1, 0, 0],
+            "score": [1.8e150, -9.9e149, 8.4e149],
+            "unlabeled": 0,
+            "unlabeled_prevalence": uc.Estimate(
+                0.802264793960966, 0.8022647919609659, 0.802264795960966, 1e-9
+            ),
+            "confidence_level": 0.9,
+            "sample_weight": [1.86989114e90, 3.12314199e90, 2.17247952e90],
+            "threshold": 1.0,
+        },
+    ),
     _function("biased_auc", odds_ratio=10**400),
     _function("biased_recall", odds_ratio=1e300, threshold=6.0),
     _function("biased_recall", odds_ratio="0.5", threshold=6.0),
@@ -119,6 +145,7 @@ CORPUS = [
     _function("monitor", {"y": [], "score": np.array([]), "unlabeled": 0}, threshold=1.0),
     _theory("required_labels", error=[]),
     _theory("required_labels", error=1e160),
+    _theory("sign_test", wins=1, losses=10**400),
     ("files", "y,s\n1,0.5\n#0,0.3\n"),
     ("files", 'y,s\n1,"0.5\n0,0.3\n'),
     ("files", "\ny,s\n0,0\n"),
@@ -131,6 +158,7 @@ CORPUS = [
     ),
     ("requirements", "precision >= "),
     ("requirements", "recall@NAN<=0"),
+    ("requirements", "npv@top 5 ≤ .45%"),
     ("counts files", (COUNTS, {"version": "1"})),
     ("counts files", (COUNTS, {"version": 1, "squared_weight": [1, -2, 3]})),
 ]

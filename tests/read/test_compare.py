@@ -276,3 +276,48 @@ def test_the_same_ranking_on_another_scale_does_not_flip():
     scores = {"margin": one, "probability": 1 / (1 + np.exp(-one))}
     comparison = uc.compare(y, scores, unlabeled=0, prevalence=0.3, threshold=0.7)
     assert np.isnan(comparison.difference("average_precision").crossover)
+
+
+def few_labels():
+    """Thirty labels of many positives, one of them among the very first rows."""
+    rng = np.random.default_rng(4)
+    truth = rng.random(6000) < 0.1
+    one, other = rng.normal(2 * truth), rng.normal(1.6 * truth)
+    y = np.zeros(len(truth), dtype=int)
+    y[rng.choice(np.flatnonzero(truth), 29, replace=False)] = 1
+    y[np.argmax(one)] = 1
+    return y, {"a": one, "b": other}
+
+
+def test_differences_stay_inside_what_the_metrics_allow():
+    y, models = few_labels()
+    share = uc.Estimate(0.06, 0.003, 0.3, 0.07)
+    for given in (share, (0.003, 0.3)):
+        options = {"unlabeled": 0, "unlabeled_prevalence": given, "threshold": 1.5}
+        found = uc.compare(y, models, **options)
+        widths = {"mcc": 2.0}
+        for gap in (*found.differences, *found.workload.differences):
+            most = widths.get(gap.metric, 1.0)
+            assert -most <= gap.difference.low <= gap.difference.value, gap
+            assert gap.difference.value <= gap.difference.high <= most, gap
+
+
+def test_chance_and_p_value_are_of_one_distribution():
+    y, models = few_labels()
+    for share in (0.1, (0.003, 0.3), uc.Estimate(0.06, 0.003, 0.3, 0.07)):
+        found = uc.compare(y, models, unlabeled=0, unlabeled_prevalence=share, threshold=1.5)
+        for gap in (*found.differences, *found.workload.differences):
+            less_likely = min(gap.better_probability, 1 - gap.better_probability)
+            assert 2 * less_likely == pytest.approx(gap.p_value), gap
+
+
+def test_average_precision_along_the_share_is_that_of_the_table():
+    y, models = few_labels()
+    found = uc.compare(y, models, unlabeled=0, unlabeled_prevalence=0.1)
+    along = found.across_shares("average_precision")
+    for share in (0.01, 0.04, 0.1):
+        there = uc.compare(y, models, unlabeled=0, unlabeled_prevalence=share)
+        for name in models:
+            value = there.estimates_of(name)["average_precision"].value
+            read = np.interp(share, along["unlabeled_prevalence"], along[name])
+            assert read == pytest.approx(value, rel=1e-3)  # between two points of a line

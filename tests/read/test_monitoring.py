@@ -102,6 +102,67 @@ def test_the_command_reads_dates(tmp_path, capsys):
     assert "must hold dates" in capsys.readouterr().err
 
 
+def slow_rows(ever=1.0, delay=90.0, span=60, n=6000):
+    """Rows of some days; of the positives a share is ever found."""
+    rng = np.random.default_rng(6)
+    seen, truth = rng.integers(0, span, n), rng.random(n) < 0.4
+    late = seen + rng.exponential(delay, n)
+    found = np.where(truth & (rng.random(n) < ever) & (late <= span), late, np.nan)
+    return {"score": rng.normal(2.0 * truth), "observed": seen, "found": found, "until": span}
+
+
+def test_labels_still_arriving_forbid_to_report(tmp_path, capsys):
+    # Two months of labels that take three on average: most positives are still to be found.
+    made = slow_rows()
+    with collect_warnings():
+        result = uc.monitor(**made, threshold=1.0)
+    truth = 0.4 * norm.sf(-1) / (0.4 * norm.sf(-1) + 0.6 * norm.sf(1))
+    assert result.metrics["precision"].high < truth  # no interval saves it
+    assert not result.reportable
+    words = str(result)
+    assert words.startswith(" DO NOT REPORT these numbers: the oldest rows are 60 days old")
+    assert "true value (" not in words
+    page = tmp_path / "page.html"
+    result.to_html(page)
+    text = page.read_text(encoding="utf-8")
+    assert text.index("DO NOT REPORT") < text.index("No change seen")
+    assert "True value (" not in text
+    facts = json.loads(result.to_json())
+    assert facts["reportable"] is False
+    assert "is not mature" in facts["unreportable_because"]
+    rows = tmp_path / "rows.csv"
+    names = ("score", "observed", "found")
+    dates = [np.datetime64("2024-01-01") + np.nan_to_num(made[n]).astype(int) for n in names[1:]]
+    dates[1][np.isnan(made["found"])] = np.datetime64("NaT")
+    lines = zip(made["score"], *dates, strict=True)
+    told = "\n".join(f"{s:.4f},{o},{'' if np.isnat(f) else f}" for s, o, f in lines)
+    rows.write_text(f"{','.join(names)}\n{told}\n", encoding="utf-8")
+    options = [word for name in names for word in (f"--{name}", name)]
+    assert main(["monitor", str(rows), *options, "--threshold", "1"]) == 3
+    assert capsys.readouterr().out.strip().startswith("DO NOT REPORT")
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(1.0, "every positive is found in the end"), (0.6, "just 60 % of the positives are found")],
+)
+def test_what_is_ever_found_stands_beside_the_other_assumptions(share, words, tmp_path):
+    made = slow_rows(ever=0.6, delay=20.0, span=200, n=20_000)
+    result = uc.monitor(**made, threshold=1.0, found_eventually=share)
+    assert result.reportable
+    truth = 0.4 * norm.sf(-1) / (0.4 * norm.sf(-1) + 0.6 * norm.sf(1))
+    assert (truth in result.metrics["precision"].interval) == (share == 0.6)
+    page = tmp_path / "page.html"
+    result.to_html(page)
+    facts = json.loads(result.to_json())
+    plain = " ".join(str(result).split())
+    for text in (plain, page.read_text(encoding="utf-8"), "; ".join(facts["rests_on"])):
+        assert words in text.replace("Every", "every").replace("Just", "just")
+        assert "--found-eventually" in text
+    assert facts["found_eventually"] == share
+    assert "the share ever found" in result.metrics["precision"].needs
+
+
 def tally(change, repeats, seed=5):
     """Rate of alarms over 52 weekly looks (fell, rose), and coverage of the months."""
     rng = np.random.default_rng(seed)

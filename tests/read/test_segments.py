@@ -315,3 +315,33 @@ def test_the_typed_options_are_those_of_evaluate():
     # Resolved at run time: overloads name the same options as the function itself.
     taken = set(inspect.signature(uc.evaluate).parameters) - {"y", "score", "by"}
     assert set(EvaluateOptions.__annotations__) == taken
+
+
+def test_each_segment_has_its_own_clusters():
+    rng = np.random.default_rng(8)
+    who = np.repeat(np.arange(300), 6)
+    truth = rng.random(len(who)) < 0.3
+    score = 1.5 * truth + rng.normal(size=300)[who]  # a customer's noise is one
+    y, by = (truth & (rng.random(300) < 0.5)[who]).astype(int), np.arange(len(who)) % 2
+    ask = {"unlabeled": 0, "threshold": 1.0, "prevalence": 0.3}
+    found = uc.evaluate(y, score, by=by, cluster=who, **ask)
+    plain = uc.evaluate(y, score, by=by, **ask)
+    for segment in (0, 1):
+        here = by == segment
+        alone = uc.evaluate(y[here], score[here], cluster=who[here], **ask)["recall"]
+        assert found.estimates("recall")[segment] == alone
+        width = plain.estimates("recall")[segment].interval.width
+        assert alone.interval.width > 1.2 * width
+    frame = pd.DataFrame({"y": y, "s": score, "who": who, "by": by})
+    columns = {"label": "y", "score": "s", "by": "by", "cluster": "who"}
+    named = uc.evaluate(frame, **columns, **ask)
+    assert named.estimates("recall") == found.estimates("recall")
+    counted = uc.count_scores(frame, label="y", score="s", by="by", unlabeled=0)
+    with pytest.raises(uc.InputError, match="needs the rows themselves"):
+        uc.evaluate(counted, cluster=who, threshold=1.0)
+
+
+def test_a_small_segment_with_a_share_of_its_own_has_no_one_elses():
+    y, score = (np.arange(50) % 10 == 0).astype(int), np.linspace(1, 0, 50)
+    found = uc.evaluate(y, score, by=np.zeros(50), unlabeled=0, prevalence=0.2, threshold=0.5)
+    assert found.row(0.0).note == "only 5 labelled rows: its interval is a rough one"

@@ -37,7 +37,7 @@ def test_the_first_sentence_says_which_is_better_and_by_how_much():
     found = compared({"good": 2.0, "poor": 0.5})
     gap = found.difference("roc_auc")
     words = verdict_words(found)
-    assert words.startswith("good is better than poor: by ROC AUC ")
+    assert words.startswith("good is better than poor in ROC AUC: by ")
     assert f"{gap.difference.value:+.3f} ({gap.difference.low:+.3f} – " in words
     assert "where these rows come from (question: population" in words
     assert words.endswith("The order is the same whatever the prevalence.")
@@ -45,7 +45,23 @@ def test_the_first_sentence_says_which_is_better_and_by_how_much():
     rows = verdict_words(compared({"good": 2.0, "poor": 0.5}, question="rows"))
     assert "on these very rows" in rows
     alike = verdict_words(compared({"a": 1.0, "b": 1.02}))
-    assert "cannot be told apart" in alike
+    assert " cannot be told apart in ROC AUC: " in alike
+
+
+def test_metrics_that_tell_models_apart_where_the_deciding_one_does_not_are_named():
+    rng = np.random.default_rng(3)
+    truth = rng.random(3000) < 0.2
+    y = np.where(truth & (rng.random(3000) < 0.3), 1, 0)
+    good = rng.normal(2 * truth)
+    # Above the threshold both order rows alike.
+    poor = np.where(good >= 1.5, good, rng.normal(size=3000).clip(max=1.49))
+    models = {"good": good, "poor": poor}
+    found = uc.compare(y, models, unlabeled=0, prevalence=0.2, threshold=1.5)
+    words = verdict_words(found)
+    assert "cannot be told apart in F1: " in words
+    assert "They differ in ROC AUC" in words
+    by_area = uc.compare(y, models, unlabeled=0, prevalence=0.2, threshold=1.5, by="roc_auc")
+    assert verdict_words(by_area).startswith("good is better than poor in ROC AUC: by ")
 
 
 def test_a_crossover_is_in_the_first_sentence():

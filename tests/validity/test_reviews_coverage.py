@@ -108,6 +108,22 @@ def test_random_labels_sharpen_the_answer_and_pass_the_test():
     assert np.mean(p_values < 0.05) < 0.05 + 4 * (0.05 * 0.95 / len(p_values)) ** 0.5
 
 
+def test_sixty_random_labels_pass_the_test():
+    """Weights that followed the plan, and so the labels, rejected .09 of them."""
+    rng, cut, p_values = np.random.default_rng(23), 2.5, []
+    for repeat in range(500):
+        truth, score, y = draw(rng, 0.0, prevalence=0.01)
+        plan = uc.plan_reviews(
+            y, score, unlabeled=-1, budget=100, threshold=cut, random_state=repeat,
+            unlabeled_prevalence=truth[y == -1].mean() * np.exp(rng.normal(0, 0.3)),
+        )  # fmt: skip
+        counts = uc.ScoreCounts.from_rows(
+            y, score, unlabeled=-1, compact=True, knots=[*plan.design.edges, cut]
+        )
+        p_values.append(Reviewed(counts, plan.answered(truth[plan.rows])).p_value)
+    assert np.mean(np.array(p_values) < 0.05) < 0.08
+
+
 @pytest.mark.parametrize("slope", [0.5, -0.5])
 def test_labels_that_prefer_some_scores_are_found_out(slope):
     _, _, p_values = simulate(slope, 500, "any", repeats=60)

@@ -13,7 +13,7 @@ from undercount.cli.command import (
     progress,
     tell_page,
 )
-from undercount.cli.gate import read_requirements, report_verdict
+from undercount.cli.gate import read_requirements, refuse_other_models, report_verdict
 from undercount.cli.options import (
     CHANCE,
     CLUSTER,
@@ -249,12 +249,7 @@ def _judge(evaluations: "list[Evaluation]", requirements: "list[Requirement]") -
     """Judge each model by what is required of it, or of every one."""
     from undercount.read.requirement import Verdict  # noqa: PLC0415 - only when needed
 
-    names = [evaluation.name for evaluation in evaluations]
-    for requirement in requirements:
-        if requirement.name.model not in (None, *names):
-            raise InputError(
-                f"{requirement.words!r} names no model here; there are {', '.join(names)}"
-            )
+    refuse_other_models(requirements, [evaluation.name for evaluation in evaluations])
     return Verdict(
         tuple(
             evaluation.judge(requirement)

@@ -7,6 +7,7 @@ import click
 
 from undercount.cli.command import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, prints
 from undercount.cli.wording import say
+from undercount.errors import InputError
 
 if TYPE_CHECKING:
     from undercount.read.requirement import Judgement, Requirement, Verdict
@@ -25,6 +26,15 @@ def read_requirements(options: dict[str, Any], threshold: float | None) -> "list
         for text in options["requirements"]
         for requirement in parse_requirements(text, threshold)
     ]
+
+
+def refuse_other_models(requirements: "list[Requirement]", names: list[str]) -> None:
+    """Refuse a requirement of a model that is not here."""
+    for requirement in requirements:
+        if requirement.name.model not in (None, *names):
+            raise InputError(
+                f"{requirement.words!r} names no model here; there are {', '.join(names)}"
+            )
 
 
 def report_verdict(verdict: "Verdict", options: dict[str, Any]) -> int:

@@ -63,6 +63,8 @@ class Reading:
     sources: tuple[int, int, int, int] | None = None  # found by first, second, both, of rows
     models: "dict[str, CountedModel]" = field(default_factory=dict)
     place: NDArray[np.intp] | None = None  # of each row that was kept, in its file
+    by: list[NDArray[Any]] = field(default_factory=list)  # the segment of each, column by column
+    cluster: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class ModelColumns:
     place: NDArray[np.intp] | None = None
     cluster: NDArray[Any] | None = None
     chance: FloatArray | None = None
+    by: list[NDArray[Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -151,6 +154,11 @@ def read_kept(
 ) -> Reading:
     """Read the rows that have every score, with cluster or chance of each, and keep them."""
     if _names_database(data, options):
+        if options.get("by"):
+            raise InputError(
+                "--by with --cluster needs rows, and a database hands over counts; write the rows "
+                "to a file and name that"
+            )
         if not options["chance"]:  # the database counts pairs of rows of a cluster
             return read(data, options, knots, compact=compact)
         raise InputError(
@@ -173,7 +181,15 @@ def read_kept(
             model = model.with_chances(rows.chance, **about)
         models[name] = model
     counts = {name: model.counts for name, model in models.items()}
-    return Reading(counts, rows.sampling, rows.notes, models=models, place=rows.place)
+    return Reading(
+        counts,
+        rows.sampling,
+        rows.notes,
+        models=models,
+        place=rows.place,
+        by=rows.by,
+        cluster=rows.cluster,
+    )
 
 
 def count_rows(
@@ -327,7 +343,8 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     weight, chance = options["weight"], options.get("chance")
     numbers = list(dict.fromkeys(name for name in (label, *scores, weight, chance) if name))
     positive = options.get("positive_label")
-    groups = [cluster] if cluster else ()
+    segments = list(options.get("by") or ())
+    groups = [*([cluster] if cluster else []), *segments]
     found = read_numbers(data, numbers, {label: RECODE}, groups, word_of(label, positive))
     kept = _complete(found, scores)
     labels = found[label][kept]
@@ -352,6 +369,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
         np.flatnonzero(kept),
         found[cluster][kept] if cluster else None,
         found[chance][kept] if chance else None,
+        [found[name][kept] for name in segments],
     )
 
 

@@ -1,5 +1,6 @@
 """Stop at once at Ctrl-C, whatever library is at work: one line, and nothing half-written."""
 
+import atexit
 import os
 import signal
 import sys
@@ -28,6 +29,8 @@ def stop_at_interrupts() -> None:
         os.set_blocking(outside, False)
     signal.set_wakeup_fd(outside, warn_on_full_buffer=False)
     signal.signal(signal.SIGINT, lambda *_: None)
+    # While Python puts its things away all is written and said, and the code of that stands.
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_wait, args=(inside,), daemon=True).start()
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from undercount.cli.command import FINE, REQUIREMENT_FAILS, Command, prints, progress
+from undercount.cli.command import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, Command, prints, progress
 from undercount.cli.options import CONFIDENCE_LEVEL, DATA, DEBUG, JSON, QUIET, ThresholdType
 from undercount.errors import InputError, collect_warnings
 
@@ -40,7 +40,11 @@ if TYPE_CHECKING:
 @QUIET
 @DEBUG
 def monitor(data: tuple[str, ...], **options: Any) -> int:
-    """Show metrics by month while labels of recent rows are missing. Exit 1 if the alarm is on."""
+    """Show metrics by month while labels of recent rows are missing.
+
+    Exit 1 if the alarm is on, else 3 if the oldest cohort is not mature, so that no number may be
+    reported.
+    """
     from undercount.cli.inputs import refuse_no_data  # noqa: PLC0415 - DuckDB, only when needed
 
     refuse_no_data(data)
@@ -58,7 +62,9 @@ def monitor(data: tuple[str, ...], **options: Any) -> int:
             click.echo(f"wrote {options['html']}", err=True)
     if prints({**options, "markdown": None}):
         click.echo(f"\n{found}")
-    return REQUIREMENT_FAILS if found.alarm and (found.alarm.fell or found.alarm.rose) else FINE
+    if found.alarm and (found.alarm.fell or found.alarm.rose):
+        return REQUIREMENT_FAILS
+    return FINE if found.reportable else INCONCLUSIVE
 
 
 def _monitor(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":

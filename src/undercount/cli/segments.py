@@ -5,35 +5,49 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undercount.cli.command import print_notes, prints, progress
-from undercount.cli.gate import report_verdict
+from undercount.cli.gate import refuse_other_models, report_verdict
 from undercount.cli.options import share_arguments
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
     from undercount.cli.inputs import Reading
+    from undercount.read.segment_rows import SegmentModels
     from undercount.read.segments import Evaluations
 
+FILES = {"json_file": "--json", "markdown": "--markdown", "csv_file": "--csv", "html": "--html"}
 BESIDE_SEGMENTS = {
-    "cluster": "--cluster: a segment's counts do not say which rows belong together",
     "chance": "--chance: a segment's counts do not say which chance a row had",
     "deploy_prevalence": "--deploy-prevalence, which speaks of all rows together",
 }
 
 
 def evaluate_by(reading: "Reading", requirements: list[Any], options: dict[str, Any]) -> int:
-    """Evaluate the segments of one score column."""
+    """Evaluate the segments of each score column: a table a score."""
     from undercount.read.requirement import Verdict  # noqa: PLC0415 - only when needed
 
-    if len(reading.segments) > 1:
+    names = list(reading.counts)
+    refuse_other_models(requirements, names)
+    written = [words for name, words in FILES.items() if options.get(name)]
+    if len(names) > 1 and written:
         raise InputError(
-            f"--by takes one --score; got {', '.join(reading.segments)}. Run it once for each"
+            f"--by writes {written[0]} of one --score; got {', '.join(names)}. Run it once for each"
         )
-    found = _evaluate(reading, options)
-    _write(found, options)
+    found = {name: _evaluate(name, reading, options) for name in names}
+    for each in found.values():
+        _write(each, options)
     if prints(options):
         print_notes(reading.notes)
-        click.echo(f"\n{found}")
-    verdict = sum((found.judge(each) for each in requirements), Verdict(()))
+        for name, each in found.items():
+            click.echo(f"\n{name}\n{each}" if len(found) > 1 else f"\n{each}")
+    verdict = sum(
+        (
+            each.judge(requirement)
+            for name, each in found.items()
+            for requirement in requirements
+            if requirement.name.model in (None, name)
+        ),
+        Verdict(()),
+    )
     return report_verdict(verdict, options)
 
 
@@ -52,26 +66,35 @@ def refuse_beside_segments(options: dict[str, Any]) -> None:
         )
 
 
-def _evaluate(reading: "Reading", options: dict[str, Any]) -> "Evaluations":
-    from undercount.read.counted_model import CountedModel  # noqa: PLC0415 - only when needed
-    from undercount.read.evaluate import evaluate_segments  # noqa: PLC0415
-    from undercount.read.segment_rows import SegmentModels  # noqa: PLC0415
-    from undercount.read.segments import sort_segments  # noqa: PLC0415
+def _evaluate(name: str, reading: "Reading", options: dict[str, Any]) -> "Evaluations":
+    from undercount.read.evaluate import evaluate_segments  # noqa: PLC0415 - only when needed
 
-    ((name, counted),) = reading.segments.items()
-    threshold = options.get("threshold")
-    parts = {key: CountedModel(counted[key], threshold) for key in sort_segments(list(counted))}
-    whole = CountedModel(reading.counts[name], threshold)
-    with progress("estimating segments", options):
+    with progress(f"estimating segments of {name}", options):
         return evaluate_segments(
             name,
-            SegmentModels(whole, parts, ", ".join(options["by"])),
+            _split(name, reading, options),
             prevalence_interval=options["prevalence_interval"],
             n_resamples=options["n_resamples"],
             top=options.get("top"),
             metrics=list(options.get("metrics") or ()) or None,
             **share_arguments(options, reading.sampling),
         )
+
+
+def _split(name: str, reading: "Reading", options: dict[str, Any]) -> "SegmentModels":
+    """Return the segments of one score: of rows that were kept, or of counts."""
+    from undercount.read.counted_model import CountedModel  # noqa: PLC0415 - only when needed
+    from undercount.read.segment_rows import SegmentModels, split_model  # noqa: PLC0415
+    from undercount.read.segments import sort_segments  # noqa: PLC0415
+
+    threshold, column = options.get("threshold"), ", ".join(options["by"])
+    if reading.models:
+        by = reading.by[0] if len(reading.by) == 1 else reading.by
+        return split_model(reading.models[name], by, column, reading.cluster)
+    counted = reading.segments[name]
+    parts = {key: CountedModel(counted[key], threshold) for key in sort_segments(list(counted))}
+    whole = CountedModel(reading.counts[name], threshold)
+    return SegmentModels(whole, parts, column)
 
 
 def _write(found: "Evaluations", options: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ take for the header, and rename columns. So the separator and the header are rea
 """
 
 import csv
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -21,6 +22,8 @@ SEPARATORS = ",;\t|"
 HEAD_LINES = 256
 # Bytes of the longest line; what is longer has most likely lost a quote.
 LONGEST_LINE = 2**21
+# Before 1.3.1 DuckDB passed over empty lines above the header, and did not count them as skipped.
+PASSES_EMPTY = tuple(map(int, re.findall(r"\d+", duckdb.__version__)[:3])) < (1, 3, 1)
 
 
 class CsvLayout(NamedTuple):
@@ -36,10 +39,11 @@ class CsvLayout(NamedTuple):
         missing = ", ".join(map(quote_text, MISSING))
         # Since DuckDB 1.2; before, it was always strict with quotes.
         more += ", strict_mode=true" if knows_option("read_csv", "strict_mode") else ""
+        skip = 0 if PASSES_EMPTY else self.skip
         picked = [self._pick(name) for name in dict.fromkeys(wanted)] or ["c0"]
         return (
             f"SELECT {', '.join(picked)} FROM read_csv({files}, auto_detect=false, "  # noqa: S608 - quoted
-            f"header=true, skip={self.skip}, delim={quote_text(self.separator)}, quote='\"', "
+            f"header=true, skip={skip}, delim={quote_text(self.separator)}, quote='\"', "
             f"escape='\"', comment='', columns={{{columns}}}, nullstr=[{missing}], "
             "allow_quoted_nulls=true, null_padding=false, ignore_errors=false, "
             f"max_line_size={LONGEST_LINE}{more})"

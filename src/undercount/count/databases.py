@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -10,6 +11,8 @@ from undercount.errors import InputError
 
 # Parameters of a URL that may hold a secret.
 SECRET = re.compile(r"pass|secret|token|key|credential", re.IGNORECASE)
+# Whose URL names a file.
+FILE_DATABASES = ("duckdb", "sqlite")
 # Lives as long as the connection.
 VIEW = "undercount_query"
 
@@ -38,6 +41,7 @@ def open_table(url: str, table: str | None, query: str | None) -> Iterator[Any]:
         import ibis  # noqa: PLC0415 - an extra
     except ImportError:
         raise InputError("--from needs Ibis: pip install 'undercount[sql]'") from None
+    _refuse_missing_file(url)
     with _without_secrets(url):
         connection = ibis.connect(url)
     try:
@@ -45,6 +49,17 @@ def open_table(url: str, table: str | None, query: str | None) -> Iterator[Any]:
             yield _run_query(connection, query) if query else _find_table(connection, str(table))
     finally:
         connection.disconnect()
+
+
+def _refuse_missing_file(url: str) -> None:
+    """Refuse a file that is not there: the engine would make an empty database of it."""
+    parts = urlsplit(url)
+    path = unquote(parts.netloc + parts.path)
+    if parts.scheme in FILE_DATABASES and path and ":" not in path and not Path(path).exists():
+        raise InputError(
+            f"--from names no file: {path}. {parts.scheme}://scores.db is a file of this folder, "
+            f"{parts.scheme}:///data/scores.db one of the folder /data"
+        )
 
 
 def _find_table(connection: Any, name: str) -> Any:
@@ -75,7 +90,9 @@ def _without_secrets(url: str) -> Iterator[None]:
         ) from None
     except Exception as error:  # noqa: BLE001 - each driver has errors of its own
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        what = redact(lines[0] if lines else type(error).__name__, url)
+        kind = type(error).__name__  # some say no more than the name of the table
+        words = lines[0] if lines and " " in lines[0] else ": ".join([kind, *lines[:1]])
+        what = redact(words, url)
         raise InputError(
             f"the database says: {what}. Look at --from, --table or --query, and at the columns"
         ) from None

@@ -25,6 +25,8 @@ KEY, ROW = "undercount_key", "undercount_row"
 SPARE, MORE = 6.0, 16.0
 # Keys are fractions of the whole numbers that engines make of a row.
 SPAN = 2.0**64
+# Where there is no hash: a prime, how often its powers mix, and a column for them.
+PRIME, ROUNDS, POWER = 2**31 - 1, 3, "undercount_power"
 # Scores from which the borders of strata are chosen.
 SAMPLE = 16_384
 
@@ -205,8 +207,26 @@ def _key_ibis(native: Any, seed: int) -> Any:
     import ibis  # noqa: PLC0415 - likewise
 
     numbered = native.mutate(**{ROW: ibis.row_number() + 1})
+    if not native.get_backend().has_operation(ibis.expr.operations.Hash):
+        return _key_arithmetic(numbered, seed)
     key = (numbered[ROW] ^ _mask(seed)).hash().cast("float64") / SPAN + 0.5
     return numbered.mutate(**{KEY: key})
+
+
+def _key_arithmetic(numbered: Any, seed: int) -> Any:
+    """Mix the positions of rows by powers modulo a prime, for databases without a hash (SQLite).
+
+    x → x⁵ + c permutes the numbers below 2³¹ - 1, as 5 does not divide what is one less; squares
+    of them fit into 64 bits.
+    """
+    rng = np.random.default_rng(seed)
+    table = numbered.mutate(**{KEY: (numbered[ROW] + int(rng.integers(PRIME))) % PRIME})
+    for _ in range(ROUNDS):
+        shift = int(rng.integers(PRIME))
+        table = table.mutate(**{POWER: table[KEY] * table[KEY] % PRIME})
+        table = table.mutate(**{POWER: table[POWER] * table[POWER] % PRIME})
+        table = table.mutate(**{KEY: (table[POWER] * table[KEY] % PRIME + shift) % PRIME})
+    return table.mutate(**{KEY: table[KEY].cast("float64") / PRIME}).drop(POWER)
 
 
 _ENGINES: dict[str, Callable[[Any, int], Any]] = {

@@ -69,14 +69,25 @@ def write_query(table: Frame, columns: ColumnRoles, knots: Sequence[float]) -> F
     sums = [nw.col(name).sum().alias(name) for name in (*CLASSES, *SQUARES)]
     table = table.select(*by, score.alias(SCORE), *shares).group_by(*by, SCORE).agg(*sums)
     labelled = _one_if((nw.col(CLASSES[0]) + nw.col(CLASSES[1])) > 0.0)
-    above = nw.lit(0)
-    for knot in sorted(set(map(float, knots))):
-        above = above + _one_if(nw.col(SCORE) >= knot)
+    above = _number_above(sorted(set(map(float, knots))))
     table = table.with_columns(labelled.alias(LABELLED), above.alias(KNOTS))
     number = nw.col(LABELLED).cum_sum().over(*by, order_by=SCORE)
     table = table.with_columns(number.alias(NUMBER))
     ends = [nw.col(SCORE).min().alias(LOW), nw.col(SCORE).max().alias(HIGH)]
     return table.group_by(*by, NUMBER, LABELLED, KNOTS).agg(*ends, *sums)
+
+
+def _number_above(knots: list[float], below: int = 0) -> nw.Expr:
+    """Write how many knots a score reaches, by halving them: a sum would nest as deep as it is long.
+
+    Hundreds of knots, as a plan of reviews has them, would go beyond Python's depth of calls.
+    """
+    if not knots:
+        return nw.lit(below)
+    middle = len(knots) // 2
+    lower = _number_above(knots[:middle], below)
+    upper = _number_above(knots[middle + 1 :], below + middle + 1)
+    return nw.when(nw.col(SCORE) >= knots[middle]).then(upper).otherwise(lower)
 
 
 def _one_if(condition: nw.Expr) -> nw.Expr:

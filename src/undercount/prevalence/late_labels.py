@@ -4,7 +4,7 @@ import math
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import stdtrit
 
 from undercount.curve import FloatArray
 from undercount.errors import InputError, SmallSampleWarning, warn
@@ -20,6 +20,9 @@ FEWEST_AT_RISK = 30
 # A last month of the oldest window that still brings more labels than this part is not mature.
 RIPE = 0.02
 LAST_DAYS = 30.0
+MANY = 1e9  # degrees of freedom with which Student's quantile is the normal one
+# What every number made from dates of labels rests on.
+NEEDS = ("delays alike", "a mature oldest cohort", "the share ever found")
 
 
 class LateLabels(PrevalenceEstimator):
@@ -50,12 +53,16 @@ class LateLabels(PrevalenceEstimator):
         ``median_delay``; ``longest_window``: days since the oldest row; ``last_part``: part of
         the labels that came in the last 30 days of it, which should be nearly none; ``young``:
         rows too young.
+    mature_ : bool
+        Whether so few labels came in those last 30 days (2 % at most) that nearly all have arrived.
 
     Notes
     -----
     Assumes: nearly all labels of the oldest rows have arrived (the oldest cohort is mature); the
-    delay has one distribution, whatever the score and whenever the row was.
-    Wrong when: labelling became faster or slower; sure cases are labelled sooner than others.
+    delay has one distribution, whatever the score and whenever the row was; of the positives just
+    `found_eventually` are ever labelled.
+    Wrong when: labelling became faster or slower; sure cases are labelled sooner than others; some
+    positives are never found and `found_eventually` does not say so: dates cannot tell it.
 
     References
     ----------
@@ -74,7 +81,7 @@ class LateLabels(PrevalenceEstimator):
     True
     """
 
-    _needs = ("delays alike", "a mature oldest cohort")
+    _needs = NEEDS
 
     def __init__(self, *, found_eventually: float = 1.0, confidence_level: float = 0.95) -> None:
         super().__init__(confidence_level=confidence_level, n_resamples=0)
@@ -110,7 +117,7 @@ class LateLabels(PrevalenceEstimator):
         n, used, known = len(labelled), int(self.usable_.sum()), int(labelled.sum())
         share, error = (each / used for each in (total.value, total.standard_error))
         seen = int(np.count_nonzero(labelled & self.usable_))
-        ends = total.interval(seen, float(ndtri((1 + self.confidence_level) / 2)))
+        ends = total.interval(seen, self.confidence_level)
         shares = (share, *(end / used for end in ends))
         hidden = [min(max((each * n - known) / (n - known), 0.0), 1.0) for each in shares]
         self._warn()
@@ -132,9 +139,14 @@ class LateLabels(PrevalenceEstimator):
         amount = np.asarray(amounts, np.float64)[use]
         chance = self.chance_[use]
         value = float(np.sum(amount / chance))
-        drawn = float(np.sum(amount**2 * (1 - chance) / chance**2))
+        drawn = amount**2 * (1 - chance) / chance**2
         known = self.delays_.total_variance(amount, rows.window[use]) / self.found_eventually**2
-        return Total(value, math.sqrt(drawn + known))
+        variance = float(np.sum(drawn)) + known
+        # Few labels of a small chance make most of the variance, so that it is not known well
+        # itself: Satterthwaite's degrees of freedom, each label's part being its own error.
+        parts = float(np.sum(drawn**2))
+        freedom = 2 * variance**2 / parts if parts > 0 else MANY
+        return Total(value, math.sqrt(variance), freedom)
 
     def compare_scores(self, score: Any) -> ScoreTest:
         """Test whether labels of high scores come sooner or later than others.
@@ -161,34 +173,45 @@ class LateLabels(PrevalenceEstimator):
             "young": int(np.count_nonzero(~self.usable_)),
         }
 
-    def _warn(self) -> None:
+    @property
+    def mature_(self) -> bool:
+        """Whether nearly all labels of the oldest rows have arrived."""
+        return self._facts()["last_part"] <= RIPE
+
+    def unripe_words(self) -> str:
+        """Say why the oldest cohort is not mature."""
         facts = self._facts()
-        if facts["last_part"] > RIPE:
-            warn(
-                SmallSampleWarning(
-                    f"the oldest rows are {facts['longest_window']:.0f} days old, and "
-                    f"{100 * facts['last_part']:.0f} % of the labels take longer than "
-                    f"{facts['longest_window'] - LAST_DAYS:.0f}: the oldest cohort is not mature, "
-                    "and positives whose labels come later still are missed"
-                )
-            )
+        before = max(facts["longest_window"] - LAST_DAYS, 0.0)
+        return (
+            f"the oldest rows are {facts['longest_window']:.0f} days old, and "
+            f"{100 * facts['last_part']:.0f} % of the labels take longer than {before:.0f}: the "
+            "oldest cohort is not mature, and positives whose labels come later still are missed"
+        )
+
+    def _warn(self) -> None:
+        if not self.mature_:
+            warn(SmallSampleWarning(self.unripe_words()))
 
 
 class Total:
-    """Hold a sum over positives and its standard error."""
+    """Hold a sum over positives, its standard error, and how well that is known."""
 
-    def __init__(self, value: float, standard_error: float) -> None:
-        self.value, self.standard_error = value, standard_error
+    def __init__(self, value: float, standard_error: float, freedom: float) -> None:
+        self.value, self.standard_error, self.freedom = value, standard_error, freedom
 
-    def interval(self, seen: float, z: float) -> tuple[float, float]:
+    def quantile(self, level: float) -> float:
+        """Return Student's quantile of a two-sided interval."""
+        return float(stdtrit(self.freedom, (1 + level) / 2))
+
+    def interval(self, seen: float, level: float) -> tuple[float, float]:
         """Return the interval of a number of positives of which so many were seen.
 
         Log-normal in those that were not: their error grows with their number.
         """
-        hidden = self.value - seen
+        hidden, reach = self.value - seen, self.quantile(level) * self.standard_error
         if hidden <= 0:
-            return float(seen), self.value + z * self.standard_error
-        factor = math.exp(z * self.standard_error / hidden)
+            return float(seen), self.value + reach
+        factor = math.exp(reach / hidden)
         return seen + hidden / factor, seen + hidden * factor
 
 

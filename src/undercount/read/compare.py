@@ -15,6 +15,7 @@ from undercount.count.tensors import rows_to_host
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
 from undercount.estimate import Estimate
+from undercount.metric_facts import FACTS
 from undercount.read.contest import Contest, parse_conditions
 from undercount.read.counted_model import RecountableRows, count_model, name_columns
 from undercount.read.differences import (
@@ -174,7 +175,10 @@ class Comparison:
         shares = np.linspace(0.0, self.paired.top, SHARES)
         cut = 0 if metric in POINTS else None
         models = self.paired.models.items()
-        values = {name: model.values(metric, cut, shares) for name, model in models}
+        least, most = FACTS[metric].range
+        values = {
+            name: np.clip(model.values(metric, cut, shares), least, most) for name, model in models
+        }
         return {"unlabeled_prevalence": shares, **values}
 
     def require(self, *conditions: str) -> Verdict:

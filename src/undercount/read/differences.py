@@ -5,15 +5,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from undercount.assume.mixture import MixtureDesign
 from undercount.curve import ROUNDING, FloatArray
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
+from undercount.read.intervals.area_gradients import unbiased_average_precision
 from undercount.read.intervals.clusters import ClusterRows
 from undercount.read.intervals.heads import HeadCounts
 from undercount.read.intervals.paired import ModelPairs, ModelRows
@@ -30,8 +32,8 @@ TARGET_OF: "dict[Question, Literal['population', 'dataset']]" = {
 AREAS = ("roc_auc", "lift_auc", "average_precision")
 POINTS = ("recall", "precision", "f1", "mcc", "accuracy")
 GRID = 201
-# Points at which the interval of a share is tried, and those of its normal distribution.
-RANGE_POINTS, NODES = 5, 9
+# Points at which the interval of a share is tried.
+RANGE_POINTS = 5
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,9 @@ class Difference:
     difference : Estimate
         One minus other. Its interval holds the chance of the rows (or, for these very rows, of
         their labels) and, where the size of the difference moves with the share of hidden
-        positives, that share's interval.
+        positives, that share's interval. It stays inside what the metric's range allows.
     better_probability : float
-        Probability that `one` is better, over sampling and the prevalence's uncertainty.
+        Chance that `one` is better, by the distribution of the p-value: 1 - p/2 if it is ahead.
     p_value, adjusted_p_value : float
         Two-sided, and Holm-adjusted over all pairs of models for the metric.
     depends_on_prevalence : bool
@@ -101,11 +103,28 @@ class Model:
         return self._known[key]
 
     def _at(self, metric: str, cut: int | None, shares: FloatArray) -> FloatArray:
+        if metric == "average_precision" and self.shares.label_purity == 1:
+            return self._precisions(shares)
         if cut is None:
             return self._sums.at(metric, shares, self.shares.label_purity)
         design = replace(self.rows.design, given="unlabeled_prevalence", value=shares)
         heads = np.repeat(self.rows.heads[cut][:, np.newaxis], len(shares), axis=1)
         return HeadCounts(heads, design).point().metric(metric)
+
+    def _precisions(self, shares: FloatArray) -> FloatArray:
+        """Return the unbiased average precision at each share: a line in the positives.
+
+        The plug-in value, which the table does not show, can be several times as large where a
+        labelled row stands among the very first: its own label would count for many.
+        """
+
+        def at(share: Any) -> MixtureDesign:
+            return replace(self.rows.design, given="unlabeled_prevalence", value=share)
+
+        ends = at(0.25), at(0.5)
+        few, many = (unbiased_average_precision(self.evaluation.counts, each) for each in ends)
+        less, more = (float(each.mixing.positives) for each in ends)
+        return few + (many - few) * (np.asarray(at(shares).mixing.positives) - less) / (more - less)
 
 
 @dataclass(frozen=True)
@@ -133,13 +152,24 @@ class Gap:
         values = (model.values(self.metric, self.cut, shares) for model in (self.one, self.other))
         return np.subtract(*values)
 
+    @property
+    def possible(self) -> float:
+        """The difference of the two values, each inside the metric's range."""
+        models = self.one, self.other
+        return float(np.subtract(*(self._inside(m.value(self.metric, self.cut)) for m in models)))
+
+    def _inside(self, values: Any) -> FloatArray:
+        return np.clip(values, *FACTS[self.metric].range)
+
     def reach(self, top: float) -> tuple[float, float]:
         """Return how far the difference falls and rises over the interval of the share."""
         span = self.shares.unlabeled_prevalence_interval
         if span is None:
             return 0.0, 0.0
         shares = np.linspace(span.low, min(span.high, top), RANGE_POINTS)
-        gaps = self.at(np.append(self.shares.unlabeled_prevalence, shares))
+        shares = np.append(self.shares.unlabeled_prevalence, shares)
+        models = self.one, self.other
+        gaps = np.subtract(*(self._inside(m.values(self.metric, self.cut, shares)) for m in models))
         moves = gaps[1:] - gaps[0]
         return max(0.0, -float(moves.min())), max(0.0, float(moves.max()))
 
@@ -153,21 +183,6 @@ class Gap:
             return math.nan
         i = int(flips[np.argmin(np.abs(grid[flips] - self.shares.unlabeled_prevalence))])
         return float(grid[i] + (grid[i + 1] - grid[i]) * gaps[i] / (gaps[i] - gaps[i + 1]))
-
-    def over_shares(self) -> tuple[FloatArray, FloatArray]:
-        """Return the differences at shares that stand for the uncertain one, and their weights."""
-        span, error = (
-            self.shares.unlabeled_prevalence_interval,
-            self.shares.unlabeled_prevalence_error,
-        )
-        if span is None:
-            return np.array([self.value]), np.ones(1)
-        if error == 0:
-            shares, weights = np.linspace(span.low, span.high, NODES), np.ones(NODES)
-        else:
-            nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
-            shares = self.shares.unlabeled_prevalence + error * nodes
-        return self.at(self.shares.clip(shares)), weights
 
 
 @dataclass(frozen=True)
@@ -214,7 +229,7 @@ class Paired:
             one,
             other,
             estimate,
-            self._better(gap, chance),
+            better_chance(gap.value, p_value),
             p_value,
             p_value,
             depends,
@@ -282,7 +297,8 @@ class Paired:
         error = math.hypot(chance.error, share_error)
         facts = FACTS[gap.metric]
         needs = facts.needs if self.shares.label_purity == 1 else facts.needs_if_impure
-        return Estimate(value, low, high, error, self.level, needs, "paired")
+        low, high = possible_ends(gap.metric, gap.possible, low, high)
+        return Estimate(gap.possible, low, high, error, self.level, needs, "paired")
 
     def _p_value(self, gap: Gap, chance: Chance) -> float:
         """Return the p-value that is small where the interval of the difference leaves out 0."""
@@ -296,12 +312,31 @@ class Paired:
         t = float(stdtrit(chance.freedom, 0.5 + self.level / 2))
         return 2 * _below(-abs(value), replace(chance, error=math.hypot(chance.error, nearer / t)))
 
-    def _better(self, gap: Gap, chance: Chance) -> float:
-        """Average the probability that `one` is better over the prevalence's uncertainty."""
-        if self._is_fixed(gap) or chance.error == 0:
-            return _below(gap.value, chance)
-        gaps, weights = gap.over_shares()
-        return float(np.average(stdtr(chance.freedom, gaps / chance.error), weights=weights))
+
+def better_chance(value: float, p_value: float) -> float:
+    """Return the chance that a model ahead by a value is better: one side of its p-value.
+
+    Examples
+    --------
+    >>> from undercount.read.differences import better_chance
+    >>> better_chance(0.1, 0.04), better_chance(-0.1, 0.04), better_chance(0.0, 1.0)
+    (0.98, 0.02, 0.5)
+    """
+    return 1 - p_value / 2 if value > 0 else p_value / 2
+
+
+def possible_ends(metric: str, value: float, low: float, high: float) -> tuple[float, float]:
+    """Return the ends of a difference's interval inside what two values of the metric allow.
+
+    Examples
+    --------
+    >>> from undercount.read.differences import possible_ends
+    >>> possible_ends("average_precision", 0.1, -1.069, 1.441)
+    (-1.0, 1.0)
+    """
+    least, most = FACTS[metric].range
+    low, high = (float(np.clip(end, least - most, most - least)) for end in (low, high))
+    return float(np.fmin(low, value)), float(np.fmax(high, value))
 
 
 def _below(value: float, chance: Chance) -> float:

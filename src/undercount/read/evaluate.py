@@ -251,13 +251,14 @@ def evaluate(
     columns = label is not None or (isinstance(score, str) and is_frame(y))
     name = name or (str(score) if columns else "score")
     if by is not None or isinstance(y, Mapping):
-        other = (cluster, propensity, covariates, deploy_prevalence)
+        other = (propensity, covariates, deploy_prevalence)
         if any(verdicts.values()) or any(each is not None for each in other):
             raise InputError(
-                f"{named('by')} does not go with reviews, clusters, chances or another prevalence",
+                f"{named('by')} does not go with reviews, chances or another prevalence",
                 argument="by",
             )
-        rows = SegmentedRows(y, score, label if columns else None, unlabeled, sample_weight)
+        column = label if columns else None
+        rows = SegmentedRows(y, score, column, unlabeled, sample_weight, cluster)
         return evaluate_segments(name, rows.count(by, threshold, compact=pure), **options)
     away = columns and is_frame(y) and not is_eager(y) and isinstance(cluster, str)
     whose = cluster if away else None  # counted where the rows lie
@@ -314,8 +315,9 @@ def evaluate_segments(
     asked = overall_options(options, parts)
     whole = {name: segments.overall}
     overall = evaluate_models(whole, target=target, top=top, metrics=metrics, **asked)[name]
+    sized = segments.counts_for_shares(overall.shares.sampling)
     known = KnownShare(overall.shares, overall.counts)
-    shares = SegmentShares.of(parts, known, {**options, "target": overall.target})
+    shares = SegmentShares.of(sized, known, {**options, "target": overall.target})
     seed = options.get("random_state")
     wanted = Wanted(overall.target, overall.confidence_level, top, metrics, seed)
     shown = segment_metrics(metrics, segments.overall.threshold)
@@ -327,10 +329,18 @@ def evaluate_segments(
         put_together = make_whole if whole else make_bare
         return put_together(words, segments.parts[segment], hidden, wanted)
 
+    pooled = shares.pooled is not None
     ready = _rows_at_once(name, segments, shares, wanted, shown)
     rows = tuple(
         ready.get(key)
-        or make_row(key, parts[key], shares.own(key), partial(make, key, whole=False), shown)
+        or make_row(
+            key,
+            parts[key],
+            shares.own(key),
+            partial(make, key, whole=False),
+            shown,
+            pooled=pooled,
+        )
         for key in parts
     )
     shared = shares.overall is not None
@@ -350,7 +360,7 @@ def _rows_at_once(
         return {}
     parts, hidden = {}, {}
     for key, model in segments.parts.items():
-        if why_not(model.counts):
+        if why_not(model.counts) or model.clusters is not None:
             continue
         try:
             with collect_warnings():  # the segment's evaluation has them as checks
@@ -361,7 +371,12 @@ def _rows_at_once(
     found = SegmentTable.of(parts, hidden, threshold, wanted.target, level).rows(metrics)
     return {
         key: fill_row(
-            key, parts[key], shares.own(key), as_estimate(hidden[key].shares, level), rows
+            key,
+            parts[key],
+            shares.own(key),
+            as_estimate(hidden[key].shares, level),
+            rows,
+            pooled=shares.pooled is not None,
         )
         for key, rows in found.items()
     }

@@ -401,7 +401,10 @@ class Evaluation:
         """Return what a metric is at least, whatever is hidden: labelled rows are positive."""
         if metric != "precision" or self.target != "dataset" or not self._bounded(counts):
             return None
-        value = naive_point(counts, threshold).precision
+        point = naive_point(counts, threshold)
+        if not point.predicted_positive_rate > 0:  # none is flagged, so nothing is certain
+            return None
+        value = point.precision
         return value if grows(metric, value, self.shares) else None
 
     def estimate(

@@ -124,7 +124,11 @@ def read_number(part: str, text: str) -> float:
 
 def _number(part: str) -> float:
     bare = part.strip()
-    return float(bare[:-1]) / 100 if bare.endswith("%") else float(bare)
+    if not bare.endswith("%"):
+        return float(bare)
+    number = float(bare[:-1])
+    # By its digits, so that .45% is the 0.0045 that people would write.
+    return float(f"{number!r}e-2") if "e" not in repr(number) else number / 100
 
 
 def name_metric(text: str, known: Sequence[str] = KNOWN) -> str:

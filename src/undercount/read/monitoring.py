@@ -12,7 +12,7 @@ from undercount.count.arrays import read_scores
 from undercount.curve import FloatArray
 from undercount.errors import Check, InputError, check_choice, read_threshold, real_number
 from undercount.estimate import Estimate, delta_interval
-from undercount.prevalence.late_labels import LEAST_CHANCE, LateLabels
+from undercount.prevalence.late_labels import LEAST_CHANCE, NEEDS, LateLabels, Total
 from undercount.read.evaluation import render
 from undercount.read.fair_sample import found_check
 
@@ -28,7 +28,6 @@ MATURE = 0.8
 FALLS, RISES = (0.5, 0.7, 0.85), (1.2, 1.5, 2.0)
 # Parts of the risk of a false alarm: the baseline's error, and the looks.
 BASELINE_RISK, LOOKS_RISK = 0.2, 0.8
-NEEDS = ("delays alike", "a mature oldest cohort")
 BoolArray: TypeAlias = NDArray[np.bool_]
 
 
@@ -115,6 +114,11 @@ class Monitoring:
     threshold: float
     fair: Check
 
+    @property
+    def reportable(self) -> bool:
+        """Whether the oldest cohort is mature; if not, positives found later still are missed."""
+        return self.late.mature_
+
     def table(self) -> dict[str, list[Any]]:
         """Return a line a period as columns, ready for any data frame."""
         nan = math.nan
@@ -186,8 +190,10 @@ def monitor(
     Notes
     -----
     Assumes: the oldest cohort is mature, nearly all of its labels have arrived; the delay of labels
-    has one distribution, whatever the score and whenever the row was.
-    Wrong when: labelling became slower or faster: that looks like a change of the precision.
+    has one distribution, whatever the score and whenever the row was; every positive is found in
+    the end, or the share that `found_eventually` says.
+    Wrong when: labelling became slower or faster: that looks like a change of the precision; some
+    positives are never found and nobody said so: precision is then too low by that share.
 
     Examples
     --------
@@ -224,7 +230,7 @@ def monitor(
     last = _last_of_baseline(rows, baseline)
     alarm = None if last is None else _find_alarm(late, flagged, np.asarray(names <= last), risk)
     fair = found_check(late.compare_scores(scores))
-    return Monitoring(_metrics(late, flagged, z), rows, alarm, late, cut, fair)
+    return Monitoring(metrics_of_late(late, flagged), rows, alarm, late, cut, fair)
 
 
 def _name_periods(days: FloatArray, period: Period) -> NDArray[np.str_]:
@@ -235,7 +241,7 @@ def _name_periods(days: FloatArray, period: Period) -> NDArray[np.str_]:
     return np.asarray(dates.astype("datetime64[M]").astype(str))
 
 
-def _metrics(late: LateLabels, flagged: BoolArray, z: float) -> dict[str, Estimate]:
+def metrics_of_late(late: LateLabels, flagged: BoolArray) -> dict[str, Estimate]:
     """Return precision, recall and F1 of the rows that are old enough.
 
     Each is a ratio of sums over positives, whose error is that of one sum: of the gradient.
@@ -251,19 +257,21 @@ def _metrics(late: LateLabels, flagged: BoolArray, z: float) -> dict[str, Estima
         "f1": (f1, (2 * flagged - f1) / (positives + number)),
     }
     seen = int(np.count_nonzero(flagged & late.usable_ & late.rows_.labelled))
-    value, low, high = (min(each / number, 1.0) for each in (hits, *total.interval(seen, z)))
-    error, level = total.standard_error / number, late.confidence_level
+    level = late.confidence_level
+    value, low, high = (min(each / number, 1.0) for each in (hits, *total.interval(seen, level)))
+    error = total.standard_error / number
     precision = Estimate(value, low, high, error, level, NEEDS, "late labels, log of the hidden")
     return {"precision": precision} | {
-        name: _logit_estimate(value, late.sum_positives(gradient).standard_error, z, late)
+        name: _logit_estimate(value, late.sum_positives(gradient), late)
         for name, (value, gradient) in gradients.items()
     }
 
 
-def _logit_estimate(value: float, error: float, z: float, late: LateLabels) -> Estimate:
-    value = min(value, 1.0)
-    low, high = (float(end) for end in delta_interval(value, error, "logit", z))
-    level = late.confidence_level
+def _logit_estimate(value: float, change: Total, late: LateLabels) -> Estimate:
+    """Estimate a metric whose error is that of a sum, by Student's quantile."""
+    value, error, level = min(value, 1.0), change.standard_error, late.confidence_level
+    ends = delta_interval(value, error, "logit", change.quantile(level))
+    low, high = (float(end) for end in ends)
     return Estimate(value, low, high, error, level, NEEDS, "late labels, delta on the logit")
 
 

@@ -15,7 +15,7 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError, named
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
-from undercount.read.differences import Difference, Question
+from undercount.read.differences import Difference, Question, possible_ends
 from undercount.read.intervals.mass_gradients import MassGradient
 from undercount.read.intervals.review_intervals import METHOD, ReviewedMetrics
 
@@ -64,7 +64,8 @@ def reviewed_differences(
         variance, freedom = _variance(*pair, population=question == "population")
         value, error = gradients[one].value - gradients[other].value, math.sqrt(variance)
         half = float(stdtrit(freedom, (1 + level) / 2)) * error
-        estimate = Estimate(value, value - half, value + half, error, level, ("reviews",), METHOD)
+        ends = possible_ends(metric, value, value - half, value + half)
+        estimate = Estimate(value, *ends, error, level, ("reviews",), METHOD)
         better = value if FACTS[metric].higher_is_better else -value
         if error > 0:
             chance = float(stdtr(freedom, better / error))

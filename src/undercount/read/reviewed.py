@@ -66,7 +66,8 @@ class Reviewed:
     positives are a random sample of the positives too.
     Wrong when: somebody skips rows that are hard to judge; when labels prefer some positives, the
     answer with random labels is too high or too low. The test overlooks much of that, so that it
-    chooses nothing: reviews alone lead unless the user vouches for the labels.
+    chooses nothing: reviews alone lead unless the user vouches for the labels. It also rejects
+    random labels if the rows were scored by a model that was trained on these very rows.
 
     Areas count a pair of rows between two neighbouring labelled scores one half where counts are
     compact: far less than their error.
@@ -284,5 +285,6 @@ class Reviewed:
             code,
             "warn",
             f"{message}; the answer rests on the reviews alone",
-            "ask how rows came to be labelled; more reviews make the answer sharper",
+            "ask how rows came to be labelled, and whether the model was trained on these rows, "
+            "which alone can do this; more reviews make the answer sharper",
         )

@@ -11,11 +11,16 @@ from undercount.count.frames import count_scores
 from undercount.count.kernel.array_library import is_tensor
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, named, read_threshold
-from undercount.read.counted_model import CountedModel, RecountableRows, count_column, count_model
-from undercount.read.segments import (
-    sort_segments,
-    split_rows,
+from undercount.read.counted_model import (
+    CountedModel,
+    RecountableRows,
+    count_column,
+    count_model,
+    take_column,
 )
+from undercount.read.intervals.clusters import read_clusters
+from undercount.read.segments import sort_segments, split_rows, why_not
+from undercount.shares import Sampling
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,13 @@ class SegmentModels:
     overall: CountedModel
     parts: dict[Hashable, CountedModel]
     column: str
+
+    def counts_for_shares(self, sampling: Sampling) -> dict[Hashable, ScoreCounts]:
+        """Return the counts of each segment with effective sizes of independent rows."""
+        return {
+            key: model.counts if why_not(model.counts) else model.counts_for_share(sampling)
+            for key, model in self.parts.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -36,24 +48,36 @@ class SegmentedRows:
     label: str | None
     unlabeled: float | None
     weight: Any
+    cluster: Any = None
 
     def count(self, by: Any, threshold: float | None, *, compact: bool) -> SegmentModels:
         """Count all rows and those of each segment."""
         if isinstance(self.y, Mapping):
+            self._refuse_clusters()
             return self._take_counts(by, threshold)
         if self.label is None:
             model = count_model(
                 self.y, self.score, self.unlabeled, self.weight, threshold, compact=compact
             )
-            return _split_model(model, by, "segment")
+            return split_model(model, by, "segment", self.cluster)
         columns = [by] if isinstance(by, str) else by
         model = count_column(
             self.y, self.label, self.score, self.unlabeled, self.weight, threshold, compact=compact
         )
         if not is_eager(self.y):
+            self._refuse_clusters()
             return self._count_where_they_are(model, columns, compact=compact)
         found = [np.asarray(values) for values in take_columns(self.y, columns).values()]
-        return _split_model(model, found[0] if len(found) == 1 else found, ", ".join(columns))
+        whose = take_column(self.y, "cluster", self.cluster)
+        return split_model(model, found[0] if len(found) == 1 else found, ", ".join(columns), whose)
+
+    def _refuse_clusters(self) -> None:
+        if self.cluster is not None:
+            raise InputError(
+                f"{named('cluster')} with {named('by')} needs the rows themselves: counts of "
+                "segments do not say which rows belong together. Pass arrays, or a frame in memory",
+                argument="cluster",
+            )
 
     def _count_where_they_are(
         self, overall: CountedModel, columns: list[str], *, compact: bool
@@ -97,14 +121,15 @@ def _describe_values(found: Mapping[Any, Any]) -> str:
     return f"values of {', '.join(kinds)}" if kinds else "none"
 
 
-def _split_model(model: CountedModel, by: Any, column: str) -> SegmentModels:
-    """Count the rows of each segment, which the model holds."""
+def split_model(model: CountedModel, by: Any, column: str, cluster: Any = None) -> SegmentModels:
+    """Count the rows of each segment, which the model holds, each with its own clusters."""
     rows = model.recount
     if not isinstance(rows, RecountableRows) or is_tensor(rows.scores):
         raise InputError(f"{named('by')} needs the rows themselves, in memory", argument="by")
-    parts = {}
+    parts, codes = {}, None if cluster is None else read_clusters(cluster, len(rows.scores))
     for key, place in split_rows(by, len(rows.scores)).items():
         weights = None if rows.weights is None else rows.weights[place]
         some = replace(rows, labels=rows.labels[place], scores=rows.scores[place], weights=weights)
-        parts[key] = CountedModel(some([]), model.threshold, some, model.backend)
-    return SegmentModels(model, parts, column)
+        part = CountedModel(some([]), model.threshold, some, model.backend)
+        parts[key] = part if codes is None else part.with_clusters(codes[place])
+    return SegmentModels(model.with_clusters(codes), parts, column)

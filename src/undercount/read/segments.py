@@ -364,13 +364,14 @@ def why_not(counts: ScoreCounts) -> str:
     return ""
 
 
-def small_words(counts: ScoreCounts) -> str:
-    """Say that a segment has few labels."""
+def small_words(counts: ScoreCounts, *, pooled: bool) -> str:
+    """Say that a segment has few labels, and whose share it has if shares were pooled."""
     labels = counts.effective_size("positive")
     if labels >= FEWEST_LABELS:
         return ""
     only = f"only {labels:.0f} labelled row{'' if round(labels) == 1 else 's'}"
-    return f"{only}: its hidden share is that of the other segments, its interval a rough one"
+    share = "its hidden share is that of the other segments, " if pooled else ""
+    return f"{only}: {share}its interval{'' if pooled else ' is'} a rough one"
 
 
 def unsure_words(rows: Sequence[MetricRow]) -> str:
@@ -393,6 +394,8 @@ def make_row(
     own: Estimate | None,
     evaluate: Callable[[], Evaluation],
     metrics: Sequence[str],
+    *,
+    pooled: bool,
 ) -> SegmentRow:
     """Make the line of one segment; what is wrong with it becomes its note."""
     note = why_not(counts)
@@ -404,7 +407,7 @@ def make_row(
             rows = made.chosen_rows(metrics)
     except InputError as error:
         return SegmentRow(segment, counts, own, None, (), error.message)
-    return fill_row(segment, counts, own, hidden_share(made), rows)
+    return fill_row(segment, counts, own, hidden_share(made), rows, pooled=pooled)
 
 
 def fill_row(
@@ -413,7 +416,9 @@ def fill_row(
     own: Estimate | None,
     used: Estimate,
     rows: tuple[MetricRow, ...],
+    *,
+    pooled: bool,
 ) -> SegmentRow:
     """Make the line of a segment whose metrics are known, with what cannot be said."""
-    words = [each for each in (small_words(counts), unsure_words(rows)) if each]
+    words = [each for each in (small_words(counts, pooled=pooled), unsure_words(rows)) if each]
     return SegmentRow(segment, counts, own, used, rows, "; ".join(words))

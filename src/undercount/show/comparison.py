@@ -70,17 +70,19 @@ def verdict_words(comparison: Comparison) -> str:
         )
     gap = behind[0]
     share = comparison.evaluations[best.name].shares.unlabeled_prevalence
-    by = f"{title} {gap_words(gap)}, {level_words(comparison)}"
+    by = f"{gap_words(gap)}, {level_words(comparison)}"
     if len(top) == 1:
         rest = "" if len(found) == PAIR else ", the next"
         words = (
-            f"{best.name} is better than {gap.other}{rest}: by {by}, p {p_words(gap)}, {question}."
+            f"{best.name} is better than {gap.other}{rest} in {title}: by {by}, p {p_words(gap)}, "
+            f"{question}."
         )
         return f"{words} {order_words(gap, share)}"
     if len(found) == PAIR:
         return (
-            f"{best.name} and {gap.other} cannot be told apart: {best.name} is ahead by {by}, "
-            f"p {p_words(gap)}, {question}. {order_words(gap, share)}"
+            f"{best.name} and {gap.other} cannot be told apart in {title}: {best.name} is ahead "
+            f"by {by}, p {p_words(gap)}, {question}. {order_words(gap, share)}"
+            f"{_elsewhere_words(comparison)}"
         )
     names = f"{', '.join(top[:-1])} and {top[-1]}"
     worse = [standing.name for standing in found if standing.name not in top]
@@ -90,9 +92,18 @@ def verdict_words(comparison: Comparison) -> str:
         else ""
     )
     return (
-        f"{names} cannot be told apart at the top: {best.name} is ahead of {gap.other} by {by}, "
-        f"p {p_words(gap)}, {question}.{tail} {order_words(gap, share)}"
+        f"{names} cannot be told apart at the top in {title}: {best.name} is ahead of {gap.other} "
+        f"by {by}, p {p_words(gap)}, {question}.{tail} {order_words(gap, share)}"
     )
+
+
+def _elsewhere_words(comparison: Comparison) -> str:
+    """Name the metrics that do tell two models apart where the one that decides does not."""
+    doubt = 1 - comparison.confidence_level
+    names = [metric_title(d.metric) for d in comparison.differences if d.p_value < doubt]
+    if not names:
+        return ""
+    return f" They differ in {_listed(names)}: choose the metric that decides before you look."
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -144,7 +155,7 @@ def leaderboard_title(comparison: Comparison) -> str:
     """Name the first table."""
     places = f"ranks in brackets are possible at {level_words(comparison)}"
     adjusted = "" if len(comparison.evaluations) == PAIR else ", p adjusted for all pairs (Holm)"
-    return f"By {metric_title(comparison.by)}; {places}{adjusted}"
+    return f"By {metric_title(comparison.by)} (--by or by= names another); {places}{adjusted}"
 
 
 def leaderboard_table(comparison: Comparison) -> Table:
@@ -251,7 +262,7 @@ def workload_notes(comparison: Comparison) -> list[str]:
     if beyond:
         found.append(
             f"At this prevalence {_listed(beyond)}, by the chance of the labels or because the "
-            "share is too large; shown as 1, but differences are those before."
+            "share is too large; shown as 1, and p is that of the numbers before."
         )
     return found
 

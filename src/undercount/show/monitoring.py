@@ -16,10 +16,28 @@ from undercount.show.segments import interval_cell
 from undercount.show.spoken import metric_title, number, percent
 from undercount.show.text import value_words
 
-RESTS_ON = (
-    "the oldest cohort is mature: nearly all of its labels have arrived; and delays are alike, "
-    "whatever the score and the month"
-)
+DO_NOT_REPORT = "DO NOT REPORT these numbers"
+
+
+def rests_on(found: Monitoring) -> list[str]:
+    """Say what every number rests on; dates of labels cannot tell the last."""
+    share = found.late.found_eventually
+    ever = "every positive is" if share == 1 else f"just {percent(share)} of the positives are"
+    option = "--found-eventually (found_eventually)"
+    return [
+        "the oldest cohort is mature: nearly all of its labels have arrived",
+        "delays are alike, whatever the score and the month",
+        f"{ever} found in the end; dates cannot tell, so if it is another share say {option}",
+    ]
+
+
+def value_heading(found: Monitoring) -> str:
+    """Name the values: without a mature cohort they are not the true ones."""
+    level = f"{100 * found.late.confidence_level:g} %"
+    if found.reportable:
+        return f"true value ({level}) of the rows that are old enough"
+    days = found.late.diagnostics_["longest_window"]
+    return f"positives found within {days:.0f} days alone ({level}), not the true value"
 
 
 def delay_words(found: Monitoring) -> str:
@@ -43,14 +61,17 @@ def fair_words(found: Monitoring) -> str:
 def as_text(found: Monitoring) -> str:
     """Write the delays, the metrics, a line a period, and what the alarm says."""
     room = terminal_width()
-    lines = [
+    lines = []
+    if not found.reportable:
+        lines += [wrap(f"{DO_NOT_REPORT}: {found.late.unripe_words()}.", room), ""]
+    lines += [
         line("Delays", delay_words(found), width=room),
-        line("Rests on", RESTS_ON, width=room),
+        line("Rests on", "; ".join(rests_on(found)), width=room),
         line("Fair labels", fair_words(found), width=room),
         "",
     ]
     level = f"{100 * found.late.confidence_level:g} %"
-    told = f"true value ({level}) of the rows that are old enough"
+    told = value_heading(found)
     lines.append(f" {'':<22}{told}" if room >= BESIDE else wrap(told, room))
     for name, estimate in found.metrics.items():
         label = f"{metric_title(name)}@{found.threshold:g}"
@@ -117,12 +138,14 @@ def as_page(found: Monitoring) -> str:
     return load_template("monitoring.html.jinja").render(
         threshold=f"{found.threshold:g}",
         level=f"{100 * found.late.confidence_level:g}",
+        unripe="" if found.reportable else _sentence(found.late.unripe_words()),
+        heading=value_heading(found),
         delays=_sentence(delay_words(found)),
         said=_sentence(said),
         alarm=_sentence(alarm),
         metrics=[(metric_title(name), value_words(each)) for name, each in found.metrics.items()],
         table=[_page_row(row) for row in found.rows],
-        rests=_sentence(RESTS_ON),
+        rests=[_sentence(words) for words in rests_on(found)],
         fair=_sentence(fair_words(found)),
         version=__version__,
         style=Markup(style),  # noqa: S704 - ours, not a user's
@@ -153,6 +176,10 @@ def as_json(found: Monitoring) -> str:
     document: dict[str, Any] = {
         "schema": "undercount/monitoring/1",
         "version": __version__,
+        "reportable": found.reportable,
+        "unreportable_because": "" if found.reportable else found.late.unripe_words(),
+        "rests_on": rests_on(found),
+        "found_eventually": found.late.found_eventually,
         "threshold": found.threshold,
         "delays": dict(found.late.diagnostics_),
         "metrics": {name: _facts(asdict(each)) for name, each in found.metrics.items()},

@@ -384,6 +384,8 @@ def _facts(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
     taken += "data set" if evaluation.target == "dataset" else "population"
     if evaluation.shares.label_purity < 1:
         taken += f" · label purity {percent(evaluation.shares.label_purity)}"
+    if evaluation.clusters is not None:
+        taken += f" · {evaluation.clusters.n_clusters:,} clusters"
     lines = [
         *_style(line("Read", read, width=width)),
         *_style(line("Taken", taken, width=width)),

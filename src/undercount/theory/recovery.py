@@ -23,6 +23,7 @@ from undercount.theory.numbers import read_numbers, read_share, read_whole
 
 # Shares, or (unlabeled_prevalence, label_purity), each a number or an array.
 SharePair: TypeAlias = Shares | tuple[Any, Any]
+MOST_EXPERIMENTS = 2**31 - 1  # that the binomial distribution can count
 
 
 def recovery_error(true_shares: SharePair, assumed_shares: SharePair, auc: float) -> FloatArray:
@@ -174,6 +175,8 @@ def sign_test(wins: int, losses: int, ties: int = 0) -> float:
     for name, number in (("wins", wins), ("losses", losses), ("ties", ties)):
         read_whole(name, number, 0)
     won, total = wins + ties // 2, wins + losses + ties
+    if total > MOST_EXPERIMENTS:
+        raise InputError(f"wins, losses and ties must be at most {MOST_EXPERIMENTS:g} together")
     return 1.0 if won == 0 else float(bdtrc(won - 1, total, 0.5))
 
 

@@ -1,11 +1,14 @@
 """Ends of intervals from a handful of verdicts, by enumerating what a stratum can show."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
 import undercount as uc
-from undercount.read.intervals.review_ends import Side
+from undercount.read.intervals.mass_gradients import mass_gradient
+from undercount.read.intervals.review_ends import Side, moved_interval
 from undercount.read.reviewed import Reviewed
 
 KNOWN, BELOW = 300, 20_000
@@ -60,3 +63,19 @@ def test_a_side_of_equal_rows_has_the_ends_of_a_share(k, n):
         assert steps == pytest.approx([gaps[k // n]])
     else:  # inside, the variance is taken at the share itself on one end
         assert steps == pytest.approx(gaps, rel=0.35)
+
+
+def test_precision_moves_also_where_the_draw_left_fewer_than_no_positives():
+    """One row more of four flagged ones moves precision by a quarter, whatever lies below."""
+    counts = uc.ScoreCounts.from_rows([1, None, None, None, None, None], [6, 5, 4, 3, 2, 1])
+    positive = np.array([1.0, 0.5, 0.0, 0.5, -3.0, -1.0])
+    found = mass_gradient(counts, positive, np.ones(6), "precision", threshold=3.0)
+    assert found.value == pytest.approx(0.5)
+    np.testing.assert_allclose(found.turned, [0.25, 0.25, 0.25, 0.25, 0, 0], atol=1e-6)
+
+
+def test_what_cannot_be_read_anywhere_is_open():
+    """A metric that is undefined all along the way may be anything."""
+    side = Side(np.ones(2), np.ones(2), np.ones(2), 1.0, 1.0, 4.0)
+    found = moved_interval(iter([side]), lambda _: math.nan, 0.025, 1.0)
+    assert (found.low, found.high) == (-math.inf, math.inf)

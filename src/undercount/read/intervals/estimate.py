@@ -227,7 +227,7 @@ def _range_level(found: list[Found], level: float) -> float:
     width = max(values) - min(values) if np.isfinite(values).all() else math.inf
     z = two_sided_z(level)
     # Skew intervals count as symmetric ones of their length, the longest for all.
-    error = max(each.high - each.low for each in found) / (2 * z)
+    error = max(each.high - each.low for each in found) / (2 * z) if z > 0 else 0.0
     if not np.isfinite(width) or not error > 0:
         return level
 
@@ -275,6 +275,7 @@ def _found(
                 stacklevel=4,
             )
         return replace(found, low=least, high=most)
-    # The interval of an estimate holds the estimate, whatever was rounded on the way.
-    low, high = min(found.low, found.value), max(min(found.high, most), found.value)
+    # The interval stays in the metric's range and holds the estimate, whatever was rounded.
+    low = min(max(found.low, least), found.value)
+    high = max(min(found.high, most), found.value)
     return replace(found, low=low, high=high)

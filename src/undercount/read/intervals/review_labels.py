@@ -150,10 +150,9 @@ class LabelledStrata:
         Notes
         -----
         Assumes: scores do not depend on which positives carry a label.
-        Wrong when: the model was trained on these labels, be it out of fold: of the rows it learned
-        from, one label fewer lies near a labelled row than near a hidden positive, so that labelled
-        rows score a little lower. The more flexible the model, the more often random labels are
-        rejected then.
+        Wrong when: rows are scored by a model that was trained on their own labels: labelled rows
+        then score higher than hidden positives, and random labels are rejected. Out of fold the
+        dependence that is left (one label fewer near a labelled row) was too small to be seen.
         """
         chance, _, total, reviewed = self._fitted
         cells = self.cells

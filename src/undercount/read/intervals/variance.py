@@ -346,10 +346,10 @@ class Spread:
     def from_shares(self, errors: tuple[float, float]) -> float:
         """Return the variance that standard errors of share and purity add."""
         added = 0.0
-        if errors[0] > 0:
-            added += (float(self.share_slope) * errors[0]) ** 2
-        if errors[1] > 0:
-            added += (float(self.purity_slope) * errors[1]) ** 2
+        for name, error in zip(("share_slope", "purity_slope"), errors, strict=True):
+            if error > 0:
+                move = float(getattr(self, name)) * error
+                added += move * move  # of too large a number this is infinite, a power an error
         return added
 
     @cached_property
