@@ -222,3 +222,30 @@ def test_golden_output_of_the_bundled_case(kind, capsys, monkeypatch):
 def test_a_threshold_is_a_score(value, said, capsys):
     assert main(["evaluate", "rows.csv", "--threshold", value]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_range_that_begins_below_the_labels_is_cut_with_a_note(folder, tmp_path, capsys):
+    arguments = ["evaluate", str(folder / "rows.csv"), *COLUMNS]
+    wide, cut = tmp_path / "wide.json", tmp_path / "cut.json"
+    assert main([*arguments, "--prevalence", "0.1%-20%", "--json", str(wide)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "so many rows are labelled positive" in said
+    counts = json.loads(wide.read_text())["models"][0]["counts"]
+    least = counts["labelled_positive"] / counts["rows"]
+    assert main([*arguments, "--prevalence", f"{least!r}-0.2", "--json", str(cut)]) == 0
+    tables = [json.loads(each.read_text())["models"][0]["metrics"] for each in (wide, cut)]
+    assert tables[0] == tables[1]
+    assert main([*arguments, "--prevalence", "0.1%-0.2%"]) == 2  # all of it is too low
+
+
+def test_a_prevalence_of_all_rows_is_shared_out_among_segments(folder, tmp_path, capsys):
+    lines = (folder / "rows.csv").read_text().splitlines()
+    path, out = tmp_path / "seg.csv", tmp_path / "seg.json"
+    named = [f"{line},{'ab'[i % 2]}" for i, line in enumerate(lines[1:])]
+    path.write_text("\n".join([f"{lines[0]},land", *named]) + "\n")
+    more = ["--by", "land", "--threshold", "1.2", "--prevalence", "20%", "--json", str(out)]
+    assert main(["evaluate", str(path), *COLUMNS, *more]) == 0
+    words = "20 % of all rows, shared out by one label frequency"
+    assert words in " ".join(capsys.readouterr().out.split())
+    facts = json.loads(out.read_text())
+    assert words in facts["shared_out"]

@@ -43,10 +43,20 @@ def test_the_end_of_the_input_is_bad_input(monkeypatch, capsys):
     assert "standard input ended before the question" in capsys.readouterr().err
 
 
+def test_no_threshold_is_invented(monkeypatch, capsys):
+    assert answer(monkeypatch, "n\nn\ny\n") == 0
+    said = capsys.readouterr().out
+    assert "--threshold THRESHOLD" in said
+    assert "0.5" not in said
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\nn\ny\n"))
+    assert main(["guide", "rows.csv", "--threshold", "0.15"]) == 0
+    assert capsys.readouterr().out.count("--threshold 0.15") == 2
+
+
 def test_every_command_of_the_guide_exists():
     for question in (*QUESTIONS, NONE):
         for line in question.commands:
-            _, name, *arguments = shlex.split(line)
+            _, name, *arguments = shlex.split(line.replace("THRESHOLD", "0.3"))
             command = commands.get_command(click.Context(commands), name)
             command.make_context(name, arguments, resilient_parsing=False)  # refuses bad options
 

@@ -136,3 +136,37 @@ def test_a_further_round_supposes_what_the_verdicts_showed(folder, rows, tmp_pat
     words = " ".join(capsys.readouterr().out.split())
     assert "of them are positive, by the verdicts so far" in words
     assert "± 0.000" not in words
+
+
+def _answered_plan(folder, rows, path):
+    arguments = ["plan", str(folder / "rows.csv"), *COLUMNS]
+    first = ["--threshold", "1.2", "--budget", "40"]
+    assert main([*arguments, *first, "--out", str(path), "--quiet"]) == 0
+    truth, cases = rows[3], planned(path)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, cases[0])
+        writer.writeheader()
+        writer.writerows({**case, "verdict": int(truth[int(case["row"]) - 1])} for case in cases)
+    return [*arguments, "--reviews", str(path)]
+
+
+def test_what_a_further_budget_buys_does_not_depend_on_the_one_asked_for(folder, rows, tmp_path):
+    again, out = _answered_plan(folder, rows, tmp_path / "review.csv"), tmp_path / "plan.json"
+    bought = []
+    for budget in ("20", "60", "200"):
+        assert main([*again, "--budget", budget, "--json", str(out), "--quiet"]) == 0
+        (goal,) = json.loads(out.read_text())["goals"]
+        bought.append(goal["half_width"])
+    for budget in ("50", "100", "200"):
+        assert bought[0][budget] == pytest.approx(bought[1][budget])
+        assert bought[0][budget] == pytest.approx(bought[2][budget])
+
+
+def test_a_further_round_takes_a_half_width_alone(folder, rows, tmp_path):
+    again, out = _answered_plan(folder, rows, tmp_path / "review.csv"), tmp_path / "plan.json"
+    assert main([*again, "--budget", "100", "--json", str(out), "--quiet"]) == 0
+    (goal,) = json.loads(out.read_text())["goals"]
+    wanted = goal["half_width"]["100"]
+    arguments = ["--half-width", str(wanted), "--json", str(out), "--quiet"]
+    assert main([*again, *arguments]) == 0
+    assert json.loads(out.read_text())["budget"] == pytest.approx(100, abs=2)

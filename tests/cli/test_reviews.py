@@ -129,10 +129,16 @@ def test_a_further_round_keeps_the_verdicts(folder, rows, answered, tmp_path, ca
     assert "120 of 120 cases reviewed" in capsys.readouterr().out
 
 
-def test_models_are_compared_by_reviews(folder, answered, capsys):
+def test_models_are_compared_by_reviews(folder, answered, tmp_path, capsys):
     arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor", *CUT]
-    assert main([*arguments, "--reviews", answered]) == 0
-    assert "good minus poor" in capsys.readouterr().out
+    page = tmp_path / "page.html"
+    assert main([*arguments, "--reviews", answered, "--html", str(page)]) == 0
+    printed = capsys.readouterr().out
+    assert "good minus poor" in printed
+    # F1 and accuracy of other rows, with more or fewer positives, may stand in another order.
+    assert "whatever the prevalence" not in " ".join(printed.split())
+    assert "no prevalence was supposed" in " ".join(printed.split())
+    assert "is the same whatever the share" not in page.read_text()
 
 
 def edited(folder, tmp_path, change):

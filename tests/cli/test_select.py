@@ -153,17 +153,22 @@ def test_select_says_what_to_write_where_nobody_looked(audit, capsys):
     )
 
 
-@pytest.fixture
-def probabilities(tmp_path):
-    """Calibrated probabilities, of which those above .3 were looked at."""
+def write_probabilities(tmp_path, cut):
+    """Write calibrated probabilities, of which those above a cut were looked at."""
     rng = np.random.default_rng(1)
     chance = 1 / (1 + np.exp(-rng.normal(-1.5, 2.5, 6000)))
     truth = rng.random(6000) < chance
     path = tmp_path / "rows.csv"
     pairs = zip(truth, chance, strict=True)
-    lines = [f"{int(t) if c > 0.3 else ''},{c}" for t, c in pairs]
+    lines = [f"{int(t) if c > cut else ''},{c}" for t, c in pairs]
     path.write_text("y,s\n" + "\n".join(lines) + "\n")
     return path, float((chance[truth][:, None] > chance[~truth][None, :]).mean())
+
+
+@pytest.fixture
+def probabilities(tmp_path):
+    """Calibrated probabilities, of which those above .3 were looked at."""
+    return write_probabilities(tmp_path, 0.3)
 
 
 def test_select_chooses_the_scale_of_probabilities_and_says_so(probabilities, capsys):
@@ -199,11 +204,24 @@ def test_a_failed_check_comes_first_and_forbids_the_numbers(probabilities, capsy
 
 
 @pytest.mark.parametrize(("requirement", "code"), [("0.6", 0), ("0.99", 1), ("VALUE", 3)])
-def test_requirements_of_select_have_the_exit_codes_of_evaluate(probabilities, requirement, code):
-    path, area = probabilities
+def test_requirements_of_select_have_the_exit_codes_of_evaluate(tmp_path, requirement, code):
+    path, area = write_probabilities(tmp_path, 0.1)
     bound = requirement.replace("VALUE", f"{area:.3f}")
     arguments = ["select", str(path), *COLUMNS, "--link", "logit", "--quiet"]
     assert main([*arguments, "--require", f"roc_auc >= {bound}"]) == code
+
+
+@pytest.mark.parametrize("bound", [0.6, 0.99])
+def test_an_extrapolation_over_most_rows_neither_meets_nor_fails(probabilities, capsys, bound):
+    path, _ = probabilities
+    page = path.with_suffix(".html")
+    arguments = ["select", str(path), *COLUMNS, "--link", "logit", "--html", str(page)]
+    assert main([*arguments, "--require", f"roc_auc >= {bound}"]) == 3
+    printed = capsys.readouterr().out
+    assert "because 61% of the rows lie beyond every score" in " ".join(printed.split())
+    assert printed.index("extrapolation warn") < printed.index("of all rows are positive")
+    text = page.read_text()
+    assert text.index("lie beyond every score") < text.index("of all rows are positive")
 
 
 def test_the_page_escapes_what_a_user_named(audit):

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 import undercount as uc
+from undercount.counts import ScoreCounts
 from undercount.prevalence.pooled import pool_shares, spread_between
 from undercount.read.evaluate import EvaluateOptions
 from undercount.read.segment_tests import (
@@ -19,6 +20,8 @@ from undercount.read.segment_tests import (
     read_points,
 )
 from undercount.read.segments import split_rows
+from undercount.read.share_out import share_out
+from undercount.shares import Shares
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +125,80 @@ def test_shares_may_be_given_for_each_segment(rows):
     assert "no value for this segment" not in str(found)  # MT has no labels, which comes first
     del given["US"]
     assert "no value" in uc.evaluate(y, score, by=by, unlabeled_prevalence=given).row("US").note
+
+
+def _uneven_segments(seed=0):
+    """Make segments whose prevalence differs, labelled by one frequency."""
+    rng = np.random.default_rng(seed)
+    by = np.repeat(["high", "low", "middle"], [3000, 9000, 6000])
+    share = np.repeat([0.5, 0.02, 0.15], [3000, 9000, 6000])
+    truth = rng.random(len(by)) < share
+    y = np.where(truth & (rng.random(len(by)) < 0.4), 1.0, np.nan)
+    return y, rng.normal(2.0 * truth), by, truth
+
+
+@pytest.mark.parametrize("name", ["prevalence", "unlabeled_prevalence"])
+def test_a_share_of_all_rows_is_shared_out_among_segments(name):
+    y, score, by, truth = _uneven_segments()
+    known = truth.mean() if name == "prevalence" else truth[np.isnan(y)].mean()
+    found = uc.evaluate(y, score, by=by, threshold=1.0, **{name: float(known)})
+    assert found.shared_out
+    for row in found.rows:
+        there = by == row.segment
+        hidden = truth[there & np.isnan(y)].mean()
+        assert row.share.low < hidden < row.share.high
+        flagged = there & (score >= 1.0)
+        precision = next(each for each in row.rows if each.metric == "precision").estimate
+        assert precision.low < truth[flagged].mean() < precision.high
+    words = f"{100 * known:.3g} % of all"
+    assert words in str(found)
+    assert "shared out by one label frequency" in str(found)
+    assert "shared out by one label frequency" in found.to_markdown()
+    assert "of all" in json.loads(found.to_json())["shared_out"]
+    # All that is hidden is shared out, no more and no less.
+    total = sum(row.share.value * row.counts.n_unlabeled for row in found.rows)
+    overall = found.overall
+    assert total == pytest.approx(overall.shares.unlabeled_prevalence * overall.counts.n_unlabeled)
+
+
+def test_what_is_shared_out_keeps_its_range_and_its_error():
+    y, score, by, truth = _uneven_segments(1)
+    known = float(truth.mean())
+    point = uc.evaluate(y, score, by=by, threshold=1.0, prevalence=known).row("middle").share
+    around = (0.9 * known, 1.1 * known)
+    wide = uc.evaluate(y, score, by=by, threshold=1.0, prevalence=around).row("middle").share
+    surer = uc.Estimate(known, *around, 0.05 * known)
+    rough = uc.evaluate(y, score, by=by, threshold=1.0, prevalence=surer).row("middle").share
+    assert wide.value == pytest.approx(point.value) == rough.value
+    assert point.high < rough.high < wide.high
+
+
+def test_a_segment_that_cannot_have_its_part_says_so_alone():
+    y, score, by, _ = _uneven_segments(2)
+    crowded = np.flatnonzero((by == "high") & np.isnan(y))[300:]
+    kept = np.delete(np.arange(len(y)), crowded)  # few unlabeled rows are left for many labels
+    found = uc.evaluate(y[kept], score[kept], by=by[kept], threshold=1.0, prevalence=0.115)
+    assert "one label frequency" in found.row("high").note
+    assert found.row("low").rows
+    assert found.row("middle").rows
+
+
+def test_the_chance_of_a_part_is_that_of_a_draw_of_labels():
+    """Labels drawn without replacement: the errors are as large as the hypergeometric says."""
+    rng = np.random.default_rng(3)
+    positives, of_part, labels, rows, rows_of_part = 2000, 500, 600, 20_000, 4000
+    drawn = rng.hypergeometric(of_part, positives - of_part, labels, 4000)
+    errors, spans = [], []
+    for found in drawn[:400]:
+        part = ScoreCounts.from_counts([1.0], [found], [0], [rows_of_part - found])
+        rest = ScoreCounts.from_counts(
+            [1.0], [labels - found], [0], [rows - rows_of_part - labels + found]
+        )
+        whole = part + rest
+        share = share_out(Shares.from_positives(whole, positives), whole, part)
+        errors.append(share.value - (of_part - found) / part.n_unlabeled)
+        spans.append(share.standard_error)
+    assert np.std(errors) == pytest.approx(np.mean(spans), rel=0.1)
 
 
 def test_dates_periods_and_missing_values_are_segments():

@@ -25,6 +25,7 @@ from undercount.cli.options import (
     OddsType,
     ThresholdType,
     TopType,
+    cut_range,
     data_name,
     database_options,
     gate_options,
@@ -85,7 +86,10 @@ if TYPE_CHECKING:
     help="Odds ratio of two --label sources, or a range: 0.5-2; above 1 they find the same rows.",
 )
 @click.option(
-    "--by", multiple=True, help="Column of segments (country, month): a row for each; repeat."
+    "--by",
+    multiple=True,
+    help="Column of segments (country, month): a row for each; repeat. A --prevalence then is that "
+    "of all rows, shared out by one label frequency.",
 )
 @gate_options
 @output_options
@@ -114,6 +118,8 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
         reading = read(data, options, knots, compact=pure)
     if reading.sources is not None:
         options |= share_of_sources(reading.sources, options)
+    whole = next(iter(reading.counts.values()))
+    reading.notes.extend(cut_range(options, whole, reading.sampling))
     if options["by"]:
         return evaluate_by(reading, requirements, options)
     if verdicts is not None:

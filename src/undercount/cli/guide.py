@@ -37,14 +37,14 @@ QUESTIONS = (
     Question(
         "Can somebody look at some rows now?",
         (
-            f"undercount plan {COLUMNS} --threshold 0.5 --budget 100 --out review.csv",
-            f"undercount evaluate {COLUMNS} --threshold 0.5 --reviews review.csv",
+            f"undercount plan {COLUMNS} --threshold THRESHOLD --budget 100 --out review.csv",
+            f"undercount evaluate {COLUMNS} --threshold THRESHOLD --reviews review.csv",
         ),
         "verdicts are right",
     ),
     Question(
         "Do you know each row's chance of being labelled, had it been positive?",
-        (f"undercount evaluate {COLUMNS} --chance CHANCE --threshold 0.5",),
+        (f"undercount evaluate {COLUMNS} --chance CHANCE --threshold THRESHOLD",),
         "those chances, not merely their ratio; every positive has one",
     ),
     Question(
@@ -67,8 +67,11 @@ YES, NO = ("y", "yes", "1", "true"), ("n", "no", "0", "false", "")
 @click.argument("data_name", metavar="[DATA]", default="DATA")
 @click.option("--label", default="LABEL", help="Column of labels, for the command that is printed.")
 @click.option("--score", default="SCORE", help="Column of scores, likewise.")
+@click.option(
+    "--threshold", default="THRESHOLD", help="Score from which rows are flagged, likewise."
+)
 @DEBUG
-def guide(data_name: str, label: str, score: str, **_debug: bool) -> int:
+def guide(data_name: str, label: str, score: str, threshold: str, **_debug: bool) -> int:
     """Ask which labels you have, and print the command that fits.
 
     DATA is the file of rows, for the command that is printed; it is not opened. Answers are
@@ -81,7 +84,9 @@ def guide(data_name: str, label: str, score: str, **_debug: bool) -> int:
         given = "" if known.lower() in (*NO, "?") else f" --prevalence {known}"
     click.echo("")
     for command in found.commands:
-        named = command.replace("DATA", data_name).replace("LABEL", label).replace("SCORE", score)
+        # Word by word: a name that a user gave may hold another's placeholder.
+        words = {"DATA": data_name, "LABEL": label, "SCORE": score, "THRESHOLD": threshold}
+        named = " ".join(words.get(word, word) for word in command.split(" "))
         click.echo(f"  {named}{given}")
     click.echo(f"\nAssumes: {found.assumes}.\n{PAGES[0].upper()}{PAGES[1:]}.")
     return FINE

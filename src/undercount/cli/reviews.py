@@ -114,7 +114,7 @@ def _plan(
     if verdicts is None:
         design = _design(counts, scores[0], options, rival)
     else:
-        design = verdicts.next_round({scores[0]: counts}, options)
+        design = verdicts.next_round({scores[0]: counts}, options, rival)
     made = draw_plan(
         everything,
         design,
@@ -173,7 +173,7 @@ class Verdicts:
         check_same_rows(self.sheet.design, counts[planned])
 
     def next_round(
-        self, counts: Mapping[str, ScoreCounts], options: dict[str, Any]
+        self, counts: Mapping[str, ScoreCounts], options: dict[str, Any], rival: Rival | None = None
     ) -> ReviewDesign:
         """Plan more reviews in the same strata, with what the verdicts showed."""
         self.check(counts)
@@ -185,10 +185,13 @@ class Verdicts:
             )
         if not (self.sheet.row > 0).all():
             raise InputError("the reviews do not say which rows were reviewed; plan from a file")
-        if options["budget"] is None:
-            raise InputError("a further round takes a --budget")
         (found,) = counts.values()
-        design = next_design(found, self.reviews, budget=options["budget"])
+        budget = options["budget"]
+        if budget is None:
+            level = options["confidence_level"]
+            prices = Prices.of(found, planned, level, self.reviews, rival)
+            budget = max(prices.budget_for(goal, options["half_width"]) for goal in planned.goal)
+        design = next_design(found, self.reviews, budget=budget)
         return replace(design, seed=options["seed"])
 
     def in_memory(self, rows: ModelColumns) -> Reviews:

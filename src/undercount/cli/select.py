@@ -173,7 +173,10 @@ def _report(
 def _judge(
     model: "SelectionModel", report: "SelectionReport", requirements: "list[Requirement]"
 ) -> "Verdict":
-    """Judge each requirement; a failed check leaves all open but those that fail."""
+    """Judge each requirement; a failed check leaves all open but those that fail.
+
+    Where the model alone speaks of most rows it neither meets nor fails anything.
+    """
     from undercount.read.requirement import Judgement, Verdict, judge_requirement  # noqa: PLC0415 - only when needed
 
     judgements = []
@@ -182,5 +185,7 @@ def _judge(
         kind: Any = "bootstrap" if requirement.metric == "average_precision" else "auto"
         estimate = model.interval(requirement.metric, requirement.threshold, kind)
         outcome, why = judge_requirement(requirement, estimate, report.checks)
+        if model.extrapolates:
+            outcome, why = "inconclusive", model.extrapolates
         judgements.append(Judgement(report.name, requirement, outcome, estimate, why))
     return Verdict(tuple(judgements))

@@ -19,7 +19,7 @@ from undercount.read.intervals.resampled import PrevalenceInterval, Progress
 from undercount.read.reviewed import Labels
 from undercount.read.segment_estimates import SegmentTable
 from undercount.read.segment_rows import SegmentedRows, SegmentModels
-from undercount.read.segment_shares import SegmentShares, as_estimate, overall_options
+from undercount.read.segment_shares import KnownShare, SegmentShares, as_estimate, overall_options
 from undercount.read.segments import (
     Evaluations,
     SegmentRow,
@@ -124,8 +124,10 @@ def evaluate(
         Higher means more positive; of a frame the column's name.
     by : array-like, str or list of str, optional
         The segment of each row (country, month); of a frame the column's name, or several. The
-        result then is one evaluation a segment, `Evaluations`, and a share may be a mapping of
-        segment → share.
+        result then is one evaluation a segment, `Evaluations`. A `prevalence` or
+        `unlabeled_prevalence` then speaks of all rows, and is shared out by one label frequency: a
+        positive is taken to be as likely labelled in each segment. A mapping of segment → share
+        gives each its own.
     label : str, optional
         Of a frame the column of labels. `sample_weight` then is a column's name too.
     prevalence, unlabeled_prevalence, label_frequency : number, (low, high) or Estimate
@@ -314,7 +316,8 @@ def evaluate_segments(
     whole = {name: segments.overall}
     overall = evaluate_models(whole, target=target, top=top, metrics=metrics, **asked)[name]
     sized = segments.counts_for_shares(overall.shares.sampling)
-    shares = SegmentShares.of(sized, overall.shares, {**options, "target": overall.target})
+    known = KnownShare(overall.shares, overall.counts)
+    shares = SegmentShares.of(sized, known, {**options, "target": overall.target})
     seed = options.get("random_state")
     wanted = Wanted(overall.target, overall.confidence_level, top, metrics, seed)
     shown = segment_metrics(metrics, segments.overall.threshold)
@@ -340,7 +343,8 @@ def evaluate_segments(
         )
         for key in parts
     )
-    return Evaluations(overall, rows, shares.pooled, segments.column, make)
+    shared = shares.overall is not None
+    return Evaluations(overall, rows, shares.pooled, segments.column, make, shared_out=shared)
 
 
 def _rows_at_once(

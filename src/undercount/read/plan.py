@@ -132,6 +132,7 @@ class Prices:
     variance: dict[str, FloatArray]  # of one verdict in each stratum
     confidence_level: float
     drawn: Any = 0.0  # verdicts that are there already
+    further: "FurtherRound | None" = None  # shares out each budget anew, beside those verdicts
     supposed: float = float(
         "nan"
     )  # share of positives among the unlabeled rows, with what is known
@@ -162,7 +163,8 @@ class Prices:
         share = design.sizes() / max(len(design.order), 1)
         drawn = np.zeros(len(rows)) if earlier is None else earlier.sizes
         supposed = float(posterior @ counts.unlabeled) / counts.n_unlabeled
-        return cls(share, rows, guess.values, variance, confidence_level, drawn, supposed)
+        further = None if earlier is None else FurtherRound.of(counts, earlier)
+        return cls(share, rows, guess.values, variance, confidence_level, drawn, further, supposed)
 
     def table(self, budgets: Sequence[int]) -> dict[int, dict[str, float]]:
         """Return budget → goal → expected half-width."""
@@ -170,7 +172,8 @@ class Prices:
 
     def half_width(self, metric: str, budget: float) -> float:
         """Return the expected half-width of a goal's interval."""
-        drawn = np.clip(self.drawn + budget * self.share, 1e-9, np.maximum(self.rows, 1e-9))
+        new = budget * self.share if self.further is None else self.further.sizes(int(budget))
+        drawn = np.clip(self.drawn + new, 1e-9, np.maximum(self.rows, 1e-9))
         left = self.rows * (self.rows - drawn) / drawn
         error = float(left @ self.variance[metric]) ** 0.5
         scale: Scale = FACTS[metric].scale if metric in FACTS else "logit"
@@ -193,6 +196,43 @@ class Prices:
             else:
                 low = middle + 1
         return low
+
+
+@dataclass(frozen=True, eq=False)
+class FurtherRound:
+    """What every stratum should have in the end, less what it has, whatever the budget."""
+
+    part: FloatArray  # of all verdicts, those that are there included
+    drawn: IntArray
+    rows: IntArray
+
+    @classmethod
+    def of(cls, counts: ScoreCounts, reviews: Reviews) -> "FurtherRound":
+        """Read from the verdicts where further ones say most."""
+        design = reviews.design
+        posterior = working_posterior(counts, design.unlabeled_prevalence)
+        found = ReviewedMetrics(ReviewedCells(counts, reviews, posterior))
+        group, rows = found.cells.group, found.cells.unlabeled_rows
+        # By what all verdicts together showed: were strata that showed nothing left alone, what
+        # they hide would be missed on average.
+        smooth = replace(found.shares, share=found.cells.recalibrated)
+        wanted = np.zeros(len(rows))
+        for goal in design.goal:
+            name = metric_of(goal)  # a difference is shared out by the first model's metric
+            gradient = found.gradient(name, _threshold_of(name, design.threshold))
+            own = smooth.variance(gradient.turned, len(rows))
+            total = float(rows @ np.sqrt(own))
+            wanted += own / total**2 if total > 0 else 0.0
+        part = np.asarray(design.n_unlabeled * np.sqrt(wanted)[group], dtype=float)
+        even = np.asarray(design.n_unlabeled / design.n_unlabeled.sum(), dtype=float)
+        total = float(part.sum())
+        part = (1 - FLOOR) * part / total + FLOOR * even if total > 0 else even
+        return cls(part, reviews.sizes, design.n_unlabeled)
+
+    def sizes(self, budget: int) -> IntArray:
+        """Share out a budget of new verdicts; no stratum is asked for more rows than it has."""
+        budget = int(min(budget, (self.rows - self.drawn).sum()))
+        return _fill(self.part, self.drawn, self.rows, budget + int(self.drawn.sum())) - self.drawn
 
 
 def design_reviews(
@@ -280,27 +320,7 @@ def next_design(counts: ScoreCounts, reviews: Reviews, *, budget: int) -> Review
     8
     """
     design, drawn = reviews.design, reviews.sizes
-    left = design.n_unlabeled - drawn
-    budget = int(min(_check_budget(budget, counts), left.sum()))
-    posterior = working_posterior(counts, design.unlabeled_prevalence)
-    found = ReviewedMetrics(ReviewedCells(counts, reviews, posterior))
-    group, rows = found.cells.group, found.cells.unlabeled_rows
-    # By what all verdicts together showed: were strata that showed nothing left alone, what they
-    # hide would be missed on average.
-    smooth = replace(found.shares, share=found.cells.recalibrated)
-    wanted = np.zeros(len(rows))
-    for goal in design.goal:
-        name = metric_of(goal)  # a difference is shared out by the first model's metric
-        gradient = found.gradient(name, _threshold_of(name, design.threshold))
-        own = smooth.variance(gradient.turned, len(rows))
-        total = float(rows @ np.sqrt(own))
-        wanted += own / total**2 if total > 0 else 0.0
-    part = np.asarray(design.n_unlabeled * np.sqrt(wanted)[group], dtype=float)
-    even = np.asarray(design.n_unlabeled / design.n_unlabeled.sum(), dtype=float)
-    total = float(part.sum())
-    part = (1 - FLOOR) * part / total + FLOOR * even if total > 0 else even
-    # What every stratum should have in the end, less what it has.
-    sizes = _fill(part, drawn, design.n_unlabeled, budget + int(drawn.sum())) - drawn
+    sizes = FurtherRound.of(counts, reviews).sizes(_check_budget(budget, counts))
     seed = design.seed + 1 + int(drawn.sum())
     return replace(design, order=_interleave(sizes, seed), seed=seed)
 

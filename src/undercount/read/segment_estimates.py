@@ -49,7 +49,7 @@ class SegmentTable:
         confidence_level: float,
     ) -> "SegmentTable":
         """Take the segments that are of the plain case."""
-        kept = [key for key, held in hidden.items() if _is_plain(held.shares)]
+        kept = [key for key, held in hidden.items() if _is_plain(held)]
         kinds = {(hidden[key].shares.given, bool(hidden[key].interval)) for key in kept}
         kept = kept if len(kinds) == 1 else []
         heads = [
@@ -183,8 +183,13 @@ class SegmentTable:
         return value, low, np.where(gone, most, np.fmax(high, value)), error + 0.0 * value
 
 
-def _is_plain(shares: Shares) -> bool:
-    """Tell whether labels are pure, and the share is a number or an estimate, not a range."""
+def _is_plain(held: HiddenShare) -> bool:
+    """Tell whether labels are pure, and the share is a number or an estimator's, not a range.
+
+    A standard error that the user gave enters by its gradient, one segment at a time.
+    """
+    shares = held.shares
     span, error = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence_error
     pure = shares.label_purity == 1 and shares.label_purity_interval is None
-    return pure and (span is None) == (error == 0) and not math.isnan(error)
+    known = math.isfinite(error) and (error > 0) == bool(held.interval)
+    return pure and (span is None) == (error == 0) and known

@@ -1,9 +1,9 @@
-"""The hidden share of each segment: given for each, or estimated and pooled over all."""
+"""The hidden share of each segment: given for each, shared out, or estimated and pooled."""
 
 import heapq
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, collect_warnings, named
@@ -11,6 +11,7 @@ from undercount.estimate import Estimate
 from undercount.prevalence.pooled import PooledShares, SegmentShare, pool_shares
 from undercount.read.hidden_share import HiddenShare, shared_share
 from undercount.read.segments import FEWEST_LABELS, MOST_ESTIMATED, why_not
+from undercount.read.share_out import share_out
 from undercount.shares import Shares
 
 GIVEN = ("prevalence", "unlabeled_prevalence", "label_frequency")
@@ -22,22 +23,35 @@ PARTS: dict[str, Callable[[ScoreCounts], float]] = {
 
 
 @dataclass(frozen=True)
+class KnownShare:
+    """Hold what is known of all rows together, and of no segment by itself."""
+
+    shares: Shares
+    counts: ScoreCounts
+
+
+@dataclass(frozen=True)
 class SegmentShares:
     """Hold how to find the share of any segment, and what was pooled."""
 
     options: Mapping[str, Any]
     parts: Mapping[Hashable, ScoreCounts]
     pooled: PooledShares | None
+    overall: "KnownShare | None" = None  # shared out among segments
 
     @classmethod
     def of(
-        cls, parts: Mapping[Hashable, ScoreCounts], overall: Shares, options: Mapping[str, Any]
+        cls, parts: Mapping[Hashable, ScoreCounts], known: KnownShare, options: Mapping[str, Any]
     ) -> "SegmentShares":
         """Pool the shares of all segments, unless they were given."""
+        overall = known.shares
         estimator = options["unlabeled_prevalence"]
         unfitted = hasattr(estimator, "fit") and not hasattr(estimator, "unlabeled_prevalence_")
         if not unfitted and any(options[name] is not None for name in GIVEN):
-            return cls(options, parts, None)
+            of_all = any(options[name] is not None for name in PARTS) and not any(
+                isinstance(options[name], Mapping) for name in PARTS
+            )
+            return cls(options, parts, None, known if of_all else None)
         own = {}
         for segment in _largest(parts):
             try:
@@ -59,12 +73,24 @@ class SegmentShares:
 
     def find(self, segment: Hashable, name: str) -> HiddenShare:
         """Return the share of one segment."""
+        if self.overall is not None:
+            return self._shared_out(segment, name)
         options = {**self.options, **{each: self._given(each, segment) for each in GIVEN}}
         if self.pooled is None:
             return shared_share({name: self.parts[segment]}, **options)[name]
         options["unlabeled_prevalence"] = SegmentShare(self.pooled.pooled[segment])
         options["prevalence_interval"] = None  # the pooled one is used
         return shared_share({name: self.parts[segment]}, **options)[name]
+
+    def _shared_out(self, segment: Hashable, name: str) -> HiddenShare:
+        """Return a segment's part of the hidden positives that all rows are known to have."""
+        known, part = cast("KnownShare", self.overall), self.parts[segment]
+        level = self.options["confidence_level"]
+        own = share_out(known.shares, known.counts, part, level)
+        options = {**self.options, **dict.fromkeys(GIVEN), "unlabeled_prevalence": own}
+        found = shared_share({name: part}, **options)[name]
+        given = known.shares.given.replace("_", " ")
+        return replace(found, source=f"{given} of all rows given, shared out")
 
     def _given(self, name: str, segment: Hashable) -> Any:
         value = self.options[name]

@@ -81,12 +81,14 @@ class Evaluations(Mapping[Hashable, Evaluation]):
         The segments' own and pooled shares of hidden positives, if they were estimated.
     column : str
         What the segments are called together.
+    shared_out : bool
+        Whether a prevalence of all rows was shared out among the segments.
 
     Notes
     -----
     Assumes: within each segment labelled positives are a random sample of its positives.
     Wrong when: labels within a segment prefer some positives. That one segment is labelled more
-    than another does no harm.
+    than another does no harm, unless a prevalence of all rows is shared out.
 
     Examples
     --------
@@ -108,6 +110,7 @@ class Evaluations(Mapping[Hashable, Evaluation]):
     column: str
     make: Callable[[Hashable], Evaluation] = field(repr=False)
     made: dict[Hashable, Evaluation] = field(default_factory=dict, repr=False)
+    shared_out: bool = False
 
     def __getitem__(self, segment: Hashable) -> Evaluation:
         """Return the whole evaluation of a segment, with its checks."""

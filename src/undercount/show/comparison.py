@@ -117,8 +117,15 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def by_reviews(found: Difference) -> bool:
+    """Whether verdicts tell a difference: at another prevalence it may be another."""
+    return "reviews" in found.difference.needs
+
+
 def order_words(found: Difference, share: float) -> str:
     """Say whether the order of two models depends on the prevalence, whose share is in use."""
+    if by_reviews(found):
+        return "Verdicts tell the order; no prevalence was supposed."
     if not found.depends_on_prevalence:
         return "The order is the same whatever the prevalence."
     if math.isnan(found.crossover):
@@ -392,6 +399,8 @@ def chance_words(found: Difference) -> str:
 def _order(found: Difference) -> str:
     if math.isnan(found.difference.value):
         return "–"
+    if by_reviews(found):
+        return "told by verdicts"
     if not found.depends_on_prevalence:
         return "whatever the prevalence"
     if math.isnan(found.crossover):

@@ -56,6 +56,8 @@ def share_words(row: SegmentRow) -> str:
 
 def pooled_words(found: Evaluations) -> str:
     """Say which share the segments have in common, and how they spread around it."""
+    if found.shared_out:
+        return shared_out_words(found)
     if found.shares is None:
         return f"{found.overall.source.replace('_', ' ')}, taken for each segment as it is"
     centre, spread = found.shares.centre, found.shares.spread
@@ -68,6 +70,20 @@ def pooled_words(found: Evaluations) -> str:
         return f"{words}; no sign that they differ"
     low, high = (expit(logit(centre.value) + side * spread) for side in (-REACH, REACH))
     return f"{words}; two thirds of segments between {percent(low)} and {percent(high)}"
+
+
+def shared_out_words(found: Evaluations) -> str:
+    """Say what is known of all rows, and how segments got their part of it."""
+    shares, counts = found.overall.shares, found.overall.counts
+    whole = "all unlabeled rows" if shares.given == "unlabeled_prevalence" else "all rows"
+    value, span = shares.unlabeled_prevalence, shares.unlabeled_prevalence_interval
+    ends = [value] if span is None else [span.low, span.high]
+    # With the digits that a user gives.
+    known = " – ".join(f"{100 * shares.stated(counts, end)[1]:.3g} %" for end in ends)
+    return (
+        f"{known} of {whole}, shared out by one label frequency; give a mapping, in Python, for a "
+        "prevalence of each segment"
+    )
 
 
 def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
@@ -243,6 +259,8 @@ def as_json(found: Evaluations) -> str:
         "segments": [{name: _value(value) for name, value in row.items()} for row in lines],
         "tests": {label: _tests(found, label) for label in found.metrics},
     }
+    if found.shared_out:
+        document["shared_out"] = shared_out_words(found)
     if found.shares is not None:
         centre = found.shares.centre
         document["pooled_share"] = {

@@ -115,8 +115,9 @@ def selection_text(report: SelectionReport, width: int = WIDTH) -> str:
         for name, naive, value in cells:
             table += stack(name, [(head[1], naive), (level, value)], width)
     share = percent(report.prevalence)
-    lines += [*table, "", wrap(f"About {share} of all rows are positive, looked at or not.", width)]
-    lines += _check_lines([check for check in report.checks if check.level == "warn"], width)
+    warned = _check_lines([check for check in report.checks if check.level == "warn"], width)
+    lines += [*table, "", *warned]  # what the sentence rests on stands before it
+    lines += [wrap(f"About {share} of all rows are positive, looked at or not.", width)]
     return "\n".join(lines)
 
 

@@ -19,6 +19,8 @@ FEW = 30
 SURPRISING, SHOCKING = 0.01, 1e-4
 # Beyond the scores that were looked at may lie so large a part of the rows without a warning.
 SMALL_PART = 0.1
+# Where the model alone speaks of a larger part, no requirement is met or failed by it.
+MOST_PART = 0.5
 
 
 def _check(code: str, level: Level, message: str, advice: str = "") -> Check:
@@ -53,6 +55,14 @@ def share_beyond(sample: SelectionSample) -> float:
     score, seen = sample.score, sample.score[sample.looked == 1]
     outside = (score < seen.min()) | (score > seen.max())
     return float(sample.weight[outside].sum() / sample.weight.sum())
+
+
+def extrapolates(sample: SelectionSample) -> str:
+    """Say so if most rows lie beyond every score that was looked at; empty if not."""
+    share = share_beyond(sample)
+    if share <= MOST_PART:
+        return ""
+    return f"{share:.0%} of the rows lie beyond every score that was looked at (extrapolation)"
 
 
 def _extrapolation(sample: SelectionSample) -> Check:

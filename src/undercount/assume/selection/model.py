@@ -337,6 +337,12 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         return found
 
     @property
+    def extrapolates(self) -> str:
+        """What makes the numbers an extrapolation over most rows; empty if they are none."""
+        self._refuse_unfitted()
+        return checks.extrapolates(self._fit.sample)
+
+    @property
     def _limit(self) -> float:
         """Twice the log-likelihood that a fit may lose to the best and not be rejected."""
         return float(ndtri(0.5 + self.confidence_level / 2)) ** 2

@@ -12,6 +12,7 @@ from undercount.curve import FloatArray
 from undercount.read.compare import Comparison
 from undercount.show.comparison import (
     QUESTIONS,
+    by_reviews,
     gap_words,
     level_words,
     verdict_words,
@@ -50,6 +51,7 @@ def as_comparison_page(comparison: Comparison) -> str:
     counts, names = first.counts, list(comparison.evaluations)
     metrics = dict.fromkeys([comparison.by, *(d.metric for d in comparison.differences)])
     turning = [m for m in metrics if comparison.difference(m).depends_on_prevalence]
+    reviewed = by_reviews(comparison.difference(comparison.by))
     return load_template("comparison.html.jinja").render(
         names=names,
         verdict=verdict_words(comparison),
@@ -73,7 +75,8 @@ def as_comparison_page(comparison: Comparison) -> str:
             for metric in dict.fromkeys([comparison.by, *turning])
         ],
         ranged=first.shares.unlabeled_prevalence_interval is not None,
-        fixed=[metric_title(metric) for metric in metrics if metric not in turning],
+        fixed=[] if reviewed else [metric_title(m) for m in metrics if m not in turning],
+        reviewed=reviewed,
         roc=draw_curves(comparison, "fpr", "tpr", "false-positive rate", "recall"),
         precision=draw_curves(comparison, "tpr", "precision", "recall", "precision"),
         colours=COLOURS,
