@@ -168,11 +168,11 @@ def test_segments_of_clusters(run, table):
     rows, path = table
     rows.assign(land=np.arange(len(rows)) % 2).to_csv(path, index=False)
     ask = ("evaluate", path, "--label", "y", "--score", "p", "--threshold", "1")
-    code, output = run(*ask, "--prevalence", ".3", "--by", "land", "--cluster", "who")
+    code, output = run(*ask, "--label-frequency", ".4", "--by", "land", "--cluster", "who")
     assert code == 0, output
     some = rows[np.arange(len(rows)) % 2 == 0]
     exact = uc.evaluate(
-        some["y"], some["p"], unlabeled=0, prevalence=0.3, threshold=1, cluster=some["who"]
+        some["y"], some["p"], unlabeled=0, label_frequency=0.4, threshold=1, cluster=some["who"]
     )["recall"]
     assert f"({exact.low:.3f} – {exact.high:.3f})" in output
 

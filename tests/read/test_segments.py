@@ -324,8 +324,9 @@ def test_each_segment_has_its_own_clusters():
     score = 1.5 * truth + rng.normal(size=300)[who]  # a customer's noise is one
     y, by = (truth & (rng.random(300) < 0.5)[who]).astype(int), np.arange(len(who)) % 2
     ask = {"unlabeled": 0, "threshold": 1.0, "prevalence": 0.3}
-    found = uc.evaluate(y, score, by=by, cluster=who, **ask)
-    plain = uc.evaluate(y, score, by=by, **ask)
+    own = {**ask, "prevalence": {0: 0.3, 1: 0.3}}
+    found = uc.evaluate(y, score, by=by, cluster=who, **own)
+    plain = uc.evaluate(y, score, by=by, **own)
     for segment in (0, 1):
         here = by == segment
         alone = uc.evaluate(y[here], score[here], cluster=who[here], **ask)["recall"]
@@ -334,7 +335,7 @@ def test_each_segment_has_its_own_clusters():
         assert alone.interval.width > 1.2 * width
     frame = pd.DataFrame({"y": y, "s": score, "who": who, "by": by})
     columns = {"label": "y", "score": "s", "by": "by", "cluster": "who"}
-    named = uc.evaluate(frame, **columns, **ask)
+    named = uc.evaluate(frame, **columns, **own)
     assert named.estimates("recall") == found.estimates("recall")
     counted = uc.count_scores(frame, label="y", score="s", by="by", unlabeled=0)
     with pytest.raises(uc.InputError, match="needs the rows themselves"):

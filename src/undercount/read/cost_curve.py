@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from undercount.curve import FloatArray
+from undercount.errors import collect_warnings
 from undercount.estimate import Estimate
 from undercount.read.decisions import BestThreshold
 from undercount.read.evaluation import Evaluation
@@ -88,14 +89,19 @@ def cost_curve(
     named = {name: costs.get(name, 0.0) for name in ("false_positive", "false_negative")}
     chance = named["false_positive"] / sum(named.values())
     prevalence = evaluation.prevalence
+    with collect_warnings():  # along a curve single rates leave their range by chance
+        prices = tuple(evaluation.cost(each, **named) for each in thresholds.tolist())
+        benefits = (
+            tuple(evaluation.net_benefit(chance, each) for each in thresholds.tolist())
+            if 0 < chance < 1
+            else ()
+        )
     return CostCurve(
         named,
         thresholds,
         rows,
-        tuple(evaluation.cost(each, **named) for each in thresholds.tolist()),
-        tuple(evaluation.net_benefit(chance, each) for each in thresholds.tolist())
-        if 0 < chance < 1
-        else (),
+        prices,
+        benefits,
         prevalence * named["false_negative"],
         (1 - prevalence) * named["false_positive"],
         evaluation.threshold,

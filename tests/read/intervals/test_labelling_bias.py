@@ -252,7 +252,7 @@ def test_evaluation_breaks_where_its_interval_does(drawn):
 def test_bad_input(drawn):
     counts = drawn["plain"]
     for ratio in (0.5, math.nan):
-        with pytest.raises(uc.InputError, match="odds_ratio must be at least 1; got"):
+        with pytest.raises(uc.InputError, match="odds_ratio must be at least 1, and at most"):
             uc.biased_recall(counts, uc.Shares(0.2), ratio, 0.8)
     with pytest.raises(uc.InputError, match="confidence_level"):
         uc.biased_auc(counts, uc.Shares(0.2), 2.0, confidence_level=95)

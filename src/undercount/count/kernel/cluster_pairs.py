@@ -43,7 +43,7 @@ class ClusterPairs:
     >>> import undercount as uc
     >>> frame = pd.DataFrame({"y": [1, None, None], "s": [0.9, 0.2, 0.3], "who": ["a", "a", "b"]})
     >>> held = uc.count_scores(frame, label="y", score="s", cluster="who").clusters
-    >>> held.pairs[1, 2], held.n_labelled  # the labelled row of a, and its unlabeled one
+    >>> float(held.pairs[1, 2]), held.n_labelled  # the labelled row of a, and its unlabeled one
     (1.0, 1)
     """
 
