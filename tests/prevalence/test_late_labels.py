@@ -138,7 +138,7 @@ def tally(repeats, seed=4, **design):
 def test_late_labels_are_covered_and_sharp(drift, delays):
     found, width, naive = tally(1000, drift=drift, delays=delays)
     assert min(found["precision"][-1], found["recall"][-1]) >= 0.93, found
-    assert found["f1"][-1] >= 0.92, found  # .93 in 2,600 repeats of the worst design
+    assert found["f1"][-1] >= 0.92, found  # .932 in 1,200 repeats of the worst design
     assert width <= 0.08
     assert naive < -0.05
 
