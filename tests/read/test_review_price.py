@@ -49,5 +49,6 @@ def test_the_words_name_what_python_calls(capsys):
     print(uc.evaluate(y, score, unlabeled=0, threshold=1.5))  # noqa: T201 - read back
     words = " ".join(capsys.readouterr().out.split())
     assert (
-        "→ uc.plan_reviews(y, score, unlabeled=0, budget=100, threshold=1.5) precision ±" in words
+        "→ uc.plan_reviews(y, score, unlabeled=0, budget=100, threshold=1.5, "
+        'goal="precision") precision ±' in words
     )

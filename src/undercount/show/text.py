@@ -260,13 +260,18 @@ def review_words(evaluation: Evaluation) -> str:
     if price is None or price.before < SHARP:
         return ""
     at = "" if evaluation.threshold is None else f"{evaluation.threshold:g}"
+    # The plan is for the metric whose gain is promised.
     if evaluation.origin:
         cut = f" --threshold {at}" if at else ""
-        command = f"undercount plan {evaluation.origin}{cut} --budget {price.budget}"
+        command = (
+            f"undercount plan {evaluation.origin}{cut} --goal {price.metric} "
+            f"--budget {price.budget} --out review.csv"
+        )
     else:
-        cut = f", threshold={at}" if at else ', goal="roc_auc"'
+        cut = f", threshold={at}" if at else ""
         coded = "" if evaluation.unlabeled is None else f", unlabeled={evaluation.unlabeled:g}"
-        command = f"uc.plan_reviews(y, score{coded}, budget={price.budget}{cut})"
+        goal = f', goal="{price.metric}"'
+        command = f"uc.plan_reviews(y, score{coded}, budget={price.budget}{cut}{goal})"
     bought = ""
     if price.helps:
         name = metric_title(price.metric)
