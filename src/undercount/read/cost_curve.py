@@ -44,7 +44,8 @@ class CostCurve:
     -----
     Assumes: the prevalence; random labels, or reviews.
     Wrong when: the least of the curve is read as if its threshold had been fixed before; the gain
-    of `best` is corrected for that.
+    of `best` is corrected for that. Rates that leave their range by chance are put to its end at
+    each point, without a warning for each; `Evaluation.cost` warns where one threshold is asked.
     """
 
     costs: Mapping[str, float]

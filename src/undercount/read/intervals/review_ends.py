@@ -163,6 +163,11 @@ def moved_interval(
     Notes
     -----
     Distances of the parts are added in squares (MOVER; Zou and Donner 2008).
+
+    Assumes: rows were drawn by the plan; verdicts are right.
+    Wrong when: a metric bends between the places of `PATH`; or a stratum hides positives of a kind
+    that neither its verdicts nor the working posterior show, which a handful of verdicts cannot
+    exclude.
     """
     below, above = further[0] ** 2, further[1] ** 2
     for side in sides:
