@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, LeftOut, OperatingCurve, blocks, trapezoid
+from undercount.curve import FloatArray, LeftOut, OperatingCurve, blocks, precision_steps, trapezoid
 from undercount.errors import InputError, MisfitWarning, check_choice, named, warn
 from undercount.shares import Given, Sampling, Shares
 from undercount.shares import Target as Target  # noqa: PLC0414 - this module is where others look
@@ -191,29 +191,44 @@ def mixture_curve(
     unlabeled /= unlabeled[-1]
     if counts.n_negative > 0:
         negative /= negative[-1]
+    if clean:
+        _refuse_misfit(counts, shares, trapezoid(positive, unlabeled))
     purity = shares.label_purity
     given: Given = "unlabeled_prevalence"
     value = shares.unlabeled_prevalence
     if shares.population_prevalence is not None:  # by chance fewer positives than labels
         given, value = "prevalence", shares.population_prevalence
     mixing = mix(kind_sizes(counts), given, value, purity, shares.sampling)
-    tpr, fpr = mixing.rates(positive, unlabeled, negative)
-    threshold = np.append(np.inf, counts.score)
-    merged = np.append(False, counts.merged) if counts.merged.any() else None
+    for part in blocks(len(positive)):
+        positive[part], unlabeled[part] = mixing.rates(
+            positive[part], unlabeled[part], negative[part]
+        )
+    prevalence = float(mixing.prevalence)
+    if not clean:
+        threshold, merged = _places(counts)
+        return OperatingCurve(threshold, positive, unlabeled, prevalence, merged)
+    inside = _inside(positive, unlabeled)
+    if inside is not None:
+        positive, unlabeled = positive[inside], unlabeled[inside]
+    area = _precision_area(positive, unlabeled, prevalence)
+    tpr, fpr, kept = _by_rates(positive, unlabeled)
+    del positive, unlabeled
+    threshold, merged = _places(counts)
+    kept = kept if inside is None else inside[kept]
+    if monotone is not None:
+        tpr, corners = _monotone(tpr, fpr, monotone)
+        tpr, fpr, kept = tpr[corners], fpr[corners], kept[corners]
     left_out = None
-    if clean:
-        _refuse_misfit(counts, shares, trapezoid(positive, unlabeled))
-        tpr, fpr, kept = _cleaned(tpr, fpr)
-        if monotone is not None:
-            tpr, corners = _monotone(tpr, fpr, monotone)
-            tpr, fpr, kept = tpr[corners], fpr[corners], kept[corners]
-        if len(kept) < threshold.size:
-            gone = np.ones(threshold.size, bool)
-            gone[kept] = False
-            left_out = LeftOut(threshold[gone], None if merged is None else merged[gone])
-        threshold = threshold[kept]
-        merged = None if merged is None else merged[kept]
-    return OperatingCurve(threshold, tpr, fpr, float(mixing.prevalence), merged, left_out)
+    if len(kept) < threshold.size:
+        gone = np.ones(threshold.size, bool)
+        gone[kept] = False
+        left_out = LeftOut(threshold[gone], None if merged is None else merged[gone])
+    threshold, merged = threshold[kept], None if merged is None else merged[kept]
+    curve = OperatingCurve(threshold, tpr, fpr, prevalence, merged, left_out)
+    if monotone is None:
+        # What the property would find, had it sorted the points back by their thresholds.
+        vars(curve)["average_precision"] = area
+    return curve
 
 
 def recovered_rates(
@@ -331,24 +346,47 @@ class Misfit:
         )
 
 
-def _cleaned(tpr: FloatArray, fpr: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.intp]]:
-    """Keep points inside the unit square and the ends, by rising rates (Algorithm 1)."""
+def _places(counts: ScoreCounts) -> tuple[FloatArray, NDArray[np.bool_] | None]:
+    """Return the thresholds of a curve, and which of them have merged cells, if any has."""
+    merged = np.append(False, counts.merged) if counts.merged.any() else None
+    return np.append(np.inf, counts.score), merged
+
+
+def _inside(tpr: FloatArray, fpr: FloatArray) -> NDArray[np.intp] | None:
+    """Return the points inside the unit square and the ends, None if all are (Algorithm 1).
+
+    Points are pulled into the square, or rounding could put one before (0, 0) or after (1, 1).
+    """
     inside = np.empty(len(tpr), bool)
     for part in blocks(len(tpr)):
         low, high = np.minimum(tpr[part], fpr[part]), np.maximum(tpr[part], fpr[part])
         np.logical_and(low >= -TOLERANCE, high <= 1 + TOLERANCE, out=inside[part])
+        if low.min() < 0 or high.max() > 1:
+            np.clip(tpr[part], 0, 1, out=tpr[part])
+            np.clip(fpr[part], 0, 1, out=fpr[part])
     inside[[0, -1]] = True
-    kept = np.flatnonzero(inside)
-    # Clipped before the sort, or rounding could put a point before (0, 0) or after (1, 1).
-    tpr, fpr = tpr[kept], fpr[kept]
-    np.clip(tpr, 0, 1, out=tpr)
-    np.clip(fpr, 0, 1, out=fpr)
+    return None if inside.all() else np.flatnonzero(inside)
+
+
+def _precision_area(tpr: FloatArray, fpr: FloatArray, prevalence: float) -> float:
+    """Return the average precision of points by falling threshold."""
+    area = 0.0
+    for part in blocks(len(tpr) - 1):
+        here = slice(part.start, part.stop + 1)
+        flagged = (1 - prevalence) * fpr[here]
+        flagged += prevalence * tpr[here]
+        area += precision_steps(tpr[here], flagged, prevalence)
+    return area
+
+
+def _by_rates(tpr: FloatArray, fpr: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.intp]]:
+    """Return points by rising rates, and where they stood (Algorithm 1)."""
     if np.all(tpr[1:] >= tpr[:-1]):
         # With pure labels recall only grows, so one stable sort of long runs does what two would.
         order = np.argsort(fpr, kind="stable")
     else:
         order = np.lexsort((tpr, fpr))
-    return tpr[order], fpr[order], kept[order]
+    return tpr[order], fpr[order], order
 
 
 def _monotone(
