@@ -215,7 +215,20 @@ class ScoreCounts:
         return total * total / squares if squares > 0 else 0.0
 
     def cumulative(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Rows above each border between cells, from 0 to all: positive, negative, unlabeled."""
+        """Rows above each border between cells, from 0 to all: positive, negative, unlabeled.
+
+        Those of a short table are kept and cannot be written to: a dozen readers ask for them.
+        """
+        return self._above if len(self.score) < THIN_FROM else self._add_up()
+
+    @cached_property
+    def _above(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        above = self._add_up()
+        for heads in above:
+            heads.setflags(write=False)
+        return above
+
+    def _add_up(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         return (
             _accumulate(self.positive, self.n_positive),
             _accumulate(self.negative, self.n_negative),

@@ -185,36 +185,54 @@ def mixture_curve(
             "monotone must be 'cummax', 'isotonic', 'hull' or None, and needs clean=True; "
             f"got {monotone!r} with clean={clean}"
         )
-    positive, negative, unlabeled = counts.cumulative()
-    # In place: a table may be as long as the rows.
-    positive /= positive[-1]
-    unlabeled /= unlabeled[-1]
-    if counts.n_negative > 0:
-        negative /= negative[-1]
+    mixing = _mixing_of(counts, shares)
+    prevalence = float(mixing.prevalence)
+    above = counts.cumulative()
     if clean:
-        _refuse_misfit(counts, shares, trapezoid(positive, unlabeled))
-    purity = shares.label_purity
+        area = trapezoid(above[0], above[2]) / (above[0][-1] * above[2][-1])
+        _refuse_misfit(counts, shares, float(area))
+    tpr, fpr = _recovered(above, mixing)
+    del above  # as long as the table
+    if not clean:
+        threshold, merged = _places(counts)
+        return OperatingCurve(threshold, tpr, fpr, prevalence, merged)
+    return _cleaned(counts, tpr, fpr, prevalence, monotone)
+
+
+def _mixing_of(counts: ScoreCounts, shares: Shares) -> Mixing:
     given: Given = "unlabeled_prevalence"
     value = shares.unlabeled_prevalence
     if shares.population_prevalence is not None:  # by chance fewer positives than labels
         given, value = "prevalence", shares.population_prevalence
-    mixing = mix(kind_sizes(counts), given, value, purity, shares.sampling)
-    for part in blocks(len(positive)):
-        positive[part], unlabeled[part] = mixing.rates(
-            positive[part], unlabeled[part], negative[part]
+    return mix(kind_sizes(counts), given, value, shares.label_purity, shares.sampling)
+
+
+def _recovered(above: tuple[FloatArray, ...], mixing: Mixing) -> tuple[FloatArray, FloatArray]:
+    """Return true- and false-positive rates, made of rows above each border in few passes."""
+    tpr, fpr = np.empty(len(above[0])), np.empty(len(above[0]))
+    for part in blocks(len(tpr)):
+        labelled, negative, unlabeled = (
+            heads[part] / heads[-1] if heads[-1] > 0 else heads[part] for heads in above
         )
-    prevalence = float(mixing.prevalence)
-    if not clean:
-        threshold, merged = _places(counts)
-        return OperatingCurve(threshold, positive, unlabeled, prevalence, merged)
-    inside = _inside(positive, unlabeled)
+        tpr[part], fpr[part] = mixing.rates(labelled, unlabeled, negative)
+    return tpr, fpr
+
+
+def _cleaned(
+    counts: ScoreCounts,
+    tpr: FloatArray,
+    fpr: FloatArray,
+    prevalence: float,
+    monotone: Monotone | None,
+) -> OperatingCurve:
+    """Return the curve of points inside the unit square, by rising rates (Algorithm 1)."""
+    inside = _inside(tpr, fpr)
     if inside is not None:
-        positive, unlabeled = positive[inside], unlabeled[inside]
-    area = _precision_area(positive, unlabeled, prevalence)
-    tpr, fpr, kept = _by_rates(positive, unlabeled)
-    del positive, unlabeled
-    threshold, merged = _places(counts)
+        tpr, fpr = tpr[inside], fpr[inside]
+    area = _precision_area(tpr, fpr, prevalence)
+    tpr, fpr, kept = _by_rates(tpr, fpr)
     kept = kept if inside is None else inside[kept]
+    threshold, merged = _places(counts)
     if monotone is not None:
         tpr, corners = _monotone(tpr, fpr, monotone)
         tpr, fpr, kept = tpr[corners], fpr[corners], kept[corners]
