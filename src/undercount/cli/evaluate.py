@@ -38,6 +38,7 @@ from undercount.cli.options import (
     share_options,
 )
 from undercount.cli.segments import evaluate_by, refuse_beside_segments
+from undercount.cli.streams import tell
 from undercount.count.databases import redact
 from undercount.errors import InputError, collect_warnings
 
@@ -152,7 +153,7 @@ def share_of_sources(sources: tuple[int, int, int, int], options: dict[str, Any]
     with collect_warnings() as found:
         share = estimator.fit_counts(*sources)
     for warning in found:
-        click.echo(f"undercount: {warning}", err=True)
+        tell(f"undercount: {warning}")
     return {"unlabeled_prevalence": share}
 
 

@@ -643,15 +643,22 @@ def truth_text(
     evaluations: Sequence[Evaluation], truths: Sequence[Sequence[float]], hidden: float
 ) -> str:
     """Compare each row of the tables with its true value, for data whose truth is known."""
-    lines = ["", f" {'The hidden truth':<34}{'naive':>8}{'estimate':>10}{'truth':>8}   inside?"]
-    for evaluation, values in zip(evaluations, truths, strict=True):
-        for row, value in zip(evaluation.rows, values, strict=True):
-            inside = "yes" if value in row.estimate.interval else "no"
-            name = f"{evaluation.name} {title(row)}"
-            numbers = f"{row.naive:>8.3f}{row.estimate.value:>10.3f}{value:>8.3f}"
-            lines.append(f" {name:<34}{numbers}   {inside}")
-    lines.append(f" hidden positives among the unlabeled: {percent(hidden)} in truth")
-    return "\n".join(lines)
+    head = ("naive", "estimate", "truth", "inside?")
+    rows = [
+        (f"{evaluation.name} {title(row)}", row, value)
+        for evaluation, values in zip(evaluations, truths, strict=True)
+        for row, value in zip(evaluation.rows, values, strict=True)
+    ]
+    table = [f" {'The hidden truth':<34}{head[0]:>8}{head[1]:>10}{head[2]:>8}   {head[3]}"]
+    stacked = [" The hidden truth"]
+    width = terminal_width()
+    for name, row, value in rows:
+        cells = [f"{each:.3f}" for each in (row.naive, row.estimate.value, value)]
+        cells.append("yes" if value in row.estimate.interval else "no")
+        table.append(f" {name:<34}{cells[0]:>8}{cells[1]:>10}{cells[2]:>8}   {cells[3]}")
+        stacked += stack(name, list(zip(head, cells, strict=True)), width)
+    last = wrap(f"hidden positives among the unlabeled: {percent(hidden)} in truth", width)
+    return "\n".join(["", *(stacked if too_wide(table, width) else table), last])
 
 
 def tell_story(
@@ -672,4 +679,8 @@ def tell_story(
 
 def story_text(story: Sequence[tuple[str, str]]) -> str:
     """Write the story line by line."""
-    return "\n".join(["", *(f" {what:<46}{value}" for what, value in story)])
+    width = terminal_width()
+    lines = [f" {what:<46}{value}" for what, value in story]
+    if too_wide(lines, width):
+        lines = [f"{wrap(what, width)}\n{wrap(value, width, ' ' * 3)}" for what, value in story]
+    return "\n".join(["", *lines])
