@@ -76,6 +76,13 @@ if TYPE_CHECKING:
     help="What a false positive and a false negative cost, 5:100 say: costs along the thresholds.",
 )
 @click.option(
+    "--gamma",
+    "odds_ratio",
+    type=click.FloatRange(min=1, max=1000),
+    help="Bounds if labels prefer some positives: largest factor (Γ) between their odds of a "
+    "label, 2 say.",
+)
+@click.option(
     "--metric",
     "metrics",
     multiple=True,
@@ -214,8 +221,8 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
             metrics=list(options.get("metrics") or ()) or None,
             **share_arguments(options, reading.sampling),
         )
-    costs = options.get("costs")
-    return [replace(each, deploy_prevalence=there, costs=costs) for each in made.values()]
+    more: dict[str, Any] = {name: options.get(name) for name in ("costs", "odds_ratio")}
+    return [replace(each, deploy_prevalence=there, **more) for each in made.values()]
 
 
 def _evaluate_alone(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
