@@ -40,6 +40,7 @@ from undercount.show.text import (
     SAMPLING,
     both_answers,
     bound_words,
+    estimate_words,
     find,
     guess_words,
     hidden_words,
@@ -49,7 +50,6 @@ from undercount.show.text import (
     missing_words,
     needs_words,
     plain_words,
-    value_words,
     weakest_link,
 )
 from undercount.show.verdict_words import change_words, judged_words, light_words
@@ -260,7 +260,10 @@ def _reviewed(evaluation: Evaluation) -> dict[str, Any] | None:
         return None
     return {
         "kinds": [ANSWERS[kind] for kind in answers[0][1]],
-        "rows": [(title(row), [value_words(e) for e in found.values()]) for row, found in answers],
+        "rows": [
+            (title(row), [estimate_words(evaluation, e) for e in found.values()])
+            for row, found in answers
+        ],
         "labels": labels_words(evaluation),
         "lacking": lacking_words(evaluation),
     }
