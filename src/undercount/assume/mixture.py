@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, LeftOut, OperatingCurve, blocks, trapezoid
+from undercount.curve import FloatArray, LeftOut, OperatingCurve, blocks, precision_steps, trapezoid
 from undercount.errors import InputError, MisfitWarning, check_choice, named, warn
 from undercount.shares import Given, Sampling, Shares
 from undercount.shares import Target as Target  # noqa: PLC0414 - this module is where others look
@@ -185,35 +185,68 @@ def mixture_curve(
             "monotone must be 'cummax', 'isotonic', 'hull' or None, and needs clean=True; "
             f"got {monotone!r} with clean={clean}"
         )
-    positive, negative, unlabeled = counts.cumulative()
-    # In place: a table may be as long as the rows.
-    positive /= positive[-1]
-    unlabeled /= unlabeled[-1]
-    if counts.n_negative > 0:
-        negative /= negative[-1]
-    purity = shares.label_purity
+    mixing = _mixing_of(counts, shares)
+    prevalence = float(mixing.prevalence)
+    above = counts.cumulative()
+    if clean:
+        area = trapezoid(above[0], above[2]) / (above[0][-1] * above[2][-1])
+        _refuse_misfit(counts, shares, float(area))
+    tpr, fpr = _recovered(above, mixing)
+    del above  # as long as the table
+    if not clean:
+        threshold, merged = _places(counts)
+        return OperatingCurve(threshold, tpr, fpr, prevalence, merged)
+    return _cleaned(counts, tpr, fpr, prevalence, monotone)
+
+
+def _mixing_of(counts: ScoreCounts, shares: Shares) -> Mixing:
     given: Given = "unlabeled_prevalence"
     value = shares.unlabeled_prevalence
     if shares.population_prevalence is not None:  # by chance fewer positives than labels
         given, value = "prevalence", shares.population_prevalence
-    mixing = mix(kind_sizes(counts), given, value, purity, shares.sampling)
-    tpr, fpr = mixing.rates(positive, unlabeled, negative)
-    threshold = np.append(np.inf, counts.score)
-    merged = np.append(False, counts.merged) if counts.merged.any() else None
+    return mix(kind_sizes(counts), given, value, shares.label_purity, shares.sampling)
+
+
+def _recovered(above: tuple[FloatArray, ...], mixing: Mixing) -> tuple[FloatArray, FloatArray]:
+    """Return true- and false-positive rates, made of rows above each border in few passes."""
+    tpr, fpr = np.empty(len(above[0])), np.empty(len(above[0]))
+    for part in blocks(len(tpr)):
+        labelled, negative, unlabeled = (
+            heads[part] / heads[-1] if heads[-1] > 0 else heads[part] for heads in above
+        )
+        tpr[part], fpr[part] = mixing.rates(labelled, unlabeled, negative)
+    return tpr, fpr
+
+
+def _cleaned(
+    counts: ScoreCounts,
+    tpr: FloatArray,
+    fpr: FloatArray,
+    prevalence: float,
+    monotone: Monotone | None,
+) -> OperatingCurve:
+    """Return the curve of points inside the unit square, by rising rates (Algorithm 1)."""
+    inside = _inside(tpr, fpr)
+    if inside is not None:
+        tpr, fpr = tpr[inside], fpr[inside]
+    area = _precision_area(tpr, fpr, prevalence)
+    tpr, fpr, kept = _by_rates(tpr, fpr)
+    kept = kept if inside is None else inside[kept]
+    threshold, merged = _places(counts)
+    if monotone is not None:
+        tpr, corners = _monotone(tpr, fpr, monotone)
+        tpr, fpr, kept = tpr[corners], fpr[corners], kept[corners]
     left_out = None
-    if clean:
-        _refuse_misfit(counts, shares, trapezoid(positive, unlabeled))
-        tpr, fpr, kept = _cleaned(tpr, fpr)
-        if monotone is not None:
-            tpr, corners = _monotone(tpr, fpr, monotone)
-            tpr, fpr, kept = tpr[corners], fpr[corners], kept[corners]
-        if len(kept) < threshold.size:
-            gone = np.ones(threshold.size, bool)
-            gone[kept] = False
-            left_out = LeftOut(threshold[gone], None if merged is None else merged[gone])
-        threshold = threshold[kept]
-        merged = None if merged is None else merged[kept]
-    return OperatingCurve(threshold, tpr, fpr, float(mixing.prevalence), merged, left_out)
+    if len(kept) < threshold.size:
+        gone = np.ones(threshold.size, bool)
+        gone[kept] = False
+        left_out = LeftOut(threshold[gone], None if merged is None else merged[gone])
+    threshold, merged = threshold[kept], None if merged is None else merged[kept]
+    curve = OperatingCurve(threshold, tpr, fpr, prevalence, merged, left_out)
+    if monotone is None:
+        # What the property would find, had it sorted the points back by their thresholds.
+        vars(curve)["average_precision"] = area
+    return curve
 
 
 def recovered_rates(
@@ -331,24 +364,47 @@ class Misfit:
         )
 
 
-def _cleaned(tpr: FloatArray, fpr: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.intp]]:
-    """Keep points inside the unit square and the ends, by rising rates (Algorithm 1)."""
+def _places(counts: ScoreCounts) -> tuple[FloatArray, NDArray[np.bool_] | None]:
+    """Return the thresholds of a curve, and which of them have merged cells, if any has."""
+    merged = np.append(False, counts.merged) if counts.merged.any() else None
+    return np.append(np.inf, counts.score), merged
+
+
+def _inside(tpr: FloatArray, fpr: FloatArray) -> NDArray[np.intp] | None:
+    """Return the points inside the unit square and the ends, None if all are (Algorithm 1).
+
+    Points are pulled into the square, or rounding could put one before (0, 0) or after (1, 1).
+    """
     inside = np.empty(len(tpr), bool)
     for part in blocks(len(tpr)):
         low, high = np.minimum(tpr[part], fpr[part]), np.maximum(tpr[part], fpr[part])
         np.logical_and(low >= -TOLERANCE, high <= 1 + TOLERANCE, out=inside[part])
+        if low.min() < 0 or high.max() > 1:
+            np.clip(tpr[part], 0, 1, out=tpr[part])
+            np.clip(fpr[part], 0, 1, out=fpr[part])
     inside[[0, -1]] = True
-    kept = np.flatnonzero(inside)
-    # Clipped before the sort, or rounding could put a point before (0, 0) or after (1, 1).
-    tpr, fpr = tpr[kept], fpr[kept]
-    np.clip(tpr, 0, 1, out=tpr)
-    np.clip(fpr, 0, 1, out=fpr)
+    return None if inside.all() else np.flatnonzero(inside)
+
+
+def _precision_area(tpr: FloatArray, fpr: FloatArray, prevalence: float) -> float:
+    """Return the average precision of points by falling threshold."""
+    area = 0.0
+    for part in blocks(len(tpr) - 1):
+        here = slice(part.start, part.stop + 1)
+        flagged = (1 - prevalence) * fpr[here]
+        flagged += prevalence * tpr[here]
+        area += precision_steps(tpr[here], flagged, prevalence)
+    return area
+
+
+def _by_rates(tpr: FloatArray, fpr: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.intp]]:
+    """Return points by rising rates, and where they stood (Algorithm 1)."""
     if np.all(tpr[1:] >= tpr[:-1]):
         # With pure labels recall only grows, so one stable sort of long runs does what two would.
         order = np.argsort(fpr, kind="stable")
     else:
         order = np.lexsort((tpr, fpr))
-    return tpr[order], fpr[order], kept[order]
+    return tpr[order], fpr[order], order
 
 
 def _monotone(
@@ -389,7 +445,8 @@ TARGETS = ("dataset", "population")
 Source: TypeAlias = Literal[
     "rows", "rows and numbers", "composition", "labels", "labels and number", "hidden positives"
 ]
-# Step of the complex-step derivative, exact to rounding however small.
+# Step of the complex-step derivative, exact to rounding however small; relative to all rows, whose
+# weights may be of any size.
 _STEP = 1e-30
 # The design that was last asked for, since a dozen metrics of one table are read one by one.
 _LAST: "WeakKeyDictionary[ScoreCounts, tuple[Any, MixtureDesign]]" = WeakKeyDictionary()
@@ -539,12 +596,12 @@ class MixtureDesign:
     def size_slopes(self) -> list[Mixing]:
         """Derivatives of the weights by each of the three sizes; every pair of models asks."""
         slopes = []
+        step = _STEP * self.sizes.sum(axis=0)
         for kind in KINDS:
             sizes = self.sizes.astype(complex)
-            sizes[kind] += 1j * _STEP
-            slopes.append(
-                _imaginary(mix(sizes, self.given, self.value, self.label_purity, self.sampling))
-            )
+            sizes[kind] += 1j * step
+            mixed = mix(sizes, self.given, self.value, self.label_purity, self.sampling)
+            slopes.append(_imaginary(mixed, step))
         return slopes
 
     def share_slope(self) -> Mixing:
@@ -559,8 +616,8 @@ class MixtureDesign:
         return _imaginary(mix(self.sizes, self.given, self.value, purity, self.sampling))
 
 
-def _imaginary(mixing: Mixing) -> Mixing:
-    return Mixing(*(np.imag(part) / _STEP for part in vars(mixing).values()))
+def _imaginary(mixing: Mixing, step: FloatArray | float = _STEP) -> Mixing:
+    return Mixing(*(np.imag(part) / step for part in vars(mixing).values()))
 
 
 def design_of(

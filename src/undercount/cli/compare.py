@@ -7,6 +7,7 @@ import click
 from undercount.cli.command import Command, print_notes, prints, progress, tell_page
 from undercount.cli.gate import report_verdict
 from undercount.cli.options import (
+    CHANCE,
     CLUSTER,
     DATA,
     ThresholdType,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @DATA
 @reading_options
 @CLUSTER
+@CHANCE
 @database_options
 @share_options
 @review_options
@@ -83,6 +85,7 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
             sample_weight=rows.weights,
             question=options["question"],
             cluster=rows.cluster,
+            propensity=rows.chance,
             **review_arguments(options),
             **share_arguments(options, rows.sampling),
         )

@@ -38,6 +38,7 @@ from undercount.cli.options import (
     share_options,
 )
 from undercount.cli.segments import evaluate_by, refuse_beside_segments
+from undercount.cli.streams import tell
 from undercount.count.databases import redact
 from undercount.errors import InputError, collect_warnings
 
@@ -73,6 +74,13 @@ if TYPE_CHECKING:
     type=CostType(),
     metavar="FP:FN",
     help="What a false positive and a false negative cost, 5:100 say: costs along the thresholds.",
+)
+@click.option(
+    "--gamma",
+    "odds_ratio",
+    type=click.FloatRange(min=1, max=1000),
+    help="Bounds if labels prefer some positives: largest factor (Γ) between their odds of a "
+    "label, 2 say.",
 )
 @click.option(
     "--metric",
@@ -152,7 +160,7 @@ def share_of_sources(sources: tuple[int, int, int, int], options: dict[str, Any]
     with collect_warnings() as found:
         share = estimator.fit_counts(*sources)
     for warning in found:
-        click.echo(f"undercount: {warning}", err=True)
+        tell(f"undercount: {warning}")
     return {"unlabeled_prevalence": share}
 
 
@@ -213,8 +221,8 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
             metrics=list(options.get("metrics") or ()) or None,
             **share_arguments(options, reading.sampling),
         )
-    costs = options.get("costs")
-    return [replace(each, deploy_prevalence=there, costs=costs) for each in made.values()]
+    more: dict[str, Any] = {name: options.get(name) for name in ("costs", "odds_ratio")}
+    return [replace(each, deploy_prevalence=there, **more) for each in made.values()]
 
 
 def _evaluate_alone(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":

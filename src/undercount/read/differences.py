@@ -305,12 +305,12 @@ class Paired:
         value = gap.value
         # Where no share changes the order, none belongs into the question whether there is one.
         if self._is_fixed(gap):
-            return 2 * _below(-abs(value), chance)
+            return two_sided(value, chance)
         nearer = gap.reach(self.top)[0 if value > 0 else 1]
         if self.shares.unlabeled_prevalence_error == 0:
-            return 2 * _below(-max(abs(value) - nearer, 0.0), chance)
+            return two_sided(max(abs(value) - nearer, 0.0), chance)
         t = float(stdtrit(chance.freedom, 0.5 + self.level / 2))
-        return 2 * _below(-abs(value), replace(chance, error=math.hypot(chance.error, nearer / t)))
+        return two_sided(value, replace(chance, error=math.hypot(chance.error, nearer / t)))
 
 
 def better_chance(value: float, p_value: float) -> float:
@@ -337,6 +337,11 @@ def possible_ends(metric: str, value: float, low: float, high: float) -> tuple[f
     least, most = FACTS[metric].range
     low, high = (float(np.clip(end, least - most, most - least)) for end in (low, high))
     return float(np.fmin(low, value)), float(np.fmax(high, value))
+
+
+def two_sided(value: float, chance: Chance) -> float:
+    """Return the p-value of a difference, by Student's distribution."""
+    return 2 * _below(-abs(value), chance)
 
 
 def _below(value: float, chance: Chance) -> float:

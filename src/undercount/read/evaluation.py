@@ -22,8 +22,9 @@ from undercount.errors import (
     named,
     read_threshold,
 )
-from undercount.estimate import Estimate
+from undercount.estimate import Estimate, Interval
 from undercount.metric_facts import FACTS
+from undercount.read.bias_bounds import bound_by_chances, bound_metric, follows_bias
 from undercount.read.chances import Chances
 from undercount.read.decisions import (
     BestThreshold,
@@ -190,6 +191,8 @@ class Evaluation:
     costs : mapping, optional
         What a false positive and a false negative cost, which text and page then show. See
         `costing`.
+    odds_ratio : float, optional
+        Labelling bias Γ whose bounds text and documents then show. See `bias_bounds`.
     unlabeled : float, optional
         Label value that means unlabeled, if one was told.
 
@@ -231,6 +234,7 @@ class Evaluation:
     top_rows: tuple[MetricRow, ...] = field(default=(), kw_only=True)
     origin: str = field(default="", kw_only=True)
     costs: Mapping[str, float] | None = field(default=None, kw_only=True)
+    odds_ratio: float | None = field(default=None, kw_only=True)
     unlabeled: float | None = field(default=None, kw_only=True, repr=False)
 
     @cached_property
@@ -667,6 +671,62 @@ class Evaluation:
             target=self.target,
             confidence_level=self.confidence_level,
         )
+
+    def bias_bounds(self, odds_ratio: float | None = None) -> dict[str, Interval]:
+        """Bound each metric if the odds of a label differ by a factor Γ between positives.
+
+        Returns
+        -------
+        dict
+            Name of a metric, as in `estimates`, → where it may lie: with the chance of the labels,
+            and at every share of the interval. Metrics in which a bias is not followed are left
+            out: average precision, and those of the highest rows.
+
+        Notes
+        -----
+        Assumes: the odds of a label differ at most by `odds_ratio` between two positives; the
+        share is right within its interval.
+        Wrong when: the share was estimated, which itself supposes that labels prefer none.
+
+        Examples
+        --------
+        >>> import undercount as uc
+        >>> counts = uc.ScoreCounts.from_counts([1, 0], [60, 20], [0, 0], [20, 900])
+        >>> evaluation = uc.evaluate(counts, prevalence=0.1, threshold=1)
+        >>> bounds = evaluation.bias_bounds(2)["recall"]
+        >>> bounds.low < evaluation["recall"].low, evaluation["recall"].high < bounds.high
+        (True, True)
+        """
+        odds_ratio = self.odds_ratio if odds_ratio is None else odds_ratio
+        if odds_ratio is None or self.reviewed is not None:
+            raise InputError(
+                "bounds of a labelling bias need a factor of at least 1, and labels that carry the "
+                f"answer: verdicts suppose nothing of labels; pass {named('odds_ratio')} without "
+                f"{named('reviews')}",
+                argument="odds_ratio",
+            )
+        return {
+            self._key(row, "@"): self._bias_bound(row, odds_ratio)
+            for row in self.rows
+            if self.chances is not None or follows_bias(row.metric, row.threshold, self.shares)
+        }
+
+    def _bias_bound(self, row: MetricRow, odds_ratio: float) -> Interval:
+        if self.chances is not None:
+            place = row.metric, odds_ratio, row.threshold
+            return bound_by_chances(self.chances, row.estimate, *place)
+        found = bound_metric(
+            row.estimate,
+            row.metric,
+            odds_ratio,
+            self._discounted(row.metric, row.threshold),
+            self.shares,
+            threshold=row.threshold,
+            target=self.target,
+        )
+        # Labelled rows among those flagged are positive, whoever chose them.
+        least = row.lower_bound if row.certain and row.lower_bound is not None else found.low
+        return replace(found, low=max(found.low, least))
 
     def _suppose_random(self, what: str, instead: str) -> None:
         """Refuse a question that random labels answer where reviews alone are believed."""

@@ -88,11 +88,9 @@ def compact_table(
 
 def _compact_by_sorting(rows: ScoredRows, knots: Scores) -> Table:
     """Sort rows packed into integers; if they do not fit, each side of zero apart, or unpacked."""
-    packed = pack(rows.score, rows.label, knots) if rows.weight is None else None
+    packed = pack(rows.score, rows.label) if rows.weight is None else None
     if packed is not None:
-        borders, counts = count_around_labels(packed)
-        del packed  # the memory of its keys is better used for the table
-        return interleave(borders, counts)
+        return count_around_labels(packed, knots)
     halves = _halves(rows) if rows.weight is None else []
     if not halves:
         return merge_bare(_table_by_sorting(rows), knots)
@@ -146,7 +144,7 @@ def _from_ascending(distinct: Scores, sums: list[NDArray[Any]]) -> Table:
 def _table_by_sorting(rows: ScoredRows) -> Table:
     """Sort rows packed into integers; if they do not fit, each side of zero apart, or unpacked."""
     if rows.weight is None:
-        packed = pack(rows.score, rows.label, rows.score[:0])
+        packed = pack(rows.score, rows.label)
         if packed is not None:
             return _from_ascending(*count_every_score(packed))
         if halves := _halves(rows):

@@ -14,7 +14,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.count.kernel.table import FloatArray, Table
+from undercount.count.kernel.table import FloatArray, Table, add_up
 
 # A table with more cells is read thinned where only errors and limits are asked for.
 THIN_FROM = 2**15
@@ -75,13 +75,15 @@ def walk_table(table: Table, totals: Sequence[float]) -> Walk:
     ends = np.linspace(0, size, max(size // _SHARE_OF_THREAD, 1) + 1).astype(int)
     parts = [slice(*pair) for pair in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
     if len(parts) == 1:
-        return _walk_part(table, parts[0], np.zeros(3), ranks)
+        return _walk_part(table, parts[0], np.zeros(3), totals, ranks)
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - few tables are so long
 
     with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1)) as threads:
         sums = list(threads.map(lambda part: [c[part].sum() for c in table.classes], parts))
         above = np.cumsum([np.zeros(3), *sums[:-1]], axis=0)
-        walks = threads.map(lambda part, head: _walk_part(table, part, head, ranks), parts, above)
+        walks = threads.map(
+            lambda part, head: _walk_part(table, part, head, totals, ranks), parts, above
+        )
         return reduce(Walk.__add__, walks)
 
 
@@ -96,7 +98,13 @@ def _cut_ranks(total: float) -> FloatArray:
     return np.asarray(ranks[ranks > 0] - 1e-9)
 
 
-def _walk_part(table: Table, part: slice, above: FloatArray, ranks: list[FloatArray]) -> Walk:
+def _walk_part(
+    table: Table,
+    part: slice,
+    above: FloatArray,
+    totals: Sequence[float],
+    ranks: list[FloatArray],
+) -> Walk:
     """Walk along some cells, so many rows of each class being above them."""
     pairs = precision = inverse = 0.0
     cuts, heads = [], []
@@ -105,7 +113,7 @@ def _walk_part(table: Table, part: slice, above: FloatArray, ranks: list[FloatAr
     for start in range(part.start, part.stop, _PART):
         here = slice(start, min(start + _PART, part.stop))
         rows = {kind: table.classes[kind][here] for kind in present}
-        running = {kind: _running(rows[kind], head[kind]) for kind in present}
+        running = {kind: add_up(rows[kind], head[kind], totals[kind]) for kind in present}
         place = _cuts(running, ranks, head, last=here.stop == len(table.score))
         cuts.append(place + start)
         found = np.zeros((3, len(place)))
@@ -123,15 +131,6 @@ def _walk_part(table: Table, part: slice, above: FloatArray, ranks: list[FloatAr
             inverse += float(weight.sum())
             precision += _dot(weight, running[_POSITIVE])
     return Walk(pairs, precision, inverse, np.concatenate(cuts), np.concatenate(heads, axis=1))
-
-
-def _running(rows: FloatArray, head: float) -> FloatArray:
-    """Return the rows up to each cell; whole rows are added as integers, in a third of the time."""
-    whole = rows.astype(np.int64)
-    if not np.array_equal(whole, rows):
-        return np.asarray(head + np.cumsum(rows))
-    np.cumsum(whole, out=whole)
-    return np.asarray(head + whole)
 
 
 def _dot(left: FloatArray, right: FloatArray) -> float:

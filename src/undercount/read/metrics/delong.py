@@ -2,9 +2,8 @@
 
 import math
 
-import numpy as np
-
 from undercount.assume.mixture import TOLERANCE, Misfit
+from undercount.count.kernel.table import add_up
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, blocks
 from undercount.estimate import Estimate, check_confidence_level
@@ -86,7 +85,7 @@ def _placements(
     mean = square = 0.0
     left = n_others
     for part in blocks(len(cells)):
-        below = left - np.cumsum(others[part])
+        below = left - add_up(others[part], 0.0, n_others)
         left = float(below[-1])
         below += others[part] / 2
         below /= n_others

@@ -12,9 +12,10 @@ from undercount.curve import FloatArray
 from undercount.read.compare import Comparison
 from undercount.show.comparison import (
     QUESTIONS,
-    by_reviews,
+    TOLD,
     gap_words,
     level_words,
+    told_by,
     verdict_words,
     workload_notes,
 )
@@ -51,7 +52,8 @@ def as_comparison_page(comparison: Comparison) -> str:
     counts, names = first.counts, list(comparison.evaluations)
     metrics = dict.fromkeys([comparison.by, *(d.metric for d in comparison.differences)])
     turning = [m for m in metrics if comparison.difference(m).depends_on_prevalence]
-    reviewed = by_reviews(comparison.difference(comparison.by))
+    told = told_by(comparison.difference(comparison.by))
+    swept = [] if comparison.chances_given else [comparison.by, *turning]
     return load_template("comparison.html.jinja").render(
         names=names,
         verdict=verdict_words(comparison),
@@ -72,11 +74,11 @@ def as_comparison_page(comparison: Comparison) -> str:
                 comparison.leaderboard(metric)[0].name,
                 draw_across_shares(comparison, metric),
             )
-            for metric in dict.fromkeys([comparison.by, *turning])
+            for metric in dict.fromkeys(swept)
         ],
         ranged=first.shares.unlabeled_prevalence_interval is not None,
-        fixed=[] if reviewed else [metric_title(m) for m in metrics if m not in turning],
-        reviewed=reviewed,
+        fixed=[] if told else [metric_title(m) for m in metrics if m not in turning],
+        told=TOLD.get(told, ""),
         roc=draw_curves(comparison, "fpr", "tpr", "false-positive rate", "recall"),
         precision=draw_curves(comparison, "tpr", "precision", "recall", "precision"),
         colours=COLOURS,

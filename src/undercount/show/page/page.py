@@ -34,7 +34,7 @@ from undercount.show.page.live import (
     start_threshold,
 )
 from undercount.show.page.packing import pack, tighten_script, tighten_style
-from undercount.show.spoken import metric_title, number, percent
+from undercount.show.spoken import metric_title, number, percent, title
 from undercount.show.text import (
     ANSWERS,
     SAMPLING,
@@ -49,7 +49,6 @@ from undercount.show.text import (
     missing_words,
     needs_words,
     plain_words,
-    title,
     value_words,
     weakest_link,
 )
