@@ -92,7 +92,8 @@ class Prices:
         # Labels that prefer some scores mislead the first plan, which cannot know it; what was
         # found sets that right.
         cells = ReviewedCells(counts, earlier, working_posterior(counts, share))
-        found = float(cells.recalibrated @ counts.unlabeled) / counts.n_unlabeled
+        hidden = cells.hidden if cells.possible else cells.recalibrated * counts.unlabeled
+        found = float(np.clip(hidden.sum() / counts.n_unlabeled, 1e-9, 1 - 1e-9))
         known = Supposition(counts, earlier, cells.recalibrated, found, rival=rival)
         return cls(design, (known,), confidence_level, FurtherRound.of(counts, earlier))
 
