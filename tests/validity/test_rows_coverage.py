@@ -1,13 +1,13 @@
 """Coverage of intervals where rows are not alike: clusters, labelling chances, another prevalence.
 
 Published in docs/evidence/rows.md; ``python -m tests.validity.test_rows_coverage`` prints tables:
-what, repeats, seed.
+what, repeats, seed and, if not all are wanted, the names of lines.
 """
 
 import itertools
 import sys
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import polars as pl
@@ -259,30 +259,34 @@ def steps():
 
 
 def cells(what, ask):
-    """Return each line that docs/evidence/rows.md shows of one feature: its name, its coverage."""
+    """Return each line of a feature in docs/evidence/rows.md: its name, and how to draw it."""
     if what in ("rows", "counts", "none"):
         held = {"n_clusters": 250, "prevalence": 0.2, "frequency": 0.5}
         for likeness, target in itertools.product((0.0, 0.5, 0.9), ("dataset", "population")):
             for sizes, more in (("skewed", {}), ("alone or twelve", held)):
-                found = cover_clusters(sizes, likeness, target, kind=what, **ask, **more)
-                yield f"{target}, {sizes}, {likeness}", found
+                draw = partial(cover_clusters, sizes, likeness, target, kind=what, **ask, **more)
+                yield f"{target}, {sizes}, {likeness}", draw
     elif what == "chances":
         for (n, slope, base), target in itertools.product(
             ((1200, 1.0, -1.0), (900, 0.0, 0.0)), ("dataset", "population")
         ):
-            yield f"{target}, {n}, {slope}", cover_chances(n, slope, base, target, **ask)
+            yield f"{target}, {n}, {slope}", partial(cover_chances, n, slope, base, target, **ask)
     elif what == "estimated":
         for n, slope, learner in ((1500, 1.0, LogisticRegression), (2000, 0.0, steps)):
-            yield f"{n}, {slope}", cover_chances(n, slope, -1.0, "dataset", fitted=learner, **ask)
+            draw = partial(cover_chances, n, slope, -1.0, "dataset", fitted=learner, **ask)
+            yield f"{n}, {slope}", draw
     else:
         for there in (0.02, 0.5):
-            yield f"20 % to {there}", cover_deployed(2000, 0.2, 0.4, there, **ask)
+            yield f"20 % to {there}", partial(cover_deployed, 2000, 0.2, 0.4, there, **ask)
         for there in (0.01, 0.3):
-            found = cover_deployed(4000, 0.08, 0.6, there, apart=2.5, **ask)
-            yield f"8 % to {there}", found
+            draw = partial(cover_deployed, 4000, 0.08, 0.6, there, apart=2.5, **ask)
+            yield f"8 % to {there}", draw
 
 
 if __name__ == "__main__":
-    for words, found in cells(sys.argv[1], {"repeats": int(sys.argv[2]), "seed": int(sys.argv[3])}):
-        shown = [" ".join(f"{at:.3f}" for at in each) for each in found.values()]
-        print(sys.argv[1], words, *shown, sep=" | ", flush=True)  # noqa: T201 - a script
+    _, feature, number, start, *chosen = sys.argv
+    for words, draw_all in cells(feature, {"repeats": int(number), "seed": int(start)}):
+        if not chosen or words in chosen:
+            found = draw_all().values()
+            shown = [" ".join(f"{at:.3f}" for at in each) for each in found]
+            print(feature, words, *shown, sep=" | ", flush=True)  # noqa: T201 - a script

@@ -24,6 +24,7 @@ from undercount.errors import (
 )
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
+from undercount.prevalence.pooled import LabelPart
 from undercount.read.chances import Chances
 from undercount.read.decisions import (
     BestThreshold,
@@ -192,6 +193,8 @@ class Evaluation:
         `costing`.
     unlabeled : float, optional
         Label value that means unlabeled, if one was told.
+    label_part : LabelPart, optional
+        How far the chance of these rows' labels is in an estimated share, if that is known.
 
     Examples
     --------
@@ -232,6 +235,7 @@ class Evaluation:
     origin: str = field(default="", kw_only=True)
     costs: Mapping[str, float] | None = field(default=None, kw_only=True)
     unlabeled: float | None = field(default=None, kw_only=True, repr=False)
+    label_part: LabelPart | None = field(default=None, kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -443,7 +447,8 @@ class Evaluation:
                 "leave it out, and the error of the share reaches them as 'calibrated' does"
             )
         if self.interval and self.resamples is None:
-            return estimate_end_by_end(counts, self.shares, metric, **options)
+            part = self.label_part
+            return estimate_end_by_end(counts, self.shares, metric, label_part=part, **options)
         found = estimate_metric(counts, self.shares, metric, **options)
         if self.resamples is None:
             return found
