@@ -73,4 +73,4 @@ class SharedLabels:
         """
         chance, share = np.maximum(by_chance, 0.0) ** 2, np.maximum(by_share, 0.0) ** 2
         common = self.opposed * np.minimum(np.minimum(self.square, chance), share)
-        return np.sqrt(np.maximum(chance + share - 2 * common, 0.0))
+        return np.asarray(np.sqrt(np.maximum(chance + share - 2 * common, 0.0)))
