@@ -198,7 +198,8 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
     }
     there = options.get("deploy_prevalence")
     if there is not None:
-        there = read_deploy_prevalence(there)
+        looked = bool(options["reviews"] or options["audited"])
+        there = read_deploy_prevalence(there, reviewed=looked)
     with progress(f"estimating {', '.join(models)}", options) as tell:
         made = evaluate_models(
             models,

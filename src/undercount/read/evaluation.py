@@ -575,22 +575,19 @@ class Evaluation:
         naive value is the metric of these rows themselves.
         """
         prevalence = self.deploy_prevalence if prevalence is None else prevalence
-        if prevalence is None or self.chances is not None or self.reviewed is not None:
+        if prevalence is None:
             raise InputError(
-                "deployed() needs a prevalence, and rates that random labels tell; pass "
-                f"{named('deploy_prevalence')} without {named('propensity')} or "
-                f"{named('reviews')}",
+                f"deployed() needs a prevalence; pass it, or {named('deploy_prevalence')} to "
+                "evaluate",
                 argument="deploy_prevalence",
             )
+        there = read_deploy_prevalence(prevalence, reviewed=self.reviewed is not None)
+        level = self.confidence_level
         threshold = self.threshold if threshold is None else threshold
         counts = self.counts_at(threshold)
-        moved = Deployment(
-            counts,
-            self.shares,
-            read_deploy_prevalence(prevalence),
-            self.confidence_level,
-            self.clusters,
-        )
+        moved = Deployment(counts, self.shares, there, level, self.clusters)
+        if self.chances is not None:
+            moved = Deployment.of_chances(self.chances, there, threshold)
         asked: list[tuple[str, float | None]] = [(metric, None) for metric in AREAS]
         if threshold is not None:
             asked = [*((metric, threshold) for metric in POINT_METRICS), *asked]
@@ -818,7 +815,7 @@ class Evaluation:
     def to_html(
         self, path: "str | Path", *, title: str = "", data: str = "", date: str | None = None
     ) -> None:
-        """Write the live report, whole or not at all.
+        """Write the live report, whole or not at all; that of labelling chances has no sliders.
 
         Parameters
         ----------
@@ -830,11 +827,6 @@ class Evaluation:
             The date on top, such as "2026-01-31"; by default that of SOURCE_DATE_EPOCH, which
             makes the same bytes on any day, or else today's.
         """
-        if self.chances is not None:
-            raise InputError(
-                "the live report moves the prevalence of random labels, which labelling chances "
-                "fix; print the evaluation, or write it as JSON or Markdown"
-            )
         render("html", [self], path, title=title, data=data, date=date)
 
     def __str__(self) -> str:
