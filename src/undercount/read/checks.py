@@ -78,6 +78,10 @@ def checklist(
     return tuple(checks)
 
 
+# Warnings that say what was made of an argument, and nothing against the result.
+INFORMING = frozenset({"range-cut"})
+
+
 def with_warnings(checks: Sequence[Check], warned: Sequence[LibraryWarning]) -> tuple[Check, ...]:
     """Add what was warned of, and drop what another check has already said better.
 
@@ -122,7 +126,12 @@ def warning_checks(warned: Sequence[LibraryWarning]) -> tuple[Check, ...]:
         if name not in names:
             names.append(name)
     return tuple(
-        Check(CODES["warned"], "warn", warning.about(names)) for warning, names in same.values()
+        Check(
+            CODES["warned"],
+            "info" if warning.code in INFORMING else "warn",
+            warning.about(names),
+        )
+        for warning, names in same.values()
     )
 
 

@@ -284,7 +284,8 @@ def evaluate(
             confidence_level=confidence_level,
         )
     if deploy_prevalence is not None:
-        deploy_prevalence = read_deploy_prevalence(deploy_prevalence)
+        looked = audited or reviews is not None
+        deploy_prevalence = read_deploy_prevalence(deploy_prevalence, reviewed=looked)
     made = evaluate_models({name: model}, **options, **verdicts)[name]
     if covariates is not None and propensity is None:
         kept = model.rows("covariates")

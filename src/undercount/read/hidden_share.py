@@ -16,6 +16,7 @@ from scipy.special import ndtri
 from undercount.assume.mixture import CHANCE, TOLERANCE, Target, design_of
 from undercount.counts import ScoreCounts
 from undercount.errors import (
+    Check,
     InputError,
     LibraryWarning,
     MisfitWarning,
@@ -27,7 +28,9 @@ from undercount.errors import (
 )
 from undercount.estimate import Estimate
 from undercount.prevalence.consensus.doubts import Doubt, find_doubt
+from undercount.prevalence.pooled import LabelPart
 from undercount.prevalence.upper_bound import upper_bound
+from undercount.read.fair_sample import mature_checks
 from undercount.read.intervals.area_gradients import unbiased_average_precision
 from undercount.read.intervals.area_intervals import area_estimate
 from undercount.read.intervals.heads import HeadCounts, head_spread
@@ -84,6 +87,10 @@ class HiddenShare:
         Name of the model from whose scores the share was estimated.
     by_negatives : bool
         Whether known negatives told the share.
+    checks : tuple of Check
+        What speaks against the share, whatever the scores say.
+    label_part : LabelPart, optional
+        How far the chance of these rows' labels is in the share; None if nothing is known of it.
     """
 
     shares: Shares
@@ -98,6 +105,8 @@ class HiddenShare:
     warned: Sequence[LibraryWarning] = ()
     model: str = ""
     by_negatives: bool = False
+    checks: tuple[Check, ...] = ()
+    label_part: LabelPart | None = None
 
 
 def shared_share(
@@ -240,6 +249,8 @@ def _as_given(
 ) -> HiddenShare:
     """Keep a share that was given, an estimate's interval at the level asked for."""
     source, own = f"{shares.given} given", ""
+    if any(warning.code == "range-cut" for warning in warned):
+        source += ", from the labelled share on"
     if hasattr(given, "fit"):
         source = f"estimated by {type(given).__name__}"
     elif isinstance(given, Estimate):
@@ -255,7 +266,12 @@ def _as_given(
             shares = _at_level(shares, given, confidence_level)
         shares = _cut(shares, limits)
     return HiddenShare(
-        shares, source, *limits.shown(shares.label_purity), interval=own, warned=warned
+        shares,
+        source,
+        *limits.shown(shares.label_purity),
+        interval=own,
+        warned=warned,
+        checks=mature_checks(given),
     )
 
 
