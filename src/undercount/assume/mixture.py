@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, LeftOut, OperatingCurve, blocks, precision_steps
+from undercount.curve import FloatArray, LeftOut, OperatingCurve, precision_steps
 from undercount.errors import InputError, MisfitWarning, check_choice, named, warn
 from undercount.shares import Given, Sampling, Shares
 from undercount.shares import Target as Target  # noqa: PLC0414 - this module is where others look
@@ -231,10 +231,11 @@ def _recovered(counts: ScoreCounts, mixing: Mixing, *, clean: bool) -> _Points:
             if total > 0:
                 rows /= total  # noqa: PLW2901 - in place
         points = mixing.rates(heads[0], heads[2], heads[1])
-        if clean:
-            points, kept[part.start + 1 : part.stop + 1] = _inside(
-                *points, last=part.stop == size - 1
-            )
+        if clean and _leave_square(*points):
+            inside = _inside(*points, last=part.stop == size - 1)
+            kept[part.start + 1 : part.stop + 1] = inside
+            # Were one pulled in later, the sort could put it before (0, 0) or after (1, 1).
+            points = tuple(np.clip(rate[inside], 0, 1) for rate in points)
         line = slice(done - 1, done + len(points[0]))
         tpr[line][1:], fpr[line][1:] = points
         done = line.stop
@@ -247,20 +248,17 @@ def _recovered(counts: ScoreCounts, mixing: Mixing, *, clean: bool) -> _Points:
     return _Points(tpr[:done], fpr[:done], prevalence, some, area, precision)
 
 
-def _inside(
-    tpr: FloatArray, fpr: FloatArray, *, last: bool
-) -> tuple[tuple[FloatArray, FloatArray], NDArray[np.bool_]]:
-    """Return the points inside the unit square but for rounding, pulled into it, and which are.
+def _leave_square(tpr: FloatArray, fpr: FloatArray) -> bool:
+    """Whether a point lies outside the unit square, be it by rounding."""
+    return bool(min(tpr.min(), fpr.min()) < 0 or max(tpr.max(), fpr.max()) > 1)
 
-    The last point of all is, whatever rounding says. Were one pulled in later than this, the sort
-    by rates could put it before (0, 0) or after (1, 1).
-    """
+
+def _inside(tpr: FloatArray, fpr: FloatArray, *, last: bool) -> NDArray[np.bool_]:
+    """Return which points are inside the unit square, but for rounding, or the last of all."""
     low, high = np.minimum(tpr, fpr), np.maximum(tpr, fpr)
-    if low.min() >= 0 and high.max() <= 1:
-        return (tpr, fpr), np.ones(len(tpr), bool)
-    inside = (low >= -TOLERANCE) & (high <= 1 + TOLERANCE)
+    inside: NDArray[np.bool_] = (low >= -TOLERANCE) & (high <= 1 + TOLERANCE)
     inside[-1] |= last
-    return (np.clip(tpr[inside], 0, 1), np.clip(fpr[inside], 0, 1)), inside
+    return inside
 
 
 def _cleaned(counts: ScoreCounts, points: _Points, monotone: Monotone | None) -> OperatingCurve:
