@@ -598,13 +598,13 @@ class Evaluation:
         rows = []
         for metric, place in asked:
             try:
-                there = moved.estimate(metric, place)
+                found = moved.estimate(metric, place)
             except InputError as error:
                 if error.code != "misfit":  # these rows allow the shares, the population less so
                     raise
                 continue
             here = self._estimate(counts, metric, place).value
-            rows.append(MetricRow(metric, place, here, there))
+            rows.append(MetricRow(metric, place, here, found))
         return tuple(rows)
 
     def clustered_design(self, metric: str, threshold: float | None = None) -> MixtureDesign:
