@@ -30,7 +30,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import undercount as uc
-from undercount.read.plan import Prices, _draw, knots_of
+from undercount.read.plan import _draw, knots_of
+from undercount.read.prices import Prices
 from undercount.read.reviewed import Reviewed
 
 POINTS = ("precision", "recall", "f1")

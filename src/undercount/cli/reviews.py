@@ -25,6 +25,7 @@ from undercount.cli.inputs import (
     unlabeled_value,
     word_of,
 )
+from undercount.cli.options import cut_range
 from undercount.count.counts_file import is_counts_file
 from undercount.count.draw import sample_scores, with_position
 from undercount.count.files import refuse_text, relation_of
@@ -34,9 +35,11 @@ from undercount.count.sources import Source, open_source
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.read.evaluation import Evaluation
-from undercount.read.plan import Prices, design_reviews, knots_of, next_design
-from undercount.read.plan_rows import RowPlan, count_rival, draw_plan, guess_share
+from undercount.read.plan import design_reviews, knots_of, next_design
+from undercount.read.plan_rows import RowPlan, count_rival, draw_plan
+from undercount.read.prices import Prices
 from undercount.read.rival import Rival
+from undercount.read.supposed_share import SupposedShare, suppose_share
 from undercount.show.text import before_words
 
 # Reviews for which prices are asked when only a half-width is given.
@@ -111,8 +114,11 @@ def _plan(
     counts = count_scores(rows.scored, score=scores[0], compact=True, knots=knots, **columns)
     counts.require("positive", "unlabeled")
     rival = count_rival(rows.scored, label, scores, threshold, coding)
+    notes, span = [rows.words, note], None
     if verdicts is None:
-        design = _design(counts, scores[0], options, rival)
+        supposed, cut = _supposed(counts, scores[0], options)
+        notes, span = [*notes, *cut], supposed.span
+        design = _design(counts, supposed, options, rival)
     else:
         design = verdicts.next_round({scores[0]: counts}, options, rival)
     made = draw_plan(
@@ -124,27 +130,38 @@ def _plan(
         confidence_level=options["confidence_level"],
         earlier=None if verdicts is None else verdicts.sheet,
         rival=rival,
+        span=span,
         **columns,
     )
-    return made, [rows.words, note]
+    return made, notes
+
+
+def _supposed(
+    counts: ScoreCounts, name: str, options: dict[str, Any]
+) -> tuple[SupposedShare, list[str]]:
+    """Take the share that the options give, or estimate it; and tell if a range was cut."""
+    asked = {**options, "label_purity": 1.0, "sampling": None, "target": None}
+    notes = cut_range(asked, counts, "single-sample")
+    given = {name: asked[name] for name in ("prevalence", "unlabeled_prevalence")}
+    return suppose_share({name: counts}, **given), notes
 
 
 def _design(
-    counts: ScoreCounts, name: str, options: dict[str, Any], rival: Rival | None
+    counts: ScoreCounts, supposed: SupposedShare, options: dict[str, Any], rival: Rival | None
 ) -> ReviewDesign:
     """Choose strata for the budget, or for one that makes every goal as sharp as asked."""
-    share = guess_share({name: counts}, options["unlabeled_prevalence"])
     given: dict[str, Any] = {
         "goal": options["goals"],
         "threshold": options["threshold"],
-        "unlabeled_prevalence": share,
+        "unlabeled_prevalence": supposed.value,
         "random_state": options["seed"],
         "rival": rival,
     }
     budget = options["budget"]
     if budget is None:
         tried = design_reviews(counts, budget=FIRST_BUDGET, **given)
-        prices = Prices.of(counts, tried, options["confidence_level"], rival=rival)
+        level = options["confidence_level"]
+        prices = Prices.of(counts, tried, level, rival=rival, span=supposed.span)
         budget = max(prices.budget_for(goal, options["half_width"]) for goal in tried.goal)
     return design_reviews(counts, budget=budget, **given)
 

@@ -44,7 +44,7 @@ TENTHS, HUNDREDTHS = 0.05, 0.005
 WIDE = 0.3
 # Metrics that are told for another prevalence.
 DEPLOYED = ("precision", "f1", "accuracy", "average_precision")
-WARNED = CODES["warned"]
+ASIDE = (CODES["ties"], CODES["warned"])
 # Checks of doubts that verdicts on some rows would settle.
 REVIEWABLE = ("UC001", "UC002", "UC003", "UC007", "UC008", "UC011", "UC017")
 
@@ -213,11 +213,12 @@ def findings(evaluation: Evaluation) -> list[Check]:
 
 
 def weakest_check(evaluation: Evaluation) -> Check | None:
-    """Return the worst check but for what estimators warned of, which is listed apart.
+    """Return the worst check but for ties and what estimators warned of, which are listed apart.
 
-    Such a warning speaks of one number, and must not hide the question how rows were labelled.
+    Such a warning speaks of some scores or one number, and must not hide the question how rows
+    were labelled, nor the reviews that would settle it.
     """
-    return next((check for check in findings(evaluation) if check.code != WARNED), None)
+    return next((check for check in findings(evaluation) if check.code not in ASIDE), None)
 
 
 def weakest_link(evaluation: Evaluation) -> str:
