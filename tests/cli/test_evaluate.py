@@ -227,6 +227,21 @@ def masked(text):
     return re.sub(r"[0-9]", "#", text)
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--audited"], "--gamma does not go with --reviews or --audited"),
+        (["--by", "poor"], "--by does not go with --gamma"),
+    ],
+)
+def test_a_bias_of_labels_is_refused_where_it_says_nothing(folder, capsys, options, said):
+    rows = ["evaluate", str(folder / "rows.csv"), "--label", "fraud", "--score", "good"]
+    assert main([*rows, "--threshold", "0.8", "--gamma", "2", *options]) == 2
+    told = capsys.readouterr()
+    assert said in told.err
+    assert told.out == ""
+
+
 @pytest.mark.parametrize("kind", ["terminal", "markdown"])
 def test_golden_output_of_the_bundled_case(kind, capsys, monkeypatch):
     monkeypatch.chdir(fraud_path().parent)

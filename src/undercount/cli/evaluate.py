@@ -108,6 +108,11 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
 
     if options["by"]:
         refuse_beside_segments(options)
+    if options["odds_ratio"] is not None and (options["reviews"] or options["audited"]):
+        raise InputError(
+            "--gamma does not go with --reviews or --audited: verdicts suppose nothing of the "
+            "labels, so that no bias of labels reaches them"
+        )
     options["threshold"] = _one_threshold(options.pop("thresholds"))
     requirements = read_requirements(options, options["threshold"])
     knots = [r.threshold for r in requirements if r.threshold is not None]

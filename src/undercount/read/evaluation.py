@@ -702,9 +702,9 @@ class Evaluation:
         odds_ratio = self.odds_ratio if odds_ratio is None else odds_ratio
         if odds_ratio is None or self.reviewed is not None:
             raise InputError(
-                "bounds of a labelling bias need a factor of at least 1, and labels that carry the "
-                f"answer: verdicts suppose nothing of labels; pass {named('odds_ratio')} without "
-                f"{named('reviews')}",
+                f"give {named('odds_ratio')}, a factor of at least 1, to an evaluation without "
+                f"{named('reviews')}: verdicts suppose nothing of the labels, so that no bias of "
+                "labels reaches them",
                 argument="odds_ratio",
             )
         return {
