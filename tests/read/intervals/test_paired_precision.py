@@ -121,7 +121,8 @@ def test_skewness_of_the_population_is_that_of_the_labels(given):
     found = pairs(one, other, labels, uc.Shares(0.3, given=given), "population")
     error = found.area_error("average_precision", 0, 1)
     skewness = found.precision_skewness(0, 1, error)
-    cubes = np.sum((np.mean(left) - np.array(left)[labelled]) ** 3) / error**3
+    of_labels = np.array(left)[labelled]
+    cubes = np.sum((of_labels.mean() - of_labels) ** 3) / error**3
     assert (skewness.third, skewness.joint) == pytest.approx((cubes, cubes), rel=1e-9)
 
 
