@@ -516,13 +516,10 @@ class ModelPairs:
 
     def precision_skewness(self, one: int, other: int, error: float) -> Skewness:
         """Return how skewed the difference in average precision is, given its standard error."""
-        pair = PairRows(self.rows, one, other)
         if not self.models[one].by_jackknife or not error**3 > 0:
             return SYMMETRIC
-        means, variances, whole = self._left_out(pair)
-        third = pair.rows.gap_third(self._last, LABELLED, one, other)
-        moments = jackknife_skewness(self.design, means, variances, third, whole)
-        return Skewness(*(moment / error**3 for moment in moments))
+        third = self.rows.gap_third(self._last, LABELLED, one, other)
+        return Skewness(*(moment / error**3 for moment in jackknife_skewness(self.design, third)))
 
     @property
     def _last(self) -> FloatArray:
