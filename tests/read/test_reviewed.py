@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
 
@@ -263,3 +264,28 @@ def test_an_audit_tells_every_metric():
     )
     with pytest.raises(uc.InputError, match="at least one labelled negative row"):
         uc.evaluate(np.where(truth, 1, np.nan), score, audited=True)
+
+
+def test_the_answered_file_of_a_plan_may_be_named(tmp_path):
+    truth, score, y, _ = draw()
+    rows = pd.DataFrame({"y": y, "score": score})
+    plan = uc.plan_rows(rows, label="y", score="score", unlabeled=0, budget=60, threshold=CUT)
+    plan.to_csv(tmp_path / "review.csv")
+    sheet = pd.read_csv(tmp_path / "review.csv")
+    # Rows of the file are numbered from one.
+    sheet["verdict"] = truth[sheet["row"] - 1].astype(int)
+    sheet.to_csv(tmp_path / "answered.csv", index=False)
+    ask = {"unlabeled": 0, "threshold": CUT}
+    named, read = (
+        uc.evaluate(y, score, reviews=reviews, **ask)
+        for reviews in (
+            str(tmp_path / "answered.csv"),
+            uc.read_reviews(tmp_path / "answered.csv"),
+        )
+    )
+    assert value(named, "precision") == value(read, "precision")
+    two = {"new": score, "old": score + 1.0}
+    compared = uc.compare(y, two, reviews=tmp_path / "answered.csv", unlabeled=0)
+    assert compared.evaluations["new"].reviewed.n_answered == 60
+    with pytest.raises(uc.InputError, match="Reviews or the path"):
+        uc.evaluate(y, score, reviews=7, **ask)
