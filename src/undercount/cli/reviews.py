@@ -25,7 +25,6 @@ from undercount.cli.inputs import (
     unlabeled_value,
     word_of,
 )
-from undercount.cli.options import cut_range
 from undercount.count.counts_file import is_counts_file
 from undercount.count.draw import sample_scores, with_position
 from undercount.count.files import refuse_text, relation_of
@@ -116,8 +115,9 @@ def _plan(
     rival = count_rival(rows.scored, label, scores, threshold, coding)
     notes, span = [rows.words, note], None
     if verdicts is None:
-        supposed, cut = _supposed(counts, scores[0], options)
-        notes, span = [*notes, *cut], supposed.span
+        given = {name: options[name] for name in ("prevalence", "unlabeled_prevalence")}
+        supposed = suppose_share({scores[0]: counts}, **given)
+        span = supposed.span
         design = _design(counts, supposed, options, rival)
     else:
         design = verdicts.next_round({scores[0]: counts}, options, rival)
@@ -134,16 +134,6 @@ def _plan(
         **columns,
     )
     return made, notes
-
-
-def _supposed(
-    counts: ScoreCounts, name: str, options: dict[str, Any]
-) -> tuple[SupposedShare, list[str]]:
-    """Take the share that the options give, or estimate it; and tell if a range was cut."""
-    asked = {**options, "label_purity": 1.0, "sampling": None, "target": None}
-    notes = cut_range(asked, counts, "single-sample")
-    given = {name: asked[name] for name in ("prevalence", "unlabeled_prevalence")}
-    return suppose_share({name: counts}, **given), notes
 
 
 def _design(

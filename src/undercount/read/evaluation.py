@@ -24,6 +24,7 @@ from undercount.errors import (
 )
 from undercount.estimate import Estimate, Interval
 from undercount.metric_facts import FACTS
+from undercount.prevalence.pooled import LabelPart
 from undercount.read.bias_bounds import bound_by_chances, bound_metric, follows_bias
 from undercount.read.chances import Chances
 from undercount.read.decisions import (
@@ -195,6 +196,8 @@ class Evaluation:
         Labelling bias Γ whose bounds text and documents then show. See `bias_bounds`.
     unlabeled : float, optional
         Label value that means unlabeled, if one was told.
+    label_part : LabelPart, optional
+        How far the chance of these rows' labels is in an estimated share, if that is known.
 
     Examples
     --------
@@ -236,6 +239,7 @@ class Evaluation:
     costs: Mapping[str, float] | None = field(default=None, kw_only=True)
     odds_ratio: float | None = field(default=None, kw_only=True)
     unlabeled: float | None = field(default=None, kw_only=True, repr=False)
+    label_part: LabelPart | None = field(default=None, kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -447,7 +451,8 @@ class Evaluation:
                 "leave it out, and the error of the share reaches them as 'calibrated' does"
             )
         if self.interval and self.resamples is None:
-            return estimate_end_by_end(counts, self.shares, metric, **options)
+            part = self.label_part
+            return estimate_end_by_end(counts, self.shares, metric, label_part=part, **options)
         found = estimate_metric(counts, self.shares, metric, **options)
         if self.resamples is None:
             return found
@@ -574,35 +579,32 @@ class Evaluation:
         naive value is the metric of these rows themselves.
         """
         prevalence = self.deploy_prevalence if prevalence is None else prevalence
-        if prevalence is None or self.chances is not None or self.reviewed is not None:
+        if prevalence is None:
             raise InputError(
-                "deployed() needs a prevalence, and rates that random labels tell; pass "
-                f"{named('deploy_prevalence')} without {named('propensity')} or "
-                f"{named('reviews')}",
+                f"deployed() needs a prevalence; pass it, or {named('deploy_prevalence')} to "
+                "evaluate",
                 argument="deploy_prevalence",
             )
+        there = read_deploy_prevalence(prevalence, reviewed=self.reviewed is not None)
+        level = self.confidence_level
         threshold = self.threshold if threshold is None else threshold
         counts = self.counts_at(threshold)
-        moved = Deployment(
-            counts,
-            self.shares,
-            read_deploy_prevalence(prevalence),
-            self.confidence_level,
-            self.clusters,
-        )
+        moved = Deployment(counts, self.shares, there, level, self.clusters)
+        if self.chances is not None:
+            moved = Deployment.of_chances(self.chances, there, threshold)
         asked: list[tuple[str, float | None]] = [(metric, None) for metric in AREAS]
         if threshold is not None:
             asked = [*((metric, threshold) for metric in POINT_METRICS), *asked]
         rows = []
         for metric, place in asked:
             try:
-                there = moved.estimate(metric, place)
+                found = moved.estimate(metric, place)
             except InputError as error:
                 if error.code != "misfit":  # these rows allow the shares, the population less so
                     raise
                 continue
             here = self._estimate(counts, metric, place).value
-            rows.append(MetricRow(metric, place, here, there))
+            rows.append(MetricRow(metric, place, here, found))
         return tuple(rows)
 
     def clustered_design(self, metric: str, threshold: float | None = None) -> MixtureDesign:
@@ -700,9 +702,9 @@ class Evaluation:
         odds_ratio = self.odds_ratio if odds_ratio is None else odds_ratio
         if odds_ratio is None or self.reviewed is not None:
             raise InputError(
-                "bounds of a labelling bias need a factor of at least 1, and labels that carry the "
-                f"answer: verdicts suppose nothing of labels; pass {named('odds_ratio')} without "
-                f"{named('reviews')}",
+                f"give {named('odds_ratio')}, a factor of at least 1, to an evaluation without "
+                f"{named('reviews')}: verdicts suppose nothing of the labels, so that no bias of "
+                "labels reaches them",
                 argument="odds_ratio",
             )
         return {
@@ -873,7 +875,7 @@ class Evaluation:
     def to_html(
         self, path: "str | Path", *, title: str = "", data: str = "", date: str | None = None
     ) -> None:
-        """Write the live report, whole or not at all.
+        """Write the live report, whole or not at all; that of labelling chances has no sliders.
 
         Parameters
         ----------
@@ -885,11 +887,6 @@ class Evaluation:
             The date on top, such as "2026-01-31"; by default that of SOURCE_DATE_EPOCH, which
             makes the same bytes on any day, or else today's.
         """
-        if self.chances is not None:
-            raise InputError(
-                "the live report moves the prevalence of random labels, which labelling chances "
-                "fix; print the evaluation, or write it as JSON or Markdown"
-            )
         render("html", [self], path, title=title, data=data, date=date)
 
     def __str__(self) -> str:

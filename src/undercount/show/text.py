@@ -34,8 +34,8 @@ INTERVALS = {
     "calibrated": "calibrated on simulated problems",
     # Coverage: the table in docs/evidence/estimated-share.md.
     "bootstrap": "by resampling the whole calculation, which holds chance only and not the "
-    "estimator's bias: in simulations such 95 % intervals held the true share in 82 to 94 % of the "
-    "cases, the true metrics in 53 to 86 %",
+    "estimator's bias: in simulations such 95 % intervals held the true share in 80 to 95 % of the "
+    "cases, the true metrics in 56 to 92 %",
     "combined": "calibrated and resampled",
 }
 # What a share of the flagged cases is said of: ten, unless that would round to none.
@@ -77,17 +77,18 @@ def guess_words(estimate: Estimate) -> tuple[str, str]:
 
 
 def is_guess(evaluation: Evaluation, row: MetricRow) -> bool:
-    """Whether a number hangs on a share that scores hardly tell, so that it must not lead."""
+    """Whether a number is little but a guess, so that it must not lead."""
     return hangs_on_guess(evaluation, row.estimate)
 
 
 def hangs_on_guess(evaluation: Evaluation, estimate: Estimate) -> bool:
-    """Whether an estimate of a model hangs on a share that scores hardly tell."""
-    return (
-        "prevalence" in estimate.needs
-        and estimate.high - estimate.low >= WIDE
-        and share_is_guess(evaluation)
-    )
+    """Whether an estimate hangs on a share that scores hardly tell, or on a few verdicts."""
+    least = WIDE * max(abs(estimate.value), 1.0)  # a lift, say, passes 1
+    if math.isnan(estimate.value) or estimate.high - estimate.low < least:
+        return False
+    if "reviews" in estimate.needs:
+        return True
+    return "prevalence" in estimate.needs and share_is_guess(evaluation)
 
 
 def share_is_guess(evaluation: Evaluation) -> bool:
@@ -123,7 +124,8 @@ def hidden_words(evaluation: Evaluation) -> str:
     if evaluation.share_model not in ("", evaluation.name):
         how += f", on the scores of {evaluation.share_model}"
     found = f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how}"
-    if span and any(is_guess(evaluation, row) for row in evaluation.rows):
+    guess = share_is_guess(evaluation) and any(is_guess(evaluation, row) for row in evaluation.rows)
+    if span and guess:
         found = (
             f"{percent(span.low)} – {percent(span.high)} of the unlabeled rows (guess "
             f"{percent(shares.unlabeled_prevalence)}) · {how}"
@@ -291,16 +293,22 @@ WORTH = 0.1
 
 def lacking_words(evaluation: Evaluation) -> str:
     """Say which metrics have too few verdicts, and how many would do; nothing if none has."""
-    rows = [row for row in evaluation.rows if row.estimate.open]
-    if evaluation.reviewed is None or not rows:
+    if evaluation.reviewed is None:
         return ""
-    names = ", ".join(title(row) for row in rows)
-    needed = {row: reviews_for(evaluation, row, WORTH) for row in rows}
+    silent = [row for row in evaluation.rows if row.estimate.open]
+    wide = [row for row in evaluation.rows if is_guess(evaluation, row)]
+    wide = [row for row in wide if row.metric in BOTH_ANSWERS]
+    if not silent and not wide:
+        return ""
+    said = (("too few to say", silent), ("leave a wide range of", wide))
+    parts = (f"{what} {', '.join(title(row) for row in rows)}" for what, rows in said if rows)
+    words = ", and ".join(parts)
+    needed = {row: reviews_for(evaluation, row, WORTH) for row in (*silent, *wide)}
     row, number = max(needed.items(), key=lambda pair: pair[1] or 0)
     if not number:
-        return f"too few to say {names}"
+        return words
     goal = f"--goal {row.metric}" if evaluation.origin else f"goal={row.metric!r}"
-    return f"too few to say {names}: about {number:,} planned with {goal} would (± {WORTH:g})"
+    return f"{words}: about {number:,} planned with {goal} would do (± {WORTH:g})"
 
 
 # Metrics of which both answers are shown, beside those of the table.
@@ -555,14 +563,14 @@ def _reviews(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
         return []
     room = max(18, *(len(title(row)) for row, _ in answers))
     kinds = list(answers[0][1])
-    lines = [f" {'':<{room}}" + "".join(f"{ANSWERS[kind]:<26}" for kind in kinds).rstrip()]
+    lines = [f" {'':<{room}}" + "".join(f"{ANSWERS[kind]:<30}" for kind in kinds).rstrip()]
     for row, found in answers:
-        cells = "".join(f"{value_words(found[kind]):<26}" for kind in kinds)
+        cells = "".join(f"{estimate_words(evaluation, found[kind]):<30}" for kind in kinds)
         lines.append(f" {title(row):<{room}}{cells}".rstrip())
     if too_wide(lines, width):
         lines = []
         for row, found in answers:
-            said = [(ANSWERS[kind], value_words(found[kind])) for kind in kinds]
+            said = [(ANSWERS[kind], estimate_words(evaluation, found[kind])) for kind in kinds]
             lines += stack(title(row), said, width)
     lines.append(line("Labels", labels_words(evaluation), width=width))
     lacking = lacking_words(evaluation)
@@ -679,7 +687,7 @@ def tell_story(
     return [
         (f"{title(row)}, unlabeled rows called negative", number(old.naive)),
         ("from labels and scores alone", value_words(old.estimate)),
-        (f"after {n_answered} reviews chosen by a plan", value_words(row.estimate)),
+        (f"after {n_answered} reviews chosen by a plan", answer_words(after, row)),
         ("the hidden truth", number(truth[place])),
     ]
 
