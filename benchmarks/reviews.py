@@ -27,7 +27,7 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -320,7 +320,8 @@ def scored_rows(name, data, cache):
     frame = pd.read_parquet(Path(data) / f"{name}.parquet")
     truth, X = frame["y"].to_numpy() == 1, frame.drop(columns="y").to_numpy(float)
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
-    score = cross_val_predict(model, X, truth, cv=3, method="decision_function")
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    score = cross_val_predict(model, X, truth, cv=folds, method="decision_function")
     score = score + 1e-9 * np.random.default_rng(0).random(len(score))
     kept.parent.mkdir(parents=True, exist_ok=True)
     np.savez(kept, truth=truth, score=score)

@@ -177,6 +177,11 @@ def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
         words += ["--positive-label", options["positive_label"]]
     if options["negative"] is not None:
         words += ["--negative", f"{options['negative']:g}"]
+    for share in ("prevalence", "unlabeled_prevalence"):
+        given = options[share]
+        if isinstance(given, float | tuple):
+            ends = given if isinstance(given, tuple) else (given,)
+            words += [f"--{share.replace('_', '-')}", "-".join(f"{end:g}" for end in ends)]
     return shlex.join(words)
 
 
