@@ -20,7 +20,7 @@ from undercount.read.review_price import price_reviews, reviews_for
 from undercount.show.costs import SHOWN as SHOWN_COSTS
 from undercount.show.costs import cost_table, cost_words
 from undercount.show.layout import WIDTH, line, stack, terminal_width, too_wide, wrap
-from undercount.show.spoken import metric_title, number, percent
+from undercount.show.spoken import metric_title, number, numbers, percent
 from undercount.show.verdict_words import change_words, judged_words, light_words
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def value_words(estimate: Estimate) -> str:
         return "– (cannot be said yet)"
     if math.isnan(estimate.value):
         return "– (does not exist here)"
-    return f"{number(estimate.value)} ({number(estimate.low)} – {number(estimate.high)})"
+    value, low, high = numbers(estimate.value, estimate.low, estimate.high)
+    return f"{value} ({low} – {high})"
 
 
 def answer_words(evaluation: Evaluation, row: MetricRow) -> str:
@@ -79,7 +80,7 @@ def estimate_words(evaluation: Evaluation, estimate: Estimate) -> str:
 
 def guess_words(estimate: Estimate) -> tuple[str, str]:
     """Write what leads where a number is little but a guess, and what follows."""
-    low, value, high = (number(v) for v in (estimate.low, estimate.value, estimate.high))
+    low, value, high = numbers(estimate.low, estimate.value, estimate.high)
     return f"{low} – {high}", f"(guess {value})"
 
 
