@@ -502,7 +502,7 @@ def _knots(counts: ScoreCounts) -> Any:
 def _fits(counts: ScoreCounts, knots: Any, shares: Shares, target: Target) -> bool:
     design = design_of(counts, shares, shares.sampling, target)
     heads = HeadCounts(knots, design)
-    point = heads.point()
+    point = heads.point
     for name in ("fpr",) if design.pure else ("fpr", "tpr"):
         rate = getattr(point, name)
         beyond = np.maximum(-rate, rate - 1)

@@ -112,7 +112,7 @@ class SegmentTable:
     def _fits(self) -> Any:
         """Tell the segments whose rates lie inside [0, 1], so that nothing has to be said."""
         shares = [held.shares.exact() for held in self.hidden]
-        point = HeadCounts(self.heads, self._design(shares)).point()
+        point = HeadCounts(self.heads, self._design(shares)).point
         rates = np.stack(np.broadcast_arrays(point.tpr, point.fpr))
         return ((rates >= -TOLERANCE) & (rates <= 1 + TOLERANCE)).all(axis=0)
 
@@ -175,7 +175,7 @@ class SegmentTable:
 
     def _raw(self, metric: str, shares: Sequence[Shares]) -> FloatArray:
         """Return the metric at known shares, also where rates leave [0, 1]."""
-        return HeadCounts(self.heads, self._design(shares)).point().metric(metric)
+        return HeadCounts(self.heads, self._design(shares)).point.metric(metric)
 
     def _at(self, metric: str, shares: Sequence[Shares]) -> tuple[FloatArray, ...]:
         """Return value, ends and standard error at shares that are known exactly."""
