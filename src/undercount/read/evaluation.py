@@ -581,13 +581,12 @@ class Evaluation:
                 "evaluate",
                 argument="deploy_prevalence",
             )
-        there = read_deploy_prevalence(prevalence, reviewed=self.reviewed is not None)
-        level = self.confidence_level
+        share = read_deploy_prevalence(prevalence, reviewed=self.reviewed is not None)
         threshold = self.threshold if threshold is None else threshold
         counts = self.counts_at(threshold)
-        moved = Deployment(counts, self.shares, there, level, self.clusters)
+        moved = Deployment(counts, self.shares, share, self.confidence_level, self.clusters)
         if self.chances is not None:
-            moved = Deployment.of_chances(self.chances, there, threshold)
+            moved = Deployment.of_chances(self.chances, share, threshold)
         asked: list[tuple[str, float | None]] = [(metric, None) for metric in AREAS]
         if threshold is not None:
             asked = [*((metric, threshold) for metric in POINT_METRICS), *asked]
