@@ -572,6 +572,12 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "pass the chances of a label",
     ),
     "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
+    "uc023": (
+        "A share told by the dates of labels (LateLabels) needs an oldest cohort whose labels have "
+        "nearly all arrived. While they are arriving, later ones are missed: do not report.",
+        "of the labels at most 2 % take longer than the oldest window less 30 days",
+        "dates of rows and of labels; delays alike",
+    ),
 }
 # method → (how it answers, reference)
 METHODS: dict[str, tuple[str, str]] = {
