@@ -150,7 +150,11 @@ def _point(
     inside = np.maximum(table, step)
     moved = inside[:, None, None] + step * np.eye(4)[:, :, None] * np.array([1.0, -1.0])
     ends = value(moved)
-    slopes = (ends[:, 0] - ends[:, 1]) / (2 * step)
+    # A step down to an empty cell may have no end, that of a ratio; then a step up tells.
+    ended = np.isfinite(ends[:, 1])
+    with np.errstate(invalid="ignore"):
+        lower, steps = np.where(ended, ends[:, 1], value(inside)), np.where(ended, 2 * step, step)
+        slopes = np.nan_to_num((ends[:, 0] - lower) / steps, posinf=0.0, neginf=0.0)
     return MassGradient(
         float(value(table)),
         above * slopes[0] + (1 - above) * slopes[2],
