@@ -65,6 +65,19 @@ def trapezoid(height: FloatArray, position: FloatArray) -> float:
     return area / 2
 
 
+def precision_steps(tpr: FloatArray, flagged: FloatArray, prevalence: float) -> float:
+    """Return the sum of precision over the steps of recall, from the first point to the last."""
+    hits, rows = prevalence * tpr[1:], flagged[1:]
+    # Rows labelled apart (case-control) may score above every unlabeled row: positives are found
+    # and no row is flagged. The recovered false-positive rate is negative there, and pulled to 0,
+    # as metrics at a threshold do, it makes precision 1.
+    # Without hits precision may be 0/0; no recall is gained there, or no positive exists.
+    some = rows > ROUNDING * np.abs(hits)
+    precision = np.where(hits > 0, 1.0, 0.0) if not some.all() else hits
+    np.divide(hits, rows, out=precision, where=True if precision is hits else some)
+    return float((tpr[1:] - tpr[:-1]) @ precision)
+
+
 def _falls(rate: FloatArray) -> bool:
     """Whether a rate falls from one point to the next, by more than rounding."""
     return any(
@@ -353,19 +366,16 @@ class OperatingCurve(Rates[FloatArray]):
             # and every such pair of steps would add to the sum.
             order = np.argsort(-self.threshold, kind="stable")
             tpr, flagged = tpr[order], flagged[order]
-        area = 0.0
-        for part in blocks(len(tpr) - 1):
-            here = slice(part.start + 1, part.stop + 1)
-            hits, rows = self.prevalence * tpr[here], flagged[here]
-            # Rows labelled apart (case-control) may score above every unlabeled row: positives are
-            # found and no row is flagged. The recovered false-positive rate is negative there, and
-            # pulled to 0, as metrics at a threshold do, it makes precision 1.
-            # Without hits precision may be 0/0; no recall is gained there, or no positive exists.
-            some = rows > ROUNDING * np.abs(hits)
-            precision = np.where(hits > 0, 1.0, 0.0) if not some.all() else hits
-            np.divide(hits, rows, out=precision, where=True if precision is hits else some)
-            area += float((tpr[here] - tpr[part]) @ precision)
-        return area
+        return float(
+            sum(
+                precision_steps(
+                    tpr[part.start : part.stop + 1],
+                    flagged[part.start : part.stop + 1],
+                    self.prevalence,
+                )
+                for part in blocks(len(tpr) - 1)
+            )
+        )
 
     @cached_property
     def lift_auc(self) -> float:

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.read.plan import Prices, _fill, next_design
+from undercount.read.allocation import fill
+from undercount.read.plan import next_design
+from undercount.read.prices import Prices
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +65,7 @@ def test_any_goal_can_be_planned_and_costs_more_for_less_width(rows, goal):
     widths = [plan.expected[budget][goal] for budget in (25, 50, 100, 500)]
     assert np.all(np.diff(widths) < 0)
     wanted = plan.budget_for(goal, widths[2])
-    assert 95 <= wanted <= 100
+    assert 95 <= wanted <= 105  # strata get whole rows, so that widths do not fall evenly
 
 
 def test_the_goal_decides_where_to_look(rows):
@@ -80,7 +82,7 @@ def test_the_same_seed_draws_the_same_rows(rows):
 
 
 def test_a_budget_is_filled_between_what_must_be_and_what_can_be():
-    sizes = _fill(np.array([10.0, 1.0, 1.0]), np.array([0, 2, 0]), np.array([5, 50, 50]), 20)
+    sizes = fill(np.array([10.0, 1.0, 1.0]), np.array([0, 2, 0]), np.array([5, 50, 50]), 20)
     assert sizes.tolist() == [5, 8, 7]
 
 
@@ -105,7 +107,9 @@ def test_counts_alone_make_the_design_and_its_prices(rows):
         counts, budget=100, goal=("f1", "roc_auc"), threshold=1.5, unlabeled_prevalence=0.07
     )
     prices = Prices.of(counts, design)
-    assert prices.half_width("f1", 400) == pytest.approx(prices.half_width("f1", 100) / 2, rel=0.15)
+    # Four times the verdicts halve an interval; of 3,900 rows they leave less to guess beside.
+    half = prices.half_width("f1", 100) / 2
+    assert 0.7 * half < prices.half_width("f1", 400) < half
     reviews = uc.Reviews(None, np.zeros(100), design.edges[design.order], design.order, design)
     assert len(next_design(counts, reviews, budget=10).order) == 10
 

@@ -58,9 +58,10 @@ QUESTIONS = (
 PREVALENCE = "Do you know roughly what share of all rows is positive? (3%, 3%-5%, or no)"
 NONE = Question(
     "None of these",
-    (f"undercount evaluate {COLUMNS}",),
-    "random labels, which yours are not. So trust only 'at least', and conclusions whose Γ under "
-    "'What would change' is larger than the bias you fear",
+    (f"undercount evaluate {COLUMNS} --threshold THRESHOLD --gamma 2",),
+    "some positives have up to 2 times the odds of a label that others have; put the factor that "
+    "you fear. Trust only these bounds, and 'at least'; 'What would change' says which factor (Γ) "
+    "a conclusion survives",
 )
 YES, NO = ("y", "yes", "1", "true"), ("n", "no", "0", "false", "")
 

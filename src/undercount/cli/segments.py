@@ -19,6 +19,7 @@ FILES = {"json_file": "--json", "markdown": "--markdown", "csv_file": "--csv", "
 BESIDE_SEGMENTS = {
     "chance": "--chance: a segment's counts do not say which chance a row had",
     "deploy_prevalence": "--deploy-prevalence, which speaks of all rows together",
+    "odds_ratio": "--gamma, whose bounds are those of all rows together",
 }
 
 

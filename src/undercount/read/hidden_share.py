@@ -16,6 +16,7 @@ from scipy.special import ndtri
 from undercount.assume.mixture import CHANCE, TOLERANCE, Target, design_of
 from undercount.counts import ScoreCounts
 from undercount.errors import (
+    Check,
     InputError,
     LibraryWarning,
     MisfitWarning,
@@ -26,7 +27,10 @@ from undercount.errors import (
     warn,
 )
 from undercount.estimate import Estimate
+from undercount.prevalence.consensus.doubts import Doubt, find_doubt
+from undercount.prevalence.pooled import LabelPart
 from undercount.prevalence.upper_bound import upper_bound
+from undercount.read.fair_sample import mature_checks
 from undercount.read.intervals.area_gradients import unbiased_average_precision
 from undercount.read.intervals.area_intervals import area_estimate
 from undercount.read.intervals.heads import HeadCounts, head_spread
@@ -73,8 +77,8 @@ class HiddenShare:
         ("own"), or empty if a number, a range or a standard error was given.
     estimates : mapping
         What each estimator says, if the share was estimated.
-    identified : bool
-        Whether the scores say much about the share.
+    doubt : str
+        Why the scores say little about the share; empty if they say much.
     resamples : Resamples, optional
         The calculation resampled, if it was asked for, of the model that the share comes from.
     warned : sequence
@@ -83,6 +87,10 @@ class HiddenShare:
         Name of the model from whose scores the share was estimated.
     by_negatives : bool
         Whether known negatives told the share.
+    checks : tuple of Check
+        What speaks against the share, whatever the scores say.
+    label_part : LabelPart, optional
+        How far the chance of these rows' labels is in the share; None if nothing is known of it.
     """
 
     shares: Shares
@@ -92,11 +100,13 @@ class HiddenShare:
     estimated: bool = False
     interval: str = ""
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
-    identified: bool = True
+    doubt: Doubt = ""
     resamples: Resamples | None = None
     warned: Sequence[LibraryWarning] = ()
     model: str = ""
     by_negatives: bool = False
+    checks: tuple[Check, ...] = ()
+    label_part: LabelPart | None = None
 
 
 def shared_share(
@@ -239,6 +249,8 @@ def _as_given(
 ) -> HiddenShare:
     """Keep a share that was given, an estimate's interval at the level asked for."""
     source, own = f"{shares.given} given", ""
+    if any(warning.code == "range-cut" for warning in warned):
+        source += ", from the labelled share on"
     if hasattr(given, "fit"):
         source = f"estimated by {type(given).__name__}"
     elif isinstance(given, Estimate):
@@ -254,7 +266,12 @@ def _as_given(
             shares = _at_level(shares, given, confidence_level)
         shares = _cut(shares, limits)
     return HiddenShare(
-        shares, source, *limits.shown(shares.label_purity), interval=own, warned=warned
+        shares,
+        source,
+        *limits.shown(shares.label_purity),
+        interval=own,
+        warned=warned,
+        checks=mature_checks(given),
     )
 
 
@@ -343,7 +360,7 @@ def _estimate(
         estimated=True,
         interval=kind,
         estimates=_answers(fitted, purity),
-        identified=fitted.diagnostics_.get("identified", True),
+        doubt=_doubt(fitted, counts, shares),
         warned=warned,
         model=name,
         by_negatives=method == "TwoLabels",
@@ -352,6 +369,14 @@ def _estimate(
     return {
         each: replace(found, resamples=resamples if each == name else None) for each in fit.models
     }
+
+
+def _doubt(fitted: Any, counts: ScoreCounts, shares: Shares) -> Doubt:
+    """Return why an estimator leaves the share open; known negatives tell how many there are."""
+    found: Doubt | None = fitted.diagnostics_.get("doubt")
+    if found is not None or type(fitted).__name__ == "TwoLabels":
+        return found or ""
+    return find_doubt(counts, shares.unlabeled_prevalence, shares.sampling)
 
 
 def _open_low_end(shares: Shares) -> Shares:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undercount.errors import InputError, collect_warnings
-from undercount.read.plan import Prices, design_reviews
+from undercount.read.plan import design_reviews
+from undercount.read.prices import Prices
 
 if TYPE_CHECKING:
     from undercount.read.evaluation import Evaluation, MetricRow

@@ -21,6 +21,7 @@ from undercount.metric_facts import FACTS
 from undercount.read.evaluation import MetricRow, grows
 from undercount.read.hidden_share import HiddenShare
 from undercount.read.intervals.heads import HeadCounts, head_spread, two_sided_z
+from undercount.read.intervals.shared_labels import SharedLabels
 from undercount.read.intervals.threshold_intervals import method_name, threshold_interval
 from undercount.read.metric_name import parse_metric
 from undercount.read.sensitivity import CHANCE
@@ -143,11 +144,15 @@ class SegmentTable:
             raw = self._raw(metric, exact)
             ends = np.stack([value + self._raw(metric, each) - raw for each in self._ends()])
             down, up = value - ends.min(axis=0), ends.max(axis=0) - value
-            low = value - np.hypot(value - low, np.maximum(down, 0.0))
-            high = value + np.hypot(high - value, np.maximum(up, 0.0))
+            reach = two_sided_z(self.confidence_level)
+            parts = [held.label_part for held in self.hidden]
+            both = SharedLabels.of(
+                HeadCounts(self.heads, self._design(exact)), metric, parts, reach
+            )
+            low = value - both.reach(value - low, down)
+            high = value + both.reach(high - value, up)
             low, high = np.maximum(low, facts.range[0]), np.minimum(high, facts.range[1])
-            reach = 2 * two_sided_z(self.confidence_level)
-            error = np.hypot(error, np.abs(ends[1] - ends[0]) / reach)
+            error = both.reach(reach * error, np.abs(ends[1] - ends[0]) / 2) / reach
         elif by_share:  # its value is the same there, and the end that widens most is taken
             there = [self._at(metric, each) for each in self._ends()]
             low = np.minimum.reduce([low, *(each[1] for each in there)])

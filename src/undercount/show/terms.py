@@ -672,6 +672,8 @@ ALIASES = {
     "interval": "true value",
     "confidence level": "true value",
     "labelling bias": "gamma",
+    "biased labels": "gamma",
+    "fair labels": "random labels",
     "met": "requirement",
     "failed": "requirement",
     "inconclusive": "requirement",

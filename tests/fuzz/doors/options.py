@@ -48,6 +48,7 @@ SOUND = {
     "--cluster": ["c", "g"],
     "--chance": ["p"],
     "--dependence": ["1", "0.5-2"],
+    "--gamma": ["2", "1", "1000"],
     "--resamples": ["2", "5"],
     "--budget": ["5", "40", "1000000"],
     "--goal": ["precision", "prevalence", "roc_auc"],

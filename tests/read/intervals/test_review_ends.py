@@ -77,5 +77,5 @@ def test_precision_moves_also_where_the_draw_left_fewer_than_no_positives():
 def test_what_cannot_be_read_anywhere_is_open():
     """A metric that is undefined all along the way may be anything."""
     side = Side(np.ones(2), np.ones(2), np.ones(2), 1.0, 1.0, 4.0)
-    found = moved_interval(iter([side]), lambda _: math.nan, 0.025, 1.0)
+    found = moved_interval(iter([side]), lambda _: np.full(5, math.nan), 0.025, 1.0)
     assert (found.low, found.high) == (-math.inf, math.inf)

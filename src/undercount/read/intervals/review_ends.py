@@ -140,7 +140,7 @@ def _spread(total: FloatArray, weight: FloatArray, stratum: IntArray) -> FloatAr
 
 def moved_interval(
     sides: Iterator[Side],
-    read: Callable[[FloatArray], float],
+    read: Callable[[FloatArray], FloatArray],
     risk: float,
     widened: float,
     further: tuple[float, float] = (0.0, 0.0),
@@ -152,7 +152,8 @@ def moved_interval(
     sides
         Which positives are open, and how far.
     read : callable
-        How far the metric moves if units have so many more positives.
+        How far the metric moves at each place of `PATH`, if units have so many more positives at
+        its end.
     risk : float
         Chance of missing the truth at one end.
     widened : float
@@ -172,7 +173,7 @@ def moved_interval(
     below, above = further[0] ** 2, further[1] ** 2
     for side in sides:
         for step in side.steps(risk, widened):
-            moved = np.array([read(part * step) for part in PATH])
+            moved = read(step)
             moved = moved[~np.isnan(moved)]
             if not moved.size:  # it cannot be read anywhere on the way, and may be anything
                 return Interval(-np.inf, np.inf)

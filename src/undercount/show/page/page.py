@@ -34,12 +34,13 @@ from undercount.show.page.live import (
     start_threshold,
 )
 from undercount.show.page.packing import pack, tighten_script, tighten_style
-from undercount.show.spoken import metric_title, number, percent
+from undercount.show.spoken import metric_title, number, percent, title
 from undercount.show.text import (
     ANSWERS,
     SAMPLING,
     both_answers,
     bound_words,
+    estimate_words,
     find,
     guess_words,
     hidden_words,
@@ -49,8 +50,6 @@ from undercount.show.text import (
     missing_words,
     needs_words,
     plain_words,
-    title,
-    value_words,
     weakest_link,
 )
 from undercount.show.verdict_words import change_words, judged_words, light_words
@@ -78,7 +77,20 @@ def write_page(
 ) -> None:
     """Write the report, whole or not at all; dated today unless a date is given."""
     identity = Identity(title, data, report_date() if date is None else date)
-    write_text(path, as_page(evaluations, identity, story))
+    write_text(path, as_report(evaluations, identity, story))
+
+
+def as_report(
+    evaluations: Sequence[Evaluation],
+    identity: Identity | None = None,
+    story: Sequence[tuple[str, str]] = (),
+) -> str:
+    """Return the live report, or that of labelling chances, which fix what sliders would move."""
+    if any(evaluation.chances is not None for evaluation in evaluations):
+        from undercount.show.page.chances import as_chances_page  # noqa: PLC0415 - it draws on this
+
+        return as_chances_page(evaluations, identity or Identity())
+    return as_page(evaluations, identity, story)
 
 
 def as_frame(evaluations: Sequence[Evaluation]) -> str:
@@ -87,7 +99,7 @@ def as_frame(evaluations: Sequence[Evaluation]) -> str:
         Markup(
             '<iframe srcdoc="{}" title="undercount report" width="100%" height="{}" '
             'sandbox="allow-scripts allow-downloads" frameborder="0"></iframe>'
-        ).format(as_page(evaluations), FRAME_HEIGHT)
+        ).format(as_report(evaluations), FRAME_HEIGHT)
     )
 
 
@@ -261,7 +273,10 @@ def _reviewed(evaluation: Evaluation) -> dict[str, Any] | None:
         return None
     return {
         "kinds": [ANSWERS[kind] for kind in answers[0][1]],
-        "rows": [(title(row), [value_words(e) for e in found.values()]) for row, found in answers],
+        "rows": [
+            (title(row), [estimate_words(evaluation, e) for e in found.values()])
+            for row, found in answers
+        ],
         "labels": labels_words(evaluation),
         "lacking": lacking_words(evaluation),
     }

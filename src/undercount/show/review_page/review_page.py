@@ -23,7 +23,7 @@ from undercount.read.intervals.review_ends import MORE, PATH
 from undercount.read.intervals.review_intervals import BEYOND, OPEN
 from undercount.read.intervals.stratum_shares import LEAST_WEIGHT, MOST_WEIGHT, PRIOR_POSITIVES
 from undercount.read.plan_rows import RowPlan
-from undercount.read.rival import metric_of
+from undercount.read.review_goals import metric_of
 from undercount.show.page.page import embed_json, policy_hash
 from undercount.show.plan import goal_title, half_width_words
 
