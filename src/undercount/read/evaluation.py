@@ -306,7 +306,7 @@ class Evaluation:
         """
         costs = {"false_positive": false_positive, "false_negative": false_negative}
         cost_weight(costs)  # refuses what is no cost
-        return replace(self, costs=costs)
+        return replace(self, costs={name: float(each) for name, each in costs.items()})
 
     def at(
         self, threshold: float | None = None, *, top: float | None = None
