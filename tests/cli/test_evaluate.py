@@ -227,6 +227,21 @@ def masked(text):
     return re.sub(r"[0-9]", "#", text)
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--audited"], "--gamma does not go with --reviews or --audited"),
+        (["--by", "poor"], "--by does not go with --gamma"),
+    ],
+)
+def test_a_bias_of_labels_is_refused_where_it_says_nothing(folder, capsys, options, said):
+    rows = ["evaluate", str(folder / "rows.csv"), "--label", "fraud", "--score", "good"]
+    assert main([*rows, "--threshold", "0.8", "--gamma", "2", *options]) == 2
+    told = capsys.readouterr()
+    assert said in told.err
+    assert told.out == ""
+
+
 @pytest.mark.parametrize("kind", ["terminal", "markdown"])
 def test_golden_output_of_the_bundled_case(kind, capsys, monkeypatch):
     monkeypatch.chdir(fraud_path().parent)
@@ -251,7 +266,7 @@ def test_a_range_that_begins_below_the_labels_is_cut_with_a_note(folder, tmp_pat
     wide, cut = tmp_path / "wide.json", tmp_path / "cut.json"
     assert main([*arguments, "--prevalence", "0.1%-20%", "--json", str(wide)]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "so many rows are labelled positive" in said
+    assert "prevalence given, from the labelled share on" in said
     counts = json.loads(wide.read_text())["models"][0]["counts"]
     least = counts["labelled_positive"] / counts["rows"]
     assert main([*arguments, "--prevalence", f"{least!r}-0.2", "--json", str(cut)]) == 0

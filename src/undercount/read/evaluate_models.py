@@ -230,6 +230,7 @@ def make_bare(
         backend=model.backend,
         clusters=model.clusters,
         chances=model.chances,
+        label_part=hidden.label_part,
     )
 
 
@@ -258,6 +259,7 @@ def make_whole(
             estimated=hidden.estimated,
         ),
         naive_check(made.rows, hidden.shares),
+        *hidden.checks,
     ]
     if reviewed is not None:
         checks = checks if made.random_labels else without_random_labels(checks)

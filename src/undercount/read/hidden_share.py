@@ -13,9 +13,18 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from scipy.special import ndtri
 
-from undercount.assume.mixture import CHANCE, TOLERANCE, Target, design_of
+from undercount.assume.mixture import (
+    CHANCE,
+    LABELLED,
+    TOLERANCE,
+    UNLABELED,
+    MixtureDesign,
+    Target,
+    design_of,
+)
 from undercount.counts import ScoreCounts
 from undercount.errors import (
+    Check,
     InputError,
     LibraryWarning,
     MisfitWarning,
@@ -27,7 +36,9 @@ from undercount.errors import (
 )
 from undercount.estimate import Estimate
 from undercount.prevalence.consensus.doubts import Doubt, find_doubt
+from undercount.prevalence.pooled import LabelPart
 from undercount.prevalence.upper_bound import upper_bound
+from undercount.read.fair_sample import mature_checks
 from undercount.read.intervals.area_gradients import unbiased_average_precision
 from undercount.read.intervals.area_intervals import area_estimate
 from undercount.read.intervals.heads import HeadCounts, head_spread
@@ -84,6 +95,10 @@ class HiddenShare:
         Name of the model from whose scores the share was estimated.
     by_negatives : bool
         Whether known negatives told the share.
+    checks : tuple of Check
+        What speaks against the share, whatever the scores say.
+    label_part : LabelPart, optional
+        How far the chance of these rows' labels is in the share; None if nothing is known of it.
     """
 
     shares: Shares
@@ -98,6 +113,8 @@ class HiddenShare:
     warned: Sequence[LibraryWarning] = ()
     model: str = ""
     by_negatives: bool = False
+    checks: tuple[Check, ...] = ()
+    label_part: LabelPart | None = None
 
 
 def shared_share(
@@ -240,6 +257,8 @@ def _as_given(
 ) -> HiddenShare:
     """Keep a share that was given, an estimate's interval at the level asked for."""
     source, own = f"{shares.given} given", ""
+    if any(warning.code == "range-cut" for warning in warned):
+        source += ", from the labelled share on"
     if hasattr(given, "fit"):
         source = f"estimated by {type(given).__name__}"
     elif isinstance(given, Estimate):
@@ -255,7 +274,12 @@ def _as_given(
             shares = _at_level(shares, given, confidence_level)
         shares = _cut(shares, limits)
     return HiddenShare(
-        shares, source, *limits.shown(shares.label_purity), interval=own, warned=warned
+        shares,
+        source,
+        *limits.shown(shares.label_purity),
+        interval=own,
+        warned=warned,
+        checks=mature_checks(given),
     )
 
 
@@ -485,8 +509,22 @@ def _knots(counts: ScoreCounts) -> Any:
 
 def _fits(counts: ScoreCounts, knots: Any, shares: Shares, target: Target) -> bool:
     design = design_of(counts, shares, shares.sampling, target)
+    if not _fits_easily(counts, knots, design) and not _rates_fit(knots, design):
+        return False
+    # The lift AUC of pure labels is a mean of ranks, and their AUC is at most 1 below the limit.
+    areas = ("average_precision",) if design.pure else AREAS
+    if design.pure and 0 <= unbiased_average_precision(counts, design) <= 1:
+        return True  # nothing is outside its range, and no interval need say how far
+    options: dict[str, Any] = {"max_fpr": None, "confidence_level": 0.95, "errors": (0.0, 0.0)}
+    with collect_warnings(SmallSampleWarning):
+        found = [area_estimate(counts, design, name, **options).misfit for name in areas]
+    return all(misfit is None or misfit.errors <= CHANCE for misfit in found)
+
+
+def _rates_fit(knots: Any, design: MixtureDesign) -> bool:
+    """Whether rates leave [0, 1] by no more than the chance of the sample explains."""
     heads = HeadCounts(knots, design)
-    point = heads.point()
+    point = heads.point
     for name in ("fpr",) if design.pure else ("fpr", "tpr"):
         rate = getattr(point, name)
         beyond = np.maximum(-rate, rate - 1)
@@ -496,14 +534,27 @@ def _fits(counts: ScoreCounts, knots: Any, shares: Shares, target: Target) -> bo
         error = np.sqrt(head_spread(HeadCounts(knots[:, out], design), name).variance)
         if np.any(beyond[out] > CHANCE * error):
             return False
-    # The lift AUC of pure labels is a mean of ranks, and their AUC is at most 1 below the limit.
-    areas = ("average_precision",) if design.pure else AREAS
-    if design.pure and 0 <= unbiased_average_precision(counts, design) <= 1:
-        return True  # nothing is outside its range, and no interval need say how far
-    options: dict[str, Any] = {"max_fpr": None, "confidence_level": 0.95, "errors": (0.0, 0.0)}
-    with collect_warnings(SmallSampleWarning):
-        found = [area_estimate(counts, design, name, **options).misfit for name in areas]
-    return all(misfit is None or misfit.errors <= CHANCE for misfit in found)
+    return True
+
+
+def _fits_easily(counts: ScoreCounts, knots: Any, design: MixtureDesign) -> bool:
+    """Whether the chance of the labels alone explains pure rates outside [0, 1], twice over.
+
+    Other sources of chance only add to it; thousands of segments need no more. The rate of false
+    positives is (q - a g)/(1 - a), with q and g the heads of unlabeled and labelled rows.
+    """
+    if not design.pure or counts.n_negative > 0:
+        return False
+    labels, others = counts.n_positive, counts.n_unlabeled
+    share = float(design.mixing.unlabeled_prevalence)
+    if not 0 < share < 1:
+        return False
+    rate = (knots[UNLABELED] / others - share * knots[LABELLED] / labels) / (1 - share)
+    near = (knots[LABELLED] + 0.5) / (labels + 1)  # half a label more to either side
+    hidden = share * others / (labels + share * others) if design.counted else 1.0
+    square = near * (1 - near) * hidden / float(counts.effective_size("positive"))
+    most = CHANCE / 2 * share / (1 - share) * np.sqrt(square)
+    return bool(np.all(np.maximum(-rate, rate - 1) <= most + TOLERANCE))
 
 
 def _answers(fitted: Any, purity: float) -> dict[str, Estimate]:
