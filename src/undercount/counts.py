@@ -1,7 +1,7 @@
 """How many rows of each label stand at each distinct score: the one table everything reads."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from undercount.count.kernel.rows import compact_table, full_table, sum_squares
 from undercount.count.kernel.table import (
     Table,
     add_tables,
+    add_up,
     bound_auc_error,
     coarsen,
     insert_knots,
@@ -27,7 +28,6 @@ from undercount.errors import InputError, keep_scores, named, real_number, wordi
 
 BoolArray = NDArray[np.bool_]
 CLASSES = ("positive", "negative", "unlabeled")
-_WHOLE = 2.0**53  # up to which a float holds every whole number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,7 +163,11 @@ class ScoreCounts:
     def from_table(cls, table: Table, squared_weight: tuple[float, float, float]) -> "ScoreCounts":
         """Take over a table that the kernel has made of validated rows."""
         columns = (table.score, *table.classes)
-        arrays = [np.ascontiguousarray(column, dtype=np.float64) for column in columns]
+        # A class without rows may be one zero that stands for all cells.
+        arrays = [
+            column if column.strides == (0,) else np.ascontiguousarray(column, dtype=np.float64)
+            for column in columns
+        ]
         merged = np.ascontiguousarray(table.merged)
         for array in (*arrays, merged):
             array.setflags(write=False)
@@ -211,12 +215,45 @@ class ScoreCounts:
         return total * total / squares if squares > 0 else 0.0
 
     def cumulative(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Rows above each border between cells, from 0 to all: positive, negative, unlabeled."""
-        return (
-            _accumulate(self.positive, self.n_positive),
-            _accumulate(self.negative, self.n_negative),
-            _accumulate(self.unlabeled, self.n_unlabeled),
-        )
+        """Rows above each border between cells, from 0 to all: positive, negative, unlabeled.
+
+        Those of a short table are kept and cannot be written to: a dozen readers ask for them.
+        """
+        return self._above if len(self.score) < THIN_FROM else self._add_up()
+
+    @cached_property
+    def _above(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        above = self._add_up()
+        for heads in above:
+            heads.setflags(write=False)
+        return above
+
+    def _add_up(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        size = len(self.score) + 1
+        above = [np.zeros(size) if total else np.broadcast_to(0.0, size) for total in self.totals]
+        for part, heads in self.head_blocks():
+            for column, rows, total in zip(above, heads, self.totals, strict=True):
+                if total:
+                    column[part.start + 1 : part.stop + 1] = rows
+        return above[0], above[1], above[2]
+
+    @property
+    def totals(self) -> tuple[float, float, float]:
+        """Positive, negative and unlabeled rows (sums of their weights)."""
+        return self.n_positive, self.n_negative, self.n_unlabeled
+
+    def head_blocks(self) -> Iterator[tuple[slice, list[FloatArray]]]:
+        """Yield parts of the cells, and the rows of each class down to the end of each cell."""
+        above = [0.0, 0.0, 0.0]
+        columns, totals = self.table.classes, self.totals
+        for part in blocks(len(self.score)):
+            heads = [
+                # A class without rows costs no pass.
+                add_up(column[part], rows, total) if total else column[part]
+                for column, rows, total in zip(columns, above, totals, strict=True)
+            ]
+            above = [float(rows[-1]) for rows in heads]
+            yield part, heads
 
     def head_cells(self, threshold: float) -> slice:
         """Return the cells of the rows with at least a score; refuse to split a merged cell."""
@@ -292,7 +329,7 @@ class ScoreCounts:
         pairs, left = 0.0, n_below
         for part in blocks(len(above)):
             # Counted from the rows that are left, so that sums of whole rows stay exact.
-            beaten = left - np.cumsum(below[part])
+            beaten = left - add_up(below[part], 0.0, n_below)
             left = float(beaten[-1])
             beaten += below[part] / 2
             pairs += float(above[part] @ beaten)
@@ -379,26 +416,3 @@ _HINTS = {
         f"{named('unlabeled', '-1')}"
     ),
 }
-
-
-def _accumulate(column: FloatArray, total: float) -> FloatArray:
-    """Return the rows above each border between cells, from 0 to all.
-
-    Whole rows are added as integers, which is exact and takes a third of the time.
-    """
-    if total == 0:  # a class without rows costs no pass
-        return np.broadcast_to(0.0, len(column) + 1)
-    above = np.empty(len(column) + 1)
-    above[0], so_far = 0.0, 0
-    for part in blocks(len(column)):
-        cells = column[part]
-        rows = cells.astype(np.int64) if total < _WHOLE else None
-        if rows is None or not np.array_equal(rows, cells):
-            np.cumsum(column[part.start :], out=above[part.start + 1 :])
-            above[part.start + 1 :] += so_far
-            break
-        rows[0] += so_far
-        np.cumsum(rows, out=rows)
-        so_far = int(rows[-1])
-        above[part.start + 1 : part.stop + 1] = rows
-    return above

@@ -1,7 +1,7 @@
 """Points and curves of true-positive against false-positive rate: each rate and area, once."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
@@ -27,10 +27,9 @@ Value = TypeVar("Value", float, FloatArray)
 BLOCK = 2**13
 
 
-def blocks(size: int) -> Iterator[slice]:
+def blocks(size: int) -> list[slice]:
     """Cut a long table into parts that stay in cache."""
-    for start in range(0, size, BLOCK):
-        yield slice(start, min(start + BLOCK, size))
+    return [slice(start, min(start + BLOCK, size)) for start in range(0, size, BLOCK)]
 
 
 def dot(weight: FloatArray, value: FloatArray) -> float:
@@ -63,6 +62,19 @@ def trapezoid(height: FloatArray, position: FloatArray) -> float:
         x, y = position[ends], height[ends]
         area += float((x[right] - x[left]) @ (y[right] + y[left]))
     return area / 2
+
+
+def precision_steps(tpr: FloatArray, flagged: FloatArray, prevalence: float) -> float:
+    """Return the sum of precision over the steps of recall, from the first point to the last."""
+    hits, rows = prevalence * tpr[1:], flagged[1:]
+    # Rows labelled apart (case-control) may score above every unlabeled row: positives are found
+    # and no row is flagged. The recovered false-positive rate is negative there, and pulled to 0,
+    # as metrics at a threshold do, it makes precision 1.
+    # Without hits precision may be 0/0; no recall is gained there, or no positive exists.
+    some = rows > ROUNDING * np.abs(hits)
+    precision = np.where(hits > 0, 1.0, 0.0) if not some.all() else hits
+    np.divide(hits, rows, out=precision, where=True if precision is hits else some)
+    return float((tpr[1:] - tpr[:-1]) @ precision)
 
 
 def _falls(rate: FloatArray) -> bool:
@@ -353,19 +365,16 @@ class OperatingCurve(Rates[FloatArray]):
             # and every such pair of steps would add to the sum.
             order = np.argsort(-self.threshold, kind="stable")
             tpr, flagged = tpr[order], flagged[order]
-        area = 0.0
-        for part in blocks(len(tpr) - 1):
-            here = slice(part.start + 1, part.stop + 1)
-            hits, rows = self.prevalence * tpr[here], flagged[here]
-            # Rows labelled apart (case-control) may score above every unlabeled row: positives are
-            # found and no row is flagged. The recovered false-positive rate is negative there, and
-            # pulled to 0, as metrics at a threshold do, it makes precision 1.
-            # Without hits precision may be 0/0; no recall is gained there, or no positive exists.
-            some = rows > ROUNDING * np.abs(hits)
-            precision = np.where(hits > 0, 1.0, 0.0) if not some.all() else hits
-            np.divide(hits, rows, out=precision, where=True if precision is hits else some)
-            area += float((tpr[here] - tpr[part]) @ precision)
-        return area
+        return float(
+            sum(
+                precision_steps(
+                    tpr[part.start : part.stop + 1],
+                    flagged[part.start : part.stop + 1],
+                    self.prevalence,
+                )
+                for part in blocks(len(tpr) - 1)
+            )
+        )
 
     @cached_property
     def lift_auc(self) -> float:

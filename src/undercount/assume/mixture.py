@@ -10,14 +10,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, LeftOut, OperatingCurve, blocks, trapezoid
+from undercount.curve import FloatArray, LeftOut, OperatingCurve, precision_steps
 from undercount.errors import InputError, MisfitWarning, check_choice, named, warn
 from undercount.shares import Given, Sampling, Shares
 from undercount.shares import Target as Target  # noqa: PLC0414 - this module is where others look
@@ -185,35 +185,120 @@ def mixture_curve(
             "monotone must be 'cummax', 'isotonic', 'hull' or None, and needs clean=True; "
             f"got {monotone!r} with clean={clean}"
         )
-    positive, negative, unlabeled = counts.cumulative()
-    # In place: a table may be as long as the rows.
-    positive /= positive[-1]
-    unlabeled /= unlabeled[-1]
-    if counts.n_negative > 0:
-        negative /= negative[-1]
-    purity = shares.label_purity
+    points = _recovered(counts, _mixing_of(counts, shares), clean=clean)
+    if clean:
+        _refuse_misfit(counts, shares, points.area)
+        return _cleaned(counts, points, monotone)
+    threshold = np.append(np.inf, counts.score)
+    merged = np.append(False, counts.merged) if counts.compact else None
+    return OperatingCurve(threshold, points.tpr, points.fpr, points.prevalence, merged)
+
+
+class _Points(NamedTuple):
+    """Recovered rates by falling threshold, and what was found in the same walk.
+
+    `kept` says which points were, if not all; `area` is that of labelled against unlabeled rows.
+    """
+
+    tpr: FloatArray
+    fpr: FloatArray
+    prevalence: float
+    kept: NDArray[np.bool_] | None
+    area: float
+    average_precision: float
+
+
+def _mixing_of(counts: ScoreCounts, shares: Shares) -> Mixing:
     given: Given = "unlabeled_prevalence"
     value = shares.unlabeled_prevalence
     if shares.population_prevalence is not None:  # by chance fewer positives than labels
         given, value = "prevalence", shares.population_prevalence
-    mixing = mix(kind_sizes(counts), given, value, purity, shares.sampling)
-    tpr, fpr = mixing.rates(positive, unlabeled, negative)
-    threshold = np.append(np.inf, counts.score)
-    merged = np.append(False, counts.merged) if counts.merged.any() else None
+    return mix(kind_sizes(counts), given, value, shares.label_purity, shares.sampling)
+
+
+def _recovered(counts: ScoreCounts, mixing: Mixing, *, clean: bool) -> _Points:
+    """Recover the rates part by part, so that little as long as the table is made.
+
+    A clean curve has the points inside the unit square, and the last one, which is pulled there.
+    """
+    size, prevalence = len(counts.score) + 1, float(mixing.prevalence)
+    tpr, fpr, kept = np.empty(size), np.empty(size), np.ones(size, bool)
+    tpr[0] = fpr[0] = pairs = precision = 0.0
+    done = 1
+    for part, heads in counts.head_blocks():
+        pairs += float((heads[0] - counts.positive[part] / 2) @ counts.unlabeled[part])
+        for rows, total in zip(heads, counts.totals, strict=True):
+            if total > 0:
+                rows /= total  # noqa: PLW2901 - in place
+        points = mixing.rates(heads[0], heads[2], heads[1])
+        if clean and _leave_square(*points):
+            inside = _inside(*points, last=part.stop == size - 1)
+            kept[part.start + 1 : part.stop + 1] = inside
+            # Were one pulled in later, the sort could put it before (0, 0) or after (1, 1).
+            points = tuple(np.clip(rate[inside], 0, 1) for rate in points)
+        line = slice(done - 1, done + len(points[0]))
+        tpr[line][1:], fpr[line][1:] = points
+        done = line.stop
+        if clean:
+            flagged = (1 - prevalence) * fpr[line]
+            flagged += prevalence * tpr[line]
+            precision += precision_steps(tpr[line], flagged, prevalence)
+    area = pairs / (counts.n_positive * counts.n_unlabeled)
+    some = kept if done < size else None
+    return _Points(tpr[:done], fpr[:done], prevalence, some, area, precision)
+
+
+def _leave_square(tpr: FloatArray, fpr: FloatArray) -> bool:
+    """Whether a point lies outside the unit square, be it by rounding."""
+    return bool(min(tpr.min(), fpr.min()) < 0 or max(tpr.max(), fpr.max()) > 1)
+
+
+def _inside(tpr: FloatArray, fpr: FloatArray, *, last: bool) -> NDArray[np.bool_]:
+    """Return which points are inside the unit square, but for rounding, or the last of all."""
+    low, high = np.minimum(tpr, fpr), np.maximum(tpr, fpr)
+    inside: NDArray[np.bool_] = (low >= -TOLERANCE) & (high <= 1 + TOLERANCE)
+    inside[-1] |= last
+    return inside
+
+
+def _cleaned(counts: ScoreCounts, points: _Points, monotone: Monotone | None) -> OperatingCurve:
+    """Return the curve of points by rising rates (Algorithm 1)."""
+    tpr, fpr = points.tpr, points.fpr
+    if np.all(tpr[1:] >= tpr[:-1]):
+        # With pure labels recall only grows, so one stable sort of long runs does what two would.
+        order = np.argsort(fpr, kind="stable")
+    else:
+        order = np.lexsort((tpr, fpr))
+    tpr, fpr = tpr[order], fpr[order]
+    kept = order if points.kept is None else np.flatnonzero(points.kept)[order]
+    gone = None if points.kept is None else ~points.kept
+    if monotone is not None:
+        tpr, corners = _monotone(tpr, fpr, monotone)
+        tpr, fpr, kept = tpr[corners], fpr[corners], kept[corners]
+        gone = np.ones(len(counts.score) + 1, bool)
+        gone[kept] = False
     left_out = None
-    if clean:
-        _refuse_misfit(counts, shares, trapezoid(positive, unlabeled))
-        tpr, fpr, kept = _cleaned(tpr, fpr)
-        if monotone is not None:
-            tpr, corners = _monotone(tpr, fpr, monotone)
-            tpr, fpr, kept = tpr[corners], fpr[corners], kept[corners]
-        if len(kept) < threshold.size:
-            gone = np.ones(threshold.size, bool)
-            gone[kept] = False
-            left_out = LeftOut(threshold[gone], None if merged is None else merged[gone])
-        threshold = threshold[kept]
-        merged = None if merged is None else merged[kept]
-    return OperatingCurve(threshold, tpr, fpr, float(mixing.prevalence), merged, left_out)
+    if gone is not None and gone.any():
+        left_out = LeftOut(*_places(counts, np.flatnonzero(gone)))
+    threshold, merged = _places(counts, kept)
+    curve = OperatingCurve(threshold, tpr, fpr, points.prevalence, merged, left_out)
+    if monotone is None:
+        # What the property would find, had it sorted the points back by their thresholds.
+        vars(curve)["average_precision"] = points.average_precision
+    return curve
+
+
+def _places(
+    counts: ScoreCounts, points: NDArray[np.intp]
+) -> tuple[FloatArray, NDArray[np.bool_] | None]:
+    """Return thresholds of some points, and which of them have merged cells, if any cell has."""
+    cells = points - 1
+    threshold, merged = counts.score[cells], counts.merged[cells] if counts.compact else None
+    first = np.flatnonzero(cells < 0)  # nothing is flagged there
+    threshold[first] = np.inf
+    if merged is not None:
+        merged[first] = False
+    return threshold, merged
 
 
 def recovered_rates(
@@ -331,26 +416,6 @@ class Misfit:
         )
 
 
-def _cleaned(tpr: FloatArray, fpr: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.intp]]:
-    """Keep points inside the unit square and the ends, by rising rates (Algorithm 1)."""
-    inside = np.empty(len(tpr), bool)
-    for part in blocks(len(tpr)):
-        low, high = np.minimum(tpr[part], fpr[part]), np.maximum(tpr[part], fpr[part])
-        np.logical_and(low >= -TOLERANCE, high <= 1 + TOLERANCE, out=inside[part])
-    inside[[0, -1]] = True
-    kept = np.flatnonzero(inside)
-    # Clipped before the sort, or rounding could put a point before (0, 0) or after (1, 1).
-    tpr, fpr = tpr[kept], fpr[kept]
-    np.clip(tpr, 0, 1, out=tpr)
-    np.clip(fpr, 0, 1, out=fpr)
-    if np.all(tpr[1:] >= tpr[:-1]):
-        # With pure labels recall only grows, so one stable sort of long runs does what two would.
-        order = np.argsort(fpr, kind="stable")
-    else:
-        order = np.lexsort((tpr, fpr))
-    return tpr[order], fpr[order], kept[order]
-
-
 def _monotone(
     tpr: FloatArray, fpr: FloatArray, method: Monotone
 ) -> tuple[FloatArray, NDArray[np.intp]]:
@@ -389,7 +454,8 @@ TARGETS = ("dataset", "population")
 Source: TypeAlias = Literal[
     "rows", "rows and numbers", "composition", "labels", "labels and number", "hidden positives"
 ]
-# Step of the complex-step derivative, exact to rounding however small.
+# Step of the complex-step derivative, exact to rounding however small; relative to all rows, whose
+# weights may be of any size.
 _STEP = 1e-30
 # The design that was last asked for, since a dozen metrics of one table are read one by one.
 _LAST: "WeakKeyDictionary[ScoreCounts, tuple[Any, MixtureDesign]]" = WeakKeyDictionary()
@@ -539,12 +605,12 @@ class MixtureDesign:
     def size_slopes(self) -> list[Mixing]:
         """Derivatives of the weights by each of the three sizes; every pair of models asks."""
         slopes = []
+        step = _STEP * self.sizes.sum(axis=0)
         for kind in KINDS:
             sizes = self.sizes.astype(complex)
-            sizes[kind] += 1j * _STEP
-            slopes.append(
-                _imaginary(mix(sizes, self.given, self.value, self.label_purity, self.sampling))
-            )
+            sizes[kind] += 1j * step
+            mixed = mix(sizes, self.given, self.value, self.label_purity, self.sampling)
+            slopes.append(_imaginary(mixed, step))
         return slopes
 
     def share_slope(self) -> Mixing:
@@ -559,8 +625,8 @@ class MixtureDesign:
         return _imaginary(mix(self.sizes, self.given, self.value, purity, self.sampling))
 
 
-def _imaginary(mixing: Mixing) -> Mixing:
-    return Mixing(*(np.imag(part) / _STEP for part in vars(mixing).values()))
+def _imaginary(mixing: Mixing, step: FloatArray | float = _STEP) -> Mixing:
+    return Mixing(*(np.imag(part) / step for part in vars(mixing).values()))
 
 
 def design_of(

@@ -1,5 +1,7 @@
 """AlphaMax: the largest share that the likelihood still bears (Jain et al. 2016)."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from undercount.counts import ScoreCounts
@@ -163,7 +165,7 @@ def likelihood_elbow(
     A curve that never falls gives 1, one that falls ever more slowly the smallest share.
     """
     loss = -np.minimum.accumulate(log_likelihood)
-    loss = np.median(loss[_neighbours(share)], axis=1)
+    loss = np.median(loss[_neighbours(tuple(share.tolist()))], axis=1)
     span = loss.max() - loss.min()
     if span <= FLAT:
         return 1.0
@@ -180,7 +182,10 @@ def likelihood_elbow(
     return float(share[best + WINDOW - 1] if found else share[0])
 
 
-def _neighbours(share: FloatArray) -> Places:
+@lru_cache(maxsize=2)
+def _neighbours(places: tuple[float, ...]) -> Places:
+    """Return the nearest places of each; nearly all calls ask for those of one grid."""
+    share = np.array(places)
     distance = np.abs(share[:, None] - share)
     return np.argsort(distance, axis=1, kind="stable")[:, :NEIGHBOURS]
 
@@ -217,13 +222,14 @@ def _slopes_below(x: FloatArray, y: FloatArray) -> FloatArray:
 def _lower_hull(x: FloatArray, y: FloatArray) -> list[int]:
     """Return the places of the vertices of the lower convex hull of a curve (Andrew's scan)."""
     hull: list[int] = []
+    across, up = x.tolist(), y.tolist()  # single numbers of lists are read faster
     for place in range(x.size):
-        while len(hull) > 1 and _turns_right(x, y, hull[-2], hull[-1], place):
+        while len(hull) > 1 and _turns_right(across, up, hull[-2], hull[-1], place):
             hull.pop()
         hull.append(place)
     return hull
 
 
-def _turns_right(x: FloatArray, y: FloatArray, first: int, second: int, third: int) -> bool:
+def _turns_right(x: list[float], y: list[float], first: int, second: int, third: int) -> bool:
     area = (x[second] - x[first]) * (y[third] - y[first])
-    return bool(area <= (y[second] - y[first]) * (x[third] - x[first]))
+    return area <= (y[second] - y[first]) * (x[third] - x[first])

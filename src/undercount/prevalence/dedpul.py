@@ -2,6 +2,7 @@
 
 from bisect import insort
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
@@ -27,6 +28,9 @@ STEP = 0.001
 MAX_GAP = 0.05
 MAX_ROUNDS = 1000
 TOLERANCE = 1e-5
+NO_VOTES = 1e-9  # sums of 0.2 are not exact
+# The ratios that were last made: the estimate with a monotone trend asks for the same ones.
+_LAST: "WeakKeyDictionary[ScoreCounts, tuple[Any, FloatArray]]" = WeakKeyDictionary()
 
 
 @estimator
@@ -80,16 +84,21 @@ class Dedpul(ScoreEstimator):
             )
         n_labelled, n_unlabeled = effective_sizes(counts)
         limit = TREND_POINTS if self.monotone else MAX_POINTS
-        ratio = density_ratio(
-            1 - position[::-1],
-            labelled[::-1],
-            unlabeled[::-1],
-            n_labelled=n_labelled,
-            bandwidths=self.bandwidths,
-            n_points=min(max(round(n_unlabeled), 1), limit),
-            monotone=self.monotone,
-        )
-        value, converged = posterior_share(ratio)
+        n_points = min(max(round(n_unlabeled), 1), limit)
+        asked = self.scale, self.bandwidths, n_points
+        known = _LAST.get(counts)
+        if known is None or known[0] != asked:
+            ratio = density_ratio(
+                1 - position[::-1],
+                labelled[::-1],
+                unlabeled[::-1],
+                n_labelled=n_labelled,
+                bandwidths=self.bandwidths,
+                n_points=n_points,
+            )
+            _LAST[counts] = known = asked, ratio
+        ratio = monotone_trend(known[1][::-1]) if self.monotone else known[1]
+        value, converged = posterior_share(np.sort(ratio)[::-1])
         return Fitted(value, diagnostics={"converged": converged})
 
 
@@ -101,9 +110,8 @@ def density_ratio(
     n_labelled: float,
     bandwidths: tuple[float, float],
     n_points: int,
-    monotone: bool,
 ) -> FloatArray:
-    """Return f_L / f_U at n_points equally likely unlabeled scores, smoothed, descending.
+    """Return f_L / f_U at n_points equally likely unlabeled scores from the lowest on, smoothed.
 
     Parameters
     ----------
@@ -116,8 +124,6 @@ def density_ratio(
     bandwidths : (float, float)
         Of the labelled and the unlabeled kernel, in standard deviations of the logit.
     n_points : int
-    monotone : bool
-        Whether to force a monotone trend at the end (Ivanov 2020, section 3.3).
     """
     logit = np.log((chance + 1e-7) / (1 - chance + TINY))
     slope = chance * (1 - chance) + TINY
@@ -130,10 +136,7 @@ def density_ratio(
     low = int(np.searchsorted(chance[place], middle, side="right"))
     # Where positives dwell the ratio must not fall towards the most positive scores.
     ratio[:low] = np.maximum.accumulate(ratio[:low][::-1])[::-1]
-    ratio = running_median(ratio, n_points // 20)
-    if monotone:
-        ratio = monotone_trend(ratio[::-1])
-    return np.sort(ratio)[::-1]
+    return running_median(ratio, n_points // 20)
 
 
 def quantile_places(share: FloatArray, n_points: int) -> Places:
@@ -201,19 +204,22 @@ def monotone_trend(values: FloatArray, decay: float = 0.2) -> FloatArray:
     value below it; it dies without votes. The result is the larger of value and highest level.
     """
     levels, place = np.unique(values, return_inverse=True)
-    votes = np.full(levels.size, -np.inf)  # -inf: not alive
+    # Votes less one for every value met, so that levels which gain one need no change; without
+    # votes a level has infinitely many, which no least one sees.
+    votes = np.full(levels.size, np.inf)
     raised = values.copy()
     top = -1
-    for index, level in enumerate(place.tolist()):
+    for met, level in enumerate(place.tolist(), 1):
         if level < top:
-            raised[index] = levels[top]
-            votes[level + 1 : top + 1] -= decay
-            dead = votes[level + 1 : top + 1] <= 1e-12  # noqa: PLR2004 - sums of 0.2 are not exact
-            votes[level + 1 : top + 1][dead] = -np.inf
-        votes[: level + 1] += 1
-        votes[level] = max(votes[level], 1.0)
+            raised[met - 1] = levels[top]
+            missed = votes[level + 1 : top + 1]
+            missed -= 1 + decay
+            if missed.min() + met <= NO_VOTES:
+                missed[missed + met <= NO_VOTES] = np.inf
+        if not 1 - met <= votes[level] < np.inf:
+            votes[level] = 1 - met
         top = max(top, level)
-        while votes[top] == -np.inf:
+        while votes[top] == np.inf:
             top -= 1
     return raised
 

@@ -255,7 +255,7 @@ def make_whole(
             model.counts_for_share(hidden.shares.sampling),
             hidden.shares,
             estimates=hidden.estimates,
-            identified=hidden.identified,
+            doubt=hidden.doubt,
             estimated=hidden.estimated,
         ),
         naive_check(made.rows, hidden.shares),

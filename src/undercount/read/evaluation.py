@@ -22,9 +22,10 @@ from undercount.errors import (
     named,
     read_threshold,
 )
-from undercount.estimate import Estimate
+from undercount.estimate import Estimate, Interval
 from undercount.metric_facts import FACTS
 from undercount.prevalence.pooled import LabelPart
+from undercount.read.bias_bounds import bound_by_chances, bound_metric, follows_bias
 from undercount.read.chances import NEEDS, Chances
 from undercount.read.decisions import (
     BestThreshold,
@@ -191,6 +192,8 @@ class Evaluation:
     costs : mapping, optional
         What a false positive and a false negative cost, which text and page then show. See
         `costing`.
+    odds_ratio : float, optional
+        Labelling bias Γ whose bounds text and documents then show. See `bias_bounds`.
     unlabeled : float, optional
         Label value that means unlabeled, if one was told.
     label_part : LabelPart, optional
@@ -234,6 +237,7 @@ class Evaluation:
     top_rows: tuple[MetricRow, ...] = field(default=(), kw_only=True)
     origin: str = field(default="", kw_only=True)
     costs: Mapping[str, float] | None = field(default=None, kw_only=True)
+    odds_ratio: float | None = field(default=None, kw_only=True)
     unlabeled: float | None = field(default=None, kw_only=True, repr=False)
     label_part: LabelPart | None = field(default=None, kw_only=True, repr=False)
 
@@ -593,13 +597,13 @@ class Evaluation:
         rows = []
         for metric, place in asked:
             try:
-                there = moved.estimate(metric, place)
+                found = moved.estimate(metric, place)
             except InputError as error:
                 if error.code != "misfit":  # these rows allow the shares, the population less so
                     raise
                 continue
             here = self._estimate(counts, metric, place).value
-            rows.append(MetricRow(metric, place, here, there))
+            rows.append(MetricRow(metric, place, here, found))
         return tuple(rows)
 
     def clustered_design(self, metric: str, threshold: float | None = None) -> MixtureDesign:
@@ -669,6 +673,62 @@ class Evaluation:
             confidence_level=self.confidence_level,
         )
 
+    def bias_bounds(self, odds_ratio: float | None = None) -> dict[str, Interval]:
+        """Bound each metric if the odds of a label differ by a factor Γ between positives.
+
+        Returns
+        -------
+        dict
+            Name of a metric, as in `estimates`, → where it may lie: with the chance of the labels,
+            and at every share of the interval. Metrics in which a bias is not followed are left
+            out: average precision, and those of the highest rows.
+
+        Notes
+        -----
+        Assumes: the odds of a label differ at most by `odds_ratio` between two positives; the
+        share is right within its interval.
+        Wrong when: the share was estimated, which itself supposes that labels prefer none.
+
+        Examples
+        --------
+        >>> import undercount as uc
+        >>> counts = uc.ScoreCounts.from_counts([1, 0], [60, 20], [0, 0], [20, 900])
+        >>> evaluation = uc.evaluate(counts, prevalence=0.1, threshold=1)
+        >>> bounds = evaluation.bias_bounds(2)["recall"]
+        >>> bounds.low < evaluation["recall"].low, evaluation["recall"].high < bounds.high
+        (True, True)
+        """
+        odds_ratio = self.odds_ratio if odds_ratio is None else odds_ratio
+        if odds_ratio is None or self.reviewed is not None:
+            raise InputError(
+                f"give {named('odds_ratio')}, a factor of at least 1, to an evaluation without "
+                f"{named('reviews')}: verdicts suppose nothing of the labels, so that no bias of "
+                "labels reaches them",
+                argument="odds_ratio",
+            )
+        return {
+            self._key(row, "@"): self._bias_bound(row, odds_ratio)
+            for row in self.rows
+            if self.chances is not None or follows_bias(row.metric, row.threshold, self.shares)
+        }
+
+    def _bias_bound(self, row: MetricRow, odds_ratio: float) -> Interval:
+        if self.chances is not None:
+            place = row.metric, odds_ratio, row.threshold
+            return bound_by_chances(self.chances, row.estimate, *place)
+        found = bound_metric(
+            row.estimate,
+            row.metric,
+            odds_ratio,
+            self._discounted(row.metric, row.threshold),
+            self.shares,
+            threshold=row.threshold,
+            target=self.target,
+        )
+        # Labelled rows among those flagged are positive, whoever chose them.
+        least = row.lower_bound if row.certain and row.lower_bound is not None else found.low
+        return replace(found, low=max(found.low, least))
+
     def _suppose_random(self, what: str, instead: str) -> None:
         """Refuse a question that random labels answer where reviews or chances are believed."""
         if self.reviewed is not None and self.reviewed.labels == "any":
@@ -736,7 +796,7 @@ class Evaluation:
             search = ReviewedSearch(*about, cells=self.reviewed.cells(self.counts))
         over = self.threshold if over is None else over
         found = search.best(Goal.of(metric, at_least, cost), over)
-        if self.chances is None:
+        if self.chances is None or found.gain is None:
             return found
         return replace(found, gain=replace(found.gain, needs=NEEDS))
 

@@ -35,6 +35,7 @@ from undercount.errors import (
     warn,
 )
 from undercount.estimate import Estimate
+from undercount.prevalence.consensus.doubts import Doubt, find_doubt
 from undercount.prevalence.pooled import LabelPart
 from undercount.prevalence.upper_bound import upper_bound
 from undercount.read.fair_sample import mature_checks
@@ -84,8 +85,8 @@ class HiddenShare:
         ("own"), or empty if a number, a range or a standard error was given.
     estimates : mapping
         What each estimator says, if the share was estimated.
-    identified : bool
-        Whether the scores say much about the share.
+    doubt : str
+        Why the scores say little about the share; empty if they say much.
     resamples : Resamples, optional
         The calculation resampled, if it was asked for, of the model that the share comes from.
     warned : sequence
@@ -107,7 +108,7 @@ class HiddenShare:
     estimated: bool = False
     interval: str = ""
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
-    identified: bool = True
+    doubt: Doubt = ""
     resamples: Resamples | None = None
     warned: Sequence[LibraryWarning] = ()
     model: str = ""
@@ -367,7 +368,7 @@ def _estimate(
         estimated=True,
         interval=kind,
         estimates=_answers(fitted, purity),
-        identified=fitted.diagnostics_.get("identified", True),
+        doubt=_doubt(fitted, counts, shares),
         warned=warned,
         model=name,
         by_negatives=method == "TwoLabels",
@@ -376,6 +377,14 @@ def _estimate(
     return {
         each: replace(found, resamples=resamples if each == name else None) for each in fit.models
     }
+
+
+def _doubt(fitted: Any, counts: ScoreCounts, shares: Shares) -> Doubt:
+    """Return why an estimator leaves the share open; known negatives tell how many there are."""
+    found: Doubt | None = fitted.diagnostics_.get("doubt")
+    if found is not None or type(fitted).__name__ == "TwoLabels":
+        return found or ""
+    return find_doubt(counts, shares.unlabeled_prevalence, shares.sampling)
 
 
 def _open_low_end(shares: Shares) -> Shares:
@@ -515,7 +524,7 @@ def _fits(counts: ScoreCounts, knots: Any, shares: Shares, target: Target) -> bo
 def _rates_fit(knots: Any, design: MixtureDesign) -> bool:
     """Whether rates leave [0, 1] by no more than the chance of the sample explains."""
     heads = HeadCounts(knots, design)
-    point = heads.point()
+    point = heads.point
     for name in ("fpr",) if design.pure else ("fpr", "tpr"):
         rate = getattr(point, name)
         beyond = np.maximum(-rate, rate - 1)

@@ -123,7 +123,7 @@ class SegmentTable:
 
     def _fits(self) -> Any:
         """Tell the segments whose rates lie inside [0, 1], so that nothing has to be said."""
-        point = self._now.point()
+        point = self._now.point
         rates = np.stack(np.broadcast_arrays(point.tpr, point.fpr))
         return ((rates >= -TOLERANCE) & (rates <= 1 + TOLERANCE)).all(axis=0)
 
@@ -151,8 +151,8 @@ class SegmentTable:
         method = method_name(self._now.design, "wilson")
         if by_share and facts.needs_prevalence:
             method = f"{method}, share end by end"
-            raw = self._now.point().metric(metric)
-            ends = np.stack([value + each.point().metric(metric) - raw for each in self._ends])
+            raw = self._now.point.metric(metric)
+            ends = np.stack([value + each.point.metric(metric) - raw for each in self._ends])
             down, up = value - ends.min(axis=0), ends.max(axis=0) - value
             reach = two_sided_z(self.confidence_level)
             parts = [held.label_part for held in self.hidden]

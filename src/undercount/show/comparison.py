@@ -225,7 +225,9 @@ def threshold_table(comparison: Comparison, *, intervals: bool = True) -> Table:
 
 def _supposed(comparison: Comparison) -> str:
     """Say which share precision, F1 and the number of real ones suppose."""
-    return f", if {percent(_first(comparison).prevalence)} are positive"
+    first = _first(comparison)
+    guess = " (a guess)" if share_is_guess(first) else ""
+    return f", if {percent(first.prevalence)} are positive{guess}"
 
 
 def threshold_title(comparison: Comparison) -> str:

@@ -573,8 +573,7 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     ),
     "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
     "uc023": (
-        "A share told by the dates of labels (LateLabels) needs an oldest cohort whose labels have "
-        "nearly all arrived. While they are arriving, later ones are missed: do not report.",
+        "A share told by dates of labels (LateLabels) needs an oldest cohort with nearly all of them.",
         "of the labels at most 2 % take longer than the oldest window less 30 days",
         "dates of rows and of labels; delays alike",
     ),
@@ -678,6 +677,8 @@ ALIASES = {
     "interval": "true value",
     "confidence level": "true value",
     "labelling bias": "gamma",
+    "biased labels": "gamma",
+    "fair labels": "random labels",
     "met": "requirement",
     "failed": "requirement",
     "inconclusive": "requirement",

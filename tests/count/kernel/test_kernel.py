@@ -263,7 +263,7 @@ def test_digits_sort_like_numpy(seed, n, n_bits):
     ],
 )
 def test_label_is_packed_only_where_it_fits(dtype, score, packs):
-    result = packed.pack(np.array(score, dtype), np.array([1, -1], np.int8), np.zeros(0, dtype))
+    result = packed.pack(np.array(score, dtype), np.array([1, -1], np.int8))
     assert (result is not None) == packs
 
 

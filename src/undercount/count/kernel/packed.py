@@ -7,16 +7,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.count.kernel.buckets import BorderCounts, Borders
-from undercount.count.kernel.table import Indices, Scores, bits_of
+from undercount.count.kernel.table import (
+    BoolArray,
+    FloatArray,
+    Indices,
+    Scores,
+    Table,
+    bits_of,
+)
 
 Codes = NDArray[np.int8]
 
 LABEL_BITS = 2
 # With fewer rows than this, counts fit into 32 bits, which saves memory.
 WIDE = 2**31
-# In the low bits; an unlabeled row comes before the labelled rows and the knots of its score.
-UNLABELED, NEGATIVE, POSITIVE, KNOT = range(4)
+# In the low bits; an unlabeled row comes before the labelled rows of its score.
+UNLABELED, NEGATIVE, POSITIVE = range(3)
+KIND = 2**LABEL_BITS - 1
+# Rows and cells looked at once, so that every intermediate array stays in the processor's cache.
+CHUNK = 1 << 15
 
 
 def ordered_keys(score: Scores) -> NDArray[Any]:
@@ -38,6 +47,8 @@ def ordered_keys(score: Scores) -> NDArray[Any]:
 def scores_of(keys: NDArray[Any], dtype: np.dtype[Any]) -> Scores:
     """Undo `ordered_keys`."""
     top = keys.dtype.type(1 << (8 * keys.itemsize - 1))
+    if keys.size and keys.min() >= top:  # no number is negative
+        return np.asarray((keys ^ top).view(dtype))
     return np.where(keys & top, keys ^ top, ~keys).view(dtype)
 
 
@@ -47,41 +58,48 @@ class PackedRows(NamedTuple):
     keys: NDArray[Any]
     base: int
     dtype: np.dtype[Any]
+    has_negatives: bool
 
     def scores(self, keys: NDArray[Any]) -> Scores:
         """Return the scores of some keys."""
         wide = (keys >> keys.dtype.type(LABEL_BITS)) + keys.dtype.type(self.base)
         return scores_of(wide.astype(f"u{self.dtype.itemsize}", copy=False), self.dtype)
 
+    def places(self, scores: Scores) -> Indices:
+        """Return the first rows that have at least some scores, if these lie in the rows' range."""
+        keys = ordered_keys(scores)
+        low = keys.dtype.type(self.base)
+        high = keys.dtype.type(self.base + (int(self.keys[-1]) >> LABEL_BITS))
+        inside = (keys[(keys >= low) & (keys <= high)] - low).astype(self.keys.dtype)
+        return np.asarray(np.searchsorted(self.keys, inside << self.keys.dtype.type(LABEL_BITS)))
+
     def kinds(self) -> NDArray[np.uint8]:
         """Return the kind of each row."""
-        return self.keys.astype(np.uint8) & np.uint8(KNOT)
+        return self.keys.astype(np.uint8) & np.uint8(KIND)
 
     def starts(self) -> Indices:
         """Return where each distinct score begins."""
         first = np.ones(self.keys.size, bool)
-        np.greater(self.keys[1:] ^ self.keys[:-1], self.keys.dtype.type(KNOT), out=first[1:])
+        np.greater(self.keys[1:] ^ self.keys[:-1], self.keys.dtype.type(KIND), out=first[1:])
         return np.flatnonzero(first)
 
 
-def pack(score: Scores, label: Codes, knots: Scores) -> PackedRows | None:
-    """Sort rows and knots by packed key; None if an integer is too narrow for range and label."""
-    everything = np.concatenate([score, knots]) if knots.size else score
-    low, high = everything.min(), everything.max()
+def pack(score: Scores, label: Codes) -> PackedRows | None:
+    """Sort rows by packed key; None if an integer is too narrow for range and label."""
+    low, high = score.min(), score.max()
     base, last = (int(key) for key in ordered_keys(np.array([low, high])))
     wide = (last - base) >> (8 * score.itemsize - LABEL_BITS)
     # Scores of both signs are left to the caller, who can sort each side in narrow keys.
     if wide and (score.itemsize == 8 or low < 0 <= high):  # noqa: PLR2004 - bytes
         return None
-    keys = ordered_keys(everything)
+    keys = ordered_keys(score)
     if wide:
         keys = keys.astype(np.uint64)
     keys -= keys.dtype.type(base)
     keys <<= keys.dtype.type(LABEL_BITS)
-    keys[: score.size] |= (label + np.int8(1)).view(np.uint8)
-    keys[score.size :] |= keys.dtype.type(KNOT)
+    keys |= (label + np.int8(1)).view(np.uint8)
     keys = sort_keys(keys, (last - base).bit_length() + LABEL_BITS)
-    return PackedRows(keys, base, score.dtype)
+    return PackedRows(keys, base, score.dtype, not label.all())
 
 
 def count_every_score(rows: PackedRows) -> tuple[Scores, list[NDArray[Any]]]:
@@ -98,59 +116,73 @@ def count_every_score(rows: PackedRows) -> tuple[Scores, list[NDArray[Any]]]:
     return rows.scores(rows.keys[start]), [*labelled, unlabeled]
 
 
-class Runs(NamedTuple):
-    """Runs of rows with a score that a labelled row or a knot has, too."""
-
-    lowest: NDArray[Any]  # key of an unlabeled row of this score, whether or not there is one
-    end: Indices  # of the run before, then of this run
-    start: Indices  # of this run, then of the one after
-    number: NDArray[Any]  # of labelled rows and knots
-    positive: NDArray[Any]
-    negative: NDArray[Any]
-
-
-def count_around_labels(rows: PackedRows) -> tuple[Borders, BorderCounts]:
-    """Return scores of labelled rows and knots, and the unlabeled rows at and between them."""
-    keys, runs = rows.keys, _runs(rows)
-    between = (runs.start - runs.end).astype(runs.number.dtype)
-    tied = (runs.end[1:] - runs.start[:-1]).astype(runs.number.dtype)
-    tied -= runs.number
-    low = keys[np.minimum(runs.end, keys.size - 1)]
-    merged = low < keys[runs.start - 1]  # means nothing where no row lies between two runs
-    borders = Borders(rows.scores(runs.lowest), runs.positive, runs.negative)
-    return borders, BorderCounts(tied, between, rows.scores(low), merged)
+def count_around_labels(rows: PackedRows, knots: Scores) -> Table:
+    """Count at each score of a labelled row, and in each gap between two of them or a knot."""
+    begins = _cell_begins(rows, knots)
+    size = int(np.count_nonzero(begins))
+    # Known negatives are rare: without them a single zero stands for their column.
+    negative = np.empty(size) if rows.has_negatives else np.broadcast_to(0.0, size)
+    table = Table(np.empty(size), np.empty(size), negative, np.empty(size), np.empty(size, bool))
+    done, above = 0, begins.size
+    for end in range(begins.size, 0, -CHUNK):
+        low = max(end - CHUNK, 0)
+        start = low + np.flatnonzero(begins[low:end])[::-1]
+        if start.size:
+            _fill(rows, start, above, table.part(slice(done, done + start.size)))
+            done, above = done + start.size, int(start[-1])
+    return table
 
 
-def _runs(rows: PackedRows) -> Runs:
+def _fill(rows: PackedRows, start: Indices, above: int, table: Table) -> None:
+    """Fill cells that begin at some rows, in descending order; another begins above them."""
+    bits, kind = (rows.keys.dtype.type(number) for number in (LABEL_BITS, KIND))
+    stop = np.empty_like(start)
+    stop[0], stop[1:] = above, start[:-1]
+    low, high = rows.keys.take(start), rows.keys.take(stop - 1)
+    label = high & kind
+    table.score[:] = rows.scores(low)
+    np.not_equal(low >> bits, high >> bits, out=table.merged)
+    table.unlabeled[:] = stop - start
+    unlabeled, *labelled = _columns(rows, table)
+    for column, code in labelled:
+        np.multiply(table.unlabeled, label == code, out=column)
+    for column, _ in labelled:
+        np.subtract(table.unlabeled, column, out=table.unlabeled)
+    # Cells of one score with rows of several kinds, sorted by kind.
+    mixed = np.flatnonzero((low != high) & (label != UNLABELED))
+    if mixed.size:
+        first = high[mixed] & ~kind
+        for column, code in (unlabeled, *labelled):
+            ends = [np.searchsorted(rows.keys, first + kind.dtype.type(code + i)) for i in (0, 1)]
+            column[mixed] = ends[1] - ends[0]
+
+
+def _columns(rows: PackedRows, table: Table) -> list[tuple[FloatArray, int]]:
+    """Return the columns that are to be filled, and the kind of the rows in each."""
+    columns = [(table.unlabeled, UNLABELED), (table.positive, POSITIVE)]
+    return [*columns, (table.negative, NEGATIVE)] if rows.has_negatives else columns
+
+
+def _cell_begins(rows: PackedRows, knots: Scores) -> BoolArray:
+    """Return whether a cell begins at each row; a knot begins one."""
     keys = rows.keys
-    count_type = np.int32 if keys.size < WIDE else np.int64
-    bits = keys.dtype.type(LABEL_BITS)
-    kinds = rows.kinds()
-    place = np.flatnonzero(kinds != UNLABELED)
-    value = keys[place] >> bits
-    new = np.ones(place.size, bool)
-    np.not_equal(value[1:], value[:-1], out=new[1:])
-    first = np.append(np.flatnonzero(new), place.size)
-    number = (first[1:] - first[:-1]).astype(count_type)
-    lowest = value[first[:-1]] << bits
-    start, end = np.empty(first.size, np.intp), np.empty(first.size, np.intp)
-    start[:-1], start[-1] = place[first[:-1]], keys.size
-    end[1:], end[0] = place[first[1:] - 1] + 1, 0
-    # Unlabeled rows come first in a run: few runs have any, and their starts are searched for.
-    tied = np.flatnonzero((start[:-1] > 0) & (keys[start[:-1] - 1] >= lowest))
-    start[tied] = np.searchsorted(keys, lowest[tied])
-    kinds = kinds[place]
-    if (kinds == POSITIVE).all():
-        return Runs(lowest, end, start, number, number, np.zeros_like(number))
-    positive, negative = (_sums(kinds == kind, first, count_type) for kind in (POSITIVE, NEGATIVE))
-    return Runs(lowest, end, start, number, positive, negative)
-
-
-def _sums(chosen: NDArray[np.bool_], first: Indices, count_type: type) -> NDArray[Any]:
-    """Count the chosen in consecutive parts, of which the first begins at 0."""
-    heads: NDArray[Any] = np.zeros(chosen.size + 1, count_type)
-    np.cumsum(chosen, out=heads[1:])
-    return np.diff(heads[first])
+    kind, one = keys.dtype.type(KIND), keys.dtype.type(1)
+    begins = np.empty(keys.size, bool)
+    begins[0] = True
+    for start in range(0, keys.size - 1, CHUNK):
+        part = keys[start : start + CHUNK + 1]
+        before, after = part[:-1], part[1:]
+        apart = before ^ after
+        new = begins[start + 1 : start + part.size]
+        np.greater(apart, kind, out=new)
+        new &= ((before | after) & kind) != UNLABELED
+        # Unlabeled rows come first among those of a score: few labelled scores have any.
+        tied = np.flatnonzero((apart - one < kind) & ((before & kind) == UNLABELED))
+        if tied.size:
+            begins[np.searchsorted(keys, before[tied])] = True
+    if knots.size:
+        begins[rows.places(knots)] = True
+    return begins
 
 
 DIGIT = 16

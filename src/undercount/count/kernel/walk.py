@@ -14,7 +14,8 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.count.kernel.table import FloatArray, Table
+from undercount.count.kernel.table import FloatArray, Table, add_up
+from undercount.curve import dot
 
 # A table with more cells is read thinned where only errors and limits are asked for.
 THIN_FROM = 2**15
@@ -63,7 +64,8 @@ class Walk:
     def thin(self, table: Table) -> Table:
         """Return the table with all cells between two cuts as one; a cell between two stays."""
         first = np.append(0, self.cuts[:-1] + 1)
-        classes = np.diff(self.heads, axis=1, prepend=0.0)
+        classes = self.heads.copy()
+        classes[:, 1:] -= self.heads[:, :-1]
         merged = (self.cuts > first) | table.merged[self.cuts]
         return Table(table.score[self.cuts], classes[0], classes[1], classes[2], merged)
 
@@ -75,13 +77,15 @@ def walk_table(table: Table, totals: Sequence[float]) -> Walk:
     ends = np.linspace(0, size, max(size // _SHARE_OF_THREAD, 1) + 1).astype(int)
     parts = [slice(*pair) for pair in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
     if len(parts) == 1:
-        return _walk_part(table, parts[0], np.zeros(3), ranks)
+        return _walk_part(table, parts[0], np.zeros(3), totals, ranks)
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - few tables are so long
 
     with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1)) as threads:
         sums = list(threads.map(lambda part: [c[part].sum() for c in table.classes], parts))
         above = np.cumsum([np.zeros(3), *sums[:-1]], axis=0)
-        walks = threads.map(lambda part, head: _walk_part(table, part, head, ranks), parts, above)
+        walks = threads.map(
+            lambda part, head: _walk_part(table, part, head, totals, ranks), parts, above
+        )
         return reduce(Walk.__add__, walks)
 
 
@@ -91,12 +95,19 @@ def _cut_ranks(total: float) -> FloatArray:
         return np.empty(0)
     quantiles = np.arange(1, _QUANTILES + 1) * (total / _QUANTILES)
     tail = _RATIO ** np.arange(0.0, np.log(total / _QUANTILES * 8 + 2) / np.log(_RATIO))
-    ranks: FloatArray = np.unique(np.concatenate([quantiles, tail, total - tail]))
+    # Three runs: a stable sort merges them.
+    ranks = np.sort(np.concatenate([quantiles, tail, (total - tail)[::-1]]), kind="stable")
     # A little less than the rank, which may have been rounded up; rows are whole.
     return np.asarray(ranks[ranks > 0] - 1e-9)
 
 
-def _walk_part(table: Table, part: slice, above: FloatArray, ranks: list[FloatArray]) -> Walk:
+def _walk_part(
+    table: Table,
+    part: slice,
+    above: FloatArray,
+    totals: Sequence[float],
+    ranks: list[FloatArray],
+) -> Walk:
     """Walk along some cells, so many rows of each class being above them."""
     pairs = precision = inverse = 0.0
     cuts, heads = [], []
@@ -105,7 +116,7 @@ def _walk_part(table: Table, part: slice, above: FloatArray, ranks: list[FloatAr
     for start in range(part.start, part.stop, _PART):
         here = slice(start, min(start + _PART, part.stop))
         rows = {kind: table.classes[kind][here] for kind in present}
-        running = {kind: _running(rows[kind], head[kind]) for kind in present}
+        running = {kind: add_up(rows[kind], head[kind], totals[kind]) for kind in present}
         place = _cuts(running, ranks, head, last=here.stop == len(table.score))
         cuts.append(place + start)
         found = np.zeros((3, len(place)))
@@ -116,27 +127,13 @@ def _walk_part(table: Table, part: slice, above: FloatArray, ranks: list[FloatAr
         if _POSITIVE in present:
             positive, flagged = rows[_POSITIVE], reduce(np.add, running.values())
             if _UNLABELED in present:
-                pairs += _dot(positive, running[_UNLABELED]) - _dot(positive, rows[_UNLABELED]) / 2
+                pairs += dot(positive, running[_UNLABELED]) - dot(positive, rows[_UNLABELED]) / 2
             if flagged[0] == 0:  # cells without any row, above all others
                 flagged[flagged == 0] = 1.0
             weight = positive / flagged
             inverse += float(weight.sum())
-            precision += _dot(weight, running[_POSITIVE])
+            precision += dot(weight, running[_POSITIVE])
     return Walk(pairs, precision, inverse, np.concatenate(cuts), np.concatenate(heads, axis=1))
-
-
-def _running(rows: FloatArray, head: float) -> FloatArray:
-    """Return the rows up to each cell; whole rows are added as integers, in a third of the time."""
-    whole = rows.astype(np.int64)
-    if not np.array_equal(whole, rows):
-        return np.asarray(head + np.cumsum(rows))
-    np.cumsum(whole, out=whole)
-    return np.asarray(head + whole)
-
-
-def _dot(left: FloatArray, right: FloatArray) -> float:
-    """Return a sum of products without BLAS, which hands long ones to threads of its own."""
-    return float(np.einsum("i,i->", left, right))
 
 
 def _cuts(

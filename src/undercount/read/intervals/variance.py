@@ -403,8 +403,11 @@ class Spread:
         return moved + change.prevalence * self.influence.prevalence
 
 
+_UNITS = np.eye(len(KINDS))
+
+
 def _unit(kind: int) -> FloatArray:
-    return np.asarray(np.eye(3)[kind])
+    return np.asarray(_UNITS[kind])
 
 
 def _mean_variance(moves: Spread, value: Any, kind: int) -> Any:

@@ -17,13 +17,12 @@ from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.show.page.comparison import COLOURS, draw_both_curves
 from undercount.show.page.identity import Identity
 from undercount.show.page.page import load_template, policy_hash, read_asset
-from undercount.show.spoken import number
+from undercount.show.spoken import number, title
 from undercount.show.text import (
     check_facts,
     hidden_words,
     needs_words,
     plain_words,
-    title,
     value_words,
     weakest_link,
 )

@@ -55,7 +55,8 @@ def as_comparison_page(comparison: Comparison) -> str:
     metrics = dict.fromkeys([comparison.by, *(d.metric for d in comparison.differences)])
     turning = [m for m in metrics if comparison.difference(m).depends_on_prevalence]
     told = told_by(comparison.difference(comparison.by))
-    swept = [] if comparison.chances_given else [comparison.by, *turning]
+    # What the order would be at another share matters only where verdicts or chances do not tell.
+    swept = [] if told else [comparison.by, *turning]
     return load_template("comparison.html.jinja").render(
         names=names,
         verdict=verdict_words(comparison),

@@ -32,12 +32,13 @@ from undercount.show.page.live import (
     start_threshold,
 )
 from undercount.show.page.packing import pack, tighten_script, tighten_style
-from undercount.show.spoken import metric_title, number, percent
+from undercount.show.spoken import metric_title, number, percent, title
 from undercount.show.text import (
     ANSWERS,
     SAMPLING,
     both_answers,
     bound_words,
+    estimate_words,
     find,
     guess_words,
     hidden_words,
@@ -47,8 +48,6 @@ from undercount.show.text import (
     missing_words,
     needs_words,
     plain_words,
-    title,
-    value_words,
     weakest_link,
 )
 from undercount.show.verdict_words import change_words, judged_words, light_words
@@ -233,7 +232,10 @@ def _reviewed(evaluation: Evaluation) -> dict[str, Any] | None:
         return None
     return {
         "kinds": [ANSWERS[kind] for kind in answers[0][1]],
-        "rows": [(title(row), [value_words(e) for e in found.values()]) for row, found in answers],
+        "rows": [
+            (title(row), [estimate_words(evaluation, e) for e in found.values()])
+            for row, found in answers
+        ],
         "labels": labels_words(evaluation),
         "lacking": lacking_words(evaluation),
     }
