@@ -573,7 +573,7 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     ),
     "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
     "uc023": (
-        "A share told by dates of labels (LateLabels) needs an oldest cohort with nearly all of them.",
+        "A share told by dates of labels needs oldest rows whose labels have nearly all arrived.",
         "of the labels at most 2 % take longer than the oldest window less 30 days",
         "dates of rows and of labels; delays alike",
     ),
