@@ -1,7 +1,7 @@
 """How many rows of each label stand at each distinct score: the one table everything reads."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -229,11 +229,31 @@ class ScoreCounts:
         return above
 
     def _add_up(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        return (
-            _accumulate(self.positive, self.n_positive),
-            _accumulate(self.negative, self.n_negative),
-            _accumulate(self.unlabeled, self.n_unlabeled),
-        )
+        size = len(self.score) + 1
+        above = [np.zeros(size) if total else np.broadcast_to(0.0, size) for total in self.totals]
+        for part, heads in self.head_blocks():
+            for column, rows, total in zip(above, heads, self.totals, strict=True):
+                if total:
+                    column[part.start + 1 : part.stop + 1] = rows
+        return above[0], above[1], above[2]
+
+    @property
+    def totals(self) -> tuple[float, float, float]:
+        """Positive, negative and unlabeled rows (sums of their weights)."""
+        return self.n_positive, self.n_negative, self.n_unlabeled
+
+    def head_blocks(self) -> Iterator[tuple[slice, list[FloatArray]]]:
+        """Yield parts of the cells, and the rows of each class down to the end of each cell."""
+        above = [0.0, 0.0, 0.0]
+        columns, totals = self.table.classes, self.totals
+        for part in blocks(len(self.score)):
+            heads = [
+                # A class without rows costs no pass.
+                add_up(column[part], rows, total) if total else column[part]
+                for column, rows, total in zip(columns, above, totals, strict=True)
+            ]
+            above = [float(rows[-1]) for rows in heads]
+            yield part, heads
 
     def head_cells(self, threshold: float) -> slice:
         """Return the cells of the rows with at least a score; refuse to split a merged cell."""
@@ -396,14 +416,3 @@ _HINTS = {
         f"{named('unlabeled', '-1')}"
     ),
 }
-
-
-def _accumulate(column: FloatArray, total: float) -> FloatArray:
-    """Return the rows above each border between cells, from 0 to all."""
-    if total == 0:  # a class without rows costs no pass
-        return np.broadcast_to(0.0, len(column) + 1)
-    above = np.empty(len(column) + 1)
-    above[0] = 0.0
-    for part in blocks(len(column)):
-        above[part.start + 1 : part.stop + 1] = add_up(column[part], above[part.start], total)
-    return above

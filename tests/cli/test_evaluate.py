@@ -266,7 +266,7 @@ def test_a_range_that_begins_below_the_labels_is_cut_with_a_note(folder, tmp_pat
     wide, cut = tmp_path / "wide.json", tmp_path / "cut.json"
     assert main([*arguments, "--prevalence", "0.1%-20%", "--json", str(wide)]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "so many rows are labelled positive" in said
+    assert "prevalence given, from the labelled share on" in said
     counts = json.loads(wide.read_text())["models"][0]["counts"]
     least = counts["labelled_positive"] / counts["rows"]
     assert main([*arguments, "--prevalence", f"{least!r}-0.2", "--json", str(cut)]) == 0

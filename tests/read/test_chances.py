@@ -212,3 +212,68 @@ def test_a_classifier_finds_the_chances_of_all_models_once():
     ):
         with pytest.raises(uc.InputError, match=words):
             uc.compare(y, names, unlabeled=-1, **options)
+
+
+def test_another_prevalence_has_the_rates_of_these_chances():
+    truth, _, score, chance, looked = rows(12, 4000)
+    y, ask = (truth & looked).astype(int), {"unlabeled": 0, "threshold": 1.0}
+    found = uc.evaluate(y, score, propensity=chance, **ask)
+    here = {row.metric: row.estimate for row in found.deployed(found.prevalence)}
+    for metric in ("recall", "precision", "f1", "roc_auc"):
+        assert here[metric].value == pytest.approx(found[metric].value)
+    assert here["precision"].needs == ("labelling chances", "same rates there")
+    there = {row.metric: row.estimate for row in found.deployed(0.02)}
+    tpr, fpr = (found.point(1.0).tpr, found.point(1.0).fpr)
+    assert there["precision"].value == pytest.approx(0.02 * tpr / (0.02 * tpr + 0.98 * fpr))
+
+
+def test_equal_chances_at_another_prevalence_are_a_label_frequency():
+    truth, _, score, _, _ = rows(13, 4000)
+    y = (truth & (np.random.default_rng(1).random(len(truth)) < 0.4)).astype(int)
+    ask = {"unlabeled": 0, "threshold": 1.0, "deploy_prevalence": 0.03}
+    one = uc.evaluate(y, score, propensity=np.full(len(y), 0.4), **ask)
+    other = uc.evaluate(y, score, label_frequency=0.4, **ask)
+    for a, b in zip(one.deployed(), other.deployed(), strict=True):
+        near = 0.02 if a.metric == "average_precision" else 1e-9
+        assert a.estimate.value == pytest.approx(b.estimate.value, rel=near)
+        assert a.estimate.standard_error == pytest.approx(b.estimate.standard_error, rel=0.06)
+
+
+def test_the_report_of_chances_has_their_numbers_and_no_script(tmp_path):
+    truth, _, score, chance, looked = rows(14)
+    y = (truth & looked).astype(int)
+    found = uc.evaluate(y, score, unlabeled=0, propensity=chance, threshold=1.0, name="<b>")
+    found.to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    bounds = found.chances.bounds("precision", 1.5, 1.0)
+    for words in (
+        f"{found['precision'].value:.3f} ({found['precision'].low:.3f}",
+        f"{bounds.low:.3f} – {bounds.high:.3f}",
+        "if the chances of a label are right",
+        "UC021",
+        "<svg",
+        "&lt;b&gt;",
+    ):
+        assert words in page
+    assert "<script" not in page
+    assert "<b>&lt;" not in page
+    assert "&lt;svg" in found._repr_html_()  # the same, inside a frame
+
+
+def test_the_best_threshold_is_that_of_all_positives():
+    # Labels prefer high scores, so that those of labelled rows alone would put it higher.
+    rng = np.random.default_rng(15)
+    truth = rng.random(20_000) < 0.2
+    score = rng.normal(2.0 * truth)
+    chance = np.maximum(1 / (1 + np.exp(1.5 - 1.5 * score)), 0.02)
+    y = (truth & (rng.random(20_000) < chance)).astype(int)
+    found = uc.evaluate(y, score, unlabeled=0, propensity=chance, threshold=1.0)
+    best = found.best_threshold("f1")
+    cuts = np.linspace(0, 3, 301)
+    flagged = score[:, None] >= cuts
+    f1 = 2 * (flagged & truth[:, None]).sum(axis=0) / (flagged.sum(axis=0) + truth.sum())
+    assert f1[np.argmin(np.abs(cuts - best.threshold))] > f1.max() - 0.01
+    assert best.gain.needs == ("labelling chances",)
+    for ask in (found.calibrated_threshold, lambda: found.bounds):
+        with pytest.raises(uc.InputError, match="chance of its own"):
+            ask()

@@ -1,5 +1,7 @@
 """Plans of reviews: strata, shares of the budget, and what they are said to buy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -169,3 +171,38 @@ def test_a_further_round_is_priced_by_what_was_found():
     achieved = next(row.estimate for row in found.rows if row.metric == "f1")
     half = (achieved.high - achieved.low) / 2
     assert more.expected[300]["f1"] == pytest.approx(half, rel=0.15)
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.01, 1e40, 1e-90])
+def test_a_budget_buys_rows_whatever_they_weigh(unit):
+    rng = np.random.default_rng(3)
+    truth = rng.random(300) < 0.4
+    y, score = (truth & (rng.random(300) < 0.5)).astype(int), rng.normal(2.0 * truth).round(1)
+    weight = unit * np.where(score > 2.5, 40.0, rng.exponential(size=300))
+    options = {"unlabeled": 0, "threshold": 1.0}
+    plan = uc.plan_reviews(y, score, budget=60, sample_weight=weight, **options)
+    assert len(plan.rows) == 60
+    reviews = plan.answered(truth[plan.rows])
+    more = uc.plan_reviews(y, score, budget=10, sample_weight=weight, reviews=reviews, **options)
+    assert len(more.rows) == 10
+    found = uc.evaluate(y, score, sample_weight=weight, reviews=reviews, **options)
+    same = uc.evaluate(
+        y, score, sample_weight=weight / unit, reviews=replace(reviews, weight=plan.weight / unit),
+        **options,
+    )  # fmt: skip
+    for name, number in same.metrics().items():
+        assert found.metrics()[name] == pytest.approx(number, abs=1e-7)
+
+
+def test_verdicts_and_rows_have_weights_together():
+    y, score = np.array([1, 1, 0, 0, 0, 0, 0, 0]), np.arange(8.0)[::-1]
+    weight, options = np.arange(1.0, 9.0), {"unlabeled": 0, "threshold": 4.0}
+    known = {"budget": 4, "unlabeled_prevalence": 0.3}
+    bare = uc.plan_reviews(y, score, **known, **options)
+    heavy = uc.plan_reviews(y, score, **known, **options, sample_weight=weight)
+    with pytest.raises(uc.InputError, match="with weights"):
+        uc.evaluate(y, score, sample_weight=weight, reviews=bare.answered([0, 1, 0, 0]), **options)
+    with pytest.raises(uc.InputError, match="without weights"):
+        uc.evaluate(y, score, reviews=heavy.answered([0, 1, 0, 0]), **options)
+    equal = uc.plan_reviews(y, score, **known, **options, sample_weight=np.ones(8))
+    assert uc.evaluate(y, score, reviews=equal.answered([0, 1, 0, 0]), **options)

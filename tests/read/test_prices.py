@@ -43,10 +43,11 @@ def test_positives_lie_lower_where_labels_prefer_high_scores():
         assert each.sum() == pytest.approx(hidden.sum(), rel=0.01)
 
 
-def test_expected_verdicts_are_those_of_the_strata_and_leave_a_right_guess_alone():
+@pytest.mark.parametrize("budget", [90, 7000])
+def test_expected_verdicts_are_those_of_the_strata_and_leave_a_right_guess_alone(budget):
     rows = draw(1)
     counts = counts_of(rows)
-    design = uc.design_reviews(counts, budget=90, threshold=1.5, unlabeled_prevalence=0.1)
+    design = uc.design_reviews(counts, budget=budget, threshold=1.5, unlabeled_prevalence=0.1)
     posterior = working_posterior(counts, 0.1)
     none = np.zeros(0, np.intp)
     empty = Reviews(None, none.astype(np.int8), np.zeros(0), none, design)

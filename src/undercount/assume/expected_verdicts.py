@@ -54,7 +54,7 @@ class ExpectedCells(ReviewedCells):
         return np.concatenate([super().verdict, self._expected[1]])
 
     @cached_property
-    def weight(self) -> FloatArray:
+    def row_weight(self) -> FloatArray:
         """Weight of each such row; an expected one weighs what its stratum does on average."""
         design, unlabeled = self.reviews.design, self.counts.unlabeled
         total = np.bincount(design.stratum_of(self.counts.score), unlabeled, design.n_strata)
@@ -62,6 +62,23 @@ class ExpectedCells(ReviewedCells):
         reviews = self.reviews
         known = np.ones(len(reviews.score)) if reviews.weight is None else reviews.weight
         return np.concatenate([known[reviews.answered], np.repeat(mean, self.further)])
+
+    @cached_property
+    def weight(self) -> FloatArray:
+        """Weight with which each such row counts for spread.
+
+        Verdicts vary around their own mean by less than around a chance, 1 - 1/n of it in n rows,
+        for which whoever reads real verdicts makes up.
+        """
+        seen, own = self.reviewed_rows, self.stratum[self.place]
+        part = np.sqrt(1 - 1 / np.maximum(seen, 2))[own]
+        part[: self.reviews.n_answered] = 1.0
+        return np.asarray(self.row_weight * part)
+
+    @cached_property
+    def excess(self) -> FloatArray:
+        """Positives beyond the working posterior for which each verdict stands."""
+        return self.row_weight * (self.verdict - self.posterior[self.place]) * self.stands_for
 
     @cached_property
     def _expected(self) -> tuple[IntArray, FloatArray]:
@@ -73,12 +90,12 @@ class ExpectedCells(ReviewedCells):
         unlabeled, further = self.counts.unlabeled, self.further
         stratum = self.reviews.design.stratum_of(self.counts.score)
         ends = np.append(0.0, np.cumsum(unlabeled))
-        first = ends[np.searchsorted(stratum, np.arange(len(further)))]
-        last = ends[np.searchsorted(stratum, np.arange(len(further)), side="right")]
-        of = np.repeat(np.arange(len(further)), further)
+        each = np.arange(len(further))
+        first, after = (np.searchsorted(stratum, each, side=side) for side in ("left", "right"))
+        of = np.repeat(each, further)
         turn = np.arange(len(of)) - np.repeat(np.cumsum(further) - further, further)
-        size = np.maximum((last - first)[of] / further[of], 1e-12)
-        low, high = first[of] + turn * size, first[of] + (turn + 1) * size
+        size = np.maximum((ends[after] - ends[first])[of] / further[of], 1e-12)
+        low, high = ends[first][of] + turn * size, ends[first][of] + (turn + 1) * size
         posterior, chance = (
             (np.interp(high, ends, sums) - np.interp(low, ends, sums)) / size
             for sums in (
@@ -86,8 +103,8 @@ class ExpectedCells(ReviewedCells):
                 for each in (self.posterior, self.chance)
             )
         )
-        most = len(unlabeled) - 1
-        from_cell = np.clip(np.searchsorted(ends, low, side="right") - 1, 0, most)
-        to_cell = np.clip(np.searchsorted(ends, high) - 1, from_cell, most)
+        first_cell, last_cell = first[of], after[of] - 1
+        from_cell = np.clip(np.searchsorted(ends, low, side="right") - 1, first_cell, last_cell)
+        to_cell = np.clip(np.searchsorted(ends, high) - 1, from_cell, last_cell)
         nearest = np.searchsorted(-self.posterior, -posterior)
         return np.clip(nearest, from_cell, to_cell), np.clip(chance, 0.0, 1.0)

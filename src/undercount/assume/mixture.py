@@ -10,14 +10,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, LeftOut, OperatingCurve, blocks, precision_steps, trapezoid
+from undercount.curve import FloatArray, LeftOut, OperatingCurve, precision_steps
 from undercount.errors import InputError, MisfitWarning, check_choice, named, warn
 from undercount.shares import Given, Sampling, Shares
 from undercount.shares import Target as Target  # noqa: PLC0414 - this module is where others look
@@ -185,18 +185,27 @@ def mixture_curve(
             "monotone must be 'cummax', 'isotonic', 'hull' or None, and needs clean=True; "
             f"got {monotone!r} with clean={clean}"
         )
-    mixing = _mixing_of(counts, shares)
-    prevalence = float(mixing.prevalence)
-    above = counts.cumulative()
+    points = _recovered(counts, _mixing_of(counts, shares), clean=clean)
     if clean:
-        area = trapezoid(above[0], above[2]) / (above[0][-1] * above[2][-1])
-        _refuse_misfit(counts, shares, float(area))
-    tpr, fpr = _recovered(above, mixing)
-    del above  # as long as the table
-    if not clean:
-        threshold, merged = _places(counts)
-        return OperatingCurve(threshold, tpr, fpr, prevalence, merged)
-    return _cleaned(counts, tpr, fpr, prevalence, monotone)
+        _refuse_misfit(counts, shares, points.area)
+        return _cleaned(counts, points, monotone)
+    threshold = np.append(np.inf, counts.score)
+    merged = np.append(False, counts.merged) if counts.compact else None
+    return OperatingCurve(threshold, points.tpr, points.fpr, points.prevalence, merged)
+
+
+class _Points(NamedTuple):
+    """Recovered rates by falling threshold, and what was found in the same walk.
+
+    `kept` says which points were, if not all; `area` is that of labelled against unlabeled rows.
+    """
+
+    tpr: FloatArray
+    fpr: FloatArray
+    prevalence: float
+    kept: NDArray[np.bool_] | None
+    area: float
+    average_precision: float
 
 
 def _mixing_of(counts: ScoreCounts, shares: Shares) -> Mixing:
@@ -207,46 +216,89 @@ def _mixing_of(counts: ScoreCounts, shares: Shares) -> Mixing:
     return mix(kind_sizes(counts), given, value, shares.label_purity, shares.sampling)
 
 
-def _recovered(above: tuple[FloatArray, ...], mixing: Mixing) -> tuple[FloatArray, FloatArray]:
-    """Return true- and false-positive rates, made of rows above each border in few passes."""
-    tpr, fpr = np.empty(len(above[0])), np.empty(len(above[0]))
-    for part in blocks(len(tpr)):
-        labelled, negative, unlabeled = (
-            heads[part] / heads[-1] if heads[-1] > 0 else heads[part] for heads in above
-        )
-        tpr[part], fpr[part] = mixing.rates(labelled, unlabeled, negative)
-    return tpr, fpr
+def _recovered(counts: ScoreCounts, mixing: Mixing, *, clean: bool) -> _Points:
+    """Recover the rates part by part, so that little as long as the table is made.
+
+    A clean curve has the points inside the unit square, and the last one, which is pulled there.
+    """
+    size, prevalence = len(counts.score) + 1, float(mixing.prevalence)
+    tpr, fpr, kept = np.empty(size), np.empty(size), np.ones(size, bool)
+    tpr[0] = fpr[0] = pairs = precision = 0.0
+    done = 1
+    for part, heads in counts.head_blocks():
+        pairs += float((heads[0] - counts.positive[part] / 2) @ counts.unlabeled[part])
+        for rows, total in zip(heads, counts.totals, strict=True):
+            if total > 0:
+                rows /= total  # noqa: PLW2901 - in place
+        points = mixing.rates(heads[0], heads[2], heads[1])
+        if clean and _leave_square(*points):
+            inside = _inside(*points, last=part.stop == size - 1)
+            kept[part.start + 1 : part.stop + 1] = inside
+            # Were one pulled in later, the sort could put it before (0, 0) or after (1, 1).
+            points = tuple(np.clip(rate[inside], 0, 1) for rate in points)
+        line = slice(done - 1, done + len(points[0]))
+        tpr[line][1:], fpr[line][1:] = points
+        done = line.stop
+        if clean:
+            flagged = (1 - prevalence) * fpr[line]
+            flagged += prevalence * tpr[line]
+            precision += precision_steps(tpr[line], flagged, prevalence)
+    area = pairs / (counts.n_positive * counts.n_unlabeled)
+    some = kept if done < size else None
+    return _Points(tpr[:done], fpr[:done], prevalence, some, area, precision)
 
 
-def _cleaned(
-    counts: ScoreCounts,
-    tpr: FloatArray,
-    fpr: FloatArray,
-    prevalence: float,
-    monotone: Monotone | None,
-) -> OperatingCurve:
-    """Return the curve of points inside the unit square, by rising rates (Algorithm 1)."""
-    inside = _inside(tpr, fpr)
-    if inside is not None:
-        tpr, fpr = tpr[inside], fpr[inside]
-    area = _precision_area(tpr, fpr, prevalence)
-    tpr, fpr, kept = _by_rates(tpr, fpr)
-    kept = kept if inside is None else inside[kept]
-    threshold, merged = _places(counts)
+def _leave_square(tpr: FloatArray, fpr: FloatArray) -> bool:
+    """Whether a point lies outside the unit square, be it by rounding."""
+    return bool(min(tpr.min(), fpr.min()) < 0 or max(tpr.max(), fpr.max()) > 1)
+
+
+def _inside(tpr: FloatArray, fpr: FloatArray, *, last: bool) -> NDArray[np.bool_]:
+    """Return which points are inside the unit square, but for rounding, or the last of all."""
+    low, high = np.minimum(tpr, fpr), np.maximum(tpr, fpr)
+    inside: NDArray[np.bool_] = (low >= -TOLERANCE) & (high <= 1 + TOLERANCE)
+    inside[-1] |= last
+    return inside
+
+
+def _cleaned(counts: ScoreCounts, points: _Points, monotone: Monotone | None) -> OperatingCurve:
+    """Return the curve of points by rising rates (Algorithm 1)."""
+    tpr, fpr = points.tpr, points.fpr
+    if np.all(tpr[1:] >= tpr[:-1]):
+        # With pure labels recall only grows, so one stable sort of long runs does what two would.
+        order = np.argsort(fpr, kind="stable")
+    else:
+        order = np.lexsort((tpr, fpr))
+    tpr, fpr = tpr[order], fpr[order]
+    kept = order if points.kept is None else np.flatnonzero(points.kept)[order]
+    gone = None if points.kept is None else ~points.kept
     if monotone is not None:
         tpr, corners = _monotone(tpr, fpr, monotone)
         tpr, fpr, kept = tpr[corners], fpr[corners], kept[corners]
-    left_out = None
-    if len(kept) < threshold.size:
-        gone = np.ones(threshold.size, bool)
+        gone = np.ones(len(counts.score) + 1, bool)
         gone[kept] = False
-        left_out = LeftOut(threshold[gone], None if merged is None else merged[gone])
-    threshold, merged = threshold[kept], None if merged is None else merged[kept]
-    curve = OperatingCurve(threshold, tpr, fpr, prevalence, merged, left_out)
+    left_out = None
+    if gone is not None and gone.any():
+        left_out = LeftOut(*_places(counts, np.flatnonzero(gone)))
+    threshold, merged = _places(counts, kept)
+    curve = OperatingCurve(threshold, tpr, fpr, points.prevalence, merged, left_out)
     if monotone is None:
         # What the property would find, had it sorted the points back by their thresholds.
-        vars(curve)["average_precision"] = area
+        vars(curve)["average_precision"] = points.average_precision
     return curve
+
+
+def _places(
+    counts: ScoreCounts, points: NDArray[np.intp]
+) -> tuple[FloatArray, NDArray[np.bool_] | None]:
+    """Return thresholds of some points, and which of them have merged cells, if any cell has."""
+    cells = points - 1
+    threshold, merged = counts.score[cells], counts.merged[cells] if counts.compact else None
+    first = np.flatnonzero(cells < 0)  # nothing is flagged there
+    threshold[first] = np.inf
+    if merged is not None:
+        merged[first] = False
+    return threshold, merged
 
 
 def recovered_rates(
@@ -362,49 +414,6 @@ class Misfit:
             MisfitWarning(message, code="outside", argument=given, metric=metric),
             stacklevel=stacklevel + 1,
         )
-
-
-def _places(counts: ScoreCounts) -> tuple[FloatArray, NDArray[np.bool_] | None]:
-    """Return the thresholds of a curve, and which of them have merged cells, if any has."""
-    merged = np.append(False, counts.merged) if counts.merged.any() else None
-    return np.append(np.inf, counts.score), merged
-
-
-def _inside(tpr: FloatArray, fpr: FloatArray) -> NDArray[np.intp] | None:
-    """Return the points inside the unit square and the ends, None if all are (Algorithm 1).
-
-    Points are pulled into the square, or rounding could put one before (0, 0) or after (1, 1).
-    """
-    inside = np.empty(len(tpr), bool)
-    for part in blocks(len(tpr)):
-        low, high = np.minimum(tpr[part], fpr[part]), np.maximum(tpr[part], fpr[part])
-        np.logical_and(low >= -TOLERANCE, high <= 1 + TOLERANCE, out=inside[part])
-        if low.min() < 0 or high.max() > 1:
-            np.clip(tpr[part], 0, 1, out=tpr[part])
-            np.clip(fpr[part], 0, 1, out=fpr[part])
-    inside[[0, -1]] = True
-    return None if inside.all() else np.flatnonzero(inside)
-
-
-def _precision_area(tpr: FloatArray, fpr: FloatArray, prevalence: float) -> float:
-    """Return the average precision of points by falling threshold."""
-    area = 0.0
-    for part in blocks(len(tpr) - 1):
-        here = slice(part.start, part.stop + 1)
-        flagged = (1 - prevalence) * fpr[here]
-        flagged += prevalence * tpr[here]
-        area += precision_steps(tpr[here], flagged, prevalence)
-    return area
-
-
-def _by_rates(tpr: FloatArray, fpr: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.intp]]:
-    """Return points by rising rates, and where they stood (Algorithm 1)."""
-    if np.all(tpr[1:] >= tpr[:-1]):
-        # With pure labels recall only grows, so one stable sort of long runs does what two would.
-        order = np.argsort(fpr, kind="stable")
-    else:
-        order = np.lexsort((tpr, fpr))
-    return tpr[order], fpr[order], order
 
 
 def _monotone(

@@ -313,7 +313,8 @@ def _guesses(counts: ScoreCounts) -> tuple[FloatArray, FloatArray]:
     share[at] = isotonic_regression(labelled[at] / rows[at], weights=rows[at], increasing=False).x
     share[~at] = np.interp(np.flatnonzero(~at), np.flatnonzero(at), share[at])
     # Half a row less is sure, or cells of labelled rows alone would have infinite odds.
-    odds = share / np.maximum(1 - share, 0.5 / max(counts.n_rows, 1.0))
+    n_rows = counts.n_rows / (sum(counts.squared_weight) / counts.n_rows)  # Kish's, of any unit
+    odds = share / np.maximum(1 - share, 0.5 / max(n_rows, 1.0))
     smooth = np.exp(GUARD_SLOPE * _log_odds_slope(counts) * normal_rank(counts))
     return _scaled(odds, unlabeled), _scaled(smooth, unlabeled)
 
@@ -375,7 +376,7 @@ class ReviewedCells:
     group: IntArray = field(init=False)  # of each stratum: those without a verdict join others
 
     def __post_init__(self) -> None:
-        check_unchanged(self.counts, self.reviews.design)
+        check_unchanged(self.counts, self.reviews)
         object.__setattr__(self, "group", review_groups(self.reviews.sizes))
 
     @property
@@ -657,9 +658,19 @@ def audit_reviews(counts: ScoreCounts) -> Reviews:
     return Reviews(None, verdict, score, stratum, design)
 
 
-def check_unchanged(counts: ScoreCounts, design: ReviewDesign) -> None:
-    """Refuse counts of which the plan was not made, as far as the strata can tell."""
+def check_unchanged(counts: ScoreCounts, reviews: Reviews) -> None:
+    """Refuse counts of which the plan was not made, as far as strata and weights can tell."""
+    design = reviews.design
     planned = float(design.n_unlabeled.sum())
+    own = reviews.weight
+    if own is None if counts.weighted else own is not None and bool(np.any(own != 1)):
+        given, planned_so = ("with", "without") if counts.weighted else ("without", "with")
+        raise InputError(
+            f"the rows come {given} weights ({named('sample_weight')}) and the plan of these "
+            f"reviews was made {planned_so}, so that nothing says for how much a verdict stands; "
+            "give weights to both or to neither",
+            argument="sample_weight",
+        )
     if counts.weighted:
         return  # sums of weights are no numbers of rows
     found = np.bincount(design.stratum_of(counts.score), counts.unlabeled, design.n_strata)

@@ -25,7 +25,6 @@ from undercount.cli.options import (
     OddsType,
     ThresholdType,
     TopType,
-    cut_range,
     data_name,
     database_options,
     gate_options,
@@ -131,8 +130,6 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
         reading = read(data, options, knots, compact=pure)
     if reading.sources is not None:
         options |= share_of_sources(reading.sources, options)
-    whole = next(iter(reading.counts.values()))
-    reading.notes.extend(cut_range(options, whole, reading.sampling))
     if options["by"]:
         return evaluate_by(reading, requirements, options)
     if verdicts is not None:
@@ -180,6 +177,11 @@ def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
         words += ["--positive-label", options["positive_label"]]
     if options["negative"] is not None:
         words += ["--negative", f"{options['negative']:g}"]
+    for share in ("prevalence", "unlabeled_prevalence"):
+        given = options[share]
+        if isinstance(given, float | tuple):
+            ends = given if isinstance(given, tuple) else (given,)
+            words += [f"--{share.replace('_', '-')}", "-".join(f"{end:g}" for end in ends)]
     return shlex.join(words)
 
 
@@ -214,7 +216,8 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
     }
     there = options.get("deploy_prevalence")
     if there is not None:
-        there = read_deploy_prevalence(there)
+        looked = bool(options["reviews"] or options["audited"])
+        there = read_deploy_prevalence(there, reviewed=looked)
     with progress(f"estimating {', '.join(models)}", options) as tell:
         made = evaluate_models(
             models,
@@ -257,7 +260,7 @@ def write_evaluations(
 
         write_text(options["csv_file"], as_csv(evaluations))
     if options["html"]:
-        from undercount.show.page.page import write_page  # noqa: PLC0415
+        from undercount.show.page.report import write_page  # noqa: PLC0415
 
         about = {"title": options.get("title") or "", "data": options.get("data_name", "")}
         write_page(evaluations, options["html"], story=options.get("story", ()), **about)

@@ -5,8 +5,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from scipy.special import stdtrit
-
 from undercount.estimate import Estimate
 from undercount.read.chances import NEEDS, Chances
 from undercount.read.differences import (
@@ -17,7 +15,6 @@ from undercount.read.differences import (
     Question,
     better_chance,
     possible_ends,
-    two_sided,
 )
 
 
@@ -55,10 +52,10 @@ def chance_differences(
         gap, value = moves[one] - moves[other], values[one] - values[other]
         chance = Chance(math.sqrt(float(gap @ gap)), asked[one].freedom)
         level = asked[one].confidence_level
-        half = float(stdtrit(chance.freedom, (1 + level) / 2)) * chance.error
+        half = chance.quantile(level) * chance.error
         ends = possible_ends(metric, value, value - half, value + half)
         estimate = Estimate(value, *ends, chance.error, level, NEEDS, "paired, chances")
-        p_value = two_sided(value, chance)
+        p_value = chance.p_value(chance.score(value))
         better = better_chance(value, p_value)
         names = metric, one, other
         found.append(

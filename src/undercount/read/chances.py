@@ -26,7 +26,7 @@ from undercount.estimate import Estimate, Interval, delta_interval
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.area_gradients import area_influence, cell_rows
 from undercount.read.intervals.area_intervals import area_estimate
-from undercount.read.intervals.heads import HeadCounts, head_spread, student_level
+from undercount.read.intervals.heads import HeadCounts, RatePoint, head_spread, student_level
 from undercount.read.intervals.threshold_intervals import threshold_estimate
 from undercount.read.intervals.variance import Found, Spread
 from undercount.read.sensitivity import BreakEven
@@ -148,7 +148,7 @@ class Chances:
         if not 0 < self.positives < total:
             raise InputError(
                 "the labelled rows must stand for more than none and fewer than all rows; "
-                f"got {self.positives:.6g} of {total:,}",
+                f"got {self.positives:,.0f} of {total:,}",
                 argument="propensity",
             )
 
@@ -220,7 +220,7 @@ class Chances:
         """Estimated share of positives among all rows."""
         return self.positives / len(self.score)
 
-    def _design(self, counts: ScoreCounts) -> MixtureDesign:
+    def design(self, counts: ScoreCounts) -> MixtureDesign:
         """Return labelled rows drawn apart from all rows, whose share of positives is known."""
         squares = counts.squared_weight
         return MixtureDesign(
@@ -294,7 +294,7 @@ class Chances:
     ) -> tuple[ScoreCounts, Spread, RowValues]:
         """Return weighted counts, how a metric moves with them, and what turns that into rows'."""
         counts = self.counts_at(threshold)
-        design = self._design(counts)
+        design = self.design(counts)
         if threshold is not None:
             heads = HeadCounts.at(counts, design, threshold)
             return counts, head_spread(heads, metric, beta), lambda v, s: v * (s >= threshold)
@@ -329,6 +329,17 @@ class Chances:
         ratio = variance / independent if independent > _TINY**2 else alike
         ratio = max(ratio, _TINY)
         return replace(moves.design, cluster_effect=ratio, clusters=self.effective_size)
+
+    def with_effect(
+        self, counts: ScoreCounts, moves: Spread, of_cells: Callable[[Any], FloatArray]
+    ) -> MixtureDesign:
+        """Return the design with the effect of the chances, of what moves weighted counts."""
+
+        def of_rows(value: Any, score: NDArray[Any]) -> FloatArray:
+            return np.asarray(of_cells(value)[cell_places(counts.score, score)])
+
+        found = self._with_variance(moves, of_rows)
+        return replace(found, clusters=min(found.clusters, self.freedom + 1))
 
     @property
     def freedom(self) -> float:
@@ -435,11 +446,31 @@ class Chances:
         return BreakEven(metric, value, 0.0, math.exp(low))
 
     def _value(self, stands_for: FloatArray, metric: str, threshold: float | None) -> float:
-        counts = self._counts(stands_for, () if threshold is None else (threshold,))
-        share = float(stands_for.sum()) / len(self.score)
-        curve = mixture_curve(counts, Shares(share, 1.0, "case-control"), clean=False)
-        reading: Any = curve if threshold is None else curve.at(threshold)
-        return float(np.clip(getattr(reading, metric), *FACTS[metric].range))
+        """Return a metric if labelled rows stood for so many positives each."""
+        total, positives = len(self.score), float(stands_for.sum())
+        share = positives / total
+        if threshold is not None:
+            hits = float(stands_for[self.score[self.labelled] >= threshold].sum())
+            fpr = (np.count_nonzero(self.score >= threshold) - hits) / (total - positives)
+            point = RatePoint(np.asarray(hits / positives), np.asarray(fpr), share)
+            found = float(point.metric(metric))
+        elif metric in ("roc_auc", "lift_auc"):
+            found = float(stands_for @ self._places / positives)
+            if metric == "roc_auc":  # AUL = π/2 + (1 - π) AUC
+                found = (found - share / 2) / (1 - share)
+        else:
+            curve = mixture_curve(
+                self._counts(stands_for), Shares(share, 1.0, "case-control"), clean=False
+            )
+            found = float(getattr(curve, metric))
+        return float(np.clip(found, *FACTS[metric].range))
+
+    @cached_property
+    def _places(self) -> FloatArray:
+        """Share of all rows below each labelled one, tied ones counted half."""
+        every, scores = np.sort(self.score), self.score[self.labelled]
+        below, up_to = (np.searchsorted(every, scores, side=side) for side in ("left", "right"))
+        return np.asarray((below + up_to) / (2 * len(every)))
 
     def label_frequencies(self, group: Any) -> Mapping[Any, Estimate]:
         """Estimate the share of the positives of each group that carry a label."""
@@ -468,7 +499,7 @@ class Chances:
         message = (
             f"labelling chances {source}, from {np.nanmin(self.chance):.2g} to "
             f"{np.nanmax(self.chance):.2g}: {len(self.stands_for):,} labels stand for "
-            f"{self.positives:,.4g} positives and are worth {self.effective_size:,.3g} of equal "
+            f"{self.positives:,.0f} positives and are worth {self.effective_size:,.0f} of equal "
             "chance"
         )
         if self.effective_size >= FEW_EFFECTIVE and heaviest <= HEAVY:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import numpy as np
 
 from undercount.assume.mixture import design_of
+from undercount.assume.review_sheet import as_reviews
 from undercount.assume.reviews import CrossedCells
 from undercount.count.columns import backend_of, is_frame, make_frame, take_columns
 from undercount.count.tensors import rows_to_host
@@ -382,7 +383,7 @@ def compare(
     # With impure labels average precision and the areas' intervals need every score.
     purity = options.get("label_purity", 1.0)
     pure = isinstance(purity, int | float) and purity == 1
-    reviews = options.get("reviews")
+    reviews = options["reviews"] = as_reviews(options.get("reviews"))
     edges = () if reviews is None else reviews.design.edges
     counted = {
         name: replace(

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import stdtr, stdtrit
 
 from undercount.assume.mixture import MixtureDesign
@@ -17,8 +18,9 @@ from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
 from undercount.read.intervals.area_gradients import unbiased_average_precision
 from undercount.read.intervals.clusters import ClusterRows
-from undercount.read.intervals.heads import HeadCounts
+from undercount.read.intervals.heads import HeadCounts, RatePoint
 from undercount.read.intervals.paired import ModelPairs, ModelRows
+from undercount.read.intervals.skewness import SYMMETRIC, Skewness
 from undercount.read.sensitivity import AreaSums
 from undercount.shares import Shares
 
@@ -83,6 +85,7 @@ class Model:
     def __init__(self, evaluation: Evaluation, rows: ModelRows) -> None:
         self.evaluation, self.rows, self.shares = evaluation, rows, evaluation.shares
         self.table = {row.metric: row.estimate for row in evaluation.rows}
+        self._points: dict[tuple[int, bytes], RatePoint] = {}
         self._known: dict[tuple[str, int, bytes], FloatArray] = {}
 
     @cached_property
@@ -93,7 +96,7 @@ class Model:
         """Return a metric of the table, or at another cut than the threshold."""
         if cut is None or (cut == 0 and metric in self.table):
             return self.table[metric].value
-        return float(HeadCounts(self.rows.heads[cut], self.rows.design).point().metric(metric))
+        return float(self._point(cut, None).metric(metric))
 
     def values(self, metric: str, cut: int | None, shares: FloatArray) -> FloatArray:
         """Return a metric at each share of positives among the unlabeled rows; kept for pairs."""
@@ -107,9 +110,18 @@ class Model:
             return self._precisions(shares)
         if cut is None:
             return self._sums.at(metric, shares, self.shares.label_purity)
-        design = replace(self.rows.design, given="unlabeled_prevalence", value=shares)
-        heads = np.repeat(self.rows.heads[cut][:, np.newaxis], len(shares), axis=1)
-        return HeadCounts(heads, design).point().metric(metric)
+        return self._point(cut, shares).metric(metric)
+
+    def _point(self, cut: int, shares: FloatArray | None) -> RatePoint:
+        """Return the rates at a cut, if need be at other shares; all metrics read the same."""
+        key = cut, b"" if shares is None else shares.tobytes()
+        if key not in self._points:
+            heads, design = self.rows.heads[cut], self.rows.design
+            if shares is not None:
+                heads = np.repeat(heads[:, np.newaxis], len(shares), axis=1)
+                design = replace(design, given="unlabeled_prevalence", value=shares)
+            self._points[key] = HeadCounts(heads, design).point
+        return self._points[key]
 
     def _precisions(self, shares: FloatArray) -> FloatArray:
         """Return the unbiased average precision at each share: a line in the positives.
@@ -135,9 +147,10 @@ class Gap:
     one: Model
     other: Model
     shares: Shares
+    top: float  # the largest share that the models' scores allow
     cut: int | None = None
 
-    @property
+    @cached_property
     def value(self) -> float:
         """The difference of the two values."""
         return self.one.value(self.metric, self.cut) - self.other.value(self.metric, self.cut)
@@ -152,7 +165,7 @@ class Gap:
         values = (model.values(self.metric, self.cut, shares) for model in (self.one, self.other))
         return np.subtract(*values)
 
-    @property
+    @cached_property
     def possible(self) -> float:
         """The difference of the two values, each inside the metric's range."""
         models = self.one, self.other
@@ -161,21 +174,22 @@ class Gap:
     def _inside(self, values: Any) -> FloatArray:
         return np.asarray(np.clip(values, *FACTS[self.metric].range))
 
-    def reach(self, top: float) -> tuple[float, float]:
-        """Return how far the difference falls and rises over the interval of the share."""
+    @cached_property
+    def reach(self) -> tuple[float, float]:
+        """How far the difference falls and rises over the interval of the share."""
         span = self.shares.unlabeled_prevalence_interval
         if span is None:
             return 0.0, 0.0
-        shares = np.linspace(span.low, min(span.high, top), RANGE_POINTS)
+        shares = np.linspace(span.low, min(span.high, self.top), RANGE_POINTS)
         shares = np.append(self.shares.unlabeled_prevalence, shares)
         models = self.one, self.other
         gaps = np.subtract(*(self._inside(m.values(self.metric, self.cut, shares)) for m in models))
         moves = gaps[1:] - gaps[0]
         return max(0.0, -float(moves.min())), max(0.0, float(moves.max()))
 
-    def crossover(self, top: float) -> float:
+    def crossover(self) -> float:
         """Find the hidden share nearest to the one in use at which the order flips."""
-        grid = np.linspace(0, top, GRID)
+        grid = np.linspace(0, self.top, GRID)
         gaps = self.at(grid)
         gaps[np.abs(gaps) <= ROUNDING] = 0.0  # the same ranking, summed up in other cells
         flips = np.flatnonzero(gaps[1:] * gaps[:-1] < 0)
@@ -187,10 +201,33 @@ class Gap:
 
 @dataclass(frozen=True)
 class Chance:
-    """Say how a difference varies: standard error, and degrees of freedom of Student's quantile."""
+    """Say how a difference varies: standard error, degrees of freedom of Student's quantile."""
 
     error: float
     freedom: float
+    skewness: Skewness = SYMMETRIC
+
+    def quantile(self, level: float) -> float:
+        """Return Student's quantile, of which a share `level` is nearer to 0."""
+        return float(stdtrit(self.freedom, 0.5 + level / 2))
+
+    def below(self, t: float) -> float:
+        """Return how far the lower end lies below the value at a quantile of Student's."""
+        return self.error * self.skewness.quantile(t)
+
+    def above(self, t: float) -> float:
+        """Return how far the upper end lies above the value."""
+        return -self.error * self.skewness.quantile(-t)
+
+    def score(self, value: float) -> float:
+        """Return the quantile at which an interval around a value ends at 0."""
+        if self.error == 0:  # the same order of rows; areas of differently cut tables round
+            return 0.0 if abs(value) <= ROUNDING else abs(value) * math.inf
+        return abs(self.skewness.score(value / self.error))
+
+    def p_value(self, score: float) -> float:
+        """Return how likely such a quantile or a larger one is, on both sides; NaN of NaN."""
+        return 2 * float(stdtr(self.freedom, -score))
 
 
 class Paired:
@@ -213,14 +250,17 @@ class Paired:
         return holm_adjusted(found)
 
     def _difference(self, metric: str, cut: int | None, one: str, other: str) -> Difference:
-        gap = Gap(metric, self.models[one], self.models[other], self.shares, cut)
+        gap = Gap(metric, self.models[one], self.models[other], self.shares, self.top, cut)
         names = list(self.models)
         places = names.index(one), names.index(other)
         if cut is None:
             error = self.errors.area_error(metric, *places)
         else:
             error = self.errors.flag_error(metric, *places, cut)
-        chance = self._by_cluster(Chance(error * self._label_doubt, self._freedom), gap)
+        chance = Chance(error * self._label_doubt, self._freedom)
+        if metric == "average_precision":
+            chance = replace(chance, skewness=self.errors.precision_skewness(*places, error))
+        chance = self._by_cluster(chance, gap)
         estimate = self._with_interval(gap, chance)
         depends = not self._is_fixed(gap)
         p_value = self._p_value(gap, chance)
@@ -233,7 +273,7 @@ class Paired:
             p_value,
             p_value,
             depends,
-            gap.crossover(self.top) if depends else math.nan,
+            gap.crossover() if depends else math.nan,
             self.question,
         )
 
@@ -261,7 +301,8 @@ class Paired:
             parts.append(by_cluster.parts(counts, rows.design, gap.metric, threshold=at))
         gaps = [one - other for one, other in zip(*parts, strict=True)]
         design = clusters.with_parts(gap.one.rows.design, gaps)
-        return Chance(chance.error * math.sqrt(design.cluster_effect), design.freedom)
+        error = chance.error * math.sqrt(design.cluster_effect)
+        return replace(chance, error=error, freedom=design.freedom)
 
     @cached_property
     def _label_doubt(self) -> float:
@@ -283,17 +324,17 @@ class Paired:
 
     def _with_interval(self, gap: Gap, chance: Chance) -> Estimate:
         """Add to the chance of the rows what the share's interval does to the difference."""
-        t = float(stdtrit(chance.freedom, 0.5 + self.level / 2))
-        value, half, (below, above) = gap.value, t * chance.error, gap.reach(self.top)
+        t, value, (falls, rises) = chance.quantile(self.level), gap.value, gap.reach
+        below, above = chance.below(t), chance.above(t)
         if self.shares.unlabeled_prevalence_error == 0:  # a range: every share in it is possible
-            low, high, share_error = value - below - half, value + above + half, 0.0
+            low, high, share_error = value - falls - below, value + rises + above, 0.0
         else:  # an estimate: its error is one more chance
-            low, high = value - math.hypot(below, half), value + math.hypot(above, half)
-            share_error = (below + above) / (2 * t)
+            low, high = value - math.hypot(falls, below), value + math.hypot(rises, above)
+            share_error = (falls + rises) / (2 * t)
         if self._is_fixed(gap):
             # The share scales such a difference and never turns it round.
-            low = max(low, 0.0) if value - half > 0 else low
-            high = min(high, 0.0) if value + half < 0 else high
+            low = max(low, 0.0) if value - below > 0 else low
+            high = min(high, 0.0) if value + above < 0 else high
         error = math.hypot(chance.error, share_error)
         facts = FACTS[gap.metric]
         needs = facts.needs if self.shares.label_purity == 1 else facts.needs_if_impure
@@ -305,12 +346,29 @@ class Paired:
         value = gap.value
         # Where no share changes the order, none belongs into the question whether there is one.
         if self._is_fixed(gap):
-            return two_sided(value, chance)
-        nearer = gap.reach(self.top)[0 if value > 0 else 1]
+            return chance.p_value(chance.score(value))
+        nearer = gap.reach[0 if value > 0 else 1]
         if self.shares.unlabeled_prevalence_error == 0:
-            return two_sided(max(abs(value) - nearer, 0.0), chance)
-        t = float(stdtrit(chance.freedom, 0.5 + self.level / 2))
-        return two_sided(value, replace(chance, error=math.hypot(chance.error, nearer / t)))
+            rest = math.copysign(max(abs(value) - nearer, 0.0), value)
+            return chance.p_value(chance.score(rest))
+        return chance.p_value(self._joint_score(chance, value, nearer))
+
+    def _joint_score(self, chance: Chance, value: float, nearer: float) -> float:
+        """Return the quantile at which an interval ends at 0 that holds an estimated share's error.
+
+        The reach of the share is that at the level in use, and grows with the quantile.
+        """
+        t, most = chance.quantile(self.level), chance.score(value)
+        reach = chance.below if value > 0 else chance.above
+
+        def beyond(score: float) -> float:
+            return math.hypot(reach(score), nearer * score / t) - abs(value)
+
+        if math.isnan(most) or nearer == 0:
+            return most
+        if math.isinf(most):
+            return t * abs(value) / nearer
+        return float(brentq(beyond, 0.0, 2 * most)) if beyond(0.0) < 0 < most else 0.0
 
 
 def better_chance(value: float, p_value: float) -> float:
@@ -337,18 +395,6 @@ def possible_ends(metric: str, value: float, low: float, high: float) -> tuple[f
     least, most = FACTS[metric].range
     low, high = (float(np.clip(end, least - most, most - least)) for end in (low, high))
     return float(np.fmin(low, value)), float(np.fmax(high, value))
-
-
-def two_sided(value: float, chance: Chance) -> float:
-    """Return the p-value of a difference, by Student's distribution."""
-    return 2 * _below(-abs(value), chance)
-
-
-def _below(value: float, chance: Chance) -> float:
-    """Return Student's probability of less than a value, ½ at a certain 0; NaN of NaN."""
-    if chance.error == 0:  # the same order of rows; areas of differently cut tables round
-        return 0.5 + 0.5 * float(np.sign(value)) * (abs(value) > ROUNDING)
-    return float(stdtr(chance.freedom, value / chance.error))
 
 
 def _fixed_orders(shares: Shares, *, n_negative: float) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -360,13 +360,13 @@ def plan_reviews(
     knots = knots_of(scores[pool]) if len(scores) == len(labels) else []
     knots += [] if threshold is None else [read_threshold(threshold)]
     knots += [] if reviews is None else [float(edge) for edge in reviews.design.edges]
-    counts = ScoreCounts.from_rows(
-        labels, scores, unlabeled=-1, sample_weight=weights, compact=True, knots=knots
-    )
+    # A budget buys rows, whatever they weigh.
+    counts = ScoreCounts.from_rows(labels, scores, unlabeled=-1, compact=True, knots=knots)
+    seen = None if reviews is None else replace(reviews, weight=None)
     rival = None
     if other is not None:
         at = threshold if other_threshold is None else other_threshold
-        rival = _rival(labels, scores, read_scores(other), at, weights)
+        rival = _rival(labels, scores, read_scores(other), at)
     span = None
     if reviews is None:
         counts.require("positive", "unlabeled")
@@ -386,18 +386,15 @@ def plan_reviews(
             random_state=random_state,
             rival=rival,
         )
-        if weights is not None:
-            rows_of = np.bincount(design.stratum_of(scores[pool]), minlength=design.n_strata)
-            design = replace(design, n_unlabeled=rows_of)
     else:
         if reviews.rows is None:
             raise InputError(
                 f"{named('reviews')} must know which rows were reviewed", argument="reviews"
             )
-        design = next_design(counts, reviews, budget=budget)
+        design = next_design(counts, cast("Reviews", seen), budget=budget)
         pool = np.setdiff1d(pool, reviews.rows[reviews.answered])
     rows = _draw(design, pool, design.stratum_of(scores[pool]))
-    prices = Prices.of(counts, design, confidence_level, reviews, rival, span)
+    prices = Prices.of(counts, design, confidence_level, seen, rival, span)
     budgets = sorted({*(b for b in BUDGETS if b < len(pool)), len(rows)})
     return ReviewPlan(
         design,
@@ -413,7 +410,7 @@ def plan_reviews(
     )
 
 
-def _rival(labels: Any, scores: Any, own: Any, threshold: float | None, weights: Any) -> Rival:
+def _rival(labels: Any, scores: Any, own: Any, threshold: float | None) -> Rival:
     """Count the second model's rows, and take some unlabeled ones by both models."""
     if len(own) != len(scores):
         raise InputError(
@@ -424,9 +421,7 @@ def _rival(labels: Any, scores: Any, own: Any, threshold: float | None, weights:
     pool = np.flatnonzero(labels == -1)
     some = pool[:: max(len(pool) // SUBSAMPLE, 1)]
     knots = knots_of(own[pool]) + ([] if threshold is None else [read_threshold(threshold)])
-    counts = ScoreCounts.from_rows(
-        labels, own, unlabeled=-1, sample_weight=weights, compact=True, knots=knots
-    )
+    counts = ScoreCounts.from_rows(labels, own, unlabeled=-1, compact=True, knots=knots)
     return Rival(counts, threshold, scores[some].astype(float), own[some].astype(float))
 
 

@@ -1,7 +1,7 @@
 """What a number of reviews buys: how sharp the library's own answer to expected verdicts is."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -23,6 +23,7 @@ from undercount.estimate import Interval
 from undercount.read.allocation import FLOOR, fill
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
 from undercount.read.intervals.review_intervals import ReviewedMetrics
+from undercount.read.intervals.stratum_shares import StratumShares
 from undercount.read.review_goals import SUFFIX, metric_of, threshold_of
 from undercount.read.rival import Rival, RivalMoves
 
@@ -91,7 +92,8 @@ class Prices:
         # Labels that prefer some scores mislead the first plan, which cannot know it; what was
         # found sets that right.
         cells = ReviewedCells(counts, earlier, working_posterior(counts, share))
-        found = float(cells.recalibrated @ counts.unlabeled) / counts.n_unlabeled
+        hidden = cells.hidden if cells.possible else cells.recalibrated * counts.unlabeled
+        found = float(np.clip(hidden.sum() / counts.n_unlabeled, 1e-9, 1 - 1e-9))
         known = Supposition(counts, earlier, cells.recalibrated, found, rival=rival)
         return cls(design, (known,), confidence_level, FurtherRound.of(counts, earlier))
 
@@ -245,7 +247,7 @@ class Supposition:
         cells = ExpectedCells(
             self.counts, self.reviews, self._posterior, chance=self.chance, further=sizes
         )
-        metrics = ReviewedMetrics(cells, confidence_level=confidence_level)
+        metrics = ExpectedMetrics(cells, confidence_level=confidence_level)
         if not goal.endswith(SUFFIX):
             found = metrics.estimate(goal, threshold_of(goal, self.reviews.design.threshold))
             return (found.high - found.low) / 2
@@ -253,6 +255,24 @@ class Supposition:
         variance, freedom = metrics.drawn_variance(moves.by_cell)
         student = float(stdtrit(freedom, (1 + confidence_level) / 2))
         return float(student * (variance + moves.row_variance) ** 0.5)
+
+
+class ExpectedShares(StratumShares):
+    """Shares of strata that are not estimated from a handful of verdicts, but as supposed."""
+
+    def correction(self, drawn: FloatArray) -> FloatArray:
+        """Return what variances are multiplied with: p(1 - p) is not too small here."""
+        return np.ones(len(drawn))
+
+
+class ExpectedMetrics(ReviewedMetrics):
+    """Metrics of expected verdicts."""
+
+    @cached_property
+    def shares(self) -> StratumShares:
+        """What strata are supposed to show, for variances."""
+        found = StratumShares.of(self.cells)
+        return ExpectedShares(**{each.name: getattr(found, each.name) for each in fields(found)})
 
 
 def coarse_counts(counts: ScoreCounts, design: ReviewDesign) -> ScoreCounts:

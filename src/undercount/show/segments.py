@@ -11,6 +11,7 @@ from scipy.special import expit, logit
 from undercount import __version__
 from undercount.count.arrays import amount
 from undercount.count.atomic_file import write_text
+from undercount.errors import CODES, Check
 from undercount.estimate import Estimate
 from undercount.read.segments import Evaluations, SegmentRow, hidden_share
 from undercount.show.document import as_document, plain, write_document
@@ -137,12 +138,18 @@ TESTS = (
 
 
 def notes(found: Evaluations) -> list[tuple[str, str]]:
-    """Return what cannot be said, segment by segment; the same of several in one line."""
+    """Return what was warned of all rows, and what cannot be said of segments, alike ones once."""
     held: dict[str, list[str]] = {}
     for row in found.rows:
         if row.note:
             held.setdefault(row.note, []).append(segment_name(row.segment))
-    return [(_listed(names), note) for note, names in held.items()]
+    of_all = [(ALL, str(check.message)) for check in found.overall.checks if _is_warning(check)]
+    return [*of_all, *((_listed(names), note) for note, names in held.items())]
+
+
+def _is_warning(check: Check) -> bool:
+    """Whether a check failed for all rows, or is what was warned of while they were counted."""
+    return check.level == "fail" or check.code == CODES["warned"]
 
 
 def _listed(names: list[str]) -> str:

@@ -20,7 +20,7 @@ from undercount.show.bias import bias_lines
 from undercount.show.costs import SHOWN as SHOWN_COSTS
 from undercount.show.costs import cost_table, cost_words
 from undercount.show.layout import WIDTH, line, stack, terminal_width, too_wide, wrap
-from undercount.show.spoken import metric_title, number, percent, title
+from undercount.show.spoken import metric_title, number, numbers, percent, title
 from undercount.show.verdict_words import change_words, judged_words, light_words
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def value_words(estimate: Estimate) -> str:
         return "– (cannot be said yet)"
     if math.isnan(estimate.value):
         return "– (does not exist here)"
-    return f"{number(estimate.value)} ({number(estimate.low)} – {number(estimate.high)})"
+    value, low, high = numbers(estimate.value, estimate.low, estimate.high)
+    return f"{value} ({low} – {high})"
 
 
 def answer_words(evaluation: Evaluation, row: MetricRow) -> str:
@@ -72,22 +73,23 @@ def estimate_words(evaluation: Evaluation, estimate: Estimate) -> str:
 
 def guess_words(estimate: Estimate) -> tuple[str, str]:
     """Write what leads where a number is little but a guess, and what follows."""
-    low, value, high = (number(v) for v in (estimate.low, estimate.value, estimate.high))
+    low, value, high = numbers(estimate.low, estimate.value, estimate.high)
     return f"{low} – {high}", f"(guess {value})"
 
 
 def is_guess(evaluation: Evaluation, row: MetricRow) -> bool:
-    """Whether a number hangs on a share that scores hardly tell, so that it must not lead."""
+    """Whether a number is little but a guess, so that it must not lead."""
     return hangs_on_guess(evaluation, row.estimate)
 
 
 def hangs_on_guess(evaluation: Evaluation, estimate: Estimate) -> bool:
-    """Whether an estimate of a model hangs on a share that scores hardly tell."""
-    return (
-        "prevalence" in estimate.needs
-        and estimate.high - estimate.low >= WIDE
-        and share_is_guess(evaluation)
-    )
+    """Whether an estimate hangs on a share that scores hardly tell, or on a few verdicts."""
+    least = WIDE * max(abs(estimate.value), 1.0)  # a lift, say, passes 1
+    if math.isnan(estimate.value) or estimate.high - estimate.low < least:
+        return False
+    if "reviews" in estimate.needs:
+        return True
+    return "prevalence" in estimate.needs and share_is_guess(evaluation)
 
 
 def share_is_guess(evaluation: Evaluation) -> bool:
@@ -123,7 +125,8 @@ def hidden_words(evaluation: Evaluation) -> str:
     if evaluation.share_model not in ("", evaluation.name):
         how += f", on the scores of {evaluation.share_model}"
     found = f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how}"
-    if span and any(is_guess(evaluation, row) for row in evaluation.rows):
+    guess = share_is_guess(evaluation) and any(is_guess(evaluation, row) for row in evaluation.rows)
+    if span and guess:
         found = (
             f"{percent(span.low)} – {percent(span.high)} of the unlabeled rows (guess "
             f"{percent(shares.unlabeled_prevalence)}) · {how}"
@@ -258,7 +261,7 @@ def review_words(evaluation: Evaluation) -> str:
     price = price_reviews(evaluation)
     if price is None or price.before < SHARP:
         return ""
-    at = "" if evaluation.threshold is None else f"{evaluation.threshold:g}"
+    at = "" if evaluation.threshold is None else short_number(evaluation.threshold)
     # The plan is for the metric whose gain is promised.
     if evaluation.origin:
         cut = f" --threshold {at}" if at else ""
@@ -270,12 +273,28 @@ def review_words(evaluation: Evaluation) -> str:
         cut = f", threshold={at}" if at else ""
         coded = "" if evaluation.unlabeled is None else f", unlabeled={evaluation.unlabeled:g}"
         goal = f', goal="{price.metric}"'
-        command = f"uc.plan_reviews(y, score{coded}, budget={price.budget}{cut}{goal})"
-    bought = ""
+        share = _given_words(evaluation)
+        command = f"uc.plan_reviews(y, score{coded}, budget={price.budget}{cut}{goal}{share})"
+    name = metric_title(price.metric)
     if price.helps:
-        name = metric_title(price.metric)
-        bought = f"   {name} ± {half_width(price.before)} → ± {half_width(price.after)}"
-    return f" → {command}{bought}"
+        bought = f"{name} ± {half_width(price.before)} → ± {half_width(price.after)}"
+    else:  # no narrower, and nothing is supposed of labels and share
+        bought = f"{name} ± {half_width(price.after)} whatever the labels"
+    return f" → {command}   {bought}"
+
+
+def _given_words(evaluation: Evaluation) -> str:
+    """Write the share that was given as one number, for the plan to suppose."""
+    name, value = evaluation.shares.stated(evaluation.counts)
+    one = evaluation.shares.unlabeled_prevalence_interval is None
+    known = evaluation.share_given and one and name != "label_frequency"
+    return f", {name}={short_number(value)}" if known else ""
+
+
+def short_number(value: float) -> str:
+    """Write a number so that it is read as the same, and short if that will do."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
 
 
 def half_width(value: float) -> str:
@@ -291,16 +310,22 @@ WORTH = 0.1
 
 def lacking_words(evaluation: Evaluation) -> str:
     """Say which metrics have too few verdicts, and how many would do; nothing if none has."""
-    rows = [row for row in evaluation.rows if row.estimate.open]
-    if evaluation.reviewed is None or not rows:
+    if evaluation.reviewed is None:
         return ""
-    names = ", ".join(title(row) for row in rows)
-    needed = {row: reviews_for(evaluation, row, WORTH) for row in rows}
+    silent = [row for row in evaluation.rows if row.estimate.open]
+    wide = [row for row in evaluation.rows if is_guess(evaluation, row)]
+    wide = [row for row in wide if row.metric in BOTH_ANSWERS]
+    if not silent and not wide:
+        return ""
+    said = (("too few to say", silent), ("leave a wide range of", wide))
+    parts = (f"{what} {', '.join(title(row) for row in rows)}" for what, rows in said if rows)
+    words = ", and ".join(parts)
+    needed = {row: reviews_for(evaluation, row, WORTH) for row in (*silent, *wide)}
     row, number = max(needed.items(), key=lambda pair: pair[1] or 0)
     if not number:
-        return f"too few to say {names}"
+        return words
     goal = f"--goal {row.metric}" if evaluation.origin else f"goal={row.metric!r}"
-    return f"too few to say {names}: about {number:,} planned with {goal} would (± {WORTH:g})"
+    return f"{words}: about {number:,} planned with {goal} would do (± {WORTH:g})"
 
 
 # Metrics of which both answers are shown, beside those of the table.
@@ -555,14 +580,14 @@ def _reviews(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
         return []
     room = max(18, *(len(title(row)) for row, _ in answers))
     kinds = list(answers[0][1])
-    lines = [f" {'':<{room}}" + "".join(f"{ANSWERS[kind]:<26}" for kind in kinds).rstrip()]
+    lines = [f" {'':<{room}}" + "".join(f"{ANSWERS[kind]:<30}" for kind in kinds).rstrip()]
     for row, found in answers:
-        cells = "".join(f"{value_words(found[kind]):<26}" for kind in kinds)
+        cells = "".join(f"{estimate_words(evaluation, found[kind]):<30}" for kind in kinds)
         lines.append(f" {title(row):<{room}}{cells}".rstrip())
     if too_wide(lines, width):
         lines = []
         for row, found in answers:
-            said = [(ANSWERS[kind], value_words(found[kind])) for kind in kinds]
+            said = [(ANSWERS[kind], estimate_words(evaluation, found[kind])) for kind in kinds]
             lines += stack(title(row), said, width)
     lines.append(line("Labels", labels_words(evaluation), width=width))
     lacking = lacking_words(evaluation)
@@ -679,7 +704,7 @@ def tell_story(
     return [
         (f"{title(row)}, unlabeled rows called negative", number(old.naive)),
         ("from labels and scores alone", value_words(old.estimate)),
-        (f"after {n_answered} reviews chosen by a plan", value_words(row.estimate)),
+        (f"after {n_answered} reviews chosen by a plan", answer_words(after, row)),
         ("the hidden truth", number(truth[place])),
     ]
 

@@ -48,7 +48,7 @@ def scores_of(keys: NDArray[Any], dtype: np.dtype[Any]) -> Scores:
     """Undo `ordered_keys`."""
     top = keys.dtype.type(1 << (8 * keys.itemsize - 1))
     if keys.size and keys.min() >= top:  # no number is negative
-        return (keys ^ top).view(dtype)
+        return np.asarray((keys ^ top).view(dtype))
     return np.where(keys & top, keys ^ top, ~keys).view(dtype)
 
 
@@ -71,7 +71,7 @@ class PackedRows(NamedTuple):
         low = keys.dtype.type(self.base)
         high = keys.dtype.type(self.base + (int(self.keys[-1]) >> LABEL_BITS))
         inside = (keys[(keys >= low) & (keys <= high)] - low).astype(self.keys.dtype)
-        return np.searchsorted(self.keys, inside << self.keys.dtype.type(LABEL_BITS))
+        return np.asarray(np.searchsorted(self.keys, inside << self.keys.dtype.type(LABEL_BITS)))
 
     def kinds(self) -> NDArray[np.uint8]:
         """Return the kind of each row."""
@@ -180,7 +180,8 @@ def _cell_begins(rows: PackedRows, knots: Scores) -> BoolArray:
         tied = np.flatnonzero((apart - one < kind) & ((before & kind) == UNLABELED))
         if tied.size:
             begins[np.searchsorted(keys, before[tied])] = True
-    begins[rows.places(knots)] = True
+    if knots.size:
+        begins[rows.places(knots)] = True
     return begins
 
 

@@ -40,6 +40,8 @@ SORTED = (10_000, 1 << 16)
 RARE_SINGLETONS = 0.1
 # Scores looked at to find that out, at most, and the least logarithm of the size of a hash table.
 TIE_SAMPLE = 1 << 16
+# A few are looked at before: if so large a share of them occurs once, the others would say no more.
+FIRST_SAMPLE, MANY_SINGLETONS = 1 << 11, 0.95
 LEAST_HASH_BITS = 14
 # Rows worked on at once, so that every intermediate array stays in the processor's cache.
 CHUNK = 1 << 16
@@ -118,9 +120,19 @@ def _frequent_scores(score: Scores) -> Scores | None:
     if score.size <= SMALL:
         return None
     size = max(1, min(score.size // 16, TIE_SAMPLE))
+    if size > FIRST_SAMPLE and _singletons(score, FIRST_SAMPLE)[1] > MANY_SINGLETONS:
+        return None
+    value, share = _singletons(score, size)
+    return value if share < RARE_SINGLETONS else None
+
+
+def _singletons(score: Scores, size: int) -> tuple[Scores, float]:
+    """Return the distinct scores of a sample, and the share of its rows whose score occurs once.
+
+    It estimates the share of all rows with a score that was not seen (Good-Turing).
+    """
     value, count = _distinct(np.sort(score[:: score.size // size]))
-    # The share of scores seen once estimates the share of rows with a score not seen (Good-Turing).
-    return value if np.count_nonzero(count == 1) < RARE_SINGLETONS * count.sum() else None
+    return value, np.count_nonzero(count == 1) / float(count.sum())
 
 
 def _distinct(ascending: NDArray[Any]) -> tuple[NDArray[Any], Indices]:

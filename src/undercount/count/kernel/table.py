@@ -51,7 +51,7 @@ def add_up(cells: FloatArray, above: float, total: float) -> FloatArray:
         rows = cells.astype(np.int32 if total < _NARROW else np.int64)
         np.add.accumulate(rows, out=rows)
         if rows[-1] == cells.sum():  # parts of rows were cut off otherwise
-            return np.add(rows, above, dtype=np.float64)
+            return np.asarray(np.add(rows, above, dtype=np.float64))
     return np.asarray(above + np.cumsum(cells))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.count.kernel.table import FloatArray, Table, add_up
+from undercount.curve import dot
 
 # A table with more cells is read thinned where only errors and limits are asked for.
 THIN_FROM = 2**15
@@ -63,7 +64,8 @@ class Walk:
     def thin(self, table: Table) -> Table:
         """Return the table with all cells between two cuts as one; a cell between two stays."""
         first = np.append(0, self.cuts[:-1] + 1)
-        classes = np.diff(self.heads, axis=1, prepend=0.0)
+        classes = self.heads.copy()
+        classes[:, 1:] -= self.heads[:, :-1]
         merged = (self.cuts > first) | table.merged[self.cuts]
         return Table(table.score[self.cuts], classes[0], classes[1], classes[2], merged)
 
@@ -93,7 +95,8 @@ def _cut_ranks(total: float) -> FloatArray:
         return np.empty(0)
     quantiles = np.arange(1, _QUANTILES + 1) * (total / _QUANTILES)
     tail = _RATIO ** np.arange(0.0, np.log(total / _QUANTILES * 8 + 2) / np.log(_RATIO))
-    ranks: FloatArray = np.unique(np.concatenate([quantiles, tail, total - tail]))
+    # Three runs: a stable sort merges them.
+    ranks = np.sort(np.concatenate([quantiles, tail, (total - tail)[::-1]]), kind="stable")
     # A little less than the rank, which may have been rounded up; rows are whole.
     return np.asarray(ranks[ranks > 0] - 1e-9)
 
@@ -124,18 +127,13 @@ def _walk_part(
         if _POSITIVE in present:
             positive, flagged = rows[_POSITIVE], reduce(np.add, running.values())
             if _UNLABELED in present:
-                pairs += _dot(positive, running[_UNLABELED]) - _dot(positive, rows[_UNLABELED]) / 2
+                pairs += dot(positive, running[_UNLABELED]) - dot(positive, rows[_UNLABELED]) / 2
             if flagged[0] == 0:  # cells without any row, above all others
                 flagged[flagged == 0] = 1.0
             weight = positive / flagged
             inverse += float(weight.sum())
-            precision += _dot(weight, running[_POSITIVE])
+            precision += dot(weight, running[_POSITIVE])
     return Walk(pairs, precision, inverse, np.concatenate(cuts), np.concatenate(heads, axis=1))
-
-
-def _dot(left: FloatArray, right: FloatArray) -> float:
-    """Return a sum of products without BLAS, which hands long ones to threads of its own."""
-    return float(np.einsum("i,i->", left, right))
 
 
 def _cuts(

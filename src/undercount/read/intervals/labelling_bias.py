@@ -378,7 +378,7 @@ class _PointBias:
 
     def _impure_points(self, odds_ratio: float) -> list[RatePoint]:
         """Rates at the limits of recall; wrong labels are taken to be as without bias."""
-        point, share = self.heads.point(), float(_labelled_share(self.heads.design))
+        point, share = self.heads.point, float(_labelled_share(self.heads.design))
         prevalence = float(point.prevalence)
         flagged = float(point.predicted_positive_rate)
         _, *limits = threshold_interval(self.heads, "recall", confidence_level=self.level)

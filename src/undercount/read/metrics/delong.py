@@ -1,11 +1,11 @@
-"""The recovered ROC AUC with DeLong's variance, in two passes over the cells."""
+"""The recovered ROC AUC with DeLong's variance, in one pass over the cells."""
 
 import math
 
+import numpy as np
+
 from undercount.assume.mixture import TOLERANCE, Misfit
-from undercount.count.kernel.table import add_up
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, blocks
 from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.heads import two_sided_z
@@ -49,11 +49,9 @@ def delong_auc(counts: ScoreCounts, shares: Shares, *, confidence_level: float =
     """
     counts.require("positive", "unlabeled")
     check_confidence_level(confidence_level)
-    labelled, unlabeled = counts.positive, counts.unlabeled
-    area, upper = _placements(labelled, unlabeled, counts.n_positive, counts.n_unlabeled)
-    _, lower = _placements(unlabeled, labelled, counts.n_unlabeled, counts.n_positive)
+    area, upper, lower = _placements(counts)
     variance = _mean_variance(upper, area, counts.effective_size("positive"))
-    variance += _mean_variance(lower, 1 - area, counts.effective_size("unlabeled"))
+    variance += _mean_variance(lower, area, counts.effective_size("unlabeled"))
     gap = shares.label_purity - shares.unlabeled_prevalence
     value = 0.5 + (area - 0.5) / gap  # Jain et al. 2017, eq. 4
     error = math.sqrt(variance) / gap
@@ -78,21 +76,27 @@ def _floor_error(error: float, size: float, gap: float) -> float:
     return least if math.isnan(error) else max(error, least)
 
 
-def _placements(
-    cells: FloatArray, others: FloatArray, size: float, n_others: float
-) -> tuple[float, float]:
-    """Return mean and mean square of the share of the others below a row, ties ½."""
-    mean = square = 0.0
-    left = n_others
-    for part in blocks(len(cells)):
-        below = left - add_up(others[part], 0.0, n_others)
-        left = float(below[-1])
-        below += others[part] / 2
-        below /= n_others
-        product = cells[part] * below
-        mean += float(product.sum())
-        square += float(product @ below)
-    return mean / size, square / size
+def _placements(counts: ScoreCounts) -> tuple[float, float, float]:
+    """Return the area of labelled against unlabeled rows, and mean squares of placements.
+
+    The placement of a labelled row is the share of unlabeled ones below it, that of an unlabeled
+    row the share of labelled ones above it, ties ½; both have the same mean, the area.
+    """
+    area = upper = lower = 0.0
+    n_labelled, n_unlabeled = counts.n_positive, counts.n_unlabeled
+    for part, heads in counts.head_blocks():
+        labelled, unlabeled = counts.positive[part], counts.unlabeled[part]
+        below = np.subtract(n_unlabeled, heads[2], out=heads[2])
+        below += unlabeled / 2
+        below /= n_unlabeled
+        above = np.subtract(heads[0], labelled / 2, out=heads[0])
+        above /= n_labelled
+        product = labelled * below
+        area += float(product.sum())
+        upper += float(product @ below)
+        above *= above
+        lower += float(above @ unlabeled)
+    return area / n_labelled, upper / n_labelled, lower / n_unlabeled
 
 
 def _mean_variance(square: float, mean: float, size: float) -> float:
