@@ -18,6 +18,7 @@ The guess of the hidden share with which a plan is made is off by a third either
 import argparse
 import itertools
 import time
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -63,7 +64,8 @@ def draw_labels(rng, truth, score, frequency, slope):
     """Label positives with log odds that rise with the standardised score."""
     own = score[truth]
     z = slope * (score - own.mean()) / own.std()
-    shift = brentq(lambda b: expit(b + z[truth]).mean() - frequency, -20, 20)
+    positive = z[truth]
+    shift = brentq(lambda b: expit(b + positive).mean() - frequency, -20, 20)
     return np.where(truth & (rng.random(len(truth)) < expit(shift + z)), 1, -1)
 
 
@@ -164,9 +166,11 @@ class Tally:
         return " | ".join(parts)
 
 
-def estimates_of(reviewed, threshold, labels):
-    """Return every metric under one supposition."""
+def estimates_of(reviewed, threshold, labels, level=None):
+    """Return every metric under one supposition, at the evaluation's level or another."""
     estimator = reviewed.metrics(labels)
+    if level is not None:  # what verdicts say of the cells is the same at all levels
+        estimator = replace(estimator, confidence_level=level)
     return {m: estimator.estimate(m, threshold if m in POINTS else None) for m in METRICS}
 
 
@@ -182,9 +186,9 @@ def simulate(
         rows = draw_rows(rng, **kind)
         expected = truth_of(*rows[:2], threshold)
         counts, design, reviews = review(rng, rows, threshold, budget, goal, uniform=uniform)
+        reviewed = Reviewed(counts, reviews, labels)
         for level in levels:
-            reviewed = Reviewed(counts, reviews, labels, confidence_level=level)
-            tally.add(estimates_of(reviewed, threshold, labels), expected, level)
+            tally.add(estimates_of(reviewed, threshold, labels, level), expected, level)
         tally.planned.append(Prices.of(counts, design).half_width(goal, budget))
         tally.rejected.append(reviewed.rejected)
     return tally

@@ -260,7 +260,7 @@ def write_evaluations(
 
         write_text(options["csv_file"], as_csv(evaluations))
     if options["html"]:
-        from undercount.show.page.page import write_page  # noqa: PLC0415
+        from undercount.show.page.report import write_page  # noqa: PLC0415
 
         about = {"title": options.get("title") or "", "data": options.get("data_name", "")}
         write_page(evaluations, options["html"], story=options.get("story", ()), **about)

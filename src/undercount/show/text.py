@@ -20,7 +20,7 @@ from undercount.show.bias import bias_lines
 from undercount.show.costs import SHOWN as SHOWN_COSTS
 from undercount.show.costs import cost_table, cost_words
 from undercount.show.layout import WIDTH, line, stack, terminal_width, too_wide, wrap
-from undercount.show.spoken import metric_title, number, percent, title
+from undercount.show.spoken import metric_title, number, numbers, percent, title
 from undercount.show.verdict_words import change_words, judged_words, light_words
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def value_words(estimate: Estimate) -> str:
         return "– (cannot be said yet)"
     if math.isnan(estimate.value):
         return "– (does not exist here)"
-    return f"{number(estimate.value)} ({number(estimate.low)} – {number(estimate.high)})"
+    value, low, high = numbers(estimate.value, estimate.low, estimate.high)
+    return f"{value} ({low} – {high})"
 
 
 def answer_words(evaluation: Evaluation, row: MetricRow) -> str:
@@ -72,7 +73,7 @@ def estimate_words(evaluation: Evaluation, estimate: Estimate) -> str:
 
 def guess_words(estimate: Estimate) -> tuple[str, str]:
     """Write what leads where a number is little but a guess, and what follows."""
-    low, value, high = (number(v) for v in (estimate.low, estimate.value, estimate.high))
+    low, value, high = numbers(estimate.low, estimate.value, estimate.high)
     return f"{low} – {high}", f"(guess {value})"
 
 

@@ -131,6 +131,8 @@ class ReviewedMetrics:
         possible = self.cells.possible or name == "precision"
         if possible and math.isnan(value):  # nothing is flagged, say
             return Estimate(value, value, value, value, level, ("reviews",), METHOD)
+        if possible and math.isinf(value):  # a ratio to none at all: how large, verdicts do not say
+            return Estimate(value, least, most, math.inf, level, ("reviews",), METHOD)
         if not possible or abs(gradient.value - value) > BEYOND:
             return self._unknown(name)
         variance, freedom = self.variance(gradient)
