@@ -18,6 +18,7 @@ The guess of the hidden share with which a plan is made is off by a third either
 import argparse
 import itertools
 import time
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -26,7 +27,7 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -63,7 +64,8 @@ def draw_labels(rng, truth, score, frequency, slope):
     """Label positives with log odds that rise with the standardised score."""
     own = score[truth]
     z = slope * (score - own.mean()) / own.std()
-    shift = brentq(lambda b: expit(b + z[truth]).mean() - frequency, -20, 20)
+    positive = z[truth]
+    shift = brentq(lambda b: expit(b + positive).mean() - frequency, -20, 20)
     return np.where(truth & (rng.random(len(truth)) < expit(shift + z)), 1, -1)
 
 
@@ -164,9 +166,11 @@ class Tally:
         return " | ".join(parts)
 
 
-def estimates_of(reviewed, threshold, labels):
-    """Return every metric under one supposition."""
+def estimates_of(reviewed, threshold, labels, level=None):
+    """Return every metric under one supposition, at the evaluation's level or another."""
     estimator = reviewed.metrics(labels)
+    if level is not None:  # what verdicts say of the cells is the same at all levels
+        estimator = replace(estimator, confidence_level=level)
     return {m: estimator.estimate(m, threshold if m in POINTS else None) for m in METRICS}
 
 
@@ -182,9 +186,9 @@ def simulate(
         rows = draw_rows(rng, **kind)
         expected = truth_of(*rows[:2], threshold)
         counts, design, reviews = review(rng, rows, threshold, budget, goal, uniform=uniform)
+        reviewed = Reviewed(counts, reviews, labels)
         for level in levels:
-            reviewed = Reviewed(counts, reviews, labels, confidence_level=level)
-            tally.add(estimates_of(reviewed, threshold, labels), expected, level)
+            tally.add(estimates_of(reviewed, threshold, labels, level), expected, level)
         tally.planned.append(Prices.of(counts, design).half_width(goal, budget))
         tally.rejected.append(reviewed.rejected)
     return tally
@@ -316,7 +320,8 @@ def scored_rows(name, data, cache):
     frame = pd.read_parquet(Path(data) / f"{name}.parquet")
     truth, X = frame["y"].to_numpy() == 1, frame.drop(columns="y").to_numpy(float)
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
-    score = cross_val_predict(model, X, truth, cv=3, method="decision_function")
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    score = cross_val_predict(model, X, truth, cv=folds, method="decision_function")
     score = score + 1e-9 * np.random.default_rng(0).random(len(score))
     kept.parent.mkdir(parents=True, exist_ok=True)
     np.savez(kept, truth=truth, score=score)

@@ -258,3 +258,22 @@ def test_the_report_of_chances_has_their_numbers_and_no_script(tmp_path):
     assert "<script" not in page
     assert "<b>&lt;" not in page
     assert "&lt;svg" in found._repr_html_()  # the same, inside a frame
+
+
+def test_the_best_threshold_is_that_of_all_positives():
+    # Labels prefer high scores, so that those of labelled rows alone would put it higher.
+    rng = np.random.default_rng(15)
+    truth = rng.random(20_000) < 0.2
+    score = rng.normal(2.0 * truth)
+    chance = np.maximum(1 / (1 + np.exp(1.5 - 1.5 * score)), 0.02)
+    y = (truth & (rng.random(20_000) < chance)).astype(int)
+    found = uc.evaluate(y, score, unlabeled=0, propensity=chance, threshold=1.0)
+    best = found.best_threshold("f1")
+    cuts = np.linspace(0, 3, 301)
+    flagged = score[:, None] >= cuts
+    f1 = 2 * (flagged & truth[:, None]).sum(axis=0) / (flagged.sum(axis=0) + truth.sum())
+    assert f1[np.argmin(np.abs(cuts - best.threshold))] > f1.max() - 0.01
+    assert best.gain.needs == ("labelling chances",)
+    for ask in (found.calibrated_threshold, lambda: found.bounds):
+        with pytest.raises(uc.InputError, match="chance of its own"):
+            ask()

@@ -148,7 +148,7 @@ class Chances:
         if not 0 < self.positives < total:
             raise InputError(
                 "the labelled rows must stand for more than none and fewer than all rows; "
-                f"got {self.positives:.6g} of {total:,}",
+                f"got {self.positives:,.0f} of {total:,}",
                 argument="propensity",
             )
 
@@ -499,7 +499,7 @@ class Chances:
         message = (
             f"labelling chances {source}, from {np.nanmin(self.chance):.2g} to "
             f"{np.nanmax(self.chance):.2g}: {len(self.stands_for):,} labels stand for "
-            f"{self.positives:,.4g} positives and are worth {self.effective_size:,.3g} of equal "
+            f"{self.positives:,.0f} positives and are worth {self.effective_size:,.0f} of equal "
             "chance"
         )
         if self.effective_size >= FEW_EFFECTIVE and heaviest <= HEAVY:

@@ -49,7 +49,7 @@ def metric_value(
             if top is None
             else top_heads(counts, design, top)
         )
-        return float(heads.point().metric(metric, beta))
+        return float(heads.point.metric(metric, beta))
     curve = mixture_curve(counts, shares, clean=False)
     if metric in AREAS:
         return float(getattr(curve, metric))

@@ -70,7 +70,7 @@ def area_estimate(
         value = ranked_area(counts, design.mixing, name)
     if name == "average_precision":
         value, variance, wide, method = _average_precision(counts, design, rows, wide)
-    from_shares = moves.from_shares(errors)
+    from_shares = moves.from_shares(errors) if any(errors) else 0.0
     error = math.sqrt(variance + from_shares)
     least, most = facts.range
     inside = min(max(value, least), most) if not math.isnan(value) else value

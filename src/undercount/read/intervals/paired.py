@@ -476,6 +476,7 @@ class ModelPairs:
         self.models, self.design = self.rows.models, models[0].design
         # Of each model, metric and cut: every pair that the model is in asks for it.
         self._influences: dict[tuple[int, str, int], Influence] = {}
+        self._heads: dict[tuple[int, int], HeadCounts] = {}
 
     def area_error(self, metric: str, one: int, other: int) -> float:
         """Return the standard error of the difference in an area.
@@ -516,13 +517,10 @@ class ModelPairs:
 
     def precision_skewness(self, one: int, other: int, error: float) -> Skewness:
         """Return how skewed the difference in average precision is, given its standard error."""
-        pair = PairRows(self.rows, one, other)
         if not self.models[one].by_jackknife or not error**3 > 0:
             return SYMMETRIC
-        means, variances, whole = self._left_out(pair)
-        third = pair.rows.gap_third(self._last, LABELLED, one, other)
-        moments = jackknife_skewness(self.design, means, variances, third, whole)
-        return Skewness(*(moment / error**3 for moment in moments))
+        third = self.rows.gap_third(self._last, LABELLED, one, other)
+        return Skewness(*(moment / error**3 for moment in jackknife_skewness(self.design, third)))
 
     @property
     def _last(self) -> FloatArray:
@@ -551,17 +549,20 @@ class ModelPairs:
     def _known_influence(self, model: int, metric: str, cut: int) -> Influence:
         asked = model, metric, cut
         if asked not in self._influences:
-            self._influences[asked] = self._flag_influence(self.models[model], metric, cut)
+            self._influences[asked] = self._flag_influence(model, metric, cut)
         return self._influences[asked]
 
-    def _flag_influence(self, model: ModelRows, metric: str, cut: int) -> Influence:
+    def _flag_influence(self, place: int, metric: str, cut: int) -> Influence:
         """Return what a flagged row adds; with as many rows flagged as there may be, others leave.
 
         If the flagged share r is fixed, one more row above the cut moves the cut up past others,
         of which a share of positives and negatives goes that is their density there over that of
         all rows.
         """
-        found = head_spread(HeadCounts(model.heads[cut], self.design), metric).influence
+        model = self.models[place]
+        if (place, cut) not in self._heads:  # the same for all metrics
+            self._heads[place, cut] = HeadCounts(model.heads[cut], self.design)
+        found = head_spread(self._heads[place, cut], metric).influence
         densities = model.cuts[cut].densities
         if densities is None:
             return found

@@ -160,28 +160,23 @@ def jackknife_error(
     return math.sqrt(float(sizes @ (variances + offs**2)) * (n - 1) / n)
 
 
-def jackknife_skewness(
-    design: MixtureDesign, means: FloatArray, variances: FloatArray, third: float, whole: float
-) -> tuple[float, float]:
+def jackknife_skewness(design: MixtureDesign, third: float) -> tuple[float, float]:
     """Return the third cumulant of the same difference, and its covariance with its variance.
 
-    A few labels near the top make a difference, and its standard error with it. Those of the
-    other rows are left out: each of them does little.
+    A few labels near the top make a difference, and its standard error with it. Both are those
+    given the number of labels; other rows are left out, since each of them does little.
 
     Parameters
     ----------
-    design, means, variances, whole
-        As of `jackknife_error`.
+    design : MixtureDesign
+        How the rows were drawn.
     third : float
         Third central moment of the difference without a labelled row.
     """
-    size = float(design.sizes[LABELLED])
-    off, variance = float(_offs(design, means, whole)[LABELLED]), float(variances[LABELLED])
     # Without a row the difference lacks what the row adds.
-    moment = -size * (third + 3 * off * variance + off**3)
+    moment, left = -float(design.sizes[LABELLED]) * third, _hidden(design)
     if design.target == "population":
         return moment, moment
-    left = _hidden(design)
     # As in `area_intervals.third_moments`.
     if design.sampling == "case-control":
         return moment * left * (2 - left), moment * left
