@@ -1,7 +1,9 @@
 """Draw the pictures of the documentation: python docs/pictures.py writes docs/images/*.svg."""
 
 import pathlib
+import re
 import sys
+import textwrap
 
 import matplotlib as mpl
 import numpy as np
@@ -9,6 +11,7 @@ from scipy.stats import norm
 
 import undercount as uc
 from undercount.cli.demo import evaluate_fraud, find_truth, review_fraud
+from undercount.cli.guide import NONE, QUESTIONS
 from undercount.data.fraud import simulate_fraud
 from undercount.theory.simulation import simulate_own_score
 
@@ -91,26 +94,42 @@ def draw_reviews():
 
 
 def draw_guide():
+    """The questions of ``undercount guide``; what a yes leads to is its command without columns."""
     figure, ax = plt.subplots(figsize=(8.2, 6.4))
+    asked = [
+        (question.text, ", then ".join(_verb(command) for command in question.commands))
+        for question in QUESTIONS
+    ]
+    asked[-1] = (asked[-1][0], f"{asked[-1][1]} (--prevalence, or estimated)")
     questions = [
-        (5, "Did somebody verify a random\nsample of all rows?", "evaluate --audited"),
-        (4, "Are both classes labelled, but only\nwhere somebody looked?", "select"),
-        (3, "Can somebody look at\nsome rows now?", "plan, then evaluate --reviews"),
-        (2, "Do you know each row's chance\nof being labelled?", "evaluate --chance"),
-        (1, "Are the labelled positives a\nfair sample of all positives?", "evaluate --prevalence, or estimated"),
+        (len(asked) - place, _balanced(text), answer)
+        for place, (text, answer) in enumerate(asked)
     ]
     for height, question, answer in questions:
         ax.text(0, height, question, ha="center", va="center", bbox={"boxstyle": "round,pad=.6", "fc": "none", "ec": "#808080"})
-        ax.annotate("", (0.95, height), (0.78, height), arrowprops={"arrowstyle": "->", "color": REVIEWED})
-        ax.text(0.865, height + 0.12, "yes", ha="center", fontsize=9, color=REVIEWED)
-        ax.text(1.0, height, answer, va="center", color=OURS, family="monospace", fontsize=10)
+        ax.annotate("", (1.1, height), (0.92, height), arrowprops={"arrowstyle": "->", "color": REVIEWED})
+        ax.text(1.01, height + 0.12, "yes", ha="center", fontsize=9, color=REVIEWED)
+        ax.text(1.15, height, answer, va="center", color=OURS, family="monospace", fontsize=10)
         ax.annotate("", (0, height - 0.67), (0, height - 0.33), arrowprops={"arrowstyle": "->", "color": NAIVE})
         ax.text(0.04, height - 0.52, "no", fontsize=9, color=NAIVE)
-    ax.text(0, 0, "Read what survives the bias:", ha="center", va="center", bbox={"boxstyle": "round,pad=.6", "fc": "none", "ec": NAIVE})
-    ax.text(1.0, 0, "evaluate; Γ under What would change", va="center", color=OURS, family="monospace", fontsize=10)
-    ax.set(xlim=(-0.75, 2.5), ylim=(-0.4, 5.5))
+    ax.text(0, 0, "Read what survives a bias", ha="center", va="center", bbox={"boxstyle": "round,pad=.6", "fc": "none", "ec": NAIVE})
+    ax.text(1.15, 0, _verb(NONE.commands[0]), va="center", color=OURS, family="monospace", fontsize=10)
+    ax.set(xlim=(-0.9, 2.6), ylim=(-0.4, len(asked) + 0.5))
     ax.axis("off")
     save(figure, "guide")
+
+
+def _balanced(text, most=38):
+    """Break a question into as few lines as fit, all of much the same length."""
+    n_lines = len(textwrap.wrap(text, most))
+    fitting = (width for width in range(20, most + 1) if len(textwrap.wrap(text, width)) <= n_lines)
+    return textwrap.fill(text, next(fitting))
+
+
+def _verb(command):
+    """Cut a command down to its verb and the options that answer: "evaluate --audited"."""
+    words = re.sub(r" (DATA|--(label|score|threshold|budget|out) \S+)", "", command).split()[1:]
+    return " ".join(word for word in words if not word.isupper() and not word.endswith(".csv"))
 
 
 def draw_shares():

@@ -7,6 +7,7 @@ import click
 
 from undercount.cli.command import FINE, Command, progress
 from undercount.cli.options import DEBUG, QUIET
+from undercount.cli.streams import fit
 from undercount.errors import InputError
 
 
@@ -44,7 +45,7 @@ def reproduce(paper: str | None, item: str | None, **options: Any) -> int:
             papers = ", ".join(sorted({each.paper for each in ITEMS}))
             raise InputError(f"no paper {paper!r} is reproduced here; there are {papers}")
         for each in chosen:
-            click.echo(f" {each.paper:<15}{each.item:<10} {each.runs:>5} runs  {each.what}")
+            click.echo(fit(f" {each.paper:<15}{each.item:<10} {each.runs:>5} runs  {each.what}"))
         return FINE
     given = {
         name: options[name]

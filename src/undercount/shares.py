@@ -137,7 +137,8 @@ class Shares:
         In case-control sampling the population is the one behind the unlabeled rows. With the
         population as `target` a sample may by chance hold more labelled rows than π would give:
         no unlabeled row is then taken for positive, with a MisfitWarning, and `prevalence` stays
-        what was given.
+        what was given. A range for these very rows begins where the labels do, with such a warning
+        if it began below: labelled positives are positives.
 
         Examples
         --------
@@ -154,6 +155,8 @@ class Shares:
         least = None
         if target == "population":
             least = _least_prevalence(counts, label_purity, prevalence)
+        else:
+            prevalence = _cut_range(counts, label_purity, prevalence)
         total = counts.n_rows
         return cls._from_total(counts, prevalence, total, label_purity, "prevalence", least)
 
@@ -420,6 +423,27 @@ def _least_prevalence(counts: ScoreCounts, label_purity: Share, prevalence: Shar
         stacklevel=4,
     )
     return lowest
+
+
+def _cut_range(counts: ScoreCounts, label_purity: Share, prevalence: Share) -> Share:
+    """Let a range of the prevalence begin where the labels do, with a warning."""
+    if not isinstance(prevalence, tuple | list):
+        return prevalence
+    counts.require("positive", "unlabeled")
+    low, high = _ends(prevalence, "prevalence")
+    least = _read(label_purity, "label_purity")[0] * counts.n_positive / counts.n_rows
+    if not low < least * (1 - 1e-12) < high:
+        return prevalence
+    warn(
+        MisfitWarning(
+            f"{named('prevalence')} {100 * low:.3g} % – {100 * high:.3g} % begins at "
+            f"{100 * least:.3g} % here: so many rows are labelled positive",
+            code="range-cut",
+            argument="prevalence",
+        ),
+        stacklevel=4,
+    )
+    return least, high
 
 
 def _check_sampling(sampling: str) -> None:

@@ -103,11 +103,12 @@ def assert_consistent(page: Any, at: Any) -> dict[str, Any]:
     if light.startswith("not supported") and said["gamma"] == 1:
         assert "Γ" not in change, at
         assert "would hold only" in change or "no share" in change or "cannot" in change, at
-    if held and " holds while hidden" in change and not light.startswith("depends"):
-        for sign, end in re.findall(r"([≥≤]) ([\d.]+ %)", change.split(" while ")[1]):
+    hidden = re.search(r" holds if (.*) of the unlabeled rows are positive", change)
+    if held and hidden is not None and not light.startswith("depends"):
+        for sign, end in re.findall(r"(at least|at most|between|and) ([\d.]+ %)", hidden[1]):
             slack = TOLERANCE * max(digit(end), digit(said["share"])) * 2
-            edge = percentages(end)[0]
-            assert share >= edge - slack if sign == "≥" else share <= edge + slack, at
+            edge, least = percentages(end)[0], sign in ("at least", "between")
+            assert share >= edge - slack if least else share <= edge + slack, at
     if (found := re.search(r"Γ = ([\d.]+)", change)) is not None and said["gamma"] > 1:
         survives = said["gamma"] <= float(found[1]) * 1.01
         supported = not light.startswith("not supported")

@@ -275,7 +275,7 @@ def test_goal_and_verdict_follow_the_sliders(open_page: Any, cases: Any) -> None
     page.fill("#goal-value", "0.3")
     opened.settle()
     assert page.text_content("#claim") == "precision ≥ 30 % (set here)"
-    assert page.text_content("#change").startswith("precision ≥ 30 % holds while hidden")
+    assert page.text_content("#change").startswith("precision ≥ 30 % holds if at least")
     page.select_option("#goal-metric", "roc_auc")
     opened.settle()
     assert page.text_content("#claim") == "ROC AUC ≥ 0.3 (set here)"

@@ -94,3 +94,31 @@ def test_a_plan_of_an_ibis_table_has_as_many_knots_as_any(database, rows):
     made = uc.plan_rows(table, label="fraud", score="good", unlabeled=0, threshold=1.2, budget=30)
     assert len(set(made.sheet.row.tolist())) == 30
     assert made.counts.n_unlabeled == (rows[0] == 0).sum()
+
+
+def test_models_are_compared_by_reviews_of_a_table(database, rows, folder, tmp_path, capsys):
+    """Reviewed rows are found by their scores, as the same rows of the file are by their place."""
+    table, models = ["--from", database, "--table", "scored"], [*COLUMNS, "--score", "poor"]
+    out, cut = tmp_path / "review.csv", ["--threshold", "1.2"]
+    asked = ["plan", *table, *models, *cut, "--budget", "40", "--goal", "difference"]
+    assert main([*asked, "--out", str(out)]) == 0
+    lines = list(csv.DictReader(io.StringIO(out.read_text("utf-8-sig"), newline="")))
+    truth = dict(zip(zip(rows[1].tolist(), rows[2].tolist(), strict=True), rows[3], strict=True))
+    for line in lines:
+        line["verdict"] = int(truth[float(line["good"]), float(line["poor"])])
+    with out.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(lines[0]))
+        writer.writeheader()
+        writer.writerows(lines)
+    capsys.readouterr()
+    assert main(["compare", *table, *models, *cut, "--reviews", str(out)]) == 0
+    found = capsys.readouterr().out
+    assert "40 reviewed rows" in found
+    if lines[0]["row"]:  # DuckDB numbers the rows, too
+        assert (
+            main(["compare", str(folder / "rows.csv"), *models, *cut, "--reviews", str(out)]) == 0
+        )
+        assert capsys.readouterr().out == found
+    lacking = ["compare", *table, *COLUMNS, "--score", "fraud", *cut, "--reviews", str(out)]
+    assert main(lacking) == 2
+    assert "the reviews lack 'fraud'; plan with --score good" in capsys.readouterr().err

@@ -63,6 +63,28 @@ def test_json_fits_the_schema_and_case_control_reads_two_files(folder, tmp_path)
     assert document["models"][0]["sampling"] == "case-control"
 
 
+@pytest.mark.parametrize("costs", [(5, 100), (0, 1)])
+def test_json_has_what_errors_cost_and_bounds_of_a_bias(folder, tmp_path, costs):
+    schema = json.loads((importlib.resources.files("undercount.show") / "schema.json").read_text())
+    out = tmp_path / "out.json"
+    arguments = ["evaluate", str(folder / "rows.csv"), "--label", "fraud", "--score", "good"]
+    arguments += ["--prevalence", "0.3", "--threshold", "0.8", "--gamma", "2"]
+    arguments += ["--cost", "{}:{}".format(*costs), "--json", str(out), "--quiet"]
+    assert main(arguments) == 0
+    document = json.loads(out.read_text())
+    jsonschema.validate(document, schema)
+    found = document["models"][0]["costs"]
+    # Without a flag every positive is missed, with all flagged every negative is a false alarm.
+    assert found["none"] == pytest.approx(0.3 * costs[1])
+    assert found["everything"] == pytest.approx(0.7 * costs[0])
+    least = min(point["cost"]["estimate"] for point in found["points"])
+    assert found["here"]["estimate"] >= least >= 0
+    metrics = {each["metric"]: each for each in document["models"][0]["metrics"]}
+    bounds = {each["metric"]: each for each in document["models"][0]["bias"]["metrics"]}
+    assert bounds["recall"]["low"] < metrics["recall"]["low"]
+    assert bounds["recall"]["high"] > metrics["recall"]["high"]
+
+
 @pytest.mark.parametrize(
     ("requirement", "code"),
     [
@@ -205,6 +227,21 @@ def masked(text):
     return re.sub(r"[0-9]", "#", text)
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--audited"], "--gamma does not go with --reviews or --audited"),
+        (["--by", "poor"], "--by does not go with --gamma"),
+    ],
+)
+def test_a_bias_of_labels_is_refused_where_it_says_nothing(folder, capsys, options, said):
+    rows = ["evaluate", str(folder / "rows.csv"), "--label", "fraud", "--score", "good"]
+    assert main([*rows, "--threshold", "0.8", "--gamma", "2", *options]) == 2
+    told = capsys.readouterr()
+    assert said in told.err
+    assert told.out == ""
+
+
 @pytest.mark.parametrize("kind", ["terminal", "markdown"])
 def test_golden_output_of_the_bundled_case(kind, capsys, monkeypatch):
     monkeypatch.chdir(fraud_path().parent)
@@ -229,7 +266,7 @@ def test_a_range_that_begins_below_the_labels_is_cut_with_a_note(folder, tmp_pat
     wide, cut = tmp_path / "wide.json", tmp_path / "cut.json"
     assert main([*arguments, "--prevalence", "0.1%-20%", "--json", str(wide)]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "so many rows are labelled positive" in said
+    assert "prevalence given, from the labelled share on" in said
     counts = json.loads(wide.read_text())["models"][0]["counts"]
     least = counts["labelled_positive"] / counts["rows"]
     assert main([*arguments, "--prevalence", f"{least!r}-0.2", "--json", str(cut)]) == 0

@@ -1,5 +1,6 @@
 """`undercount guide`: questions that end in a command which the commands understand."""
 
+import html
 import io
 import pathlib
 import re
@@ -13,6 +14,7 @@ from undercount.cli.guide import NONE, QUESTIONS
 from undercount.cli.main import main
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "guide.md"
+PICTURE = PAGE.parent / "images" / "guide.svg"
 
 
 def answer(monkeypatch, text):
@@ -29,7 +31,7 @@ def answer(monkeypatch, text):
         ("n\nn\nn\ny\n", "rows.csv --label y --score s --chance CHANCE"),
         ("n\nn\nn\nn\ny\n3%-5%\n", "--score s --prevalence 3%-5%"),
         ("n\nn\nn\nn\ny\nno\n", "undercount evaluate rows.csv --label y --score s\n"),
-        ("n\nn\nn\nn\nn\n?\n", "trust only 'at least'"),
+        ("n\nn\nn\nn\nn\n?\n", "--score s --threshold THRESHOLD --gamma 2\n"),
         ("perhaps\ny\n", "--audited"),  # asked once more
     ],
 )
@@ -64,3 +66,11 @@ def test_every_command_of_the_guide_exists():
 def test_the_page_asks_the_same_questions():
     asked = re.findall(r"^\*\*\d\. (.*?)\*\*", PAGE.read_text("utf-8"), re.MULTILINE)
     assert asked == [question.text for question in QUESTIONS]
+
+
+def test_the_picture_asks_the_same_questions():
+    """``python docs/pictures.py guide`` draws it anew."""
+    lines = re.findall(r"<text [^>]*>(.*?)</text>", PICTURE.read_text("utf-8"))
+    drawn = html.unescape(" ".join(lines))
+    for question in QUESTIONS:
+        assert question.text in drawn

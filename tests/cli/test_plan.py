@@ -170,3 +170,25 @@ def test_a_further_round_takes_a_half_width_alone(folder, rows, tmp_path):
     arguments = ["--half-width", str(wanted), "--json", str(out), "--quiet"]
     assert main([*again, *arguments]) == 0
     assert json.loads(out.read_text())["budget"] == pytest.approx(100, abs=2)
+
+
+def test_a_prevalence_is_planned_with_and_printed_as_the_file_has_it(folder, tmp_path, capsys):
+    out, text = tmp_path / "plan.json", tmp_path / "review.csv"
+    arguments = ["plan", str(folder / "rows.csv"), *COLUMNS, "--threshold", "1.2", "--budget", "60"]
+    arguments += ["--json", str(out), "--out", str(text)]
+    assert main([*arguments, "--prevalence", "0.3"]) == 0
+    document, printed = json.loads(out.read_text()), capsys.readouterr().out
+    unlabeled = sum(stratum["unlabeled"] for stratum in document["strata"])
+    expected = (0.3 * 3000 - (3000 - unlabeled)) / unlabeled
+    assert document["unlabeled_prevalence"] == pytest.approx(expected)
+    design = read_review_files([str(text)]).design
+    assert design["unlabeled_prevalence"] == document["unlabeled_prevalence"]
+    assert f"{100 * expected:.0f} % of them are positive" in printed
+    narrow = document["goals"][0]["half_width_range"]["60"]
+    # Part of the range is below what is labelled, and is cut off.
+    assert main([*arguments, "--prevalence", "0.1-0.6"]) == 0
+    assert "--prevalence 10 % – 60 % begins at" in capsys.readouterr().out
+    wide = json.loads(out.read_text())["goals"][0]["half_width_range"]["60"]
+    assert wide[1] - wide[0] > narrow[1] - narrow[0]
+    given = ["--prevalence", "0.3", "--unlabeled-prevalence", "0.1"]
+    assert main([*arguments, *given]) == 2

@@ -139,6 +139,7 @@ def test_models_are_compared_by_reviews(folder, answered, tmp_path, capsys):
     assert "whatever the prevalence" not in " ".join(printed.split())
     assert "no prevalence was supposed" in " ".join(printed.split())
     assert "is the same whatever the share" not in page.read_text()
+    assert "Where a line crosses 0" not in page.read_text()
 
 
 def edited(folder, tmp_path, change):

@@ -62,6 +62,19 @@ def test_clusters_in_a_comparison(run, table):
     assert wide != plain
 
 
+def test_chances_in_a_comparison(run, table):
+    rows, path = table
+    words = ("compare", path, "--label", "y", "--score", "p", "--score", "q", "--chance", "e")
+    code, output = run(*words)
+    assert code == 0
+    assert "told by chances" in output
+    rows["e"] = 50
+    rows.to_csv(path, index=False)
+    code, output = run(*words)
+    assert code == 2
+    assert "percentages are divided by 100: 50 % is 0.5" in output
+
+
 def test_chances(run, table):
     rows, path = table
     code, output = run("evaluate", path, *ASK, "--chance", "e")

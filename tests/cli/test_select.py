@@ -224,6 +224,24 @@ def test_an_extrapolation_over_most_rows_neither_meets_nor_fails(probabilities, 
     assert text.index("lie beyond every score") < text.index("of all rows are positive")
 
 
+@pytest.mark.parametrize("cut", [0.3, 0.8])
+@pytest.mark.parametrize(
+    ("requirement", "code"),
+    [("precision@0.85 >= 0.8", 0), ("precision@0.85 >= 0.99", 1), ("precision@0.0001 >= 0.1", 3)],
+)
+def test_precision_rests_on_the_flagged_rows_alone(tmp_path, cut, requirement, code, capsys):
+    """Of rows that were all looked at, what lies beyond them changes nothing."""
+    path, _ = write_probabilities(tmp_path, cut)
+    arguments = ["select", str(path), *COLUMNS, "--link", "logit"]
+    assert main([*arguments, "--require", requirement]) == code
+    printed = " ".join(capsys.readouterr().out.split())
+    # The other numbers do rest on the model.
+    assert f"extrapolation {'warn' if cut == 0.3 else 'fail'}" in printed
+    if code == 3:
+        assert "of the flagged rows lie beyond every score" in printed
+    assert main([*arguments, "--require", f"{requirement} and roc_auc >= 0.6"]) == (code or 3)
+
+
 def test_the_page_escapes_what_a_user_named(audit):
     folder, lines = audit
     path, page = folder / "rows.csv", folder / "page.html"

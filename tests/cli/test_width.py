@@ -1,14 +1,19 @@
 """Whatever is printed fits the terminal."""
 
+import io
+import shlex
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
+from undercount.cli.commands import commands
 from undercount.cli.main import main
 from undercount.show.layout import line, stack, terminal_width
 
 N = 1500
+NAMES = commands.list_commands(click.Context(commands))
 
 
 @pytest.fixture(scope="module")
@@ -101,3 +106,89 @@ def test_text_stands_below_its_name_where_there_is_no_room_beside() -> None:
     assert line("Read", "some words", width=40) == " Read\n   some words"
     assert line("Read", "some words", width=100) == " Read              some words"
     assert stack("recall", [("naive", "0.1"), ("at least", "")], 40) == [" recall", "   naive  0.1"]
+
+
+def find_long(said: str, width: int = 40) -> list[str]:
+    """Return the lines that are too long though they could have been broken."""
+    return [line for line in said.splitlines() if len(line) > width and " " in line.strip()]
+
+
+@pytest.mark.parametrize("command", [None, *NAMES])
+def test_help_fits(
+    command: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--help"] if command is None else [command, "--help"]
+    said = {}
+    for width in (40, 100):
+        monkeypatch.setenv("COLUMNS", str(width))
+        assert main(asked) == 0
+        said[width] = capsys.readouterr().out
+        assert not find_long(said[width], width)
+    # Nothing is left out where room is short, and no word is broken.
+    assert sorted(said[40].split()) == sorted(said[100].split())
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["evaluate", "--nothing-of-this-name-is-here"],
+        ["evaluate", "no_such_file.csv", "--label", "y", "--score", "s"],
+        ["evaluate", "rows.csv", "--label", "labels", "--score", "score"],
+        ["evaluate", "rows.csv", "--label", "label", "--score", "score", "--prevalence", "1.5"],
+        ["evaluate", "rows.csv", "--label", "label", "--score", "score", "--require", "precision"],
+        ["plan", "rows.csv", "--label", "label", "--score", "score", "--budget", "many"],
+        ["merge", "rows.csv", "--output", "sum.parquet"],
+        ["monitor", "rows.csv"],
+        ["nothing"],
+        ["guide"],
+    ],
+)
+def test_errors_fit(
+    rows: Path,
+    asked: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(rows.parent)
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert main(asked) == 2
+    said = capsys.readouterr().err
+    assert said.strip()
+    assert not find_long(said), find_long(said)
+
+
+def test_the_guide_fits_and_its_commands_can_be_copied(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = {}
+    for width in (40, 100):
+        monkeypatch.setenv("COLUMNS", str(width))
+        monkeypatch.setattr("sys.stdin", io.StringIO("n\nn\ny\n"))
+        assert main(["guide", "rows.csv", "--label", "y", "--score", "s"]) == 0
+        found = capsys.readouterr()
+        said[width] = found.out.split("Assumes")[0]
+        if width == 40:
+            assert not find_long(found.out + found.err)
+    # A shell joins what a backslash ends.
+    joined = said[40].strip().replace("\\\n", "")
+    assert [shlex.split(each) for each in joined.splitlines()] == [
+        shlex.split(each) for each in said[100].strip().splitlines()
+    ]
+
+
+def test_the_demo_and_a_verdict_fit(
+    rows: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(rows.parent)
+    monkeypatch.setenv("COLUMNS", "40")
+    assert main(["demo", "--html", "demo.html"]) == 0
+    options = ["--label", "label", "--score", "score", "--prevalence", ".2"]
+    required = ["--require", "precision@1 >= 0.1", "--require", "recall@1 >= 0.1"]
+    assert main(["evaluate", "rows.csv", *options, *required]) == 0
+    assert main(["count", "rows.csv", *options[:4], "--output", "counts.parquet"]) == 0
+    assert main(["reproduce"]) == 0
+    said = "".join(capsys.readouterr())
+    for part in ("The hidden truth", "met", "wrote", "jain2017"):
+        assert part in said
+    assert not find_long(said), find_long(said)

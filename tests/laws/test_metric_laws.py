@@ -1,5 +1,6 @@
 """Laws that every metric obeys, whatever the data."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -116,6 +117,30 @@ def test_only_ratios_of_weights_matter(name, data, shares, factor, seed):
         outcome(name, y, score, **shares),
         outcome(name, y, score, sample_weight=np.full(len(y), factor), **shares),
     )
+
+
+DESIGNS = (
+    *SHARES,
+    {"unlabeled_prevalence": 0.2, "target": "population"},
+    {"label_frequency": 0.6},
+)
+
+
+@every_metric
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_unit_of_weights_moves_no_interval(name):
+    rng = np.random.default_rng(5)
+    truth = rng.random(60) < 0.4
+    y = np.where(truth & (rng.random(60) < 0.5), 1.0, np.nan)
+    score, weight = rng.random(60).round(1) / 2 + truth / 2, rng.exponential(size=60)
+    for shares, cluster in itertools.product(DESIGNS, (None, rng.integers(0, 15, 60))):
+        options = {**REGISTRY[name], **shares, "cluster": cluster}
+        found = [
+            getattr(metrics, name)(y, score, sample_weight=weight * unit, **options)
+            for unit in (1.0, 1.1, 1e-90, 1e90)
+        ]
+        bounded = np.arctan([[each.value, each.low, each.high] for each in found])  # or no end
+        np.testing.assert_allclose(bounded[1:], np.broadcast_to(bounded[0], (3, 3)), atol=1e-7)
 
 
 @every_metric

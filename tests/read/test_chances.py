@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
@@ -148,5 +149,131 @@ def test_refusals():
         uc.evaluate(y, score, unlabeled=0, propensity=LogisticRegression(), covariates=covariate)
     with pytest.raises(uc.InputError, match="needs covariates"):
         uc.evaluate(y, score, unlabeled=-1, propensity=LogisticRegression())
-    with pytest.raises(uc.InputError, match="compare takes no propensity"):
-        uc.compare(y, {"a": score, "b": -score}, unlabeled=0, propensity=chance)
+    for scale, words in ((100, "percentages are divided by 100"), (2.5, "scaled by a known")):
+        with pytest.raises(uc.InputError, match=words):
+            uc.evaluate(y, score, unlabeled=0, propensity=chance * scale)
+
+
+def two_models(seed, n=4000):
+    """A good and a poor score of the same rows, and labels that prefer a covariate."""
+    truth, _, score, chance, looked = rows(seed, n)
+    poor = score + np.random.default_rng(seed).normal(size=n)
+    return truth, {"good": score, "poor": poor}, chance, (truth & looked).astype(int)
+
+
+def test_models_differ_by_what_each_label_adds():
+    _, models, chance, y = two_models(9)
+    ask = {"unlabeled": 0, "threshold": 1.0}
+    found = uc.compare(y, models, propensity=chance, question="rows", **ask)
+    # The precision of a model is Σ 1/e over the labels it flags, over what it flags (Horvitz and
+    # Thompson), so that a label of chance e adds (1 - e)/e² times the square of its difference.
+    adds = sum(
+        sign * (y * (score >= 1) / chance) / np.count_nonzero(score >= 1)
+        for sign, score in zip((1, -1), models.values(), strict=True)
+    )
+    gap = found.difference("precision").difference
+    assert gap.value == pytest.approx(adds.sum())
+    assert gap.standard_error == pytest.approx(np.sqrt((1 - chance) @ adds**2), rel=0.02)
+    alone = [uc.evaluate(y, s, propensity=chance, **ask)["recall"].value for s in models.values()]
+    assert found.difference("recall").difference.value == pytest.approx(alone[0] - alone[1])
+    same = uc.compare(y, {"a": models["good"], "b": models["good"]}, propensity=chance, unlabeled=0)
+    assert same.difference("roc_auc").p_value == 1
+    assert "chances of a label tell the order" in str(found)
+    with pytest.raises(uc.InputError, match="not free to move"):
+        found.across_shares("f1")
+
+
+def test_models_of_equal_chances_differ_as_by_a_label_frequency():
+    truth, models, _, _ = two_models(10)
+    y = (truth & (np.random.default_rng(1).random(len(truth)) < 0.4)).astype(int)
+    ask = {"unlabeled": 0, "threshold": 1.0}
+    one = uc.compare(y, models, propensity=np.full(len(y), 0.4), **ask)
+    other = uc.compare(y, models, label_frequency=0.4, **ask)
+    for metric in ("recall", "precision", "f1", "roc_auc"):
+        a, b = one.difference(metric).difference, other.difference(metric).difference
+        assert a.value == pytest.approx(b.value, abs=1e-9)
+        assert a.standard_error == pytest.approx(b.standard_error, rel=0.05)
+
+
+def test_a_classifier_finds_the_chances_of_all_models_once():
+    truth, covariate, score, _, looked = rows(11)
+    y, names = np.where(looked, truth, -1), {"a": score, "b": score + covariate}
+    model = LogisticRegression()
+    found = uc.compare(y, names, unlabeled=-1, propensity=model, covariates=covariate)
+    alone = uc.evaluate(y, names["b"], unlabeled=-1, propensity=model, covariates=covariate)
+    assert found["b"]["roc_auc"] == alone["roc_auc"]
+    frame = pd.DataFrame({"y": y, "a": score, "b": score + covariate, "e": 0.4})
+    by_name = uc.compare(frame, ["a", "b"], label="y", unlabeled=-1, propensity="e")
+    assert by_name.chances_given
+    for options, words in (
+        ({"deploy_prevalence": 0.1}, "the same there"),
+        ({"covariates": covariate}, "is a classifier"),
+        ({"propensity": frame["e"], "top": 10}, "leave top out"),
+    ):
+        with pytest.raises(uc.InputError, match=words):
+            uc.compare(y, names, unlabeled=-1, **options)
+
+
+def test_another_prevalence_has_the_rates_of_these_chances():
+    truth, _, score, chance, looked = rows(12, 4000)
+    y, ask = (truth & looked).astype(int), {"unlabeled": 0, "threshold": 1.0}
+    found = uc.evaluate(y, score, propensity=chance, **ask)
+    here = {row.metric: row.estimate for row in found.deployed(found.prevalence)}
+    for metric in ("recall", "precision", "f1", "roc_auc"):
+        assert here[metric].value == pytest.approx(found[metric].value)
+    assert here["precision"].needs == ("labelling chances", "same rates there")
+    there = {row.metric: row.estimate for row in found.deployed(0.02)}
+    tpr, fpr = (found.point(1.0).tpr, found.point(1.0).fpr)
+    assert there["precision"].value == pytest.approx(0.02 * tpr / (0.02 * tpr + 0.98 * fpr))
+
+
+def test_equal_chances_at_another_prevalence_are_a_label_frequency():
+    truth, _, score, _, _ = rows(13, 4000)
+    y = (truth & (np.random.default_rng(1).random(len(truth)) < 0.4)).astype(int)
+    ask = {"unlabeled": 0, "threshold": 1.0, "deploy_prevalence": 0.03}
+    one = uc.evaluate(y, score, propensity=np.full(len(y), 0.4), **ask)
+    other = uc.evaluate(y, score, label_frequency=0.4, **ask)
+    for a, b in zip(one.deployed(), other.deployed(), strict=True):
+        near = 0.02 if a.metric == "average_precision" else 1e-9
+        assert a.estimate.value == pytest.approx(b.estimate.value, rel=near)
+        assert a.estimate.standard_error == pytest.approx(b.estimate.standard_error, rel=0.06)
+
+
+def test_the_report_of_chances_has_their_numbers_and_no_script(tmp_path):
+    truth, _, score, chance, looked = rows(14)
+    y = (truth & looked).astype(int)
+    found = uc.evaluate(y, score, unlabeled=0, propensity=chance, threshold=1.0, name="<b>")
+    found.to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    bounds = found.chances.bounds("precision", 1.5, 1.0)
+    for words in (
+        f"{found['precision'].value:.3f} ({found['precision'].low:.3f}",
+        f"{bounds.low:.3f} – {bounds.high:.3f}",
+        "if the chances of a label are right",
+        "UC021",
+        "<svg",
+        "&lt;b&gt;",
+    ):
+        assert words in page
+    assert "<script" not in page
+    assert "<b>&lt;" not in page
+    assert "&lt;svg" in found._repr_html_()  # the same, inside a frame
+
+
+def test_the_best_threshold_is_that_of_all_positives():
+    # Labels prefer high scores, so that those of labelled rows alone would put it higher.
+    rng = np.random.default_rng(15)
+    truth = rng.random(20_000) < 0.2
+    score = rng.normal(2.0 * truth)
+    chance = np.maximum(1 / (1 + np.exp(1.5 - 1.5 * score)), 0.02)
+    y = (truth & (rng.random(20_000) < chance)).astype(int)
+    found = uc.evaluate(y, score, unlabeled=0, propensity=chance, threshold=1.0)
+    best = found.best_threshold("f1")
+    cuts = np.linspace(0, 3, 301)
+    flagged = score[:, None] >= cuts
+    f1 = 2 * (flagged & truth[:, None]).sum(axis=0) / (flagged.sum(axis=0) + truth.sum())
+    assert f1[np.argmin(np.abs(cuts - best.threshold))] > f1.max() - 0.01
+    assert best.gain.needs == ("labelling chances",)
+    for ask in (found.calibrated_threshold, lambda: found.bounds):
+        with pytest.raises(uc.InputError, match="chance of its own"):
+            ask()

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -164,6 +166,30 @@ def test_intervals_leave_out_zero_where_p_values_are_small(question, share):
             looked.add(apart)
             assert apart == (gap.p_value < 0.05), gap
     assert looked == {True, False}
+
+
+@pytest.mark.parametrize("share", [0.2, (0.1, 0.25), uc.Estimate(0.2, 0.1, 0.3, 0.05)])
+def test_skewed_and_cut_average_precisions_have_intervals_that_agree_with_p_values(share):
+    looked, cut = set(), 0
+    for seed in range(16):
+        rng = np.random.default_rng([5, seed])
+        truth = rng.random(400) < 0.25
+        signal = rng.normal(2.8 * truth)
+        y = np.where(truth & (rng.random(400) < 0.2), 1, 0)
+        scores = {
+            name: signal + rng.normal(0, noise, 400) for name, noise in (("a", 0.2), ("b", 4))
+        }
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # few labels, and values beyond 1 by chance
+            found = uc.compare(y, scores, unlabeled=0, unlabeled_prevalence=share)
+        gap = found.difference("average_precision")
+        cut += found.evaluations["a"]["average_precision"].value == 1
+        low, value, high = gap.difference.low, gap.difference.value, gap.difference.high
+        assert -1 <= low <= value <= high <= 1
+        looked.add(not low < 0 < high)
+        assert (not low < 0 < high) == (gap.p_value < 0.05), gap
+    assert looked == {True, False}
+    assert cut > 1
 
 
 def test_p_values_have_the_tails_of_few_labels():

@@ -9,6 +9,7 @@ from scipy.stats import norm
 import undercount as uc
 from undercount.cli.main import main
 from undercount.errors import collect_warnings
+from undercount.prevalence import LateLabels
 
 SPAN, CUT = 460, 1.3
 
@@ -140,6 +141,20 @@ def test_labels_still_arriving_forbid_to_report(tmp_path, capsys):
     options = [word for name in names for word in (f"--{name}", name)]
     assert main(["monitor", str(rows), *options, "--threshold", "1"]) == 3
     assert capsys.readouterr().out.strip().startswith("DO NOT REPORT")
+
+
+def test_an_evaluation_by_dates_is_judged_as_the_monitor_does():
+    made = slow_rows()
+    with collect_warnings():
+        late = LateLabels().fit(made["observed"], made["found"], until=made["until"])
+    for by in (None, np.arange(6000) % 2):
+        found = uc.evaluate(
+            late.labels_, made["score"], unlabeled_prevalence=late, threshold=1.0, by=by
+        )
+        assert "do not report these numbers" in str(found).replace("Do not", "do not")
+        assert found.require("recall >= 0.1").outcome == "inconclusive"
+    overall = found.overall
+    assert [check.level for check in overall.checks if check.code == "UC023"] == ["fail"]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,16 @@
 """Evaluations and comparisons with reviewed rows, and a plain audit."""
 
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
 
 import undercount as uc
 from undercount.errors import CODES
 from undercount.read.intervals.mass_gradients import mass_gradient
+from undercount.show.text import estimate_words
 
 CUT = 1.5
 WHOLE = ("roc_auc", "lift_auc", "average_precision", "prevalence")
@@ -74,8 +78,26 @@ def test_too_few_verdicts_say_nothing_and_how_many_would():
     assert words.count("– (cannot be said yet)") > 3
     assert "reviews leave it open" in words
     assert "nan" not in words
-    number = int(words.split("would (± 0.1)")[0].split("about ")[-1].split()[0].replace(",", ""))
+    number = int(words.split("would do (± 0.1)")[0].split("about ")[-1].split()[0].replace(",", ""))
     assert 50 < number < 1000
+
+
+def test_a_range_leads_where_verdicts_leave_a_number_wide_open():
+    """Planned for precision, six or so verdicts on the low scores say little of recall."""
+    truth, score, y, _ = draw()
+    plan = uc.plan_reviews(y, score, unlabeled=0, budget=60, goal="precision", threshold=CUT)
+    given = {"unlabeled": 0, "threshold": CUT, "reviews": plan.answered(truth[plan.rows])}
+    found = uc.evaluate(y, score, metrics=["precision", "recall"], **given)
+    words = " ".join(str(found).split())
+    recall, precision = value(found, "recall"), value(found, "precision")
+    assert recall.high - recall.low > 0.3
+    span = f"{recall.low:.3f} – {recall.high:.3f} (guess {recall.value:.3f})"
+    assert words.count(span) == 2  # in the table, and beside random labels
+    assert f"{precision.value:.3f} ({precision.low:.3f} – " in words
+    wanted = r"leave a wide range of recall@\S+: about \d+ planned with goal='recall'"
+    assert re.search(wanted, words)
+    lift = uc.Estimate(5.0, 4.8, 5.4, 0.1, 0.95, ("reviews",), "")  # narrow for its size
+    assert estimate_words(found, lift) == "5.000 (4.800 – 5.400)"
 
 
 def test_every_question_is_answered_from_the_reviews():
@@ -242,3 +264,40 @@ def test_an_audit_tells_every_metric():
     )
     with pytest.raises(uc.InputError, match="at least one labelled negative row"):
         uc.evaluate(np.where(truth, 1, np.nan), score, audited=True)
+
+
+def test_the_answered_file_of_a_plan_may_be_named(tmp_path):
+    truth, score, y, _ = draw()
+    rows = pd.DataFrame({"y": y, "score": score})
+    plan = uc.plan_rows(rows, label="y", score="score", unlabeled=0, budget=60, threshold=CUT)
+    plan.to_csv(tmp_path / "review.csv")
+    sheet = pd.read_csv(tmp_path / "review.csv")
+    # Rows of the file are numbered from one.
+    sheet["verdict"] = truth[sheet["row"] - 1].astype(int)
+    sheet.to_csv(tmp_path / "answered.csv", index=False)
+    ask = {"unlabeled": 0, "threshold": CUT}
+    named, read = (
+        uc.evaluate(y, score, reviews=reviews, **ask)
+        for reviews in (
+            str(tmp_path / "answered.csv"),
+            uc.read_reviews(tmp_path / "answered.csv"),
+        )
+    )
+    assert value(named, "precision") == value(read, "precision")
+    two = {"new": score, "old": score + 1.0}
+    compared = uc.compare(y, two, reviews=tmp_path / "answered.csv", unlabeled=0)
+    assert compared.evaluations["new"].reviewed.n_answered == 60
+    with pytest.raises(uc.InputError, match="Reviews or the path"):
+        uc.evaluate(y, score, reviews=7, **ask)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_handful_of_verdicts_takes_nothing_from_random_labels(seed):
+    truth, score, y, _ = draw(seed=seed)
+    ask = {"unlabeled": 0, "threshold": CUT}
+    plan = uc.plan_reviews(y, score, budget=60, goal="precision", unlabeled_prevalence=0.07, **ask)
+    joined = uc.evaluate(y, score, reviews=plan.answered(truth[plan.rows]), labels="random", **ask)
+    alone = uc.evaluate(y, score, unlabeled_prevalence=0.07, **ask)
+    errors = [value(found, "recall").standard_error for found in (joined, alone)]
+    # The label frequency, given there, is estimated here; verdicts once made it 2.4 times.
+    assert errors[0] < 1.15 * errors[1]

@@ -3,6 +3,7 @@
 import datetime as dt
 import inspect
 import json
+import math
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,13 @@ import pytest
 from scipy import stats
 
 import undercount as uc
+from undercount.assume.mixture import design_of
 from undercount.counts import ScoreCounts
-from undercount.prevalence.pooled import pool_shares, spread_between
+from undercount.prevalence.pooled import LabelPart, pool_shares, spread_between
 from undercount.read.evaluate import EvaluateOptions
+from undercount.read.hidden_share import fits_easily, label_heads, rates_fit
+from undercount.read.intervals.heads import HeadCounts
+from undercount.read.intervals.shared_labels import SharedLabels
 from undercount.read.segment_tests import (
     find_deviations,
     find_heterogeneity,
@@ -346,3 +351,55 @@ def test_a_small_segment_with_a_share_of_its_own_has_no_one_elses():
     y, score = (np.arange(50) % 10 == 0).astype(int), np.linspace(1, 0, 50)
     found = uc.evaluate(y, score, by=np.zeros(50), unlabeled=0, prevalence=0.2, threshold=0.5)
     assert found.row(0.0).note == "only 5 labelled rows: its interval is a rough one"
+
+
+def test_what_the_same_labels_do_to_share_and_recall_is_not_added_twice():
+    # 60 of 100 labels and 240 of 900 unlabeled rows flagged, 20 % of those positive. Precision is
+    # .6 × 280/300; its slope in the log odds of the share .6 × 900 × .2 × .8/300 = .288.
+    counts = ScoreCounts.from_counts([1.0, 0.0], [60, 40], [0, 0], [240, 660])
+    design = design_of(counts, Shares(0.2), "single-sample", "dataset")
+    heads = HeadCounts.at(counts, design, 1.0)
+    found = SharedLabels.of(heads, "precision", [LabelPart(0.04, 0.7)], 2.0)
+    assert found.square.item() == pytest.approx((2 * 0.288) ** 2 * 0.04, rel=1e-3)
+    assert found.opposed.item() == pytest.approx(0.7)
+    # Both errors are in the labels wholly: what is left is their difference in squares.
+    whole = SharedLabels(np.array([0.09]), np.array([1.0]))
+    assert whole.reach(0.2, 0.3).item() == pytest.approx(math.sqrt(0.3**2 - 0.2**2))
+    # More positives make accuracy lower where less than half of them are flagged: they add up.
+    few = HeadCounts(np.array([30.0, 240.0, 0.0]), design)
+    assert SharedLabels.of(few, "accuracy", [LabelPart(0.04, 0.7)], 2.0).opposed.item() < 0
+    unknown = SharedLabels.of(heads, "precision", [None], 2.0)
+    assert unknown.reach(0.3, 0.4).item() == pytest.approx(0.5)
+
+
+def test_a_range_begins_where_the_labels_do(rows):
+    y, score, by = rows
+    least = np.nanmean(np.where(np.isnan(y), 0, 1))
+    wide = uc.evaluate(y, score, by=by, threshold=1.0, prevalence=(0.01, 0.2))
+    cut = uc.evaluate(y, score, by=by, threshold=1.0, prevalence=(least, 0.2))
+    assert wide.estimates("precision") == cut.estimates("precision")
+    assert "so many rows are labelled positive" in str(wide)
+    with pytest.raises(uc.InputError, match="must be in"):
+        uc.evaluate(y, score, threshold=1.0, prevalence=(0.01, 0.02))
+    with pytest.warns(uc.MisfitWarning, match="begins at"):
+        uc.metrics.precision(y, score, threshold=1.0, prevalence=(0.01, 0.2))
+
+
+def test_a_share_that_fits_easily_fits():
+    # The quick look may miss a share that fits, never let one pass that does not.
+    rng, easy, fitting = np.random.default_rng(1), 0, 0
+    for _ in range(200):
+        truth = rng.random(300) < rng.uniform(0.03, 0.5)
+        y = np.where(truth & (rng.random(300) < rng.uniform(0.1, 0.9)), 1.0, np.nan)
+        if np.nansum(y) < 2:
+            continue
+        score = np.round(rng.normal(rng.uniform(0, 4) * truth), int(rng.choice([1, 6])))
+        weight = rng.exponential(size=300) if rng.random() < 0.3 else None
+        counts = ScoreCounts.from_rows(y, score, sample_weight=weight)
+        shares = Shares(0.8 * rng.random() ** 2)
+        design = design_of(counts, shares, "single-sample", rng.choice(["dataset", "population"]))
+        knots = label_heads(counts)
+        easy += fits_easily(counts, knots, design)
+        fitting += rates_fit(knots, design)
+        assert rates_fit(knots, design) or not fits_easily(counts, knots, design)
+    assert fitting > easy > 80

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.labelled import labelled_curve
@@ -14,7 +15,13 @@ from undercount.counts import ScoreCounts
 from undercount.errors import MisfitWarning
 from undercount.estimate import Estimate
 from undercount.shares import Shares
-from undercount.show.displays import LiftDisplay, PrecisionRecallDisplay, RocDisplay
+from undercount.show.displays import (
+    N_GROUPS,
+    CalibrationDisplay,
+    LiftDisplay,
+    PrecisionRecallDisplay,
+    RocDisplay,
+)
 from undercount.theory.bands import cdf_band
 
 FREQUENCIES = (0.05, 0.2, 0.5, 0.8, 0.95)
@@ -194,3 +201,65 @@ def test_drawn_bands_hold_the_whole_curve_at_an_estimated_share(setting):
             held[kind].append(((height >= low - 1e-9) & (height <= high + 1e-9))[inner].all())
     for kind in kinds:
         assert np.mean(held[kind]) >= 0.93 - 0.04, kind  # less two standard errors of 150 draws
+
+
+# How scores are drawn, rows, label frequency (or labels drawn apart), relative error of the share.
+CALIBRATED = [
+    ("logit", 2000, 0.3, 0.0),
+    ("beta", 1500, 0.5, 0.25),
+    ("rare", 6000, 0.6, 0.0),
+    ("steps", 2000, 0.2, 0.25),
+    ("logit", 1500, 150, 0.0),
+]
+
+
+def chances(shape, rng, n):
+    """Return scores, and the chance of being positive at each, which is another number."""
+    if shape == "beta":
+        chance = rng.beta(0.6, 4, n)
+        return chance**0.7, chance
+    middle, bend = {"logit": (-1.2, 1.5), "rare": (-4.5, 1.0), "steps": (-1.0, 1.0)}[shape]
+    odds = rng.normal(middle, 1.5, n)
+    if shape == "steps":
+        odds = np.floor(2 * odds) / 2
+    return expit(bend * odds), expit(odds)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", CALIBRATED)
+def test_intervals_of_calibration_cover_in_every_group(setting):
+    shape, n, labels, error = setting
+    rng = np.random.default_rng([3, n])
+    held = np.full((400, N_GROUPS), np.nan)
+    for draw in held:
+        score, chance = chances(shape, rng, n)
+        truth = rng.random(n) < chance
+        y = np.where(truth & (rng.random(n) < labels), 1, np.nan)
+        rows, sampling = score, "single-sample"
+        if labels >= 1:
+            more, likely = chances(shape, rng, 60 * labels)
+            apart = more[rng.random(60 * labels) < likely][:labels]
+            y = np.append(np.ones(labels), np.full(n, np.nan))
+            rows, sampling = np.append(apart, score), "case-control"
+        counts = ScoreCounts.from_rows(y, rows)
+        hidden = truth[np.isnan(y[-n:])].mean()
+        spread = error * hidden
+        found = max(rng.normal(hidden, spread), 0.05 * hidden)
+        ends = max(found - 1.96 * spread, 0.0), found + 1.96 * spread
+        share = Estimate(found, *ends, spread, 0.95) if error else hidden
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MisfitWarning)
+            frame = CalibrationDisplay.from_counts(counts, Shares(share, sampling=sampling)).frame()
+        above = np.cumsum(counts.positive + counts.unlabeled)
+        middle = (np.append(0, above[:-1]) + above) / 2 / above[-1]
+        group = np.minimum((middle * N_GROUPS).astype(int), N_GROUPS - 1)
+        of_row = group[np.searchsorted(-counts.score, -score)]
+        for place, at in enumerate(np.unique(group)):
+            if (of_row == at).any():
+                right = chance[of_row == at].mean()
+                low, high = frame["low"][place], frame["high"][place]
+                draw[at] = low - 1e-12 <= right <= high + 1e-12
+    groups = np.nanmean(held, axis=0)
+    print(setting, round(float(np.nanmean(held)), 3), groups.round(3))  # noqa: T201 - for docs
+    assert 0.93 <= np.nanmean(held) <= 0.985
+    assert (groups[~np.isnan(groups)] >= 0.93 - 0.025).all()  # two standard errors of 400 draws

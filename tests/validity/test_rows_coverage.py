@@ -1,13 +1,13 @@
 """Coverage of intervals where rows are not alike: clusters, labelling chances, another prevalence.
 
 Published in docs/evidence/rows.md; ``python -m tests.validity.test_rows_coverage`` prints tables:
-what, repeats, seed.
+what, repeats, seed and, if not all are wanted, the names of lines.
 """
 
 import itertools
 import sys
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import polars as pl
@@ -20,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import undercount as uc
 from undercount.errors import collect_warnings
+from undercount.read.chance_differences import chance_differences
 from undercount.read.chances import Chances
 from undercount.read.deployed import Deployment
 from undercount.read.fair_sample import groups_check
@@ -34,6 +35,7 @@ METRICS = (*POINTS, "roc_auc", "average_precision")
 REPEATS = 400
 LEAST, MOST = 0.908, 0.99
 LEVELS = (0.8, 0.9, 0.95)
+QUESTION = {"dataset": "rows", "population": "population"}
 
 
 def of_rows(truth, score):
@@ -185,6 +187,48 @@ def cover_chances(n, slope, base, target, *, fitted=False, repeats=REPEATS, seed
     return shares_covered(estimates, truths)
 
 
+def cover_chances_there(n, slope, base, there, *, repeats=REPEATS, seed=15):
+    """Coverage at another prevalence, labels having chances of their own."""
+    rng, estimates = np.random.default_rng(seed), []
+    for _ in range(repeats):
+        truth, _, score, chance, looked = draw_chances(rng, n, slope, base)
+        y = (truth & looked).astype(int)
+        found = Chances.of(y, score, chance, unlabeled=0)
+        levels = [replace(found, confidence_level=level) for level in LEVELS]
+        with collect_warnings():  # of few labels
+            moved = [Deployment.of_chances(at, there, THRESHOLD) for at in levels]
+            estimates.append(
+                {name: [ends(at.estimate(name, place(name))) for at in moved] for name in METRICS}
+            )
+    return shares_covered(estimates, [of_normals(1.5, there)] * repeats)
+
+
+def cover_chance_differences(n, slope, base, question, *, repeats=REPEATS, seed=16):
+    """Coverage of the difference of two models, labels having chances of their own."""
+    rng, estimates, truths = np.random.default_rng(seed), [], []
+    for _ in range(repeats):
+        truth, _, score, chance, looked = draw_chances(rng, n, slope, base)
+        poor = (score + 0.8 * rng.normal(size=n)) / 1.64**0.5
+        y = (truth & looked).astype(int)
+        with collect_warnings():  # of few labels
+            models = {
+                name: Chances.of(y, each, chance, unlabeled=0)
+                for name, each in (("good", score), ("poor", poor))
+            }
+            found = {name: [] for name in METRICS}
+            for level, name in itertools.product(LEVELS, METRICS):
+                at = {key: replace(each, confidence_level=level) for key, each in models.items()}
+                cuts = dict.fromkeys(models, THRESHOLD)
+                (gap,) = chance_differences(at, name, cuts, question)
+                found[name].append(ends(gap.difference))
+        estimates.append(found)
+        pair = [of_rows(truth, each) for each in (score, poor)]
+        if question == "population":
+            pair = [of_normals(1.5, 0.25), of_normals(1.5 / 1.64**0.5, 0.25)]
+        truths.append({name: pair[0][name] - pair[1][name] for name in METRICS})
+    return shares_covered(estimates, truths)
+
+
 def cover_deployed(n, prevalence, frequency, there, *, apart=1.8, repeats=REPEATS, seed=13):
     rng, estimates = np.random.default_rng(seed), []
     for _ in range(repeats):
@@ -227,6 +271,21 @@ def test_estimated_chances():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("question", ["rows", "population"])
+def test_models_by_known_chances(question):
+    found = cover_chance_differences(1200, 1.0, -1.0, question, repeats=250)
+    assert min(at_95(found)) >= LEAST, found
+    assert max(at_95(found)) <= MOST, found
+
+
+@pytest.mark.slow
+def test_known_chances_at_another_prevalence():
+    found = cover_chances_there(1200, 1.0, -1.0, 0.05, repeats=250)
+    assert min(at_95(found)) >= LEAST, found
+    assert max(at_95(found)) <= MOST, found
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("there", [0.02, 0.5])
 def test_another_prevalence(there):
     found = cover_deployed(2000, 0.2, 0.4, there)
@@ -258,31 +317,47 @@ def steps():
     return DecisionTreeClassifier(min_samples_leaf=80, random_state=0)
 
 
+def chance_cells(ask):
+    """Return the lines of known chances: one model, two models, another prevalence."""
+    for (n, slope, base), target in itertools.product(
+        ((1200, 1.0, -1.0), (900, 0.0, 0.0)), ("dataset", "population")
+    ):
+        yield f"{target}, {n}, {slope}", partial(cover_chances, n, slope, base, target, **ask)
+        yield (
+            f"models, {target}, {n}",
+            partial(cover_chance_differences, n, slope, base, QUESTION[target], **ask),
+        )
+    for there in (0.05, 0.6):
+        draw = partial(cover_chances_there, 1200, 1.0, -1.0, there, **ask)
+        yield f"25 % to {there}", draw
+
+
 def cells(what, ask):
-    """Return each line that docs/evidence/rows.md shows of one feature: its name, its coverage."""
+    """Return each line of a feature in docs/evidence/rows.md: its name, and how to draw it."""
     if what in ("rows", "counts", "none"):
         held = {"n_clusters": 250, "prevalence": 0.2, "frequency": 0.5}
         for likeness, target in itertools.product((0.0, 0.5, 0.9), ("dataset", "population")):
             for sizes, more in (("skewed", {}), ("alone or twelve", held)):
-                found = cover_clusters(sizes, likeness, target, kind=what, **ask, **more)
-                yield f"{target}, {sizes}, {likeness}", found
+                draw = partial(cover_clusters, sizes, likeness, target, kind=what, **ask, **more)
+                yield f"{target}, {sizes}, {likeness}", draw
     elif what == "chances":
-        for (n, slope, base), target in itertools.product(
-            ((1200, 1.0, -1.0), (900, 0.0, 0.0)), ("dataset", "population")
-        ):
-            yield f"{target}, {n}, {slope}", cover_chances(n, slope, base, target, **ask)
+        yield from chance_cells(ask)
     elif what == "estimated":
         for n, slope, learner in ((1500, 1.0, LogisticRegression), (2000, 0.0, steps)):
-            yield f"{n}, {slope}", cover_chances(n, slope, -1.0, "dataset", fitted=learner, **ask)
+            draw = partial(cover_chances, n, slope, -1.0, "dataset", fitted=learner, **ask)
+            yield f"{n}, {slope}", draw
     else:
         for there in (0.02, 0.5):
-            yield f"20 % to {there}", cover_deployed(2000, 0.2, 0.4, there, **ask)
+            yield f"20 % to {there}", partial(cover_deployed, 2000, 0.2, 0.4, there, **ask)
         for there in (0.01, 0.3):
-            found = cover_deployed(4000, 0.08, 0.6, there, apart=2.5, **ask)
-            yield f"8 % to {there}", found
+            draw = partial(cover_deployed, 4000, 0.08, 0.6, there, apart=2.5, **ask)
+            yield f"8 % to {there}", draw
 
 
 if __name__ == "__main__":
-    for words, found in cells(sys.argv[1], {"repeats": int(sys.argv[2]), "seed": int(sys.argv[3])}):
-        shown = [" ".join(f"{at:.3f}" for at in each) for each in found.values()]
-        print(sys.argv[1], words, *shown, sep=" | ", flush=True)  # noqa: T201 - a script
+    _, feature, number, start, *chosen = sys.argv
+    for words, draw_all in cells(feature, {"repeats": int(number), "seed": int(start)}):
+        if not chosen or words in chosen:
+            found = draw_all().values()
+            shown = [" ".join(f"{at:.3f}" for at in each) for each in found]
+            print(feature, words, *shown, sep=" | ", flush=True)  # noqa: T201 - a script

@@ -454,7 +454,8 @@ TARGETS = ("dataset", "population")
 Source: TypeAlias = Literal[
     "rows", "rows and numbers", "composition", "labels", "labels and number", "hidden positives"
 ]
-# Step of the complex-step derivative, exact to rounding however small.
+# Step of the complex-step derivative, exact to rounding however small; relative to all rows, whose
+# weights may be of any size.
 _STEP = 1e-30
 # The design that was last asked for, since a dozen metrics of one table are read one by one.
 _LAST: "WeakKeyDictionary[ScoreCounts, tuple[Any, MixtureDesign]]" = WeakKeyDictionary()
@@ -604,12 +605,12 @@ class MixtureDesign:
     def size_slopes(self) -> list[Mixing]:
         """Derivatives of the weights by each of the three sizes; every pair of models asks."""
         slopes = []
+        step = _STEP * self.sizes.sum(axis=0)
         for kind in KINDS:
             sizes = self.sizes.astype(complex)
-            sizes[kind] += 1j * _STEP
-            slopes.append(
-                _imaginary(mix(sizes, self.given, self.value, self.label_purity, self.sampling))
-            )
+            sizes[kind] += 1j * step
+            mixed = mix(sizes, self.given, self.value, self.label_purity, self.sampling)
+            slopes.append(_imaginary(mixed, step))
         return slopes
 
     def share_slope(self) -> Mixing:
@@ -624,8 +625,8 @@ class MixtureDesign:
         return _imaginary(mix(self.sizes, self.given, self.value, purity, self.sampling))
 
 
-def _imaginary(mixing: Mixing) -> Mixing:
-    return Mixing(*(np.imag(part) / _STEP for part in vars(mixing).values()))
+def _imaginary(mixing: Mixing, step: FloatArray | float = _STEP) -> Mixing:
+    return Mixing(*(np.imag(part) / step for part in vars(mixing).values()))
 
 
 def design_of(

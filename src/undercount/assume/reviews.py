@@ -18,15 +18,23 @@ IntArray = NDArray[np.intp]
 NOT_ANSWERED = -1
 # No row is taken for surely positive by its score alone.
 MOST = 0.95
+# How sure the surest may be where it is only asked what a plan may come to.
+SUREST = 0.995
 # Part of the working posterior that is smooth, and how steep that is beside the labels.
 GUARD, GUARD_SLOPE = 0.2, 0.5
+# Where labels are supposed to prefer some scores: least spread of labelled ranks, and how far log
+# odds are moved at most.
+LEAST_SPREAD, FARTHEST = 0.3, 6.0
 # Spread of what verdicts may add to the log odds of the posterior, and of their slope around 1.
 SHIFT, SLOPE = 2.0, 0.5
+# The same of what the plan's and another model's score say together: a shift, and both slopes.
+OTHER_SCORE = np.array([0.0, 1.0, 0.5]), np.array([SHIFT, SLOPE, SLOPE])
 # Known rows of an audit in each stratum, and how many strata there are at most.
 ROWS_A_STRATUM, MOST_AUDIT_STRATA = 10, 50
 # Part of the recalibrated posterior that is spread as its square root.
 EVEN = 0.05
 _ROUNDING = 1e-9
+_ROUNDS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,6 +276,38 @@ def working_posterior(counts: ScoreCounts, unlabeled_prevalence: float) -> Float
     are expected below the lowest labelled one too. A guess to plan with and to spread within a
     stratum what was found there: estimates from reviews hold however wrong it is.
     """
+    odds, smooth = _guesses(counts)
+    hidden = unlabeled_prevalence * counts.n_unlabeled
+    return np.asarray(np.clip(hidden * ((1 - GUARD) * odds + GUARD * smooth), 1e-9, MOST))
+
+
+def supposed_posterior(
+    counts: ScoreCounts, unlabeled_prevalence: float, slope: float = 0.0
+) -> FloatArray:
+    """Guess the same if labels prefer some scores, to say what a plan may come to.
+
+    The log odds of carrying a label rise by `slope` with each standard deviation of the scores of
+    labelled positives (of their normal ranks): the hidden ones then lie as much lower. The more
+    labels there are, the less of the guess is the smooth curve, which expects positives low down
+    anyway and is not pulled lower.
+    """
+    odds, smooth = _guesses(counts)
+    tilt = np.exp(np.clip(-slope * _standard_rank(counts), -FARTHEST, FARTHEST))
+    part = min(GUARD, 2.0 / counts.n_positive**0.5)
+    if slope >= 0:
+        guess = (1 - part) * _scaled(odds * tilt, counts.unlabeled) + part * smooth
+    else:
+        guess = _scaled(((1 - part) * odds + part * smooth) * tilt, counts.unlabeled)
+    hidden = min(unlabeled_prevalence, SUREST) * counts.n_unlabeled
+    scale = hidden
+    for _ in range(_ROUNDS):  # what the surest rows cannot hold lies lower
+        found = np.minimum(scale * guess, SUREST)
+        scale *= hidden / max(float(found @ counts.unlabeled), 1e-300)
+    return np.asarray(np.clip(scale * guess, 1e-9, SUREST))
+
+
+def _guesses(counts: ScoreCounts) -> tuple[FloatArray, FloatArray]:
+    """Return the odds of a label by isotonic regression, and by a smooth curve; sums are one."""
     labelled, unlabeled = counts.positive, counts.unlabeled
     rows = labelled + unlabeled
     at = rows > 0
@@ -275,11 +315,26 @@ def working_posterior(counts: ScoreCounts, unlabeled_prevalence: float) -> Float
     share[at] = isotonic_regression(labelled[at] / rows[at], weights=rows[at], increasing=False).x
     share[~at] = np.interp(np.flatnonzero(~at), np.flatnonzero(at), share[at])
     # Half a row less is sure, or cells of labelled rows alone would have infinite odds.
-    odds = share / np.maximum(1 - share, 0.5 / max(counts.n_rows, 1.0))
+    n_rows = counts.n_rows / (sum(counts.squared_weight) / counts.n_rows)  # Kish's, of any unit
+    odds = share / np.maximum(1 - share, 0.5 / max(n_rows, 1.0))
     smooth = np.exp(GUARD_SLOPE * _log_odds_slope(counts) * normal_rank(counts))
-    guess = (1 - GUARD) * _scaled(odds, unlabeled) + GUARD * _scaled(smooth, unlabeled)
-    hidden = unlabeled_prevalence * counts.n_unlabeled
-    return np.asarray(np.clip(hidden * guess, 1e-9, MOST))
+    return _scaled(odds, unlabeled), _scaled(smooth, unlabeled)
+
+
+def _fit_logistic(
+    columns: FloatArray, verdict: FloatArray, expected: FloatArray, spread: FloatArray
+) -> FloatArray:
+    """Fit verdicts by logistic regression, drawn towards expected coefficients."""
+    theta, prior = expected.copy(), spread**-2.0
+    for _ in range(50):
+        share = 1 / (1 + np.exp(-columns @ theta))
+        score = columns.T @ (verdict - share) - prior * (theta - expected)
+        bend = (columns.T * (share * (1 - share))) @ columns + np.diag(prior)
+        step = np.linalg.solve(bend, score)
+        theta = theta + np.clip(step, -1.0, 1.0)
+        if np.abs(step).max() < 1e-10:  # noqa: PLR2004 - converged
+            break
+    return theta
 
 
 def _scaled(odds: FloatArray, unlabeled: FloatArray) -> FloatArray:
@@ -293,6 +348,14 @@ def normal_rank(counts: ScoreCounts) -> FloatArray:
     rows = counts.positive + counts.unlabeled
     middle = np.cumsum(rows[::-1])[::-1] - rows / 2
     return np.asarray(ndtri(np.clip(middle / rows.sum(), 1e-9, 1 - 1e-9)))
+
+
+def _standard_rank(counts: ScoreCounts) -> FloatArray:
+    """Return the normal rank of each cell in standard deviations of the labelled positives."""
+    rank = normal_rank(counts)
+    middle = float(counts.positive @ rank) / counts.n_positive
+    spread = float(counts.positive @ (rank - middle) ** 2) / counts.n_positive
+    return np.asarray((rank - middle) / max(spread, LEAST_SPREAD**2) ** 0.5)
 
 
 def _log_odds_slope(counts: ScoreCounts) -> float:
@@ -331,8 +394,8 @@ class ReviewedCells:
     group: IntArray = field(init=False)  # of each stratum: those without a verdict join others
 
     def __post_init__(self) -> None:
-        check_unchanged(self.counts, self.reviews.design)
-        object.__setattr__(self, "group", _groups(self.reviews.sizes))
+        check_unchanged(self.counts, self.reviews)
+        object.__setattr__(self, "group", review_groups(self.reviews.sizes))
 
     @property
     def unlabeled(self) -> FloatArray:
@@ -406,18 +469,15 @@ class ReviewedCells:
         empty.
         """
         logit = np.log(self.posterior) - np.log1p(-self.posterior)
-        x, y = logit[self.place], self.verdict
-        design, prior = np.stack([np.ones(len(x)), x], axis=1), np.array([SHIFT, SLOPE]) ** -2
-        theta = np.array([0.0, 1.0])
-        for _ in range(50):
-            share = 1 / (1 + np.exp(-design @ theta))
-            score = design.T @ (y - share) - prior * (theta - [0.0, 1.0])
-            bend = (design.T * (share * (1 - share))) @ design + np.diag(prior)
-            step = np.linalg.solve(bend, score)
-            theta = theta + np.clip(step, -1.0, 1.0)
-            if np.abs(step).max() < 1e-10:  # noqa: PLR2004 - converged
-                break
-        found = 1 / (1 + np.exp(-np.clip(theta[0] + theta[1] * logit, -30, 30)))
+        columns = np.stack([np.ones(len(logit)), logit], axis=1)
+        return self._spread_out(columns, np.array([0.0, 1.0]), np.array([SHIFT, SLOPE]))
+
+    def _spread_out(
+        self, columns: FloatArray, expected: FloatArray, spread: FloatArray
+    ) -> FloatArray:
+        """Fit the verdicts by log odds that are linear in some columns, a part more evenly."""
+        theta = _fit_logistic(columns[self.place], self.verdict, expected, spread)
+        found = 1 / (1 + np.exp(-np.clip(columns @ theta, -30, 30)))
         # As many positives, spread more evenly.
         even = np.sqrt(found)
         even *= float(self.unlabeled @ found) / max(float(self.unlabeled @ even), 1e-300)
@@ -545,8 +605,21 @@ class CrossedCells(ReviewedCells):
 
     @cached_property
     def recalibrated(self) -> FloatArray:
-        """The plan's, row by row."""
-        return np.asarray(self.plan.recalibrated[self.plan_cell])
+        """The plan's, row by row, and by this model's score as far as verdicts follow it.
+
+        Of rows that the plan's model scores alike, those that this one scores high are more often
+        positive. By the plan's score alone, a few positives low down that this model flags were
+        overlooked: differences of two models that share no noise covered .76.
+        """
+        known = self.plan.recalibrated[self.plan_cell]
+        if self.counts.score is self.plan.counts.score:
+            return np.asarray(known)
+        share = self.reviews.design.unlabeled_prevalence
+        own = working_posterior(self.counts, share)[self.own_cell]
+        logits = [np.log(each) - np.log1p(-each) for each in (known, own)]
+        middle = float(np.mean(logits[1]))
+        columns = np.stack([np.ones(len(known)), logits[0], logits[1] - middle], axis=1)
+        return self._spread_out(columns, *OTHER_SCORE)
 
     def by_cell(self, by_unit: FloatArray) -> FloatArray:
         """Sum up over the rows of each cell."""
@@ -562,7 +635,7 @@ class AuditedCells(ReviewedCells):
     """
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "group", _groups(self.reviews.sizes))
+        object.__setattr__(self, "group", review_groups(self.reviews.sizes))
 
     @cached_property
     def stands_for(self) -> FloatArray:
@@ -613,9 +686,19 @@ def audit_reviews(counts: ScoreCounts) -> Reviews:
     return Reviews(None, verdict, score, stratum, design)
 
 
-def check_unchanged(counts: ScoreCounts, design: ReviewDesign) -> None:
-    """Refuse counts of which the plan was not made, as far as the strata can tell."""
+def check_unchanged(counts: ScoreCounts, reviews: Reviews) -> None:
+    """Refuse counts of which the plan was not made, as far as strata and weights can tell."""
+    design = reviews.design
     planned = float(design.n_unlabeled.sum())
+    own = reviews.weight
+    if own is None if counts.weighted else own is not None and bool(np.any(own != 1)):
+        given, planned_so = ("with", "without") if counts.weighted else ("without", "with")
+        raise InputError(
+            f"the rows come {given} weights ({named('sample_weight')}) and the plan of these "
+            f"reviews was made {planned_so}, so that nothing says for how much a verdict stands; "
+            "give weights to both or to neither",
+            argument="sample_weight",
+        )
     if counts.weighted:
         return  # sums of weights are no numbers of rows
     found = np.bincount(design.stratum_of(counts.score), counts.unlabeled, design.n_strata)
@@ -630,7 +713,7 @@ def check_unchanged(counts: ScoreCounts, design: ReviewDesign) -> None:
         )
 
 
-def _groups(sizes: IntArray) -> IntArray:
+def review_groups(sizes: IntArray) -> IntArray:
     """Return the numbers of groups of neighbouring strata of which each has a verdict."""
     if not sizes.any():
         raise InputError("no row of the plan has a verdict yet", argument="reviews")

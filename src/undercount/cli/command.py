@@ -14,7 +14,8 @@ from typing import Any
 
 import click
 
-from undercount.cli.streams import neutralise
+from undercount.cli.help_page import Context
+from undercount.cli.streams import fit, neutralise, tell
 from undercount.cli.wording import say
 from undercount.count.atomic_file import STANDARD_OUTPUT
 from undercount.count.paths import STANDARD_INPUT, find_files
@@ -94,16 +95,13 @@ def prints(options: dict[str, Any]) -> bool:
 def tell_page(options: dict[str, Any]) -> None:
     """Say where the page is, unless it went to standard output or all is to be quiet."""
     if options["html"] not in (None, "-") and not options["quiet"]:
-        click.echo(f"wrote {options['html']}", err=True)
+        tell(f"wrote {options['html']}")
 
 
 def print_notes(notes: Iterable[str]) -> None:
     """Print what was read and inferred."""
-    from undercount.show.layout import WIDTH, terminal_width, wrap  # noqa: PLC0415 - only to print
-
-    width = terminal_width()
     for note in notes:
-        click.echo(wrap(note, width) if width < WIDTH else f" {note}")
+        click.echo(fit(f" {note}"))
 
 
 def leave_reader() -> int:
@@ -117,6 +115,8 @@ def leave_reader() -> int:
 class Command(click.Command):
     """A command that refuses to write onto its data, and has a code for each kind of failure."""
 
+    context_class = Context
+
     def invoke(self, ctx: click.Context) -> Any:
         """Check the files, run, and return the exit code."""
         try:
@@ -125,7 +125,7 @@ class Command(click.Command):
         except BrokenPipeError:
             return leave_reader()
         except OSError as error:  # a full disk
-            click.echo(f"undercount: cannot write standard output: {error.strerror}", err=True)
+            tell(f"undercount: cannot write standard output: {error.strerror}")
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return BAD_INPUT
         return code
@@ -141,16 +141,16 @@ class Command(click.Command):
             if ctx.params["debug"]:
                 traceback.print_exc()
             else:
-                click.echo(f"undercount: {say(error.message, self)}", err=True)
+                tell(f"undercount: {say(error.message, self)}")
             return BAD_INPUT
         except (OSError, MemoryError, ImportError) as error:
             if ctx.params["debug"]:
                 traceback.print_exc()
-            click.echo(f"undercount: {_describe_system(error)}", err=True)
+            tell(f"undercount: {_describe_system(error)}")
             return BAD_INPUT
         except Exception as error:  # noqa: BLE001 - whatever it is, its code must not be a verdict's
             if type(error).__name__ == "OutOfMemoryException":  # DuckDB's, which is not loaded here
-                click.echo(f"undercount: {_describe_system(MemoryError())}", err=True)
+                tell(f"undercount: {_describe_system(MemoryError())}")
                 return BAD_INPUT
             return _report_unexpected(error, debug=ctx.params["debug"])
 
@@ -199,9 +199,8 @@ def _report_unexpected(error: Exception, *, debug: bool) -> int:
         traceback.print_exc()
     what = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
     hint = "" if debug else "; --debug shows where"
-    click.echo(
+    tell(
         f"undercount: something went wrong inside the program ({what}). Please report it with the "
-        f"command you ran{hint}",
-        err=True,
+        f"command you ran{hint}"
     )
     return UNEXPECTED

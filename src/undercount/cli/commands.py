@@ -15,13 +15,14 @@ from undercount.cli.demo import demo
 from undercount.cli.evaluate import evaluate
 from undercount.cli.explain import explain
 from undercount.cli.guide import guide
+from undercount.cli.help_page import Context
 from undercount.cli.interrupt import INTERRUPTED, STOPPED
 from undercount.cli.monitor import monitor
 from undercount.cli.options import DEBUG
 from undercount.cli.plan import plan
 from undercount.cli.prevalence import prevalence
 from undercount.cli.select import select
-from undercount.cli.streams import neutralise
+from undercount.cli.streams import neutralise, tell
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,22 +43,24 @@ def run(argv: Sequence[str] | None) -> int:
             raise
         return leave_reader()  # click has put another in its place: the reader of its help has gone
     except OSError as error:  # a full disk
-        click.echo(f"undercount: cannot write standard output: {error.strerror}", err=True)
+        tell(f"undercount: cannot write standard output: {error.strerror}")
         leave_reader()
         return BAD_INPUT
     except click.exceptions.Abort:
-        click.echo(STOPPED, err=True)
+        tell(STOPPED)
         return INTERRUPTED
     except click.ClickException as error:
         said = io.StringIO()
         error.show(said)
-        click.echo(neutralise(said.getvalue()), err=True, nl=False)
+        tell(neutralise(said.getvalue()).rstrip("\n"))
         return BAD_INPUT
     return int(code or FINE)
 
 
 class Commands(click.Group):
     """The commands of this package, and those that others add."""
+
+    context_class = Context
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""

@@ -7,6 +7,7 @@ import click
 from undercount.cli.command import Command, print_notes, prints, progress, tell_page
 from undercount.cli.gate import report_verdict
 from undercount.cli.options import (
+    CHANCE,
     CLUSTER,
     DATA,
     ThresholdType,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @DATA
 @reading_options
 @CLUSTER
+@CHANCE
 @database_options
 @share_options
 @review_options
@@ -61,13 +63,19 @@ if TYPE_CHECKING:
 @output_options
 def compare(data: tuple[str, ...], **options: Any) -> int:
     """Compare the scores of two or more columns on the same rows."""
-    from undercount.cli.inputs import read_models  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.cli.inputs import (  # noqa: PLC0415 - DuckDB, only when needed
+        names_database,
+        read_models,
+    )
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.read.compare import compare as compare_rows  # noqa: PLC0415
     from undercount.read.contest import parse_conditions  # noqa: PLC0415
 
     thresholds = _thresholds(options["thresholds"], options["scores"])
     verdicts = read_verdicts(options["reviews"])
+    if verdicts is not None:
+        in_table, cluster = names_database(data, options), options["cluster"]
+        verdicts.check_models(options["scores"], in_table=in_table, cluster=cluster)
     rows = read_models(data, options)
     places = thresholds if isinstance(thresholds, dict) else dict.fromkeys(rows.scores, thresholds)
     conditions = parse_conditions(options["requirements"], places)
@@ -83,6 +91,7 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
             sample_weight=rows.weights,
             question=options["question"],
             cluster=rows.cluster,
+            propensity=rows.chance,
             **review_arguments(options),
             **share_arguments(options, rows.sampling),
         )

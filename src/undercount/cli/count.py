@@ -13,6 +13,7 @@ from undercount.cli.command import (
     refuse_overwriting,
 )
 from undercount.cli.options import CLUSTER, DATA, DEBUG, QUIET, database_options, reading_options
+from undercount.cli.streams import fit
 from undercount.errors import InputError
 
 OUTPUT = click.option(
@@ -55,7 +56,7 @@ def count(data: tuple[str, ...], output: str, **options: Any) -> int:
     write_counts(counts, output, source=source, sampling=apart)
     if not options["quiet"]:
         print_notes(reading.notes)
-        click.echo(f" {counts!r}\n wrote {output}")
+        click.echo(fit(f" {counts!r}\n wrote {output}"))
     return FINE
 
 
@@ -75,5 +76,5 @@ def merge(parts: tuple[str, ...], output: str, **_debug: bool) -> int:
     refuse_overwriting(parts, {"--output": f"{output}.unfinished"})
     with progress("merging", {}) as tell:
         counts = merge_counts(parts, output, progress=tell)
-    click.echo(f" {counts!r}\n wrote {output}")
+    click.echo(fit(f" {counts!r}\n wrote {output}"))
     return FINE

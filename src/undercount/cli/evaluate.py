@@ -25,7 +25,6 @@ from undercount.cli.options import (
     OddsType,
     ThresholdType,
     TopType,
-    cut_range,
     data_name,
     database_options,
     gate_options,
@@ -38,6 +37,7 @@ from undercount.cli.options import (
     share_options,
 )
 from undercount.cli.segments import evaluate_by, refuse_beside_segments
+from undercount.cli.streams import tell
 from undercount.count.databases import redact
 from undercount.errors import InputError, collect_warnings
 
@@ -75,6 +75,13 @@ if TYPE_CHECKING:
     help="What a false positive and a false negative cost, 5:100 say: costs along the thresholds.",
 )
 @click.option(
+    "--gamma",
+    "odds_ratio",
+    type=click.FloatRange(min=1, max=1000),
+    help="Bounds if labels prefer some positives: largest factor (Γ) between their odds of a "
+    "label, 2 say.",
+)
+@click.option(
     "--metric",
     "metrics",
     multiple=True,
@@ -101,6 +108,11 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
 
     if options["by"]:
         refuse_beside_segments(options)
+    if options["odds_ratio"] is not None and (options["reviews"] or options["audited"]):
+        raise InputError(
+            "--gamma does not go with --reviews or --audited: verdicts suppose nothing of the "
+            "labels, so that no bias of labels reaches them"
+        )
     options["threshold"] = _one_threshold(options.pop("thresholds"))
     requirements = read_requirements(options, options["threshold"])
     knots = [r.threshold for r in requirements if r.threshold is not None]
@@ -118,8 +130,6 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
         reading = read(data, options, knots, compact=pure)
     if reading.sources is not None:
         options |= share_of_sources(reading.sources, options)
-    whole = next(iter(reading.counts.values()))
-    reading.notes.extend(cut_range(options, whole, reading.sampling))
     if options["by"]:
         return evaluate_by(reading, requirements, options)
     if verdicts is not None:
@@ -152,7 +162,7 @@ def share_of_sources(sources: tuple[int, int, int, int], options: dict[str, Any]
     with collect_warnings() as found:
         share = estimator.fit_counts(*sources)
     for warning in found:
-        click.echo(f"undercount: {warning}", err=True)
+        tell(f"undercount: {warning}")
     return {"unlabeled_prevalence": share}
 
 
@@ -167,6 +177,11 @@ def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
         words += ["--positive-label", options["positive_label"]]
     if options["negative"] is not None:
         words += ["--negative", f"{options['negative']:g}"]
+    for share in ("prevalence", "unlabeled_prevalence"):
+        given = options[share]
+        if isinstance(given, float | tuple):
+            ends = given if isinstance(given, tuple) else (given,)
+            words += [f"--{share.replace('_', '-')}", "-".join(f"{end:g}" for end in ends)]
     return shlex.join(words)
 
 
@@ -201,7 +216,8 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
     }
     there = options.get("deploy_prevalence")
     if there is not None:
-        there = read_deploy_prevalence(there)
+        looked = bool(options["reviews"] or options["audited"])
+        there = read_deploy_prevalence(there, reviewed=looked)
     with progress(f"estimating {', '.join(models)}", options) as tell:
         made = evaluate_models(
             models,
@@ -213,8 +229,8 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
             metrics=list(options.get("metrics") or ()) or None,
             **share_arguments(options, reading.sampling),
         )
-    costs = options.get("costs")
-    return [replace(each, deploy_prevalence=there, costs=costs) for each in made.values()]
+    more: dict[str, Any] = {name: options.get(name) for name in ("costs", "odds_ratio")}
+    return [replace(each, deploy_prevalence=there, **more) for each in made.values()]
 
 
 def _evaluate_alone(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
@@ -244,7 +260,7 @@ def write_evaluations(
 
         write_text(options["csv_file"], as_csv(evaluations))
     if options["html"]:
-        from undercount.show.page.page import write_page  # noqa: PLC0415
+        from undercount.show.page.report import write_page  # noqa: PLC0415
 
         about = {"title": options.get("title") or "", "data": options.get("data_name", "")}
         write_page(evaluations, options["html"], story=options.get("story", ()), **about)

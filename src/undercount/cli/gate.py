@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undercount.cli.command import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, prints
+from undercount.cli.streams import fit, tell
 from undercount.cli.wording import say
 from undercount.errors import InputError
 
@@ -45,9 +46,9 @@ def report_verdict(verdict: "Verdict", options: dict[str, Any]) -> int:
     command = click.get_current_context().command
     for judgement in verdict.judgements:
         for warning in judgement.warned if not options["quiet"] else ():
-            click.echo(f"undercount: {say(warning.message, command)}", err=True)
+            tell(f"undercount: {say(warning.message, command)}")
         if not options["quiet"] or judgement.outcome != "met":
-            click.echo(f" {judgement}", err=not prints(options))
+            click.echo(fit(f" {judgement}"), err=not prints(options))
         if options["github"] and judgement.outcome in ANNOTATIONS:
             click.echo(annotation(judgement), err=True)
     if options["junit"]:

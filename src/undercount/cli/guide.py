@@ -7,7 +7,9 @@ import click
 
 from undercount.cli.command import FINE, Command
 from undercount.cli.options import DEBUG
+from undercount.cli.streams import fit, tell
 from undercount.errors import InputError
+from undercount.show.layout import WIDTH, terminal_width, wrap
 
 COLUMNS = "DATA --label LABEL --score SCORE"
 PAGES = "the page 'Which assumption do I make?' of the documentation says more"
@@ -56,9 +58,10 @@ QUESTIONS = (
 PREVALENCE = "Do you know roughly what share of all rows is positive? (3%, 3%-5%, or no)"
 NONE = Question(
     "None of these",
-    (f"undercount evaluate {COLUMNS}",),
-    "random labels, which yours are not. So trust only 'at least', and conclusions whose Γ under "
-    "'What would change' is larger than the bias you fear",
+    (f"undercount evaluate {COLUMNS} --threshold THRESHOLD --gamma 2",),
+    "some positives have up to 2 times the odds of a label that others have; put the factor that "
+    "you fear. Trust only these bounds, and 'at least'; 'What would change' says which factor (Γ) "
+    "a conclusion survives",
 )
 YES, NO = ("y", "yes", "1", "true"), ("n", "no", "0", "false", "")
 
@@ -87,9 +90,18 @@ def guide(data_name: str, label: str, score: str, threshold: str, **_debug: bool
         # Word by word: a name that a user gave may hold another's placeholder.
         words = {"DATA": data_name, "LABEL": label, "SCORE": score, "THRESHOLD": threshold}
         named = " ".join(words.get(word, word) for word in command.split(" "))
-        click.echo(f"  {named}{given}")
-    click.echo(f"\nAssumes: {found.assumes}.\n{PAGES[0].upper()}{PAGES[1:]}.")
+        click.echo(_fit_command(f"{named}{given}"))
+    click.echo(fit(f"\nAssumes: {found.assumes}.\n{PAGES[0].upper()}{PAGES[1:]}."))
     return FINE
+
+
+def _fit_command(command: str) -> str:
+    """Write a command to be copied, in lines that a shell joins again where room is short."""
+    width = terminal_width()
+    if width >= WIDTH:
+        return f"  {command}"
+    lines = wrap(command, width - 2, "    ", "  ").split("\n")  # room for the sign that joins
+    return " \\\n".join(lines)
 
 
 def _ask(question: str) -> bool:
@@ -97,13 +109,15 @@ def _ask(question: str) -> bool:
         answer = _read(f"{question} (y/n)").lower()
         if answer in YES or answer in NO:
             return answer in YES
-        click.echo(f"Please answer y or n, not {answer!r}.", err=True)
+        tell(f"Please answer y or n, not {answer!r}.")
 
 
 def _read(question: str) -> str:
     """Ask on stderr, so that stdout holds the answer alone; the end of the input is an error."""
-    click.echo(f"{question} ", err=True, nl=False)
+    click.echo(f"{fit(question)} ", err=True, nl=False)
     line = sys.stdin.readline()
+    if not sys.stdin.isatty():  # nobody pressed a key that ends the line
+        tell("")
     if not line:
         raise InputError(f"standard input ended before the question: {question}")
     return line.strip()

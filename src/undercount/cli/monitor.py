@@ -6,6 +6,7 @@ import click
 
 from undercount.cli.command import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, Command, prints, progress
 from undercount.cli.options import CONFIDENCE_LEVEL, DATA, DEBUG, JSON, QUIET, ThresholdType
+from undercount.cli.streams import tell
 from undercount.errors import InputError, collect_warnings
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def monitor(data: tuple[str, ...], **options: Any) -> int:
     with collect_warnings() as warned:
         found = _monitor(data, options)
     for warning in warned:
-        click.echo(f"undercount: {warning}", err=True)
+        tell(f"undercount: {warning}")
     if options["json_file"]:
         from undercount.count.atomic_file import write_text  # noqa: PLC0415
 
@@ -59,7 +60,7 @@ def monitor(data: tuple[str, ...], **options: Any) -> int:
     if options["html"]:
         found.to_html(options["html"])
         if options["html"] != "-" and not options["quiet"]:
-            click.echo(f"wrote {options['html']}", err=True)
+            tell(f"wrote {options['html']}")
     if prints({**options, "markdown": None}):
         click.echo(f"\n{found}")
     if found.alarm and (found.alarm.fell or found.alarm.rose):
@@ -78,9 +79,7 @@ def _monitor(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":
         rows = read_dated(list(data), [options["score"]], columns)
     kept = ~np.isnan(rows[options["score"]])
     if not kept.all():
-        click.echo(
-            f"undercount: {np.count_nonzero(~kept):,} rows without a score left out", err=True
-        )
+        tell(f"undercount: {np.count_nonzero(~kept):,} rows without a score left out")
     if options["observed"] == options["found"]:
         raise InputError("--observed and --found must be two columns")
     named = ("until", "threshold", "period", "baseline", "found_eventually", "risk")

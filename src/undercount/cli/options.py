@@ -3,14 +3,11 @@
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from undercount.errors import InputError
-
-if TYPE_CHECKING:
-    from undercount.counts import ScoreCounts
 
 NUMBER = r"([0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?)\s*(%?)"
 RANGE = re.compile(rf"\s*{NUMBER}\s*(?:[-:–]\s*{NUMBER}\s*)?", re.IGNORECASE)
@@ -357,24 +354,6 @@ def share_arguments(options: dict[str, Any], sampling: str) -> dict[str, Any]:
         "sampling": options["sampling"] or sampling,
         "random_state": options["seed"],
     }
-
-
-def cut_range(options: dict[str, Any], counts: "ScoreCounts", sampling: str) -> list[str]:
-    """Let a range of the prevalence begin where the labels do, and say so.
-
-    Labelled positives are positives: a range may begin below their share, and cannot mean it.
-    """
-    given, purity = options["prevalence"], options["label_purity"]
-    single = (options["sampling"] or sampling) == "single-sample"
-    known = isinstance(given, tuple) and isinstance(purity, int | float)
-    if not known or not single or options["target"] == "population":
-        return []
-    least = purity * counts.n_positive / counts.n_rows
-    if not given[0] < least < given[1]:
-        return []
-    options["prevalence"] = (least, given[1])
-    words = f"{100 * given[0]:.3g} % – {100 * given[1]:.3g} % begins at {100 * least:.3g} % here"
-    return [f"--prevalence {words}: so many rows are labelled positive"]
 
 
 def review_arguments(options: dict[str, Any]) -> dict[str, Any]:

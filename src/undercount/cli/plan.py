@@ -52,9 +52,15 @@ if TYPE_CHECKING:
 @click.option("--keep", help="Columns that reviewers shall see: id,amount.")
 @CLUSTER
 @click.option(
+    "--prevalence",
+    type=ShareType(),
+    help="Share of positives among all rows to plan with, or a range: 0.02-0.05; estimated if not "
+    "given.",
+)
+@click.option(
     "--unlabeled-prevalence",
     type=ShareType(),
-    help="Share of positives among the unlabeled rows to plan with; estimated if not given.",
+    help="The same among the unlabeled rows.",
 )
 @click.option("--out", type=click.Path(dir_okay=False), help="Write the CSV to answer in.")
 @click.option("--html", type=click.Path(dir_okay=False), help="Write a page to answer in.")

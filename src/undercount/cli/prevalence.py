@@ -19,6 +19,7 @@ from undercount.cli.options import (
     database_options,
     reading_options,
 )
+from undercount.cli.streams import tell
 from undercount.cli.wording import say
 
 if TYPE_CHECKING:
@@ -79,4 +80,4 @@ def _write_page(
     about = {"confidence_level": options["confidence_level"], "seed": options["seed"]}
     write_text(options["html"], estimators_page(tables, notes, identity, **about))
     if options["html"] != "-":
-        click.echo(f"wrote {options['html']}", err=True)
+        tell(f"wrote {options['html']}")

@@ -34,9 +34,11 @@ from undercount.count.sources import Source, open_source
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.read.evaluation import Evaluation
-from undercount.read.plan import Prices, design_reviews, knots_of, next_design
-from undercount.read.plan_rows import RowPlan, count_rival, draw_plan, guess_share
+from undercount.read.plan import design_reviews, knots_of, next_design
+from undercount.read.plan_rows import RowPlan, count_rival, draw_plan
+from undercount.read.prices import Prices
 from undercount.read.rival import Rival
+from undercount.read.supposed_share import SupposedShare, suppose_share
 from undercount.show.text import before_words
 
 # Reviews for which prices are asked when only a half-width is given.
@@ -111,8 +113,12 @@ def _plan(
     counts = count_scores(rows.scored, score=scores[0], compact=True, knots=knots, **columns)
     counts.require("positive", "unlabeled")
     rival = count_rival(rows.scored, label, scores, threshold, coding)
+    notes, span = [rows.words, note], None
     if verdicts is None:
-        design = _design(counts, scores[0], options, rival)
+        given = {name: options[name] for name in ("prevalence", "unlabeled_prevalence")}
+        supposed = suppose_share({scores[0]: counts}, **given)
+        span = supposed.span
+        design = _design(counts, supposed, options, rival)
     else:
         design = verdicts.next_round({scores[0]: counts}, options, rival)
     made = draw_plan(
@@ -124,27 +130,28 @@ def _plan(
         confidence_level=options["confidence_level"],
         earlier=None if verdicts is None else verdicts.sheet,
         rival=rival,
+        span=span,
         **columns,
     )
-    return made, [rows.words, note]
+    return made, notes
 
 
 def _design(
-    counts: ScoreCounts, name: str, options: dict[str, Any], rival: Rival | None
+    counts: ScoreCounts, supposed: SupposedShare, options: dict[str, Any], rival: Rival | None
 ) -> ReviewDesign:
     """Choose strata for the budget, or for one that makes every goal as sharp as asked."""
-    share = guess_share({name: counts}, options["unlabeled_prevalence"])
     given: dict[str, Any] = {
         "goal": options["goals"],
         "threshold": options["threshold"],
-        "unlabeled_prevalence": share,
+        "unlabeled_prevalence": supposed.value,
         "random_state": options["seed"],
         "rival": rival,
     }
     budget = options["budget"]
     if budget is None:
         tried = design_reviews(counts, budget=FIRST_BUDGET, **given)
-        prices = Prices.of(counts, tried, options["confidence_level"], rival=rival)
+        level = options["confidence_level"]
+        prices = Prices.of(counts, tried, level, rival=rival, span=supposed.span)
         budget = max(prices.budget_for(goal, options["half_width"]) for goal in tried.goal)
     return design_reviews(counts, budget=budget, **given)
 
@@ -164,13 +171,25 @@ class Verdicts:
 
     def check(self, counts: Mapping[str, ScoreCounts]) -> None:
         """Refuse verdicts on other rows than those that were counted, or on another score."""
-        planned = next(iter(self.sheet.scores))
+        planned, *others = self.sheet.scores
         if list(counts) != [planned]:
+            both = len(counts) > 1 and planned in counts
+            instead = "compare them" if both else f"plan reviews of {', '.join(map(repr, counts))}"
             raise InputError(
                 f"the reviews were planned by the score {planned!r}; pass --score {planned}, or "
-                f"plan reviews of {', '.join(map(repr, counts))}"
+                f"{instead}"
             )
-        check_same_rows(self.sheet.design, counts[planned])
+        try:
+            check_same_rows(self.sheet.design, counts[planned])
+        except InputError as error:
+            if not others:
+                raise
+            names = " and ".join(map(repr, self.sheet.scores))
+            raise InputError(
+                f"{error.template}. The plan took the rows that have {names}: if some have but "
+                "one, compare both with the reviews",
+                argument="reviews",
+            ) from None
 
     def next_round(
         self, counts: Mapping[str, ScoreCounts], options: dict[str, Any], rival: Rival | None = None
@@ -194,17 +213,55 @@ class Verdicts:
         design = next_design(found, self.reviews, budget=budget)
         return replace(design, seed=options["seed"])
 
-    def in_memory(self, rows: ModelColumns) -> Reviews:
-        """Return the verdicts on rows in memory, of which those without a score were dropped."""
+    def check_models(self, scores: Sequence[str], *, in_table: bool, cluster: str | None) -> None:
+        """Refuse, before any row is read, models whose rows the reviews could not be found in."""
         planned = next(iter(self.sheet.scores))
-        if planned not in rows.scores:
+        if planned not in scores:
             raise InputError(
                 f"the reviews were planned by the score {planned!r}; compare it too: --score "
                 f"{planned}"
             )
+        if not in_table:
+            return
+        lacking = [name for name in scores if name not in self.sheet.scores]
+        if lacking:
+            every = " ".join(f"--score {name}" for name in dict.fromkeys([planned, *scores]))
+            raise InputError(
+                "reviewed rows of a table are found by their scores, and the reviews lack "
+                f"{', '.join(map(repr, lacking))}; plan with {every}, or compare a file"
+            )
+        if cluster:
+            raise InputError(
+                "--cluster with reviews needs the rows in a file: those of a table are in no order"
+            )
+
+    def in_memory(self, rows: ModelColumns) -> Reviews:
+        """Return the verdicts on rows in memory, of which those without a score were dropped."""
+        planned = next(iter(self.sheet.scores))
         counts = ScoreCounts.from_rows(rows.labels, rows.scores[planned])
         check_same_rows(self.sheet.design, counts)
+        if rows.place is None:
+            return replace(self.reviews, rows=self._find(rows))
         return self.at_places(rows.place)
+
+    def _find(self, rows: ModelColumns) -> NDArray[np.intp]:
+        """Return an unlabeled row with the scores of each case: any of equal ones will do."""
+        names = list(rows.scores)
+        cases = np.stack([self.sheet.scores[name] for name in names], axis=1)
+        likely = np.isnan(rows.labels) & np.isin(rows.scores[names[0]], cases[:, 0])
+        alike: dict[tuple[float, ...], list[int]] = {}
+        for place in np.flatnonzero(likely).tolist():
+            own = tuple(float(rows.scores[name][place]) for name in names)
+            alike.setdefault(own, []).append(place)
+        try:
+            found = [alike[tuple(case)].pop() for case in cases.tolist()]
+        except (KeyError, IndexError):
+            raise InputError(
+                "a reviewed row has scores that no unlabeled row of the table has: the plan was "
+                "made for other data or another model",
+                argument="reviews",
+            ) from None
+        return np.array(found, dtype=np.intp)
 
     def at_places(self, place: NDArray[np.intp] | None) -> Reviews:
         """Return the verdicts on rows in memory, which stood at these places of their file."""

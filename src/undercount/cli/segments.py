@@ -7,6 +7,7 @@ import click
 from undercount.cli.command import print_notes, prints, progress
 from undercount.cli.gate import refuse_other_models, report_verdict
 from undercount.cli.options import share_arguments
+from undercount.cli.streams import tell
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ FILES = {"json_file": "--json", "markdown": "--markdown", "csv_file": "--csv", "
 BESIDE_SEGMENTS = {
     "chance": "--chance: a segment's counts do not say which chance a row had",
     "deploy_prevalence": "--deploy-prevalence, which speaks of all rows together",
+    "odds_ratio": "--gamma, whose bounds are those of all rows together",
 }
 
 
@@ -112,4 +114,4 @@ def _write(found: "Evaluations", options: dict[str, Any]) -> None:
     if options["html"]:
         found.to_html(options["html"])
         if options["html"] != "-" and not options["quiet"]:
-            click.echo(f"wrote {options['html']}", err=True)
+            tell(f"wrote {options['html']}")

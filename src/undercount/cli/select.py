@@ -7,7 +7,6 @@ import click
 
 from undercount.cli.command import (
     INCONCLUSIVE,
-    REQUIREMENT_FAILS,
     Command,
     print_notes,
     prints,
@@ -30,6 +29,7 @@ from undercount.cli.wording import say
 if TYPE_CHECKING:
     from undercount.assume.selection.model import SelectionModel
     from undercount.cli.inputs import LookedRows
+    from undercount.errors import Check
     from undercount.read.evaluation import MetricRow
     from undercount.read.requirement import Requirement, Verdict
     from undercount.show.selection import SelectionReport
@@ -109,8 +109,9 @@ def select(data: tuple[str, ...], **options: Any) -> int:
         print_notes([used, *rows.notes[1:]])
         click.echo(selection_text(report, terminal_width()))
     code = report_verdict(_judge(model, report, requirements), options)
-    # A check that failed leaves every number open, whether or not something was required.
-    return code if code == REQUIREMENT_FAILS or not report.failed else INCONCLUSIVE
+    if requirements:  # a check that fails has left open what rests on it
+        return code
+    return INCONCLUSIVE if report.failed else code
 
 
 def _fit(rows: "LookedRows", options: dict[str, Any]) -> "SelectionModel":
@@ -149,10 +150,6 @@ def _report(
     """Gather what is shown; a check that failed comes first."""
     from undercount.show.selection import SelectionReport  # noqa: PLC0415 - only when needed
 
-    checks = [
-        replace(check, message=say(check.message, select), advice=say(check.advice, select))
-        for check in model.checks()
-    ]
     return SelectionReport(
         options["score"],
         rows.notes,
@@ -163,19 +160,28 @@ def _report(
         model.selection_scale_,
         model.confidence_level,
         _table(model, options["threshold"]),
-        sorted(checks, key=lambda check: LEVELS.index(check.level)),
+        _say(model.checks()),
         model.curve_,
         model.naive_curve_,
         model.band() if options["html"] else None,
     )
 
 
+def _say(checks: "list[Check]") -> "list[Check]":
+    """Name options in the checks' words, and put what failed first."""
+    told = [
+        replace(check, message=say(check.message, select), advice=say(check.advice, select))
+        for check in checks
+    ]
+    return sorted(told, key=lambda check: LEVELS.index(check.level))
+
+
 def _judge(
     model: "SelectionModel", report: "SelectionReport", requirements: "list[Requirement]"
 ) -> "Verdict":
-    """Judge each requirement; a failed check leaves all open but those that fail.
+    """Judge each requirement; a failed check leaves open what rests on it, unless it fails.
 
-    Where the model alone speaks of most rows it neither meets nor fails anything.
+    Where the model alone speaks of most rows that a metric is about, it neither meets nor fails.
     """
     from undercount.read.requirement import Judgement, Verdict, judge_requirement  # noqa: PLC0415 - only when needed
 
@@ -184,8 +190,9 @@ def _judge(
         # The one metric without a closed form.
         kind: Any = "bootstrap" if requirement.metric == "average_precision" else "auto"
         estimate = model.interval(requirement.metric, requirement.threshold, kind)
-        outcome, why = judge_requirement(requirement, estimate, report.checks)
-        if model.extrapolates:
-            outcome, why = "inconclusive", model.extrapolates
+        asked = requirement.metric, requirement.threshold
+        outcome, why = judge_requirement(requirement, estimate, _say(model.checks_of(*asked)))
+        if beyond := model.extrapolates(*asked):
+            outcome, why = "inconclusive", beyond
         judgements.append(Judgement(report.name, requirement, outcome, estimate, why))
     return Verdict(tuple(judgements))

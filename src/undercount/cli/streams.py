@@ -10,6 +10,10 @@ import os
 import sys
 from typing import Any
 
+import click
+
+from undercount.show.layout import WIDTH, terminal_width, wrap
+
 # Signs of our texts in letters that every encoding has.
 PLAIN = {
     "≥": ">=",
@@ -55,6 +59,20 @@ def neutralise(text: str) -> str:
     \x1b[31mred
     """
     return text.translate(HARMLESS)
+
+
+def fit(text: str) -> str:
+    """Wrap the lines that are longer than a narrow terminal; those of a file stay as they are."""
+    width = terminal_width()
+    if width >= WIDTH:
+        return text
+    lines = text.split("\n")
+    return "\n".join(wrap(line, width, "  ", "") if len(line) > width else line for line in lines)
+
+
+def tell(text: str) -> None:
+    """Say something on standard error, which is for talk; results go to standard output."""
+    click.echo(fit(text), err=True)
 
 
 class Output(io.TextIOWrapper):

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.optimize import brentq
@@ -21,6 +21,21 @@ WIDEST_SPREAD = 100.0
 NEEDS = ("random labels", "scores that only positives reach", "segments alike in part")
 
 
+class LabelPart(NamedTuple):
+    """Say how far the chance of a segment's own labels is in its share.
+
+    Attributes
+    ----------
+    variance : float
+        Of the log odds of the segment's own estimate, by that chance.
+    kept : float
+        Part of it that pooling left: 1 of a share that nothing was drawn into.
+    """
+
+    variance: float
+    kept: float
+
+
 @dataclass(frozen=True)
 class PooledShares:
     """Hold the share of each segment, and the distribution that the segments seem to come from.
@@ -35,12 +50,15 @@ class PooledShares:
         The middle segment: the share at the mean of the log odds.
     spread : float
         Standard deviation of the true log odds between segments (τ).
+    label_parts : mapping
+        How far each segment's own labels are in its share, for those that were asked.
     """
 
     own: Mapping[Hashable, Estimate] = field(repr=False)
     pooled: Mapping[Hashable, Estimate] = field(repr=False)
     centre: Estimate
     spread: float
+    label_parts: Mapping[Hashable, LabelPart] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -133,7 +151,12 @@ def pool_shares(
     unseen = [math.sqrt(side**2 + between) for side in sides]
     made |= dict.fromkeys(others, _estimate(centre, unseen, z, confidence_level))
     middle = _estimate(centre, sides, z, confidence_level)
-    return PooledShares(dict(own), made, middle, math.sqrt(between))
+    kept = (1 - drawn).tolist()
+    known = {
+        name: LabelPart(*part)
+        for name, part in zip(own, zip(noise.tolist(), kept, strict=True), strict=True)
+    }
+    return PooledShares(dict(own), made, middle, math.sqrt(between), known)
 
 
 def spread_between(value: FloatArray, noise: FloatArray) -> float:

@@ -6,7 +6,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.counts import ScoreCounts
+from undercount.counts import CLASSES, ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.prevalence.upper_bound import effective_sizes
@@ -106,11 +106,14 @@ def split_merged_cells(counts: ScoreCounts) -> ScoreCounts:
     the scale of ranks that is all there is to know: unless scores were tied, the rows stand one
     rank apart. So rank methods answer on compact counts as on full ones.
     """
-    bare = counts.merged & (counts.positive + counts.negative == 0) & (counts.unlabeled > 1)
+    # Weights may have any unit: that of a row is Kish's mean, 1 of rows without weights.
+    squares = counts.squared_weight[CLASSES.index("unlabeled")]
+    rows = counts.unlabeled / (squares / counts.n_unlabeled) if squares > 0 else counts.unlabeled
+    bare = counts.merged & (counts.positive + counts.negative == 0) & (rows > 1)
     if not bare.any():
         return counts
-    coarseness = max(1.0, counts.n_unlabeled / MOST_CELLS)
-    parts = np.where(bare, np.maximum(1, np.round(counts.unlabeled / coarseness)), 1).astype(int)
+    coarseness = max(1.0, float(rows.sum()) / MOST_CELLS)
+    parts = np.where(bare, np.maximum(1, np.round(rows / coarseness)), 1).astype(int)
     cell = np.repeat(np.arange(parts.size), parts)
     place = np.arange(cell.size) - np.repeat(np.cumsum(parts) - parts, parts)
     # A cell's score is its lowest; the rows above it lie below the next higher cell.

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from undercount.estimate import Estimate, Interval, delta_interval
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.area_gradients import area_influence, cell_rows
 from undercount.read.intervals.area_intervals import area_estimate
-from undercount.read.intervals.heads import HeadCounts, head_spread, student_level
+from undercount.read.intervals.heads import HeadCounts, RatePoint, head_spread, student_level
 from undercount.read.intervals.threshold_intervals import threshold_estimate
 from undercount.read.intervals.variance import Found, Spread
 from undercount.read.sensitivity import BreakEven
@@ -41,6 +41,8 @@ _TINY = 1e-12
 N_BORDERS = 65
 LARGEST_GAMMA, HALVINGS = 1000.0, 12
 NEEDS = ("labelling chances",)
+# Values of cells, or of flagged rows, turned into values of rows with these scores.
+RowValues: TypeAlias = Callable[[Any, NDArray[Any]], FloatArray]
 
 
 def read_chances(propensity: Any, labels: NDArray[Any]) -> FloatArray:
@@ -57,10 +59,20 @@ def read_chances(propensity: Any, labels: NDArray[Any]) -> FloatArray:
     if wrong.size:
         raise InputError(
             f"{named('propensity')} of a labelled row must be in (0, 1]; "
-            f"got {chance[wrong[0]]} at row {wrong[0]}",
+            f"got {chance[wrong[0]]:g} at row {wrong[0]}; {_chance_hint(chance[labelled])}",
             argument="propensity",
         )
     return np.where(labelled, chance, np.nan)
+
+
+def _chance_hint(chances: FloatArray) -> str:
+    """Say what chances beyond 1 may be: percentages, or what a model scaled."""
+    most = float(np.nanmax(chances))
+    if most <= 1:
+        return "a positive that cannot be labelled stands for any number: leave such rows out"
+    if 5 < most <= 100:  # noqa: PLR2004 - percentages, and no chances that a model overdid
+        return f"percentages are divided by 100: {most:g} % is {most / 100:g}"
+    return "ratios are scaled by a known prevalence first, and then stay at most 1"
 
 
 def fit_chances(
@@ -136,7 +148,7 @@ class Chances:
         if not 0 < self.positives < total:
             raise InputError(
                 "the labelled rows must stand for more than none and fewer than all rows; "
-                f"got {self.positives:.6g} of {total:,}",
+                f"got {self.positives:,.0f} of {total:,}",
                 argument="propensity",
             )
 
@@ -208,7 +220,7 @@ class Chances:
         """Estimated share of positives among all rows."""
         return self.positives / len(self.score)
 
-    def _design(self, counts: ScoreCounts) -> MixtureDesign:
+    def design(self, counts: ScoreCounts) -> MixtureDesign:
         """Return labelled rows drawn apart from all rows, whose share of positives is known."""
         squares = counts.squared_weight
         return MixtureDesign(
@@ -250,9 +262,8 @@ class Chances:
         )
 
     def _at_threshold(self, metric: str, threshold: float, beta: float) -> Found:
-        counts = self.counts_at(threshold)
-        moves = head_spread(HeadCounts.at(counts, self._design(counts), threshold), metric, beta)
-        design = self._with_variance(moves, lambda v, score: v * (score >= threshold))
+        counts, moves, of_rows = self._moves(metric, threshold, beta)
+        design = self._with_variance(moves, of_rows)
         return threshold_estimate(
             counts,
             design,
@@ -260,22 +271,15 @@ class Chances:
             threshold=threshold,
             beta=beta,
             confidence_level=student_level(
-                self.confidence_level, min(design.freedom, self._freedom)
+                self.confidence_level, min(design.freedom, self.freedom)
             ),
             kind="wilson",
             errors=(0.0, 0.0),
         )
 
     def _area(self, metric: str) -> Found:
-        counts, level = self.counts_at(), self.confidence_level
-        rows, design = cell_rows(counts), self._design(counts)
-
-        def of_rows(value: Any, score: NDArray[Any]) -> FloatArray:
-            cells = np.broadcast_to(value, counts.score.shape)
-            return cells[cell_places(counts.score, score)]
-
-        moves = Spread(design, rows, area_influence(rows, design.mixing, metric))
-        design = self._with_variance(moves, of_rows)
+        counts, moves, of_rows = self._moves(metric)
+        level, design = self.confidence_level, self._with_variance(moves, of_rows)
         found = area_estimate(
             counts, design, metric, max_fpr=None, confidence_level=level, errors=(0.0, 0.0)
         )
@@ -284,6 +288,23 @@ class Chances:
         value, t = self._average_precision(), float(stdtrit(design.freedom, (1 + level) / 2))
         ends = delta_interval(value, found.standard_error, "log", t)
         return replace(found, value=value, low=float(ends[0]), high=min(float(ends[1]), 1.0))
+
+    def _moves(
+        self, metric: str, threshold: float | None = None, beta: float = 1.0
+    ) -> tuple[ScoreCounts, Spread, RowValues]:
+        """Return weighted counts, how a metric moves with them, and what turns that into rows'."""
+        counts = self.counts_at(threshold)
+        design = self.design(counts)
+        if threshold is not None:
+            heads = HeadCounts.at(counts, design, threshold)
+            return counts, head_spread(heads, metric, beta), lambda v, s: v * (s >= threshold)
+        rows = cell_rows(counts)
+
+        def of_rows(value: Any, score: NDArray[Any]) -> FloatArray:
+            cells = np.broadcast_to(value, counts.score.shape)
+            return np.asarray(cells[cell_places(counts.score, score)])
+
+        return counts, Spread(design, rows, area_influence(rows, design.mixing, metric)), of_rows
 
     def _average_precision(self) -> float:
         """Return Σ w (1 + Σ of the other w at least as high)/M1 over Σ w; w = 1/e.
@@ -300,9 +321,7 @@ class Chances:
         flagged = np.searchsorted(every, -scores.astype(float), side="right")
         return float(stands_for @ ((1 + others) / flagged) / self.positives)
 
-    def _with_variance(
-        self, moves: Spread, of_rows: Callable[[Any, NDArray[Any]], FloatArray]
-    ) -> MixtureDesign:
+    def _with_variance(self, moves: Spread, of_rows: RowValues) -> MixtureDesign:
         """Return the design whose errors are scaled to those of labels of these chances."""
         variance, independent = self._variance(moves, of_rows), float(moves.variance)
         kept = self.stands_for**2 * (1 - self.chance[self.labelled])
@@ -311,8 +330,19 @@ class Chances:
         ratio = max(ratio, _TINY)
         return replace(moves.design, cluster_effect=ratio, clusters=self.effective_size)
 
+    def with_effect(
+        self, counts: ScoreCounts, moves: Spread, of_cells: Callable[[Any], FloatArray]
+    ) -> MixtureDesign:
+        """Return the design with the effect of the chances, of what moves weighted counts."""
+
+        def of_rows(value: Any, score: NDArray[Any]) -> FloatArray:
+            return np.asarray(of_cells(value)[cell_places(counts.score, score)])
+
+        found = self._with_variance(moves, of_rows)
+        return replace(found, clusters=min(found.clusters, self.freedom + 1))
+
     @property
-    def _freedom(self) -> float:
+    def freedom(self) -> float:
         """How many labels of equal weight tell a variance (Satterthwaite 1946), less one."""
         adds = self.stands_for**2
         if self.target == "dataset":
@@ -320,27 +350,53 @@ class Chances:
         total = float(adds.sum())
         return max(total**2 / float(adds @ adds) - 1, 1.0) if total > 0 else math.inf
 
-    def _variance(self, moves: Spread, of_rows: Callable[..., FloatArray]) -> float:
+    def influence(self, metric: str, threshold: float | None = None) -> FloatArray:
+        """Return by what each row moves a metric; their squares add up to its variance.
+
+        Two models of the same rows have that of their difference from the difference of these.
+        """
+        _, moves, of_rows = self._moves(metric, threshold)
+        n_labels = len(self.stands_for)
+        return self._row_moves(moves, of_rows) * math.sqrt(n_labels / max(n_labels - 1, 1))
+
+    def _label_moves(self, moves: Spread, of_rows: RowValues) -> tuple[FloatArray, float]:
+        """Return what each label adds to an estimate, and the mean of φ over the positives.
+
+        A label at row i adds δ = [(φ - its mean)/P + slope/n]/e.
+        """
+        value = of_rows(moves.phi[LABELLED], self.score[self.labelled])
+        mean, slope = float(self.stands_for @ value) / self.positives, float(moves.share_slope)
+        each = (value - mean) / self.positives + slope / len(self.score)
+        return self.stands_for * each, mean
+
+    def _row_moves(self, moves: Spread, of_rows: RowValues) -> FloatArray:
+        """Return the error that each row brings: by its label and, for the population, by itself.
+
+        A label of chance e has a variance of (1 - e) δ².
+        """
+        adds, _ = self._label_moves(moves, of_rows)
+        total = len(self.score)
+        if self.target == "dataset":
+            rows = np.zeros(total)
+            rows[self.labelled] = np.sqrt(1 - self.chance[self.labelled]) * adds
+            return rows
+        every = of_rows(moves.phi[UNLABELED], self.score)
+        slope = float(moves.share_slope) * self.prevalence
+        rows = np.asarray((every - every.mean() - slope) / total)
+        rows[self.labelled] += adds
+        return rows
+
+    def _variance(self, moves: Spread, of_rows: RowValues) -> float:
         """Return the variance of an estimate over labels and, for the population, rows.
 
-        A label at row i adds δ = [(φ - its mean)/P + slope/n]/e, with variance (1 - e) δ². Half a
-        label of either kind is added where rows are flagged or not, as to other rates.
+        Half a label of either kind is added where rows are flagged or not, as to other rates.
         """
-        total, slope = len(self.score), float(moves.share_slope)
-        scores = self.score[self.labelled]
-        value = of_rows(moves.phi[LABELLED], scores)
-        mean = float(self.stands_for @ value) / self.positives
-        adds = self.stands_for * ((value - mean) / self.positives + slope / total)
-        chance, n_labels = self.chance[self.labelled], len(scores)
-        if self.target == "dataset":
-            found = float((1 - chance) @ (adds * adds))
-        else:
-            every = of_rows(moves.phi[UNLABELED], self.score)
-            rows = (every - every.mean()) / total - slope * self.prevalence / total
-            rows[self.labelled] += adds
-            found = float(rows @ rows)
+        rows, n_labels = self._row_moves(moves, of_rows), len(self.stands_for)
+        found = float(rows @ rows)
         if moves.rows.centred:
             return found * n_labels / max(n_labels - 1, 1)
+        _, mean = self._label_moves(moves, of_rows)
+        slope, total = float(moves.share_slope), len(self.score)
         mean_chance = n_labels / self.positives
         factor = 1 - mean_chance if self.target == "dataset" else 1.0
         for flagged in (0.0, 1.0):
@@ -390,11 +446,31 @@ class Chances:
         return BreakEven(metric, value, 0.0, math.exp(low))
 
     def _value(self, stands_for: FloatArray, metric: str, threshold: float | None) -> float:
-        counts = self._counts(stands_for, () if threshold is None else (threshold,))
-        share = float(stands_for.sum()) / len(self.score)
-        curve = mixture_curve(counts, Shares(share, 1.0, "case-control"), clean=False)
-        reading: Any = curve if threshold is None else curve.at(threshold)
-        return float(np.clip(getattr(reading, metric), *FACTS[metric].range))
+        """Return a metric if labelled rows stood for so many positives each."""
+        total, positives = len(self.score), float(stands_for.sum())
+        share = positives / total
+        if threshold is not None:
+            hits = float(stands_for[self.score[self.labelled] >= threshold].sum())
+            fpr = (np.count_nonzero(self.score >= threshold) - hits) / (total - positives)
+            point = RatePoint(np.asarray(hits / positives), np.asarray(fpr), share)
+            found = float(point.metric(metric))
+        elif metric in ("roc_auc", "lift_auc"):
+            found = float(stands_for @ self._places / positives)
+            if metric == "roc_auc":  # AUL = π/2 + (1 - π) AUC
+                found = (found - share / 2) / (1 - share)
+        else:
+            curve = mixture_curve(
+                self._counts(stands_for), Shares(share, 1.0, "case-control"), clean=False
+            )
+            found = float(getattr(curve, metric))
+        return float(np.clip(found, *FACTS[metric].range))
+
+    @cached_property
+    def _places(self) -> FloatArray:
+        """Share of all rows below each labelled one, tied ones counted half."""
+        every, scores = np.sort(self.score), self.score[self.labelled]
+        below, up_to = (np.searchsorted(every, scores, side=side) for side in ("left", "right"))
+        return np.asarray((below + up_to) / (2 * len(every)))
 
     def label_frequencies(self, group: Any) -> Mapping[Any, Estimate]:
         """Estimate the share of the positives of each group that carry a label."""
@@ -423,7 +499,7 @@ class Chances:
         message = (
             f"labelling chances {source}, from {np.nanmin(self.chance):.2g} to "
             f"{np.nanmax(self.chance):.2g}: {len(self.stands_for):,} labels stand for "
-            f"{self.positives:,.4g} positives and are worth {self.effective_size:,.3g} of equal "
+            f"{self.positives:,.0f} positives and are worth {self.effective_size:,.0f} of equal "
             "chance"
         )
         if self.effective_size >= FEW_EFFECTIVE and heaviest <= HEAVY:

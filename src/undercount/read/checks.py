@@ -7,6 +7,7 @@ import numpy as np
 
 from undercount.assume.labelled import naive_area
 from undercount.assume.mixture import LABELLED, MixtureDesign, recovered_rates
+from undercount.count.arrays import amount
 from undercount.counts import ScoreCounts
 from undercount.curve import blocks
 from undercount.errors import (
@@ -19,6 +20,7 @@ from undercount.errors import (
 )
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
+from undercount.prevalence.consensus.doubts import Doubt
 from undercount.read.evaluation import MetricRow, grows
 from undercount.read.hidden_share import LEAKED
 from undercount.read.intervals.clusters import Clusters
@@ -33,13 +35,17 @@ SATURATED = 0.05
 # Estimated share of the positives that carry a label from which a model trained on these rows is
 # the likelier reason (docs/evidence/in-sample.md has the figures).
 NEARLY_ALL = 0.85
-# Fewer labels than this do not tell a share that supposes so many positives for each of them:
-# a score that few rows share at the top looks the same.
-TELLING_LABELS = 50
-FOR_EACH_LABEL = 100
 # Recovered rates may leave [0, 1] by this many standard errors of chance.
 EXPLAINED = 4.0
 REVIEW = "review the unlabeled rows that say most, or verify a random sample and pass its share"
+# Why scores do not tell the share (UC011).
+DOUBTS = {
+    "overlap": "the scores separate the classes too little to say how many positives are hidden",
+    "ties": "more than half of the labelled rows share one score: whether negatives share it too, "
+    "and so how many positives are hidden, cannot be told",
+    "overtaken": "unlabeled rows stand above the labelled ones at the top, so that negatives score "
+    "as high as positives: the scores say at most how many positives are hidden",
+}
 
 
 def checklist(
@@ -47,10 +53,13 @@ def checklist(
     shares: Shares,
     *,
     estimates: Mapping[str, Estimate] | None = None,
-    identified: bool = True,
+    doubt: Doubt = "",
     estimated: bool = False,
 ) -> tuple[Check, ...]:
-    """Run every check that counts and shares allow; `estimated` says where the share is from."""
+    """Run every check that counts and shares allow.
+
+    `estimated` says whether the share was told by the scores, and `doubt` why it was told badly.
+    """
     area, cells = counts.auc("positive", "unlabeled"), counts.thinned
     checks = [
         _fit(cells, shares, estimated=estimated, leaked=area >= LEAKED),
@@ -64,17 +73,14 @@ def checklist(
         _leak(area),
     ]
     if estimated and area < LEAKED and shares.sampling == "single-sample":
-        checks += [_in_sample(counts, shares), _many_hidden(counts, shares)]
-    if not identified:
-        checks.append(
-            Check(
-                CODES["identified"],
-                "warn",
-                "the scores separate the classes too little to say how many positives are hidden",
-                REVIEW,
-            )
-        )
+        checks += [_in_sample(counts, shares), _many_hidden(counts, shares, doubt)]
+    if doubt in DOUBTS:
+        checks.append(Check(CODES["identified"], "warn", DOUBTS[doubt], REVIEW))
     return tuple(checks)
+
+
+# Warnings that say what was made of an argument, and nothing against the result.
+INFORMING = frozenset({"range-cut"})
 
 
 def with_warnings(checks: Sequence[Check], warned: Sequence[LibraryWarning]) -> tuple[Check, ...]:
@@ -121,7 +127,12 @@ def warning_checks(warned: Sequence[LibraryWarning]) -> tuple[Check, ...]:
         if name not in names:
             names.append(name)
     return tuple(
-        Check(CODES["warned"], "warn", warning.about(names)) for warning, names in same.values()
+        Check(
+            CODES["warned"],
+            "info" if warning.code in INFORMING else "warn",
+            warning.about(names),
+        )
+        for warning, names in same.values()
     )
 
 
@@ -218,10 +229,17 @@ def _agreement(estimates: Mapping[str, Estimate], share: float) -> Check:
     )
 
 
+def _worth_words(number: float, what: str) -> str:
+    """Say how many rows there are, or how many independent ones weights and clusters leave."""
+    if float(number).is_integer():
+        return f"{number:,.0f} {what}"
+    return f"{what} worth {float(f'{number:.2g}'):,.6g} independent ones"
+
+
 def _labels(counts: ScoreCounts) -> Check:
     """UC003: there should be enough labelled rows."""
     labelled = counts.effective_size("positive")
-    message = f"{labelled:,.6g} labelled positive row{'' if labelled == 1 else 's'}"
+    message = _worth_words(labelled, f"labelled positive row{'' if labelled == 1 else 's'}")
     if labelled >= FEW_LABELS:
         return Check(CODES["few-labels"], "ok", message)
     width = 1.96 * (0.25 / max(labelled, 1)) ** 0.5
@@ -320,7 +338,7 @@ def clusters_check(design: MixtureDesign, clusters: Clusters) -> Check:
     labels, labelled = float(design.sizes[LABELLED]), clusters.n_labelled
     message = (
         f"{clusters.n_clusters:,} clusters, {labelled:,} of them with a label; for the ROC AUC "
-        f"their {labels:,.6g} labels are worth {float(design.effective[LABELLED]):,.3g} "
+        f"their {amount(labels)} labels are worth {float(design.effective[LABELLED]):,.0f} "
         "independent ones"
     )
     if design.clusters >= FEW_CLUSTERS:
@@ -328,7 +346,7 @@ def clusters_check(design: MixtureDesign, clusters: Clusters) -> Check:
     return Check(
         CODES["clusters"],
         "warn",
-        message + f". The variance rests on about {design.clusters:.2g} clusters of equal weight",
+        message + f". The variance rests on about {design.clusters:.0f} clusters of equal weight",
         f"label more clusters; below {FEW_CLUSTERS} intervals are rough",
     )
 
@@ -390,28 +408,26 @@ def _in_sample(counts: ScoreCounts, shares: Shares) -> Check:
     )
 
 
-def _many_hidden(counts: ScoreCounts, shares: Shares) -> Check:
-    """UC017: few labels cannot tell that each stands for hundreds of hidden positives.
+def _many_hidden(counts: ScoreCounts, shares: Shares, doubt: Doubt) -> Check:
+    """UC017: an estimate may suppose more hidden positives than is likely for so few labels.
 
     Every method takes the unlabeled rows that score as the labelled do for hidden positives. Where
-    positives are rare and the score ranks them no better than many negatives, those are negatives,
-    and a handful of labels does not show where the two part.
+    positives are rare and the score ranks them no better than many negatives, those are negatives.
 
-    Wrong when: so many positives are hidden (it asks in vain), or more labels mislead the methods
-    as much (it says nothing).
+    Wrong when: so many positives are hidden (it asks in vain), or fewer negatives mislead the
+    methods as much (it says nothing).
     """
-    labelled, frequency = counts.effective_size("positive"), shares.label_frequency(counts)
+    labelled = counts.effective_size("positive")
     hidden = shares.unlabeled_prevalence * counts.n_unlabeled
-    message = (
-        f"{labelled:,.6g} labels, and the estimate supposes {float(f'{hidden:.2g}'):,.0f} hidden"
-    )
-    if labelled >= TELLING_LABELS or frequency * FOR_EACH_LABEL >= 1:
+    supposed = f"{float(f'{hidden:.2g}'):,.0f} hidden"
+    message = f"{_worth_words(labelled, 'labels')}, and the estimate supposes {supposed}"
+    if doubt != "many":
         return Check(CODES["many-hidden"], "ok", f"{message} positives")
     return Check(
         CODES["many-hidden"],
         "warn",
-        f"{message} positives: so few labels cannot tell so many, and the share may be many "
-        "times too high",
+        f"{message} positives: negatives that score like positives would look the same, and the "
+        "share may be many times too high",
         f"give a {named('prevalence')}, or have unlabeled rows reviewed",
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import numpy as np
 
 from undercount.assume.mixture import design_of
+from undercount.assume.review_sheet import as_reviews
 from undercount.assume.reviews import CrossedCells
 from undercount.count.columns import backend_of, is_frame, make_frame, take_columns
 from undercount.count.tensors import rows_to_host
@@ -16,8 +17,15 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
+from undercount.read.chance_differences import chance_differences
 from undercount.read.contest import Contest, parse_conditions
-from undercount.read.counted_model import RecountableRows, count_model, name_columns
+from undercount.read.counted_model import (
+    CountedModel,
+    RecountableRows,
+    count_model,
+    name_columns,
+    take_column,
+)
 from undercount.read.differences import (
     AREAS,
     POINTS,
@@ -42,6 +50,7 @@ from undercount.read.workload import Workload, cut_at, workload_size
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from undercount.read.chances import Chances
     from undercount.read.reviewed import Reviewed
 
 # What is compared if each model flags as many rows: of so many, how many are real.
@@ -65,7 +74,8 @@ class Comparison:
     by : str
         The metric that decides which model is better.
     workload : Workload, optional
-        The same if each model flags as many rows; None with reviews, which speak of thresholds.
+        The same if each model flags as many rows; None with reviews or labelling chances, which
+        speak of thresholds.
     paired : Paired
         The models' rows, from which the differences were made.
 
@@ -95,6 +105,11 @@ class Comparison:
     def confidence_level(self) -> float:
         """Of all intervals and ranks."""
         return next(iter(self.evaluations.values())).confidence_level
+
+    @property
+    def chances_given(self) -> bool:
+        """Whether labels were given with chances of their own, which tell the share."""
+        return next(iter(self.evaluations.values())).chances is not None
 
     def difference(
         self, metric: str, one: str | None = None, other: str | None = None
@@ -141,7 +156,9 @@ class Comparison:
             Whether each model flags as many rows, or those at its own threshold.
         """
         if same_workload and self.workload is None:
-            raise InputError("with reviews models are compared at their thresholds alone")
+            raise InputError(
+                "with reviews or labelling chances models are compared at their thresholds alone"
+            )
         work = self.workload if same_workload else None
         every = self.differences if work is None else work.differences
         metric = metric or ("precision" if same_workload else self.by)
@@ -172,6 +189,8 @@ class Comparison:
         """
         metric = metric or self.by
         self.difference(metric)  # says which there are
+        if self.chances_given:
+            raise InputError("labelling chances tell the share, which is not free to move")
         shares = np.linspace(0.0, self.paired.top, SHARES)
         cut = 0 if metric in POINTS else None
         models = self.paired.models.items()
@@ -341,6 +360,8 @@ def compare(
     backend = ""
     if label is not None or is_frame(y):
         backend = backend_of(y) if is_frame(y) else ""
+        for name in ("cluster", "propensity"):
+            options[name] = take_column(y, name, options.get(name))
         y, scores = _take_models(y, label, scores)
     if not isinstance(scores, Mapping):
         raise InputError(
@@ -356,16 +377,13 @@ def compare(
     unknown = sorted(set(options) - set(signature(evaluate).parameters))
     if unknown:
         raise TypeError(f"compare() got an unexpected keyword argument {unknown[0]!r}")
-    for name in ("propensity", "covariates", "deploy_prevalence"):
-        if options.pop(name, None) is not None:
-            raise InputError(
-                f"compare takes no {named(name)}; evaluate each model with it", argument=name
-            )
+    propensity, covariates = options.pop("propensity", None), options.pop("covariates", None)
+    _refuse_in_comparisons(options, propensity, covariates, top)
     thresholds, cluster = _thresholds(threshold, scores), options.pop("cluster", None)
     # With impure labels average precision and the areas' intervals need every score.
     purity = options.get("label_purity", 1.0)
     pure = isinstance(purity, int | float) and purity == 1
-    reviews = options.get("reviews")
+    reviews = options["reviews"] = as_reviews(options.get("reviews"))
     edges = () if reviews is None else reviews.design.edges
     counted = {
         name: replace(
@@ -376,6 +394,8 @@ def compare(
         )
         for name, score in scores.items()
     }
+    if propensity is not None:
+        counted = _with_chances(counted, propensity, covariates, options)
     evaluations = evaluate_models(counted, **options)
     metrics = (*AREAS, *POINTS) if thresholds else AREAS
     by = by or ("f1" if thresholds else "roc_auc")
@@ -384,15 +404,9 @@ def compare(
         raise InputError(f"{named('by')} must be one of {', '.join(metrics)}; got {by!r}{hint}")
     models, tied = _models(evaluations, thresholds, question, top)
     paired = Paired(models, question)
-    if reviews is not None:
-        reviewed = _reviewed_models(evaluations, thresholds)
-        level = options.get("confidence_level", 0.95)
-        judged = [
-            difference
-            for metric in metrics
-            for difference in holm_adjusted(reviewed_differences(reviewed, metric, level, question))
-        ]
-        return Comparison(evaluations, tuple(judged), question, by, None, paired)
+    if reviews is not None or propensity is not None:
+        told = _told_differences(evaluations, thresholds, metrics, question)
+        return Comparison(evaluations, told, question, by, None, paired)
     found = [
         difference
         for metric in metrics
@@ -400,6 +414,64 @@ def compare(
     ]
     work = _workload(paired, tied, chosen=top is not None)
     return Comparison(evaluations, tuple(found), question, by, work, paired)
+
+
+def _refuse_in_comparisons(
+    options: dict[str, Any], propensity: Any, covariates: Any, top: Any
+) -> None:
+    """Refuse what a comparison does not answer, before any row is counted."""
+    if options.pop("deploy_prevalence", None) is not None:
+        raise InputError(
+            f"compare takes no {named('deploy_prevalence')}; evaluate each model with it. Recall "
+            "and ROC AUC are the same there, and so is their order",
+            argument="deploy_prevalence",
+        )
+    if covariates is not None and not hasattr(propensity, "fit"):
+        raise InputError(
+            f"compare takes {named('covariates')} for a {named('propensity')} that is a "
+            "classifier; evaluate one model with them to test for fair labels",
+            argument="covariates",
+        )
+    if propensity is not None and top is not None:
+        raise InputError(
+            f"labelling chances are read at a threshold; leave {named('top')} out", argument="top"
+        )
+
+
+def _with_chances(
+    models: Mapping[str, CountedModel], propensity: Any, covariates: Any, options: dict[str, Any]
+) -> dict[str, CountedModel]:
+    """Return the models with the chances of a label, which belong to the rows: found once."""
+    (name, first), *others = models.items()
+    first = first.with_chances(
+        propensity,
+        covariates=covariates,
+        random_state=options.get("random_state", 0),
+        target=options.get("target") or "dataset",
+        confidence_level=options.get("confidence_level", 0.95),
+    )
+    found = {name: first}
+    for each, model in others:
+        scores = model.rows("propensity").scores
+        found[each] = replace(model, chances=replace(cast("Chances", first.chances), score=scores))
+    return found
+
+
+def _told_differences(
+    evaluations: Mapping[str, Evaluation],
+    thresholds: Mapping[str, float],
+    metrics: Sequence[str],
+    question: Question,
+) -> tuple[Difference, ...]:
+    """Return the differences that verdicts or labelling chances tell, without a prevalence."""
+    first = next(iter(evaluations.values()))
+    if first.reviewed is not None:
+        level, reviewed = first.confidence_level, _reviewed_models(evaluations, thresholds)
+        found = [reviewed_differences(reviewed, each, level, question) for each in metrics]
+    else:
+        known = {name: cast("Chances", each.chances) for name, each in evaluations.items()}
+        found = [chance_differences(known, each, thresholds, question) for each in metrics]
+    return tuple(difference for each in found for difference in holm_adjusted(each))
 
 
 def _workload(paired: Paired, tied: Mapping[str, float], *, chosen: bool) -> Workload:

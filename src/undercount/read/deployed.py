@@ -17,6 +17,7 @@ from undercount.curve import FloatArray, read_metric
 from undercount.errors import InputError, named, real_number
 from undercount.estimate import Estimate, delta_interval
 from undercount.metric_facts import FACTS
+from undercount.read.chances import NEEDS, Chances
 from undercount.read.intervals.area_gradients import (
     Recovered,
     average_precision,
@@ -40,8 +41,14 @@ SAME_RATES = "same rates there"
 _ANY = "accuracy"  # a metric that needs everything: all sources of chance are looked at
 
 
-def read_deploy_prevalence(prevalence: object) -> float:
-    """Return the prevalence elsewhere as a float."""
+def read_deploy_prevalence(prevalence: object, *, reviewed: bool = False) -> float:
+    """Return the prevalence elsewhere as a float; verdicts on rows do not go with it."""
+    if reviewed:
+        raise InputError(
+            f"{named('deploy_prevalence')} carries over rates that labels tell; leave "
+            f"{named('reviews')} and {named('audited')} out",
+            argument="deploy_prevalence",
+        )
     found = real_number(prevalence)
     if not 0 < found < 1:
         raise InputError(
@@ -65,6 +72,8 @@ class Deployment:
         Of all intervals.
     clusters : Clusters, optional
         The rows by cluster, if they come in clusters.
+    chances : Chances, optional
+        What the rows say if labels have chances of their own; counts and shares are then theirs.
 
     Notes
     -----
@@ -79,6 +88,16 @@ class Deployment:
     prevalence: float
     confidence_level: float = 0.95
     clusters: Clusters | None = None
+    chances: Chances | None = None
+
+    @classmethod
+    def of_chances(
+        cls, chances: Chances, prevalence: float, threshold: float | None = None
+    ) -> "Deployment":
+        """Take rows whose labels have chances of their own, which tell how many are positive."""
+        counts, shares = chances.counts_at(threshold), Shares(chances.prevalence, 1, "case-control")
+        drawn = replace(chances, target="population")
+        return cls(counts, shares, prevalence, chances.confidence_level, chances=drawn)
 
     def estimate(self, metric: str, threshold: float | None = None) -> Estimate:
         """Estimate a metric there with its interval; the error of an estimated share is added."""
@@ -99,7 +118,7 @@ class Deployment:
                 error = math.hypot(error, abs(ends[1][0] - ends[0][0]) / (2 * z))
         least, most = FACTS[metric].range
         low, high = max(min(low, value), least), min(max(high, value), most)
-        needs = (*FACTS["accuracy"].needs, SAME_RATES)
+        needs = (*(FACTS["accuracy"].needs if self.chances is None else NEEDS), SAME_RATES)
         return Estimate(value, low, high, error, self.confidence_level, needs, "carried over")
 
     def _at(
@@ -108,27 +127,55 @@ class Deployment:
         """Return value, ends and standard error at shares that are known exactly."""
         shares, facts = shares.exact(), FACTS[metric]
         if metric in ("roc_auc", "lift_auc"):
-            found = estimate_metric(
-                self.counts,
-                shares,
-                "roc_auc",
-                target="population",
-                confidence_level=self.confidence_level,
-                clusters=self.clusters,
-            )
+            found = self._ranked(shares)
             numbers = np.array([found.value, found.low, found.high])
             scale = 1.0
             if metric == "lift_auc":
                 scale = 1 - self.prevalence
                 numbers = self.prevalence / 2 + scale * numbers
             return (*numbers.tolist(), scale * found.standard_error)
-        design = design_of(self.counts, shares, shares.sampling, "population")
+        design = self._design(shares)
         if metric == "average_precision":
             return self._average_precision(design)
         if facts.family != "threshold" or threshold is None:
             reason = "needs a threshold" if facts.family == "threshold" else "is not carried over"
             raise InputError(f"{metric} {reason}")
         return self._at_threshold(design, metric, threshold)
+
+    def _ranked(self, shares: Shares) -> Estimate:
+        """Return the ROC AUC, which is the same there."""
+        if self.chances is not None:
+            return self.chances.estimate("roc_auc")
+        return estimate_metric(
+            self.counts,
+            shares,
+            "roc_auc",
+            target="population",
+            confidence_level=self.confidence_level,
+            clusters=self.clusters,
+        )
+
+    def _design(self, shares: Shares) -> MixtureDesign:
+        """Return what was drawn at random, if the shares are known exactly."""
+        if self.chances is not None:
+            return self.chances.design(self.counts)
+        return design_of(self.counts, shares, shares.sampling, "population")
+
+    def _with_effect(self, moves: Spread, flagged: Any = None) -> MixtureDesign:
+        """Return the design with the effect of clusters or chances on what moves an estimate.
+
+        `flagged` says which cells are at or above a threshold; without it each moves by itself.
+        """
+
+        def of_cells(value: Any) -> FloatArray:
+            cells = np.broadcast_to(value, self.counts.score.shape)
+            return np.asarray(cells if flagged is None else cells * flagged)
+
+        if self.chances is not None:
+            return self.chances.with_effect(self.counts, moves, of_cells)
+        if self.clusters is None:
+            return moves.design
+        return self.clusters.with_effect(self.counts, moves, of_cells)
 
     def _at_threshold(
         self, design: MixtureDesign, metric: str, threshold: float
@@ -140,13 +187,10 @@ class Deployment:
             design, HeadRows(heads.smoothed.rates), Influence(0.0, by_tpr, negative=by_fpr)
         )
         level, effect = self.confidence_level, 1.0
-        if self.clusters is not None:
-            flagged = self.counts.score >= threshold
-            clustered = self.clusters.with_effect(
-                self.counts, moves, lambda value: np.asarray(value * flagged)
-            )
-            level, effect = student_level(level, clustered.freedom), clustered.cluster_effect
-            heads = HeadCounts(heads.heads, clustered)
+        if self.clusters is not None or self.chances is not None:
+            drawn = self._with_effect(moves, self.counts.score >= threshold)
+            level, effect = student_level(level, drawn.freedom), drawn.cluster_effect
+            heads = HeadCounts(heads.heads, drawn)
         limits = rate_limits(heads, _ANY, confidence_level=level)
         points = [self._moved(point) for point in limits.points]
         middle, value, *ends = read_metric(points, metric, 1.0)
@@ -160,7 +204,7 @@ class Deployment:
 
     def _average_precision(self, design: MixtureDesign) -> tuple[float, float, float, float]:
         """Return average precision, its interval on the log scale with Student's quantile."""
-        counts, rows, prevalence = self.counts, cell_rows(self.counts), self.prevalence
+        rows, prevalence = cell_rows(self.counts), self.prevalence
         here = recovered(rows, design.mixing)
         there = Recovered(
             here.positive,
@@ -178,10 +222,7 @@ class Deployment:
                 negative=(1 - prevalence) * slope.everyone,
             ),
         )
-        if self.clusters is not None:
-            design = self.clusters.with_effect(
-                counts, moves, lambda value: np.broadcast_to(value, counts.score.shape)
-            )
+        design = self._with_effect(moves)
         value = self._mean_precision(here, design)
         error = math.sqrt(design.cluster_effect * float(moves.variance))
         t = float(stdtrit(design.freedom, (1 + self.confidence_level) / 2))

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import stdtr, stdtrit
 
 from undercount.assume.mixture import MixtureDesign
@@ -19,6 +20,7 @@ from undercount.read.intervals.area_gradients import unbiased_average_precision
 from undercount.read.intervals.clusters import ClusterRows
 from undercount.read.intervals.heads import HeadCounts, RatePoint
 from undercount.read.intervals.paired import ModelPairs, ModelRows
+from undercount.read.intervals.skewness import SYMMETRIC, Skewness
 from undercount.read.sensitivity import AreaSums
 from undercount.shares import Shares
 
@@ -203,10 +205,33 @@ class Gap:
 
 @dataclass(frozen=True)
 class Chance:
-    """Say how a difference varies: standard error, and degrees of freedom of Student's quantile."""
+    """Say how a difference varies: standard error, degrees of freedom of Student's quantile."""
 
     error: float
     freedom: float
+    skewness: Skewness = SYMMETRIC
+
+    def quantile(self, level: float) -> float:
+        """Return Student's quantile, of which a share `level` is nearer to 0."""
+        return float(stdtrit(self.freedom, 0.5 + level / 2))
+
+    def below(self, t: float) -> float:
+        """Return how far the lower end lies below the value at a quantile of Student's."""
+        return self.error * self.skewness.quantile(t)
+
+    def above(self, t: float) -> float:
+        """Return how far the upper end lies above the value."""
+        return -self.error * self.skewness.quantile(-t)
+
+    def score(self, value: float) -> float:
+        """Return the quantile at which an interval around a value ends at 0."""
+        if self.error == 0:  # the same order of rows; areas of differently cut tables round
+            return 0.0 if abs(value) <= ROUNDING else abs(value) * math.inf
+        return abs(self.skewness.score(value / self.error))
+
+    def p_value(self, score: float) -> float:
+        """Return how likely such a quantile or a larger one is, on both sides; NaN of NaN."""
+        return 2 * float(stdtr(self.freedom, -score))
 
 
 class Paired:
@@ -236,7 +261,10 @@ class Paired:
             error = self.errors.area_error(metric, *places)
         else:
             error = self.errors.flag_error(metric, *places, cut)
-        chance = self._by_cluster(Chance(error * self._label_doubt, self._freedom), gap)
+        chance = Chance(error * self._label_doubt, self._freedom)
+        if metric == "average_precision":
+            chance = replace(chance, skewness=self.errors.precision_skewness(*places, error))
+        chance = self._by_cluster(chance, gap)
         estimate = self._with_interval(gap, chance)
         depends = not self._is_fixed(gap)
         p_value = self._p_value(gap, chance)
@@ -277,7 +305,8 @@ class Paired:
             parts.append(by_cluster.parts(counts, rows.design, gap.metric, threshold=at))
         gaps = [one - other for one, other in zip(*parts, strict=True)]
         design = clusters.with_parts(gap.one.rows.design, gaps)
-        return Chance(chance.error * math.sqrt(design.cluster_effect), design.freedom)
+        error = chance.error * math.sqrt(design.cluster_effect)
+        return replace(chance, error=error, freedom=design.freedom)
 
     @cached_property
     def _label_doubt(self) -> float:
@@ -299,17 +328,17 @@ class Paired:
 
     def _with_interval(self, gap: Gap, chance: Chance) -> Estimate:
         """Add to the chance of the rows what the share's interval does to the difference."""
-        t = float(stdtrit(chance.freedom, 0.5 + self.level / 2))
-        value, half, (below, above) = gap.value, t * chance.error, gap.reach
+        t, value, (falls, rises) = chance.quantile(self.level), gap.value, gap.reach
+        below, above = chance.below(t), chance.above(t)
         if self.shares.unlabeled_prevalence_error == 0:  # a range: every share in it is possible
-            low, high, share_error = value - below - half, value + above + half, 0.0
+            low, high, share_error = value - falls - below, value + rises + above, 0.0
         else:  # an estimate: its error is one more chance
-            low, high = value - math.hypot(below, half), value + math.hypot(above, half)
-            share_error = (below + above) / (2 * t)
+            low, high = value - math.hypot(falls, below), value + math.hypot(rises, above)
+            share_error = (falls + rises) / (2 * t)
         if self._is_fixed(gap):
             # The share scales such a difference and never turns it round.
-            low = max(low, 0.0) if value - half > 0 else low
-            high = min(high, 0.0) if value + half < 0 else high
+            low = max(low, 0.0) if value - below > 0 else low
+            high = min(high, 0.0) if value + above < 0 else high
         error = math.hypot(chance.error, share_error)
         facts = FACTS[gap.metric]
         needs = facts.needs if self.shares.label_purity == 1 else facts.needs_if_impure
@@ -321,12 +350,29 @@ class Paired:
         value = gap.value
         # Where no share changes the order, none belongs into the question whether there is one.
         if self._is_fixed(gap):
-            return 2 * _below(-abs(value), chance)
+            return chance.p_value(chance.score(value))
         nearer = gap.reach[0 if value > 0 else 1]
         if self.shares.unlabeled_prevalence_error == 0:
-            return 2 * _below(-max(abs(value) - nearer, 0.0), chance)
-        t = float(stdtrit(chance.freedom, 0.5 + self.level / 2))
-        return 2 * _below(-abs(value), replace(chance, error=math.hypot(chance.error, nearer / t)))
+            rest = math.copysign(max(abs(value) - nearer, 0.0), value)
+            return chance.p_value(chance.score(rest))
+        return chance.p_value(self._joint_score(chance, value, nearer))
+
+    def _joint_score(self, chance: Chance, value: float, nearer: float) -> float:
+        """Return the quantile at which an interval ends at 0 that holds an estimated share's error.
+
+        The reach of the share is that at the level in use, and grows with the quantile.
+        """
+        t, most = chance.quantile(self.level), chance.score(value)
+        reach = chance.below if value > 0 else chance.above
+
+        def beyond(score: float) -> float:
+            return math.hypot(reach(score), nearer * score / t) - abs(value)
+
+        if math.isnan(most) or nearer == 0:
+            return most
+        if math.isinf(most):
+            return t * abs(value) / nearer
+        return float(brentq(beyond, 0.0, 2 * most)) if beyond(0.0) < 0 < most else 0.0
 
 
 def better_chance(value: float, p_value: float) -> float:
@@ -353,13 +399,6 @@ def possible_ends(metric: str, value: float, low: float, high: float) -> tuple[f
     least, most = FACTS[metric].range
     low, high = (float(np.clip(end, least - most, most - least)) for end in (low, high))
     return float(np.fmin(low, value)), float(np.fmax(high, value))
-
-
-def _below(value: float, chance: Chance) -> float:
-    """Return Student's probability of less than a value, ½ at a certain 0; NaN of NaN."""
-    if chance.error == 0:  # the same order of rows; areas of differently cut tables round
-        return 0.5 + 0.5 * float(np.sign(value)) * (abs(value) > ROUNDING)
-    return float(stdtr(chance.freedom, value / chance.error))
 
 
 def _fixed_orders(shares: Shares, *, n_negative: float) -> frozenset[str]:

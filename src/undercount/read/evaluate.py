@@ -3,9 +3,11 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
 from undercount.assume.mixture import Target
+from undercount.assume.review_sheet import as_reviews
 from undercount.assume.reviews import Reviews
 from undercount.count.columns import is_eager, is_frame
 from undercount.counts import ScoreCounts
@@ -52,7 +54,7 @@ class EvaluateOptions(TypedDict, total=False):
     prevalence_interval: PrevalenceInterval | None
     n_resamples: int
     progress: Progress | None
-    reviews: Reviews | None
+    reviews: Reviews | str | Path | None
     labels: Labels | None
     sequential: bool
     audited: bool
@@ -107,7 +109,7 @@ def evaluate(
     prevalence_interval: PrevalenceInterval | None = None,
     n_resamples: int = 200,
     progress: Progress | None = None,
-    reviews: Reviews | None = None,
+    reviews: Reviews | str | Path | None = None,
     labels: Labels | None = None,
     sequential: bool = False,
     audited: bool = False,
@@ -187,9 +189,10 @@ def evaluate(
         Resamples for the last two; each estimates the share anew, some 25 ms.
     progress : callable, optional
         Told the share of the resamples that is done.
-    reviews : Reviews, optional
-        Verdicts on rows that `plan_reviews` chose. They tell the share of hidden positives and
-        every metric, so that no prevalence is given; `y` is that of the plan.
+    reviews : Reviews or path, optional
+        Verdicts on rows that `plan_reviews` chose, or the answered file of a plan. They tell the
+        share of hidden positives and every metric, so that no prevalence is given; `y` is that of
+        the plan.
     labels : {"any", "random"}, optional
         With reviews, what to suppose of the labels: "any" nothing, "random" that they are a random
         sample of the positives, which is sharper and wrong if they are not. "any" by default: a
@@ -241,13 +244,14 @@ def evaluate(
         "n_resamples": n_resamples,
         "progress": progress,
     }
+    answered = as_reviews(reviews)
     verdicts: dict[str, Any] = {
-        "reviews": reviews,
+        "reviews": answered,
         "labels": labels,
         "sequential": sequential,
         "audited": audited,
     }
-    edges = () if reviews is None else reviews.design.edges
+    edges = () if answered is None else answered.design.edges
     columns = label is not None or (isinstance(score, str) and is_frame(y))
     name = name or (str(score) if columns else "score")
     if by is not None or isinstance(y, Mapping):
@@ -280,7 +284,8 @@ def evaluate(
             confidence_level=confidence_level,
         )
     if deploy_prevalence is not None:
-        deploy_prevalence = read_deploy_prevalence(deploy_prevalence)
+        looked = audited or reviews is not None
+        deploy_prevalence = read_deploy_prevalence(deploy_prevalence, reviewed=looked)
     made = evaluate_models({name: model}, **options, **verdicts)[name]
     if covariates is not None and propensity is None:
         kept = model.rows("covariates")

@@ -230,6 +230,7 @@ def make_bare(
         backend=model.backend,
         clusters=model.clusters,
         chances=model.chances,
+        label_part=hidden.label_part,
     )
 
 
@@ -254,10 +255,11 @@ def make_whole(
             model.counts_for_share(hidden.shares.sampling),
             hidden.shares,
             estimates=hidden.estimates,
-            identified=hidden.identified,
+            doubt=hidden.doubt,
             estimated=hidden.estimated,
         ),
         naive_check(made.rows, hidden.shares),
+        *hidden.checks,
     ]
     if reviewed is not None:
         checks = checks if made.random_labels else without_random_labels(checks)

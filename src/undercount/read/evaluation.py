@@ -22,9 +22,11 @@ from undercount.errors import (
     named,
     read_threshold,
 )
-from undercount.estimate import Estimate
+from undercount.estimate import Estimate, Interval
 from undercount.metric_facts import FACTS
-from undercount.read.chances import Chances
+from undercount.prevalence.pooled import LabelPart
+from undercount.read.bias_bounds import bound_by_chances, bound_metric, follows_bias
+from undercount.read.chances import NEEDS, Chances
 from undercount.read.decisions import (
     BestThreshold,
     Goal,
@@ -74,9 +76,9 @@ FORMS = {
     "document": "undercount.show.document:as_document",
     "markdown": "undercount.show.tables:as_markdown",
     "latex": "undercount.show.tables:as_latex",
-    "frame": "undercount.show.page.page:as_frame",
+    "frame": "undercount.show.page.report:as_frame",
     "text": "undercount.show.text:as_text",
-    "html": "undercount.show.page.page:write_page",
+    "html": "undercount.show.page.report:write_page",
     "comparison json": "undercount.show.comparison:as_json",
     "comparison text": "undercount.show.comparison:as_text",
     "segments json": "undercount.show.segments:as_json",
@@ -190,8 +192,12 @@ class Evaluation:
     costs : mapping, optional
         What a false positive and a false negative cost, which text and page then show. See
         `costing`.
+    odds_ratio : float, optional
+        Labelling bias Γ whose bounds text and documents then show. See `bias_bounds`.
     unlabeled : float, optional
         Label value that means unlabeled, if one was told.
+    label_part : LabelPart, optional
+        How far the chance of these rows' labels is in an estimated share, if that is known.
 
     Examples
     --------
@@ -231,7 +237,9 @@ class Evaluation:
     top_rows: tuple[MetricRow, ...] = field(default=(), kw_only=True)
     origin: str = field(default="", kw_only=True)
     costs: Mapping[str, float] | None = field(default=None, kw_only=True)
+    odds_ratio: float | None = field(default=None, kw_only=True)
     unlabeled: float | None = field(default=None, kw_only=True, repr=False)
+    label_part: LabelPart | None = field(default=None, kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -298,7 +306,7 @@ class Evaluation:
         """
         costs = {"false_positive": false_positive, "false_negative": false_negative}
         cost_weight(costs)  # refuses what is no cost
-        return replace(self, costs=costs)
+        return replace(self, costs={name: float(each) for name, each in costs.items()})
 
     def at(
         self, threshold: float | None = None, *, top: float | None = None
@@ -443,7 +451,8 @@ class Evaluation:
                 "leave it out, and the error of the share reaches them as 'calibrated' does"
             )
         if self.interval and self.resamples is None:
-            return estimate_end_by_end(counts, self.shares, metric, **options)
+            part = self.label_part
+            return estimate_end_by_end(counts, self.shares, metric, label_part=part, **options)
         found = estimate_metric(counts, self.shares, metric, **options)
         if self.resamples is None:
             return found
@@ -570,35 +579,31 @@ class Evaluation:
         naive value is the metric of these rows themselves.
         """
         prevalence = self.deploy_prevalence if prevalence is None else prevalence
-        if prevalence is None or self.chances is not None or self.reviewed is not None:
+        if prevalence is None:
             raise InputError(
-                "deployed() needs a prevalence, and rates that random labels tell; pass "
-                f"{named('deploy_prevalence')} without {named('propensity')} or "
-                f"{named('reviews')}",
+                f"deployed() needs a prevalence; pass it, or {named('deploy_prevalence')} to "
+                "evaluate",
                 argument="deploy_prevalence",
             )
+        share = read_deploy_prevalence(prevalence, reviewed=self.reviewed is not None)
         threshold = self.threshold if threshold is None else threshold
         counts = self.counts_at(threshold)
-        moved = Deployment(
-            counts,
-            self.shares,
-            read_deploy_prevalence(prevalence),
-            self.confidence_level,
-            self.clusters,
-        )
+        moved = Deployment(counts, self.shares, share, self.confidence_level, self.clusters)
+        if self.chances is not None:
+            moved = Deployment.of_chances(self.chances, share, threshold)
         asked: list[tuple[str, float | None]] = [(metric, None) for metric in AREAS]
         if threshold is not None:
             asked = [*((metric, threshold) for metric in POINT_METRICS), *asked]
         rows = []
         for metric, place in asked:
             try:
-                there = moved.estimate(metric, place)
+                found = moved.estimate(metric, place)
             except InputError as error:
                 if error.code != "misfit":  # these rows allow the shares, the population less so
                     raise
                 continue
             here = self._estimate(counts, metric, place).value
-            rows.append(MetricRow(metric, place, here, there))
+            rows.append(MetricRow(metric, place, here, found))
         return tuple(rows)
 
     def clustered_design(self, metric: str, threshold: float | None = None) -> MixtureDesign:
@@ -653,10 +658,10 @@ class Evaluation:
 
     def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
         """Find the least hidden share and the largest labelling bias at which metric >= value."""
-        self._suppose_random("a break-even share", "ask by require() whether the metric holds")
         threshold = self.threshold if threshold is None else threshold
         if self.chances is not None:
             return self.chances.break_even(metric, value, threshold)
+        self._suppose_random("a break-even share", "ask by require() whether the metric holds")
         counts = self._discounted(metric, threshold)
         return break_even(
             counts,
@@ -668,12 +673,73 @@ class Evaluation:
             confidence_level=self.confidence_level,
         )
 
+    def bias_bounds(self, odds_ratio: float | None = None) -> dict[str, Interval]:
+        """Bound each metric if the odds of a label differ by a factor Γ between positives.
+
+        Returns
+        -------
+        dict
+            Name of a metric, as in `estimates`, → where it may lie: with the chance of the labels,
+            and at every share of the interval. Metrics in which a bias is not followed are left
+            out: average precision, and those of the highest rows.
+
+        Notes
+        -----
+        Assumes: the odds of a label differ at most by `odds_ratio` between two positives; the
+        share is right within its interval.
+        Wrong when: the share was estimated, which itself supposes that labels prefer none.
+
+        Examples
+        --------
+        >>> import undercount as uc
+        >>> counts = uc.ScoreCounts.from_counts([1, 0], [60, 20], [0, 0], [20, 900])
+        >>> evaluation = uc.evaluate(counts, prevalence=0.1, threshold=1)
+        >>> bounds = evaluation.bias_bounds(2)["recall"]
+        >>> bounds.low < evaluation["recall"].low, evaluation["recall"].high < bounds.high
+        (True, True)
+        """
+        odds_ratio = self.odds_ratio if odds_ratio is None else odds_ratio
+        if odds_ratio is None or self.reviewed is not None:
+            raise InputError(
+                f"give {named('odds_ratio')}, a factor of at least 1, to an evaluation without "
+                f"{named('reviews')}: verdicts suppose nothing of the labels, so that no bias of "
+                "labels reaches them",
+                argument="odds_ratio",
+            )
+        return {
+            self._key(row, "@"): self._bias_bound(row, odds_ratio)
+            for row in self.rows
+            if self.chances is not None or follows_bias(row.metric, row.threshold, self.shares)
+        }
+
+    def _bias_bound(self, row: MetricRow, odds_ratio: float) -> Interval:
+        if self.chances is not None:
+            place = row.metric, odds_ratio, row.threshold
+            return bound_by_chances(self.chances, row.estimate, *place)
+        found = bound_metric(
+            row.estimate,
+            row.metric,
+            odds_ratio,
+            self._discounted(row.metric, row.threshold),
+            self.shares,
+            threshold=row.threshold,
+            target=self.target,
+        )
+        # Labelled rows among those flagged are positive, whoever chose them.
+        least = row.lower_bound if row.certain and row.lower_bound is not None else found.low
+        return replace(found, low=max(found.low, least))
+
     def _suppose_random(self, what: str, instead: str) -> None:
-        """Refuse a question that random labels answer where reviews alone are believed."""
+        """Refuse a question that random labels answer where reviews or chances are believed."""
         if self.reviewed is not None and self.reviewed.labels == "any":
             raise InputError(
                 f"{what} would suppose that labels are random, and the reviews speak for "
                 f"themselves here: {instead}"
+            )
+        if self.chances is not None:
+            raise InputError(
+                f"{what} would suppose that labels are random, and theirs is a chance of its own "
+                f"here: {instead}"
             )
 
     def calibrated_threshold(self, chance: float = 0.5) -> float:
@@ -687,6 +753,7 @@ class Evaluation:
         Assumes: the scores are calibrated chances of being labelled; labels are random and pure.
         Wrong when: the model was trained on balanced or weighted rows; scores are no probabilities.
         """
+        self._suppose_random("such a threshold", "ask best_threshold() for one")
         return chance_threshold(self.counts, self.shares, chance)
 
     def best_threshold(
@@ -719,12 +786,19 @@ class Evaluation:
         point's own metrics are not.
         Wrong when: few rows are labelled.
         """
-        about = self.counts, self.shares, self.target, self.confidence_level
+        about: Any = (self.counts, self.shares, self.target, self.confidence_level)
+        if self.chances is not None:  # what labels stand for, beside all rows
+            counts, whole = self.chances.counts_at(self.threshold), self.chances.prevalence
+            shares = Shares(whole, 1.0, "case-control")
+            about = (counts, shares, "population", self.confidence_level)
         search = ThresholdSearch(*about)
         if self.reviewed is not None and self.reviewed.labels == "any":
             search = ReviewedSearch(*about, cells=self.reviewed.cells(self.counts))
         over = self.threshold if over is None else over
-        return search.best(Goal.of(metric, at_least, cost), over)
+        found = search.best(Goal.of(metric, at_least, cost), over)
+        if self.chances is None or found.gain is None:
+            return found
+        return replace(found, gain=replace(found.gain, needs=NEEDS))
 
     def cost(
         self,
@@ -813,7 +887,7 @@ class Evaluation:
     def to_html(
         self, path: "str | Path", *, title: str = "", data: str = "", date: str | None = None
     ) -> None:
-        """Write the live report, whole or not at all.
+        """Write the live report, whole or not at all; that of labelling chances has no sliders.
 
         Parameters
         ----------
@@ -825,11 +899,6 @@ class Evaluation:
             The date on top, such as "2026-01-31"; by default that of SOURCE_DATE_EPOCH, which
             makes the same bytes on any day, or else today's.
         """
-        if self.chances is not None:
-            raise InputError(
-                "the live report moves the prevalence of random labels, which labelling chances "
-                "fix; print the evaluation, or write it as JSON or Markdown"
-            )
         render("html", [self], path, title=title, data=data, date=date)
 
     def __str__(self) -> str:

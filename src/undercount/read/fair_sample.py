@@ -112,6 +112,20 @@ def _groups(covariates: Any, n_rows: int) -> Iterator[tuple[str, NDArray[np.bool
             yield words, part == index
 
 
+def mature_checks(estimator: Any) -> tuple[Check, ...]:
+    """UC023: a share told by the dates of labels is none while the oldest ones are arriving."""
+    if getattr(estimator, "mature_", True):
+        return ()
+    return (
+        Check(
+            CODES["mature"],
+            "fail",
+            f"do not report these numbers: {estimator.unripe_words()}",
+            "wait, or add rows that are older",
+        ),
+    )
+
+
 def chances_check(score: NDArray[Any], stands_for: NDArray[Any]) -> Check:
     """UC022: labels of known chances should prefer neither high nor low scores.
 

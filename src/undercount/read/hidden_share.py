@@ -13,9 +13,18 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from scipy.special import ndtri
 
-from undercount.assume.mixture import CHANCE, TOLERANCE, Target, design_of
+from undercount.assume.mixture import (
+    CHANCE,
+    LABELLED,
+    TOLERANCE,
+    UNLABELED,
+    MixtureDesign,
+    Target,
+    design_of,
+)
 from undercount.counts import ScoreCounts
 from undercount.errors import (
+    Check,
     InputError,
     LibraryWarning,
     MisfitWarning,
@@ -26,7 +35,10 @@ from undercount.errors import (
     warn,
 )
 from undercount.estimate import Estimate
+from undercount.prevalence.consensus.doubts import Doubt, find_doubt
+from undercount.prevalence.pooled import LabelPart
 from undercount.prevalence.upper_bound import upper_bound
+from undercount.read.fair_sample import mature_checks
 from undercount.read.intervals.area_gradients import unbiased_average_precision
 from undercount.read.intervals.area_intervals import area_estimate
 from undercount.read.intervals.heads import HeadCounts, head_spread
@@ -73,8 +85,8 @@ class HiddenShare:
         ("own"), or empty if a number, a range or a standard error was given.
     estimates : mapping
         What each estimator says, if the share was estimated.
-    identified : bool
-        Whether the scores say much about the share.
+    doubt : str
+        Why the scores say little about the share; empty if they say much.
     resamples : Resamples, optional
         The calculation resampled, if it was asked for, of the model that the share comes from.
     warned : sequence
@@ -83,6 +95,10 @@ class HiddenShare:
         Name of the model from whose scores the share was estimated.
     by_negatives : bool
         Whether known negatives told the share.
+    checks : tuple of Check
+        What speaks against the share, whatever the scores say.
+    label_part : LabelPart, optional
+        How far the chance of these rows' labels is in the share; None if nothing is known of it.
     """
 
     shares: Shares
@@ -92,11 +108,13 @@ class HiddenShare:
     estimated: bool = False
     interval: str = ""
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
-    identified: bool = True
+    doubt: Doubt = ""
     resamples: Resamples | None = None
     warned: Sequence[LibraryWarning] = ()
     model: str = ""
     by_negatives: bool = False
+    checks: tuple[Check, ...] = ()
+    label_part: LabelPart | None = None
 
 
 def shared_share(
@@ -239,6 +257,8 @@ def _as_given(
 ) -> HiddenShare:
     """Keep a share that was given, an estimate's interval at the level asked for."""
     source, own = f"{shares.given} given", ""
+    if any(warning.code == "range-cut" for warning in warned):
+        source += ", from the labelled share on"
     if hasattr(given, "fit"):
         source = f"estimated by {type(given).__name__}"
     elif isinstance(given, Estimate):
@@ -254,7 +274,12 @@ def _as_given(
             shares = _at_level(shares, given, confidence_level)
         shares = _cut(shares, limits)
     return HiddenShare(
-        shares, source, *limits.shown(shares.label_purity), interval=own, warned=warned
+        shares,
+        source,
+        *limits.shown(shares.label_purity),
+        interval=own,
+        warned=warned,
+        checks=mature_checks(given),
     )
 
 
@@ -343,7 +368,7 @@ def _estimate(
         estimated=True,
         interval=kind,
         estimates=_answers(fitted, purity),
-        identified=fitted.diagnostics_.get("identified", True),
+        doubt=_doubt(fitted, counts, shares),
         warned=warned,
         model=name,
         by_negatives=method == "TwoLabels",
@@ -352,6 +377,14 @@ def _estimate(
     return {
         each: replace(found, resamples=resamples if each == name else None) for each in fit.models
     }
+
+
+def _doubt(fitted: Any, counts: ScoreCounts, shares: Shares) -> Doubt:
+    """Return why an estimator leaves the share open; known negatives tell how many there are."""
+    found: Doubt | None = fitted.diagnostics_.get("doubt")
+    if found is not None or type(fitted).__name__ == "TwoLabels":
+        return found or ""
+    return find_doubt(counts, shares.unlabeled_prevalence, shares.sampling)
 
 
 def _open_low_end(shares: Shares) -> Shares:
@@ -451,7 +484,7 @@ def largest_fitting_share(models: Models, shares: Shares, target: Target) -> flo
     """
     share = shares.unlabeled_prevalence
     for counts in models.values():
-        knots = _knots(counts.thinned)
+        knots = label_heads(counts.thinned)
         if _fits(counts, knots, shares.exact(share), target):
             continue
         low, high = 0.0, share
@@ -465,7 +498,7 @@ def largest_fitting_share(models: Models, shares: Shares, target: Target) -> flo
     return share
 
 
-def _knots(counts: ScoreCounts) -> Any:
+def label_heads(counts: ScoreCounts) -> Any:
     """Count the rows above the thresholds at which rates may be furthest out: beside labels."""
     beside = np.zeros(len(counts.score) + 1, bool)
     beside[1:] = counts.positive > 0
@@ -476,6 +509,20 @@ def _knots(counts: ScoreCounts) -> Any:
 
 def _fits(counts: ScoreCounts, knots: Any, shares: Shares, target: Target) -> bool:
     design = design_of(counts, shares, shares.sampling, target)
+    if not fits_easily(counts, knots, design) and not rates_fit(knots, design):
+        return False
+    # The lift AUC of pure labels is a mean of ranks, and their AUC is at most 1 below the limit.
+    areas = ("average_precision",) if design.pure else AREAS
+    if design.pure and 0 <= unbiased_average_precision(counts, design) <= 1:
+        return True  # nothing is outside its range, and no interval need say how far
+    options: dict[str, Any] = {"max_fpr": None, "confidence_level": 0.95, "errors": (0.0, 0.0)}
+    with collect_warnings(SmallSampleWarning):
+        found = [area_estimate(counts, design, name, **options).misfit for name in areas]
+    return all(misfit is None or misfit.errors <= CHANCE for misfit in found)
+
+
+def rates_fit(knots: Any, design: MixtureDesign) -> bool:
+    """Whether rates leave [0, 1] by no more than the chance of the sample explains."""
     heads = HeadCounts(knots, design)
     point = heads.point
     for name in ("fpr",) if design.pure else ("fpr", "tpr"):
@@ -487,14 +534,27 @@ def _fits(counts: ScoreCounts, knots: Any, shares: Shares, target: Target) -> bo
         error = np.sqrt(head_spread(HeadCounts(knots[:, out], design), name).variance)
         if np.any(beyond[out] > CHANCE * error):
             return False
-    # The lift AUC of pure labels is a mean of ranks, and their AUC is at most 1 below the limit.
-    areas = ("average_precision",) if design.pure else AREAS
-    if design.pure and 0 <= unbiased_average_precision(counts, design) <= 1:
-        return True  # nothing is outside its range, and no interval need say how far
-    options: dict[str, Any] = {"max_fpr": None, "confidence_level": 0.95, "errors": (0.0, 0.0)}
-    with collect_warnings(SmallSampleWarning):
-        found = [area_estimate(counts, design, name, **options).misfit for name in areas]
-    return all(misfit is None or misfit.errors <= CHANCE for misfit in found)
+    return True
+
+
+def fits_easily(counts: ScoreCounts, knots: Any, design: MixtureDesign) -> bool:
+    """Whether the chance of the labels alone explains pure rates outside [0, 1], twice over.
+
+    Other sources of chance only add to it; thousands of segments need no more. The rate of false
+    positives is (q - a g)/(1 - a), with q and g the heads of unlabeled and labelled rows.
+    """
+    if not design.pure or counts.n_negative > 0:
+        return False
+    labels, others = counts.n_positive, counts.n_unlabeled
+    share = float(design.mixing.unlabeled_prevalence)
+    if not 0 < share < 1:
+        return False
+    rate = (knots[UNLABELED] / others - share * knots[LABELLED] / labels) / (1 - share)
+    near = (knots[LABELLED] + 0.5) / (labels + 1)  # half a label more to either side
+    hidden = share * others / (labels + share * others) if design.counted else 1.0
+    square = near * (1 - near) * hidden / float(counts.effective_size("positive"))
+    most = CHANCE / 2 * share / (1 - share) * np.sqrt(square)
+    return bool(np.all(np.maximum(-rate, rate - 1) <= most + TOLERANCE))
 
 
 def _answers(fitted: Any, purity: float) -> dict[str, Estimate]:

@@ -2,35 +2,32 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from undercount.assume.reviews import (
     IntArray,
     ReviewDesign,
-    ReviewedCells,
     Reviews,
     working_posterior,
 )
 from undercount.count.arrays import read_labels, read_scores, read_weights
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, collect_warnings, named, read_threshold, real_number
-from undercount.estimate import delta_interval
-from undercount.metric_facts import FACTS, Scale
-from undercount.prevalence import Consensus
+from undercount.errors import InputError, named, read_threshold
+from undercount.estimate import Interval
+from undercount.read.allocation import FLOOR, allocate, interleave
 from undercount.read.intervals.clusters import read_clusters
 from undercount.read.intervals.mass_gradients import mass_gradient
-from undercount.read.intervals.review_intervals import ReviewedMetrics
-from undercount.read.rival import SUFFIX, Rival, metric_of
+from undercount.read.prices import FurtherRound, Prices
+from undercount.read.review_goals import SUFFIX, metric_of, read_goals, threshold_of
+from undercount.read.rival import Rival
+from undercount.read.supposed_share import suppose_share
 
 # Budgets for which the price list says what they buy, beside the one asked for.
 BUDGETS = (25, 50, 100, 200, 500, 1000, 2000, 5000)
-# Part of the budget that is spread over all rows, so that every metric can be estimated.
-FLOOR = 0.1
 # Strata at 500 reviews (10 rows each), and how their number grows with the budget.
 MOST_STRATA, FULL_BUDGET, GROWTH = 50, 500, 0.65
 # Quantiles of the unlabeled scores at which strata may be cut, beside labelled rows' scores.
@@ -53,6 +50,9 @@ class ReviewPlan:
         Their weights.
     expected : dict
         Budget → goal → expected half-width of its interval.
+    expected_range : dict
+        Budget → goal → least and largest half-width that may well be: labels may prefer some
+        positives, and the hidden share is not known. Both are the same where verdicts tell.
     earlier : Reviews or None
         What was found before this round.
     cluster : array or None
@@ -80,6 +80,7 @@ class ReviewPlan:
     prices: "Prices | None" = field(default=None, repr=False)
     earlier: Reviews | None = field(default=None, repr=False)
     cluster: NDArray[Any] | None = field(default=None, repr=False)
+    expected_range: dict[int, dict[str, Interval]] = field(default_factory=dict, repr=False)
 
     @property
     def stratum(self) -> IntArray:
@@ -120,119 +121,6 @@ class ReviewPlan:
         answers[: len(given)] = given
         found = Reviews(self.rows, answers, self.score, self.stratum, self.design, self.weight)
         return found if self.earlier is None else self.earlier + found
-
-
-@dataclass(frozen=True, eq=False)
-class Prices:
-    """What a number of reviews buys: the variance of each goal, were the guess right."""
-
-    share: FloatArray  # of the budget that each stratum gets
-    rows: FloatArray  # unlabeled rows in each stratum
-    value: dict[str, float]
-    variance: dict[str, FloatArray]  # of one verdict in each stratum
-    confidence_level: float
-    drawn: Any = 0.0  # verdicts that are there already
-    further: "FurtherRound | None" = None  # shares out each budget anew, beside those verdicts
-    supposed: float = float(
-        "nan"
-    )  # share of positives among the unlabeled rows, with what is known
-
-    @classmethod
-    def of(
-        cls,
-        counts: ScoreCounts,
-        design: ReviewDesign,
-        confidence_level: float = 0.95,
-        earlier: Reviews | None = None,
-        rival: Rival | None = None,
-    ) -> "Prices":
-        """Read what the verdicts of a design are expected to buy, beside those that are there."""
-        posterior = working_posterior(counts, design.unlabeled_prevalence)
-        if earlier is not None:
-            # Labels that prefer some scores mislead the first plan, which cannot know it; what was
-            # found sets that right.
-            posterior = ReviewedCells(counts, earlier, posterior).recalibrated
-        guess = Guess.of(counts, design.goal, design.threshold, posterior, rival)
-        stratum = design.stratum_of(counts.score)
-        rows = np.asarray(np.bincount(stratum, counts.unlabeled, design.n_strata), dtype=float)
-        variance = {
-            name: np.bincount(stratum, counts.unlabeled * guess.variance(name), len(rows))
-            / np.maximum(rows, 1e-300)
-            for name in design.goal
-        }
-        share = design.sizes() / max(len(design.order), 1)
-        drawn = np.zeros(len(rows)) if earlier is None else earlier.sizes
-        supposed = float(posterior @ counts.unlabeled) / counts.n_unlabeled
-        further = None if earlier is None else FurtherRound.of(counts, earlier)
-        return cls(share, rows, guess.values, variance, confidence_level, drawn, further, supposed)
-
-    def table(self, budgets: Sequence[int]) -> dict[int, dict[str, float]]:
-        """Return budget → goal → expected half-width."""
-        return {b: {name: self.half_width(name, b) for name in self.value} for b in budgets}
-
-    def half_width(self, metric: str, budget: float) -> float:
-        """Return the expected half-width of a goal's interval."""
-        new = budget * self.share if self.further is None else self.further.sizes(int(budget))
-        drawn = np.clip(self.drawn + new, 1e-9, np.maximum(self.rows, 1e-9))
-        left = self.rows * (self.rows - drawn) / drawn
-        error = float(left @ self.variance[metric]) ** 0.5
-        scale: Scale = FACTS[metric].scale if metric in FACTS else "logit"
-        scale = "plain" if metric.endswith(SUFFIX) else scale
-        z = float(ndtri((1 + self.confidence_level) / 2))
-        low, high = delta_interval(self.value[metric], error, scale, z)
-        return float(high - low) / 2
-
-    def budget_for(self, metric: str, half_width: float) -> int:
-        """Return the least budget whose half-width is at most this."""
-        if metric not in self.value:
-            raise InputError(f"the plan's goals are {', '.join(self.value)}; got {metric!r}")
-        if not half_width > 0:
-            raise InputError(f"half_width must be above 0; got {half_width}")
-        low, high = 1, int(self.rows.sum())
-        while low < high:
-            middle = (low + high) // 2
-            if self.half_width(metric, middle) <= half_width:
-                high = middle
-            else:
-                low = middle + 1
-        return low
-
-
-@dataclass(frozen=True, eq=False)
-class FurtherRound:
-    """What every stratum should have in the end, less what it has, whatever the budget."""
-
-    part: FloatArray  # of all verdicts, those that are there included
-    drawn: IntArray
-    rows: IntArray
-
-    @classmethod
-    def of(cls, counts: ScoreCounts, reviews: Reviews) -> "FurtherRound":
-        """Read from the verdicts where further ones say most."""
-        design = reviews.design
-        posterior = working_posterior(counts, design.unlabeled_prevalence)
-        found = ReviewedMetrics(ReviewedCells(counts, reviews, posterior))
-        group, rows = found.cells.group, found.cells.unlabeled_rows
-        # By what all verdicts together showed: were strata that showed nothing left alone, what
-        # they hide would be missed on average.
-        smooth = replace(found.shares, share=found.cells.recalibrated)
-        wanted = np.zeros(len(rows))
-        for goal in design.goal:
-            name = metric_of(goal)  # a difference is shared out by the first model's metric
-            gradient = found.gradient(name, _threshold_of(name, design.threshold))
-            own = smooth.variance(gradient.turned, len(rows))
-            total = float(rows @ np.sqrt(own))
-            wanted += own / total**2 if total > 0 else 0.0
-        part = np.asarray(design.n_unlabeled * np.sqrt(wanted)[group], dtype=float)
-        even = np.asarray(design.n_unlabeled / design.n_unlabeled.sum(), dtype=float)
-        total = float(part.sum())
-        part = (1 - FLOOR) * part / total + FLOOR * even if total > 0 else even
-        return cls(part, reviews.sizes, design.n_unlabeled)
-
-    def sizes(self, budget: int) -> IntArray:
-        """Share out a budget of new verdicts; no stratum is asked for more rows than it has."""
-        budget = int(min(budget, (self.rows - self.drawn).sum()))
-        return _fill(self.part, self.drawn, self.rows, budget + int(self.drawn.sum())) - self.drawn
 
 
 def design_reviews(
@@ -283,11 +171,11 @@ def design_reviews(
     first = _cut(counts, wanted, budget, threshold)
     rows = np.rint(np.add.reduceat(counts.unlabeled, first))
     last = np.append(first[1:], len(wanted)) - 1
-    sizes = _allocate(np.add.reduceat(wanted, first), rows, budget)
+    sizes = allocate(np.add.reduceat(wanted, first), rows, budget)
     return ReviewDesign(
         counts.score[last],
         rows.astype(np.intp),
-        _interleave(sizes, random_state),
+        interleave(sizes, random_state),
         unlabeled_prevalence,
         random_state,
         goals,
@@ -322,7 +210,7 @@ def next_design(counts: ScoreCounts, reviews: Reviews, *, budget: int) -> Review
     design, drawn = reviews.design, reviews.sizes
     sizes = FurtherRound.of(counts, reviews).sizes(_check_budget(budget, counts))
     seed = design.seed + 1 + int(drawn.sum())
-    return replace(design, order=_interleave(sizes, seed), seed=seed)
+    return replace(design, order=interleave(sizes, seed), seed=seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -350,7 +238,7 @@ class Guess:
         values, squares = {}, {}
         for name in goals:
             metric = metric_of(name)
-            at = _threshold_of(metric, threshold)
+            at = threshold_of(metric, threshold)
             first = mass_gradient(counts, positive, everyone, metric, threshold=at)
             values[name], squares[name] = first.value, first.turned**2
             if name.endswith(SUFFIX):
@@ -358,7 +246,8 @@ class Guess:
                     raise InputError(
                         f"the goal {name} needs the scores of two models", argument="goal"
                     )
-                second = rival.gradient(metric, share, None if at is None else rival.threshold)
+                known = working_posterior(rival.counts, share)
+                second = rival.gradient(metric, known, None if at is None else rival.threshold)
                 values[name] -= second.value
                 squares[name] = rival.squares(counts, first, second, at)
         return cls(counts, posterior, values, squares)
@@ -379,21 +268,6 @@ class Guess:
         wanted = unlabeled * np.sqrt(density)
         total = float(wanted.sum())
         return np.asarray((1 - FLOOR) * wanted / total + FLOOR * even if total > 0 else even)
-
-
-def read_goals(goal: str | Sequence[str], threshold: float | None) -> tuple[str, ...]:
-    """Return the goals by name; "difference" is that of F1, without a threshold of the area."""
-    given = (goal,) if isinstance(goal, str) else tuple(goal)
-    usual = ("roc_auc" if threshold is None else "f1") + SUFFIX
-    return tuple(usual if name == SUFFIX[1:] else name for name in given)
-
-
-def _threshold_of(name: str, threshold: float | None) -> float | None:
-    if name == "prevalence" or FACTS[name].family != "threshold":
-        return None
-    if threshold is None:
-        raise InputError(f"the goal {name} needs a {named('threshold')}", argument="threshold")
-    return read_threshold(threshold)
 
 
 def _check_budget(budget: int, counts: ScoreCounts) -> int:
@@ -419,47 +293,6 @@ def _cut(counts: ScoreCounts, wanted: FloatArray, budget: int, threshold: float 
     return np.asarray(np.append(0, kept[1:]), dtype=np.intp)
 
 
-def _allocate(wanted: FloatArray, rows: FloatArray, budget: int) -> IntArray:
-    """Share the budget as wanted, in whole numbers, at least two a stratum where that is possible.
-
-    A stratum is never asked for more rows than it has; what is left goes to the others.
-    """
-    least = np.minimum(rows, 2.0 if budget >= 2 * len(rows) else 1.0)
-    if least.sum() > budget:
-        least = np.zeros(len(rows))
-    return _fill(wanted, least, rows, budget)
-
-
-def _fill(wanted: FloatArray, least: Any, rows: Any, budget: int) -> IntArray:
-    """Share a budget in proportion to what is wanted, between what must be and what can be."""
-    least, rows = np.asarray(least, dtype=float), np.asarray(rows, dtype=float)
-    low, high = 0.0, float(rows.max()) / max(float(wanted[wanted > 0].min()), 1e-12) + 1
-    for _ in range(200):
-        scale = (low + high) / 2
-        short = np.clip(scale * wanted, least, rows).sum() < budget
-        low, high = (scale, high) if short else (low, scale)
-    real = np.clip(high * wanted, least, rows)
-    sizes = np.floor(real + 1e-9)
-    # Whole rows go where most of one is missing, and where one is left.
-    for _ in range(len(rows)):
-        lacking = int(budget - sizes.sum())
-        if lacking <= 0:
-            break
-        missing = np.where(sizes < rows, real - sizes, -np.inf)
-        chosen = np.argsort(-missing, kind="stable")[:lacking]
-        sizes[chosen[np.isfinite(missing[chosen])]] += 1
-    return sizes.astype(np.intp)
-
-
-def _interleave(sizes: IntArray, seed: int) -> IntArray:
-    """Order strata so that every beginning of the plan has about the shares of the whole."""
-    stratum = np.repeat(np.arange(len(sizes)), sizes)
-    turn = np.arange(len(stratum)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    when = (turn + 0.5) / sizes[stratum]
-    tie = np.random.default_rng(seed).random(len(stratum))
-    return np.asarray(stratum[np.lexsort((tie, when))], dtype=np.intp)
-
-
 def plan_reviews(
     y: Any,
     score: Any,
@@ -468,7 +301,8 @@ def plan_reviews(
     goal: str | Sequence[str] = "f1",
     threshold: float | None = None,
     unlabeled: float | None = None,
-    unlabeled_prevalence: float | None = None,
+    prevalence: Any = None,
+    unlabeled_prevalence: Any = None,
     sample_weight: Any = None,
     reviews: Reviews | None = None,
     other: Any = None,
@@ -489,8 +323,9 @@ def plan_reviews(
         Metrics to make sharp, or "prevalence"; with `other`, "difference" or "f1_difference".
     threshold : float, optional
         At which goals that need one are meant.
-    unlabeled_prevalence : float, optional
-        A guess of the share of positives among the unlabeled rows; None: estimated.
+    prevalence, unlabeled_prevalence : number, (low, high) or Estimate, optional
+        What is supposed of the share of positives among all rows, or among the unlabeled ones;
+        None: estimated as in `evaluate`. A wrong one makes the plan less sharp and nothing wrong.
     reviews : Reviews, optional
         What was found so far: strata, goal and threshold stay, and rows of the plan are new ones,
         shared out by what was found.
@@ -525,35 +360,41 @@ def plan_reviews(
     knots = knots_of(scores[pool]) if len(scores) == len(labels) else []
     knots += [] if threshold is None else [read_threshold(threshold)]
     knots += [] if reviews is None else [float(edge) for edge in reviews.design.edges]
-    counts = ScoreCounts.from_rows(
-        labels, scores, unlabeled=-1, sample_weight=weights, compact=True, knots=knots
-    )
+    # A budget buys rows, whatever they weigh.
+    counts = ScoreCounts.from_rows(labels, scores, unlabeled=-1, compact=True, knots=knots)
+    seen = None if reviews is None else replace(reviews, weight=None)
     rival = None
     if other is not None:
         at = threshold if other_threshold is None else other_threshold
-        rival = _rival(labels, scores, read_scores(other), at, weights)
+        rival = _rival(labels, scores, read_scores(other), at)
+    span = None
     if reviews is None:
+        counts.require("positive", "unlabeled")
+        supposed = suppose_share(
+            {"": counts},
+            prevalence=prevalence,
+            unlabeled_prevalence=unlabeled_prevalence,
+            random_state=random_state,
+        )
+        span = supposed.span
         design = design_reviews(
             counts,
             budget=budget,
             goal=goal,
             threshold=threshold,
-            unlabeled_prevalence=guess_share(counts, unlabeled_prevalence, random_state),
+            unlabeled_prevalence=supposed.value,
             random_state=random_state,
             rival=rival,
         )
-        if weights is not None:
-            rows_of = np.bincount(design.stratum_of(scores[pool]), minlength=design.n_strata)
-            design = replace(design, n_unlabeled=rows_of)
     else:
         if reviews.rows is None:
             raise InputError(
                 f"{named('reviews')} must know which rows were reviewed", argument="reviews"
             )
-        design = next_design(counts, reviews, budget=budget)
+        design = next_design(counts, cast("Reviews", seen), budget=budget)
         pool = np.setdiff1d(pool, reviews.rows[reviews.answered])
     rows = _draw(design, pool, design.stratum_of(scores[pool]))
-    prices = Prices.of(counts, design, confidence_level, reviews, rival)
+    prices = Prices.of(counts, design, confidence_level, seen, rival, span)
     budgets = sorted({*(b for b in BUDGETS if b < len(pool)), len(rows)})
     return ReviewPlan(
         design,
@@ -565,10 +406,11 @@ def plan_reviews(
         prices,
         reviews,
         None if cluster is None else np.asarray(cluster)[rows],
+        prices.ranges(budgets),
     )
 
 
-def _rival(labels: Any, scores: Any, own: Any, threshold: float | None, weights: Any) -> Rival:
+def _rival(labels: Any, scores: Any, own: Any, threshold: float | None) -> Rival:
     """Count the second model's rows, and take some unlabeled ones by both models."""
     if len(own) != len(scores):
         raise InputError(
@@ -579,26 +421,8 @@ def _rival(labels: Any, scores: Any, own: Any, threshold: float | None, weights:
     pool = np.flatnonzero(labels == -1)
     some = pool[:: max(len(pool) // SUBSAMPLE, 1)]
     knots = knots_of(own[pool]) + ([] if threshold is None else [read_threshold(threshold)])
-    counts = ScoreCounts.from_rows(
-        labels, own, unlabeled=-1, sample_weight=weights, compact=True, knots=knots
-    )
+    counts = ScoreCounts.from_rows(labels, own, unlabeled=-1, compact=True, knots=knots)
     return Rival(counts, threshold, scores[some].astype(float), own[some].astype(float))
-
-
-def guess_share(
-    counts: ScoreCounts, unlabeled_prevalence: float | None, random_state: int = 0
-) -> float:
-    """Return the share of positives among the unlabeled rows that a plan supposes."""
-    if unlabeled_prevalence is not None:
-        if not 0 < real_number(unlabeled_prevalence) < 1:
-            raise InputError(
-                f"{named('unlabeled_prevalence')} must be in (0, 1); got {unlabeled_prevalence}"
-            )
-        return float(unlabeled_prevalence)
-    with collect_warnings():
-        found = Consensus(n_resamples=0, random_state=random_state).fit(counts)
-    # A plan that expects no positive would look nowhere.
-    return max(float(found.unlabeled_prevalence_), 1 / max(counts.n_unlabeled, 2.0))
 
 
 def knots_of(scores: Any) -> list[float]:

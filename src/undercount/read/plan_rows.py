@@ -1,7 +1,7 @@
 """Plan reviews of rows where they live: count once, choose strata, draw in one more pass."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,11 @@ from undercount.count.draw import draw_rows, sample_models, sample_scores
 from undercount.count.frames import count_scores
 from undercount.count.review_file import ReviewSheet, write_review_file
 from undercount.counts import ScoreCounts
-from undercount.errors import collect_warnings
-from undercount.read.hidden_share import shared_share
-from undercount.read.plan import BUDGETS, Prices, design_reviews, knots_of
+from undercount.estimate import Interval
+from undercount.read.plan import BUDGETS, design_reviews, knots_of
+from undercount.read.prices import Prices
 from undercount.read.rival import Rival
-
-# Labelled positives from which a share can be estimated, and what is supposed at least below.
-FEWEST_LABELS, LEAST_GUESS = 10, 0.01
+from undercount.read.supposed_share import suppose_share
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +36,8 @@ class RowPlan:
         Budget → goal → expected half-width of its interval.
     prices : Prices
         Answers what any other budget buys.
+    expected_range : dict
+        Budget → goal → least and largest half-width that may well be.
     """
 
     sheet: ReviewSheet
@@ -45,6 +45,7 @@ class RowPlan:
     counts: ScoreCounts
     expected: dict[int, dict[str, float]]
     prices: Prices
+    expected_range: dict[int, dict[str, Interval]] = field(default_factory=dict)
 
     def to_csv(self, path: str | Path) -> None:
         """Write the file in which people answer, whole or not at all."""
@@ -61,6 +62,7 @@ def plan_rows(
     threshold: float | None = None,
     unlabeled: float | None = None,
     keep: Sequence[str] = (),
+    prevalence: Any = None,
     unlabeled_prevalence: Any = None,
     random_state: int = 0,
     confidence_level: float = 0.95,
@@ -84,9 +86,9 @@ def plan_rows(
         At which goals that need one are meant.
     keep : sequence of str
         Columns that the people who answer shall see.
-    unlabeled_prevalence : number, range or Estimate, optional
-        What is supposed of the hidden positives; None: estimated. A wrong one makes the plan less
-        sharp and nothing wrong.
+    prevalence, unlabeled_prevalence : number, (low, high) or Estimate, optional
+        What is supposed of the share of positives among all rows, or among the unlabeled ones;
+        None: estimated as in `evaluate`. A wrong one makes the plan less sharp and nothing wrong.
     random_state : int
         Seed of the draw.
 
@@ -110,12 +112,15 @@ def plan_rows(
     )
     counts.require("positive", "unlabeled")
     rival = count_rival(frame, label, names, threshold, unlabeled)
+    supposed = suppose_share(
+        {names[0]: counts}, prevalence=prevalence, unlabeled_prevalence=unlabeled_prevalence
+    )
     design = design_reviews(
         counts,
         budget=budget,
         goal=goal,
         threshold=threshold,
-        unlabeled_prevalence=guess_share({names[0]: counts}, unlabeled_prevalence),
+        unlabeled_prevalence=supposed.value,
         random_state=random_state,
         rival=rival,
     )
@@ -129,6 +134,7 @@ def plan_rows(
         keep=keep,
         confidence_level=confidence_level,
         rival=rival,
+        span=supposed.span,
     )
 
 
@@ -150,21 +156,6 @@ def count_rival(
     return Rival(counts, threshold, first, own)
 
 
-def guess_share(
-    models: Mapping[str, ScoreCounts], unlabeled_prevalence: Any = None, **options: Any
-) -> float:
-    """Return the share of hidden positives that a plan supposes.
-
-    Too few labels to estimate it are no reason not to look: as many again are supposed hidden.
-    """
-    counts = next(iter(models.values()))
-    if unlabeled_prevalence is None and counts.n_positive < FEWEST_LABELS:
-        return min(max(2 * counts.n_positive / counts.n_unlabeled, LEAST_GUESS), 0.5)
-    with collect_warnings():
-        found = shared_share(models, unlabeled_prevalence=unlabeled_prevalence, **options)
-    return next(iter(found.values())).shares.unlabeled_prevalence
-
-
 def draw_plan(
     frame: Any,
     design: ReviewDesign,
@@ -177,6 +168,7 @@ def draw_plan(
     confidence_level: float = 0.95,
     earlier: ReviewSheet | None = None,
     rival: Rival | None = None,
+    span: Interval | None = None,
 ) -> RowPlan:
     """Draw the rows of a design, and say what they buy.
 
@@ -198,9 +190,10 @@ def draw_plan(
         skip=skip.tolist(),
     )
     columns = {"label": label, "unlabeled": unlabeled}
-    prices = Prices.of(counts, design, confidence_level, reviews, rival)
+    prices = Prices.of(counts, design, confidence_level, reviews, rival, span)
     n = len(design.order)
     budgets = sorted({*(b for b in BUDGETS if b < counts.n_unlabeled), n})
     sheet = make_sheet(design, drawn, counts, columns)
     sheet = sheet if earlier is None else join_rounds(earlier, sheet)
-    return RowPlan(sheet, design, counts, prices.table(budgets), prices)
+    found = prices.table(budgets), prices, prices.ranges(budgets)
+    return RowPlan(sheet, design, counts, *found)

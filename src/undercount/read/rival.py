@@ -4,19 +4,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from undercount.assume.reviews import working_posterior
+from undercount.assume.reviews import IntArray
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
 
-SUFFIX = "_difference"
 # Sampled rows over which the squares of what a verdict moves are averaged.
 ROWS_A_MEAN = 64
 
 
-def metric_of(goal: str) -> str:
-    """Return the metric that a goal is, or is the difference of."""
-    return goal.removesuffix(SUFFIX)
+@dataclass(frozen=True, eq=False)
+class RivalMoves:
+    """Hold a difference of two models, and what moves it.
+
+    Attributes
+    ----------
+    value : float
+        The difference.
+    by_cell : array
+        How far a verdict on a row of each cell of the first model moves it, in root mean square.
+    row_variance : float
+        Variance that the draw of the rows themselves causes.
+    """
+
+    value: float
+    by_cell: FloatArray
+    row_variance: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,22 +56,52 @@ class Rival:
     score: FloatArray
     own_score: FloatArray
 
-    def gradient(self, metric: str, share: float, threshold: float | None) -> MassGradient:
-        """Read the second model's metric where the same share is hidden."""
+    def gradient(self, metric: str, posterior: FloatArray, threshold: float | None) -> MassGradient:
+        """Read the second model's metric where unlabeled rows of its cells have these chances."""
         counts = self.counts
-        positive = counts.positive + working_posterior(counts, share) * counts.unlabeled
+        positive = counts.positive + posterior * counts.unlabeled
         everyone = counts.positive + counts.negative + counts.unlabeled
         return mass_gradient(counts, positive, everyone, metric, threshold=threshold)
 
-    def squares(
-        self, counts: ScoreCounts, first: MassGradient, second: MassGradient, at: float | None
-    ) -> FloatArray:
-        """Return the mean square of what a verdict moves the difference, by the first's cells."""
+    def moves(
+        self,
+        counts: ScoreCounts,
+        first: MassGradient,
+        second: MassGradient,
+        chance: FloatArray,
+        at: float | None,
+    ) -> RivalMoves:
+        """Return what moves the difference.
+
+        Labelled positives are taken to be like the hidden ones, by how much they move it.
+        """
+        own, other = self._cells(counts)
+        share = chance[own]
+        hidden = float(chance @ counts.unlabeled)
+        positive, negative = (
+            (getattr(first, kind)[own] - getattr(second, kind)[other]) ** 2
+            for kind in ("positive", "negative")
+        )
+        rows = counts.n_unlabeled / max(len(own), 1)
+        found = (1 + counts.n_positive / max(hidden, 1e-9)) * float(share @ positive)
+        found += (1 + counts.n_negative / counts.n_unlabeled) * float((1 - share) @ negative)
+        squares = self.squares(counts, first, second, at)
+        return RivalMoves(first.value - second.value, np.sqrt(squares), rows * found)
+
+    def _cells(self, counts: ScoreCounts) -> tuple[IntArray, IntArray]:
+        """Return the cells of the sampled rows by both models, in the first one's order."""
         order = np.argsort(-self.score, kind="stable")
         own, other = (
             np.minimum(np.searchsorted(-each.score, -score[order]), len(each.score) - 1)
             for each, score in ((counts, self.score), (self.counts, self.own_score))
         )
+        return own, other
+
+    def squares(
+        self, counts: ScoreCounts, first: MassGradient, second: MassGradient, at: float | None
+    ) -> FloatArray:
+        """Return the mean square of what a verdict moves the difference, by the first's cells."""
+        own, other = self._cells(counts)
         squares = (first.turned[own] - second.turned[other]) ** 2
         ends = [0, len(counts.score)] if at is None else [0, counts.head_cells(at).stop]
         found = np.zeros(len(counts.score))

@@ -9,6 +9,7 @@ from undercount.counts import ScoreCounts
 from undercount.errors import InputError, collect_warnings, named
 from undercount.estimate import Estimate
 from undercount.prevalence.pooled import PooledShares, SegmentShare, pool_shares
+from undercount.read.fair_sample import mature_checks
 from undercount.read.hidden_share import HiddenShare, shared_share
 from undercount.read.segments import FEWEST_LABELS, MOST_ESTIMATED, why_not
 from undercount.read.share_out import share_out
@@ -80,7 +81,8 @@ class SegmentShares:
             return shared_share({name: self.parts[segment]}, **options)[name]
         options["unlabeled_prevalence"] = SegmentShare(self.pooled.pooled[segment])
         options["prevalence_interval"] = None  # the pooled one is used
-        return shared_share({name: self.parts[segment]}, **options)[name]
+        found = shared_share({name: self.parts[segment]}, **options)[name]
+        return replace(found, label_part=self.pooled.label_parts.get(segment))
 
     def _shared_out(self, segment: Hashable, name: str) -> HiddenShare:
         """Return a segment's part of the hidden positives that all rows are known to have."""
@@ -90,7 +92,11 @@ class SegmentShares:
         options = {**self.options, **dict.fromkeys(GIVEN), "unlabeled_prevalence": own}
         found = shared_share({name: part}, **options)[name]
         given = known.shares.given.replace("_", " ")
-        return replace(found, source=f"{given} of all rows given, shared out")
+        source, late = (
+            f"{given} of all rows given, shared out",
+            self.options["unlabeled_prevalence"],
+        )
+        return replace(found, source=source, checks=mature_checks(late))
 
     def _given(self, name: str, segment: Hashable) -> Any:
         value = self.options[name]

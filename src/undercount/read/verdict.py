@@ -63,8 +63,8 @@ class ClaimVerdict:
     claim : Requirement or None
         What is judged; None if the metric does not exist or is nothing but 0.
     required : bool
-        Whether the user set the claim; otherwise it is a round number just below what the chance
-        of the labels leaves at the share taken.
+        Whether the user set the claim; otherwise it is a round number just below the interval
+        that is reported, with what is unknown of the share in it.
     holds : Interval or None
         Shares of hidden positives at which it holds: those around the share taken, or the nearest.
     everywhere : bool
@@ -309,11 +309,17 @@ class _Trial:
         return threshold and alone and self.evaluation.clusters is None
 
     def suggest(self) -> Requirement | None:
-        """Return the claim with a round goal below what the chance of the labels leaves."""
-        found, _ = self.estimate(self.taken)
-        if found is None or math.isnan(found.value):
+        """Return the claim with a round goal below the interval that is reported.
+
+        At the share taken, the chance of the labels alone would leave more, which is false where
+        the share is.
+        """
+        try:
+            with collect_warnings():  # the table has warned
+                found = self.evaluation.estimate_named(self.claim.name)
+        except InputError:
             return None
-        return _with_goal(self.claim, found)
+        return None if math.isnan(found.value) else _with_goal(self.claim, found)
 
     def tried(self) -> list[float]:
         """Return the shares to try, in order."""

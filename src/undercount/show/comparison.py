@@ -27,6 +27,12 @@ WIDTH = 100
 LONGEST_NAME, SHORTEST_NAME = 30, 12
 SMALLEST_P = 0.0001
 PAIR = 2
+CHANCES = "labelling chances"
+TOLD = {
+    "verdicts": "Verdicts tell the order; no prevalence was supposed.",
+    "chances": "The chances of a label tell the order, if they are right; no prevalence was "
+    "supposed.",
+}
 QUESTIONS = {
     "population": "in the population that these rows come from "
     "(question: rows would ask about these alone)",
@@ -117,15 +123,19 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def by_reviews(found: Difference) -> bool:
-    """Whether verdicts tell a difference: at another prevalence it may be another."""
-    return "reviews" in found.difference.needs
+def told_by(found: Difference) -> str:
+    """Say what tells a difference where no prevalence is supposed; nothing where one is.
+
+    At another prevalence the difference may be another.
+    """
+    needs = found.difference.needs
+    return "verdicts" if "reviews" in needs else "chances" if CHANCES in needs else ""
 
 
 def order_words(found: Difference, share: float) -> str:
     """Say whether the order of two models depends on the prevalence, whose share is in use."""
-    if by_reviews(found):
-        return "Verdicts tell the order; no prevalence was supposed."
+    if told_by(found):
+        return TOLD[told_by(found)]
     if not found.depends_on_prevalence:
         return "The order is the same whatever the prevalence."
     if math.isnan(found.crossover):
@@ -215,7 +225,9 @@ def threshold_table(comparison: Comparison, *, intervals: bool = True) -> Table:
 
 def _supposed(comparison: Comparison) -> str:
     """Say which share precision, F1 and the number of real ones suppose."""
-    return f", if {percent(_first(comparison).prevalence)} are positive"
+    first = _first(comparison)
+    guess = " (a guess)" if share_is_guess(first) else ""
+    return f", if {percent(first.prevalence)} are positive{guess}"
 
 
 def threshold_title(comparison: Comparison) -> str:
@@ -399,8 +411,8 @@ def chance_words(found: Difference) -> str:
 def _order(found: Difference) -> str:
     if math.isnan(found.difference.value):
         return "–"
-    if by_reviews(found):
-        return "told by verdicts"
+    if told_by(found):
+        return f"told by {told_by(found)}"
     if not found.depends_on_prevalence:
         return "whatever the prevalence"
     if math.isnan(found.crossover):

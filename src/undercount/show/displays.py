@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.special import gammaincinv, ndtr
 
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.labelled import labelled_curve, naive_curve
@@ -32,6 +33,7 @@ KEYWORDS = ("unlabeled", "name", "truth", *list(inspect.signature(read_shares).p
 N_BINS = 40
 _ROUNDING = 1e-9
 N_GROUPS = 10
+_VERY_FEW = 3  # labels of a group for which Wilson's lower limit is too high
 
 
 class Display:
@@ -572,8 +574,9 @@ class CalibrationDisplay(ColumnsDisplay):
     ones in case-control. Nothing is clipped: a share outside [0, 1] shows misfit or few rows.
 
     The interval is Wilson's of the labelled share of a group, divided by the label frequency (in
-    case-control Wilson's of both rates); limits of the share among the unlabeled rows, if it is
-    not known, add in squares.
+    case-control Wilson's of both rates), with a Poisson number's lower end where a group has three
+    labels or fewer; it speaks of the population that the rows were drawn from. Limits of the share
+    among the unlabeled rows, if it is not known, add in squares.
 
     Notes
     -----
@@ -659,12 +662,12 @@ def _share_limits(
         rows = every - negative  # a label more is an unlabeled row less
         unit = counts.n_positive / counts.effective_size("positive")
         some = np.maximum(rows, _ROUNDING * unit)  # a group may hold known negatives alone
-        ends = [rows * end for end in wilson_share(labelled / some, some / unit, z)]
+        ends = [rows * end for end in _rate_limits(labelled / some, some / unit, z)]
         pairs.append([_positive_share(counts, exact, n, rows - n, every) for n in ends])
     else:
         sizes = counts.n_positive, counts.n_unlabeled
         effective = counts.effective_size("positive"), counts.effective_size("unlabeled")
-        ends = [sizes[0] * end for end in wilson_share(labelled / sizes[0], effective[0], z)]
+        ends = [sizes[0] * end for end in _rate_limits(labelled / sizes[0], effective[0], z)]
         pairs.append([_positive_share(counts, exact, n, unlabeled, every) for n in ends])
         ends = [sizes[1] * end for end in wilson_share(unlabeled / sizes[1], effective[1], z)]
         pairs.append([_positive_share(counts, exact, labelled, n, every) for n in ends])
@@ -673,6 +676,19 @@ def _share_limits(
         for end in _share_ends(shares)
     ]
     return [(pair[0], pair[1]) for pair in [*pairs, moved] if pair]
+
+
+def _rate_limits(rate: FloatArray, trials: Any, z: float) -> tuple[FloatArray, FloatArray]:
+    """Return Wilson's limits of a rate, the lower one of very few labels that of a Poisson number.
+
+    Brown, Cai and DasGupta 2001: one label where a tenth of one was to be expected is far above
+    Wilson's limit, so that 17 of 100 intervals missed in the group of the lowest scores.
+    """
+    low, high = wilson_share(rate, trials, z)
+    found = rate * trials
+    few = (found > 0) & (found <= _VERY_FEW)
+    poisson = gammaincinv(np.where(few, found, 1.0), 2 * ndtr(-z)) / trials
+    return np.where(few, np.minimum(low, poisson), low), high
 
 
 def _refuse_merged(counts: ScoreCounts, what: str) -> None:

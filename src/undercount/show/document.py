@@ -9,9 +9,11 @@ import numpy as np
 
 from undercount import __version__
 from undercount.counts import CLASSES, ScoreCounts
-from undercount.estimate import Interval
+from undercount.estimate import Estimate, Interval
+from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.read.requirement import Requirement
+from undercount.show.bias import bias_facts
 from undercount.show.text import both_answers, check_facts, plain_words, weakest_link
 from undercount.show.verdict_words import change_words, judged_words, light_words
 
@@ -40,6 +42,8 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
     counts, shares = evaluation.counts, evaluation.shares
     return {
         **_deployed(evaluation),
+        **({"bias": bias_facts(evaluation)} if evaluation.odds_ratio is not None else {}),
+        **({"costs": _costs(evaluation)} if evaluation.costs is not None else {}),
         "name": evaluation.name,
         "counts": {
             "rows": counts.n_rows,
@@ -147,6 +151,40 @@ def _deployed(evaluation: Evaluation) -> dict[str, Any]:
         return {}
     rows = [_metric(row) for row in evaluation.deployed()]
     return {"deployed": {"prevalence": evaluation.deploy_prevalence, "metrics": rows}}
+
+
+def _costs(evaluation: Evaluation) -> dict[str, Any]:
+    """Return what errors cost a row along the thresholds, and where they cost least."""
+    assert evaluation.costs is not None  # noqa: S101 - asked only then
+    curve = cost_curve(evaluation, evaluation.costs)
+    best = curve.best
+    return {
+        **curve.costs,
+        "none": curve.none,
+        "everything": curve.everything,
+        "here": curve.here and _spread(curve.here),
+        "least": {
+            "threshold": plain(best.threshold),
+            "over": None if best.over is None else plain(best.over),
+            "gain": best.gain and _spread(best.gain),
+        },
+        "points": [
+            {
+                "threshold": threshold,
+                "flagged": flagged,
+                "cost": _spread(cost),
+                "net_benefit": _spread(curve.benefits[place]) if curve.benefits else None,
+            }
+            for place, (threshold, flagged, cost) in enumerate(
+                zip(curve.threshold.tolist(), curve.flagged.tolist(), curve.points, strict=True)
+            )
+        ],
+    }
+
+
+def _spread(found: Estimate) -> dict[str, float | None]:
+    ends = {"estimate": found.value, "low": found.low, "high": found.high}
+    return {name: plain(value) for name, value in ends.items()}
 
 
 def _metric(row: MetricRow) -> dict[str, Any]:

@@ -173,7 +173,7 @@ def _page_row(row: PeriodRow) -> dict[str, Any]:
         "found": f"{row.n_found:,}",
         "arrived": percent(row.chance),
         "naive": number(row.naive),
-        "cell": interval_cell(row.precision) if row.precision else None,
+        "cell": interval_cell(row.precision, value_words(row.precision)) if row.precision else None,
         "note": row.note,
     }
 

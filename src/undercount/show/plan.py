@@ -3,13 +3,11 @@
 import math
 from typing import Any
 
-import numpy as np
-
 from undercount import __version__
 from undercount.count.arrays import row_words
 from undercount.metric_facts import FACTS
 from undercount.read.plan_rows import RowPlan
-from undercount.read.rival import SUFFIX, metric_of
+from undercount.read.review_goals import SUFFIX, metric_of
 from undercount.show.document import plain, write_document
 from undercount.show.layout import WIDTH, line, stack, too_wide, wrap
 from undercount.show.spoken import metric_title, percent
@@ -45,32 +43,54 @@ def as_text(plan: RowPlan, wanted: float | None = None, width: int = WIDTH) -> s
         f"{len(design.order):,} of {row_words(plan.counts.n_unlabeled)} without a label, in "
         f"{design.n_strata} strata of the score · seed {design.seed}"
     )
-    by = ", by the verdicts so far" if np.any(plan.prices.drawn) else ""
-    supposed = (
-        f"{percent(plan.prices.supposed)} of them are positive{by}; if that is off, "
-        "intervals will be wider or narrower than shown here, and still hold"
-    )
+    supposed = f"{percent(plan.prices.supposed)} of them are positive"
+    if plan.prices.further is None:
+        supposed += (
+            ". From … to …: what may come if labels prefer high or low scores, or the share is "
+            "off; intervals hold whatever is supposed"
+        )
+    else:
+        supposed += ", by the verdicts so far"
     lines = [line("Reviews", chosen, width=width), line("Supposed", supposed, width=width), ""]
     room = max(18, *(len(goal_title(plan, goal)) + 1 for goal in design.goal))
     head = "".join(f"{budget:>9,}" for budget in budgets)
     table = [f" {'reviews buy':<{room}}{head}"]
     for goal in design.goal:
-        cells = "".join(f"{half_width_words(plan.expected[b][goal]):>9}" for b in budgets)
-        table.append(f" {goal_title(plan, goal):<{room}}{cells}")
+        for title, widths in _widths(plan, goal, budgets):
+            cells = "".join(f"{half_width_words(width):>9}" for width in widths)
+            table.append(f" {title:<{room}}{cells}")
     if too_wide(table, width):
         table = []
         for goal in design.goal:
-            bought = [
-                (f"{b:,} reviews buy", half_width_words(plan.expected[b][goal])) for b in budgets
-            ]
+            bought = [(f"{b:,} reviews buy", _bought_words(plan, goal, b)) for b in budgets]
             table += stack(goal_title(plan, goal), bought, width)
     lines += table
     if wanted is not None:
         for goal in design.goal:
             need = _round_need(plan.prices.budget_for(goal, wanted), len(design.order))
+            least, most = plan.prices.budget_span(goal, wanted)
             goal_words = f"{goal_title(plan, goal)} {half_width_words(wanted)}"
-            lines.append(wrap(f"{goal_words} needs about {need:,} reviews", width))
+            may = f" ({least:,} to {most:,})" if most > least else ""
+            lines.append(wrap(f"{goal_words} needs about {need:,} reviews{may}", width))
     return "\n".join(lines)
+
+
+def _widths(plan: RowPlan, goal: str, budgets: list[int]) -> list[tuple[str, list[float]]]:
+    """Return the expected half-widths of a goal, and what they may well be where that is open."""
+    found = [(goal_title(plan, goal), [plan.expected[b][goal] for b in budgets])]
+    spans = [plan.expected_range[b][goal] for b in budgets]
+    if any(span.high > span.low for span in spans):
+        found.append(("  from", [span.low for span in spans]))
+        found.append(("  to", [span.high for span in spans]))
+    return found
+
+
+def _bought_words(plan: RowPlan, goal: str, budget: int) -> str:
+    """Write what a budget buys in one line."""
+    span, words = plan.expected_range[budget][goal], half_width_words(plan.expected[budget][goal])
+    if not span.high > span.low:
+        return words
+    return f"{words} ({half_width(span.low)} to {half_width(span.high)})"
 
 
 def _round_need(need: int, chosen: int) -> int:
@@ -95,10 +115,15 @@ def as_json(plan: RowPlan, wanted: float | None = None) -> str:
             "threshold": design.threshold,
             "expected_value": plain(plan.prices.value[goal]),
             "half_width": {str(b): plain(plan.expected[b][goal]) for b in sorted(plan.expected)},
+            "half_width_range": {
+                str(b): [plain(span[goal].low), plain(span[goal].high)]
+                for b, span in sorted(plan.expected_range.items())
+            },
         }
         if wanted is not None:
             need = plan.prices.budget_for(goal, wanted)
-            facts["needed"] = {"half_width": wanted, "budget": need}
+            ends = plan.prices.budget_span(goal, wanted)
+            facts["needed"] = {"half_width": wanted, "budget": need, "budget_range": [*ends]}
         goals.append(facts)
     document = {
         "schema": SCHEMA,

@@ -11,6 +11,7 @@ from scipy.special import expit, logit
 from undercount import __version__
 from undercount.count.arrays import amount
 from undercount.count.atomic_file import write_text
+from undercount.errors import CODES, Check
 from undercount.estimate import Estimate
 from undercount.read.segments import Evaluations, SegmentRow, hidden_share
 from undercount.show.document import as_document, plain, write_document
@@ -18,11 +19,11 @@ from undercount.show.layout import line, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
 from undercount.show.spoken import metric_title, percent
 from undercount.show.tables import MARKDOWN_SPECIAL, escape
-from undercount.show.text import value_words
+from undercount.show.text import estimate_words
 
 SCHEMA = "undercount/segments/1"
 SIGNIFICANT, SMALLEST_P = 0.05, 0.0001
-NAME, NUMBER, CELL = 14, 9, 25
+NAME, NUMBER, CELL = 14, 9, 29
 ALL = "all rows"
 # Where the middle two thirds of segments lie: one standard deviation to either side.
 REACH = 1.0
@@ -137,12 +138,18 @@ TESTS = (
 
 
 def notes(found: Evaluations) -> list[tuple[str, str]]:
-    """Return what cannot be said, segment by segment; the same of several in one line."""
+    """Return what was warned of all rows, and what cannot be said of segments, alike ones once."""
     held: dict[str, list[str]] = {}
     for row in found.rows:
         if row.note:
             held.setdefault(row.note, []).append(segment_name(row.segment))
-    return [(_listed(names), note) for note, names in held.items()]
+    of_all = [(ALL, str(check.message)) for check in found.overall.checks if _is_warning(check)]
+    return [*of_all, *((_listed(names), note) for note, names in held.items())]
+
+
+def _is_warning(check: Check) -> bool:
+    """Whether a check failed for all rows, or is what was warned of while they were counted."""
+    return check.level == "fail" or check.code == CODES["warned"]
 
 
 def _listed(names: list[str]) -> str:
@@ -182,7 +189,9 @@ def _table(found: Evaluations, room: int) -> list[str]:
     lines = [head.rstrip()]
     rows = [*_named(found), (ALL, _overall(found))]
     for name, row in rows:
-        cells = "".join(f"{value_words(each.estimate):<{CELL}}" for each in row.rows)
+        cells = "".join(
+            f"{estimate_words(found.overall, each.estimate):<{CELL}}" for each in row.rows
+        )
         lines.append(
             f" {_cut(name, width - 1):<{width}}{amount(row.counts.n_rows):>{NUMBER}}"
             f"{amount(row.counts.n_positive):>{NUMBER}}  {share_words(row):<{shares}}"
@@ -197,7 +206,9 @@ def _stacked(found: Evaluations, name: str, row: SegmentRow, room: int) -> list[
     cells = [("rows", amount(row.counts.n_rows)), ("labels", amount(row.counts.n_positive))]
     cells.append(("hidden positives", share_words(row)))
     known = zip(found.metrics, row.rows, strict=False)
-    cells += [(heading(label), value_words(each.estimate)) for label, each in known]
+    cells += [
+        (heading(label), estimate_words(found.overall, each.estimate)) for label, each in known
+    ]
     if not row.rows:
         cells.append(("", "cannot be said, see below"))
     return stack(_cut(name, room - 1), cells, room)
@@ -233,7 +244,7 @@ def as_markdown(found: Evaluations) -> str:
         "|---|" + "---:|" * (len(heads) - 1),
     ]
     for name, row in [*_named(found), (ALL, _overall(found))]:
-        cells = [value_words(each.estimate) for each in row.rows]
+        cells = [estimate_words(found.overall, each.estimate) for each in row.rows]
         cells = cells or ["cannot be said"] * len(found.metrics)
         numbers = [amount(row.counts.n_rows), amount(row.counts.n_positive), share_words(row)]
         lines.append("| " + " | ".join([_mark(name), *numbers, *cells]) + " |")
@@ -318,7 +329,10 @@ def as_page(found: Evaluations) -> str:
             "rows": amount(row.counts.n_rows),
             "labels": amount(row.counts.n_positive),
             "share": share_words(row),
-            "cells": [interval_cell(each.estimate) for each in row.rows],
+            "cells": [
+                interval_cell(each.estimate, estimate_words(found.overall, each.estimate))
+                for each in row.rows
+            ],
             "note": row.note,
         }
         for name, row in [(ALL, _overall(found)), *_named(found)]
@@ -342,15 +356,15 @@ def as_page(found: Evaluations) -> str:
     )
 
 
-def interval_cell(found: Estimate) -> dict[str, str]:
+def interval_cell(found: Estimate, words: str) -> dict[str, str]:
     """Return a metric in words, and its interval as a bar of 100 units."""
     if math.isnan(found.value):
-        return {"words": value_words(found), "low": "", "width": "", "value": ""}
+        return {"words": words, "low": "", "width": "", "value": ""}
     low, value, high = (
         100 * min(max(each, 0.0), 1.0) for each in (found.low, found.value, found.high)
     )
     return {
-        "words": value_words(found),
+        "words": words,
         "low": f"{low:.1f}",
         "width": f"{max(high - low, 0.5):.1f}",
         "value": f"{value:.1f}",

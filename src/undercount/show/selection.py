@@ -14,8 +14,8 @@ from undercount.read.evaluation import MetricRow
 from undercount.show.document import N_POINTS
 from undercount.show.layout import WIDTH, stack, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
-from undercount.show.spoken import number, percent
-from undercount.show.text import check_facts, check_words, needs_words, title, value_words
+from undercount.show.spoken import number, percent, title
+from undercount.show.text import check_facts, check_words, needs_words, value_words
 
 SCHEMA = "undercount/selection/1"
 # Corners of the page's drawing of the unit square.

@@ -4,6 +4,8 @@ import math
 from typing import Literal
 
 from undercount.metric_facts import FACTS
+from undercount.read.evaluation import MetricRow
+from undercount.read.metric_name import place_words
 
 ROUNDING = 1e-9
 
@@ -11,6 +13,14 @@ ROUNDING = 1e-9
 def metric_title(metric: str) -> str:
     """Name a metric, or a share that stands among them, as people say it."""
     return FACTS[metric].title if metric in FACTS else metric.replace("_", " ")
+
+
+def title(row: MetricRow) -> str:
+    """Name a row as people say it."""
+    name = metric_title(row.metric)
+    if row.top is not None:
+        return f"{name}{place_words(None, row.top)}"
+    return name if row.threshold is None else f"{name}@{row.threshold:g}"
 
 
 def percent(share: float, bound: Literal["", "least", "most"] = "") -> str:

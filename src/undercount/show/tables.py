@@ -10,7 +10,7 @@ from typing import Any
 
 from undercount.errors import Check
 from undercount.read.evaluation import Evaluation, MetricRow
-from undercount.show.spoken import number
+from undercount.show.spoken import number, title
 from undercount.show.text import (
     ANSWERS,
     answer_words,
@@ -22,7 +22,6 @@ from undercount.show.text import (
     missing_words,
     needs_words,
     plain_words,
-    title,
     value_words,
 )
 from undercount.show.verdict_words import change_words, judged_words, light_words

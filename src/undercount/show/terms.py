@@ -572,6 +572,11 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "pass the chances of a label",
     ),
     "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
+    "uc023": (
+        "If labels come late, nearly all of the oldest rows' labels should have arrived.",
+        "of the labels at most 2 % take longer than the oldest window less 30 days",
+        "dates of rows and of labels; delays alike",
+    ),
 }
 # method → (how it answers, reference)
 METHODS: dict[str, tuple[str, str]] = {
@@ -672,6 +677,8 @@ ALIASES = {
     "interval": "true value",
     "confidence level": "true value",
     "labelling bias": "gamma",
+    "biased labels": "gamma",
+    "fair labels": "random labels",
     "met": "requirement",
     "failed": "requirement",
     "inconclusive": "requirement",

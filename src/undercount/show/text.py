@@ -10,17 +10,17 @@ import numpy as np
 
 from undercount.assume.labelled import naive_area
 from undercount.count.arrays import amount, row_words
-from undercount.errors import Check
+from undercount.errors import CODES, Check
 from undercount.estimate import Estimate
 from undercount.read.chances import Chances
 from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation, MetricRow
-from undercount.read.metric_name import place_words
 from undercount.read.review_price import price_reviews, reviews_for
+from undercount.show.bias import bias_lines
 from undercount.show.costs import SHOWN as SHOWN_COSTS
 from undercount.show.costs import cost_table, cost_words
 from undercount.show.layout import WIDTH, line, stack, terminal_width, too_wide, wrap
-from undercount.show.spoken import metric_title, number, numbers, percent
+from undercount.show.spoken import metric_title, number, numbers, percent, title
 from undercount.show.verdict_words import change_words, judged_words, light_words
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ INTERVALS = {
     "calibrated": "calibrated on simulated problems",
     # Coverage: the table in docs/evidence/estimated-share.md.
     "bootstrap": "by resampling the whole calculation, which holds chance only and not the "
-    "estimator's bias: in simulations such 95 % intervals held the true share in 82 to 94 % of the "
-    "cases, the true metrics in 53 to 86 %",
+    "estimator's bias: in simulations such 95 % intervals held the true share in 80 to 95 % of the "
+    "cases, the true metrics in 56 to 92 %",
     "combined": "calibrated and resampled",
 }
 # What a share of the flagged cases is said of: ten, unless that would round to none.
@@ -44,16 +44,9 @@ TENTHS, HUNDREDTHS = 0.05, 0.005
 WIDE = 0.3
 # Metrics that are told for another prevalence.
 DEPLOYED = ("precision", "f1", "accuracy", "average_precision")
+ASIDE = (CODES["ties"], CODES["warned"])
 # Checks of doubts that verdicts on some rows would settle.
-REVIEWABLE = ("UC001", "UC002", "UC003", "UC007", "UC008", "UC011", "UC012", "UC017")
-
-
-def title(row: MetricRow) -> str:
-    """Name a row as people say it."""
-    name = metric_title(row.metric)
-    if row.top is not None:
-        return f"{name}{place_words(None, row.top)}"
-    return name if row.threshold is None else f"{name}@{row.threshold:g}"
+REVIEWABLE = ("UC001", "UC002", "UC003", "UC007", "UC008", "UC011", "UC017")
 
 
 def value_words(estimate: Estimate) -> str:
@@ -85,26 +78,24 @@ def guess_words(estimate: Estimate) -> tuple[str, str]:
 
 
 def is_guess(evaluation: Evaluation, row: MetricRow) -> bool:
-    """Whether a number hangs on a share that scores hardly tell, so that it must not lead."""
+    """Whether a number is little but a guess, so that it must not lead."""
     return hangs_on_guess(evaluation, row.estimate)
 
 
 def hangs_on_guess(evaluation: Evaluation, estimate: Estimate) -> bool:
-    """Whether an estimate of a model hangs on a share that scores hardly tell."""
-    return (
-        "prevalence" in estimate.needs
-        and estimate.high - estimate.low >= WIDE
-        and share_is_guess(evaluation)
-    )
+    """Whether an estimate hangs on a share that scores hardly tell, or on a few verdicts."""
+    least = WIDE * max(abs(estimate.value), 1.0)  # a lift, say, passes 1
+    if math.isnan(estimate.value) or estimate.high - estimate.low < least:
+        return False
+    if "reviews" in estimate.needs:
+        return True
+    return "prevalence" in estimate.needs and share_is_guess(evaluation)
 
 
 def share_is_guess(evaluation: Evaluation) -> bool:
-    """Whether the share is estimated from scores, and what is claimed hangs on it."""
-    return (
-        not evaluation.share_given
-        and evaluation.chances is None
-        and evaluation.verdict.light in ("depends", "unsupported")
-    )
+    """Whether the share is estimated from scores: neither given nor told by chances or verdicts."""
+    told = evaluation.chances is not None or evaluation.reviewed is not None
+    return not evaluation.share_given and not told
 
 
 def bound_words(row: MetricRow) -> str:
@@ -134,7 +125,8 @@ def hidden_words(evaluation: Evaluation) -> str:
     if evaluation.share_model not in ("", evaluation.name):
         how += f", on the scores of {evaluation.share_model}"
     found = f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how}"
-    if span and any(is_guess(evaluation, row) for row in evaluation.rows):
+    guess = share_is_guess(evaluation) and any(is_guess(evaluation, row) for row in evaluation.rows)
+    if span and guess:
         found = (
             f"{percent(span.low)} – {percent(span.high)} of the unlabeled rows (guess "
             f"{percent(shares.unlabeled_prevalence)}) · {how}"
@@ -223,12 +215,21 @@ def findings(evaluation: Evaluation) -> list[Check]:
     return sorted(bad, key=lambda check: check.level != "fail")
 
 
+def weakest_check(evaluation: Evaluation) -> Check | None:
+    """Return the worst check but for ties and what estimators warned of, which are listed apart.
+
+    Such a warning speaks of some scores or one number, and must not hide the question how rows
+    were labelled, nor the reviews that would settle it.
+    """
+    return next((check for check in findings(evaluation) if check.code not in ASIDE), None)
+
+
 def weakest_link(evaluation: Evaluation) -> str:
     """Name the assumption to worry about first, and what would settle it at which price."""
-    bad = findings(evaluation)
-    if bad:
-        words = f"{check_words(bad[0])} ({bad[0].code} {bad[0].level})"
-        return words + (review_words(evaluation) if bad[0].code in REVIEWABLE else "")
+    bad = weakest_check(evaluation)
+    if bad is not None:
+        words = f"{check_words(bad)} ({bad.code} {bad.level})"
+        return words + (review_words(evaluation) if bad.code in REVIEWABLE else "")
     fair = "Are the labelled positives a fair sample of all positives?"
     if evaluation.reviewed is not None:
         if evaluation.reviewed.audited:
@@ -260,7 +261,7 @@ def review_words(evaluation: Evaluation) -> str:
     price = price_reviews(evaluation)
     if price is None or price.before < SHARP:
         return ""
-    at = "" if evaluation.threshold is None else f"{evaluation.threshold:g}"
+    at = "" if evaluation.threshold is None else short_number(evaluation.threshold)
     # The plan is for the metric whose gain is promised.
     if evaluation.origin:
         cut = f" --threshold {at}" if at else ""
@@ -272,12 +273,28 @@ def review_words(evaluation: Evaluation) -> str:
         cut = f", threshold={at}" if at else ""
         coded = "" if evaluation.unlabeled is None else f", unlabeled={evaluation.unlabeled:g}"
         goal = f', goal="{price.metric}"'
-        command = f"uc.plan_reviews(y, score{coded}, budget={price.budget}{cut}{goal})"
-    bought = ""
+        share = _given_words(evaluation)
+        command = f"uc.plan_reviews(y, score{coded}, budget={price.budget}{cut}{goal}{share})"
+    name = metric_title(price.metric)
     if price.helps:
-        name = metric_title(price.metric)
-        bought = f"   {name} ± {half_width(price.before)} → ± {half_width(price.after)}"
-    return f" → {command}{bought}"
+        bought = f"{name} ± {half_width(price.before)} → ± {half_width(price.after)}"
+    else:  # no narrower, and nothing is supposed of labels and share
+        bought = f"{name} ± {half_width(price.after)} whatever the labels"
+    return f" → {command}   {bought}"
+
+
+def _given_words(evaluation: Evaluation) -> str:
+    """Write the share that was given as one number, for the plan to suppose."""
+    name, value = evaluation.shares.stated(evaluation.counts)
+    one = evaluation.shares.unlabeled_prevalence_interval is None
+    known = evaluation.share_given and one and name != "label_frequency"
+    return f", {name}={short_number(value)}" if known else ""
+
+
+def short_number(value: float) -> str:
+    """Write a number so that it is read as the same, and short if that will do."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
 
 
 def half_width(value: float) -> str:
@@ -293,16 +310,22 @@ WORTH = 0.1
 
 def lacking_words(evaluation: Evaluation) -> str:
     """Say which metrics have too few verdicts, and how many would do; nothing if none has."""
-    rows = [row for row in evaluation.rows if row.estimate.open]
-    if evaluation.reviewed is None or not rows:
+    if evaluation.reviewed is None:
         return ""
-    names = ", ".join(title(row) for row in rows)
-    needed = {row: reviews_for(evaluation, row, WORTH) for row in rows}
+    silent = [row for row in evaluation.rows if row.estimate.open]
+    wide = [row for row in evaluation.rows if is_guess(evaluation, row)]
+    wide = [row for row in wide if row.metric in BOTH_ANSWERS]
+    if not silent and not wide:
+        return ""
+    said = (("too few to say", silent), ("leave a wide range of", wide))
+    parts = (f"{what} {', '.join(title(row) for row in rows)}" for what, rows in said if rows)
+    words = ", and ".join(parts)
+    needed = {row: reviews_for(evaluation, row, WORTH) for row in (*silent, *wide)}
     row, number = max(needed.items(), key=lambda pair: pair[1] or 0)
     if not number:
-        return f"too few to say {names}"
+        return words
     goal = f"--goal {row.metric}" if evaluation.origin else f"goal={row.metric!r}"
-    return f"too few to say {names}: about {number:,} planned with {goal} would (± {WORTH:g})"
+    return f"{words}: about {number:,} planned with {goal} would do (± {WORTH:g})"
 
 
 # Metrics of which both answers are shown, beside those of the table.
@@ -395,7 +418,8 @@ def print_evaluation(evaluation: Evaluation, *, heading: bool = False) -> None:
 def styled_lines(evaluation: Evaluation, width: int = WIDTH) -> list[tuple[str, Style]]:
     """Write the same line by line, with what each is."""
     blocks = [
-        part(evaluation, width) for part in (_facts, _table, _costs, _reviews, _meaning, _checks)
+        part(evaluation, width)
+        for part in (_facts, _table, _bias, _costs, _reviews, _meaning, _checks)
     ]
     lines: list[tuple[str, Style]] = []
     for block in blocks:
@@ -451,6 +475,11 @@ def missing_words(evaluation: Evaluation) -> str:
         f"{counts.score[place]:.6g} would flag {row_words(rows[place], weighted=counts.weighted)}, "
         f"about as many as are known to be positive ({amount(counts.n_positive)})"
     )
+
+
+def _bias(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
+    """Show where metrics may lie if labels prefer some positives, if a bias was given."""
+    return [(text, "plain") for text in bias_lines(evaluation, width)]
 
 
 def _costs(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
@@ -551,14 +580,14 @@ def _reviews(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
         return []
     room = max(18, *(len(title(row)) for row, _ in answers))
     kinds = list(answers[0][1])
-    lines = [f" {'':<{room}}" + "".join(f"{ANSWERS[kind]:<26}" for kind in kinds).rstrip()]
+    lines = [f" {'':<{room}}" + "".join(f"{ANSWERS[kind]:<30}" for kind in kinds).rstrip()]
     for row, found in answers:
-        cells = "".join(f"{value_words(found[kind]):<26}" for kind in kinds)
+        cells = "".join(f"{estimate_words(evaluation, found[kind]):<30}" for kind in kinds)
         lines.append(f" {title(row):<{room}}{cells}".rstrip())
     if too_wide(lines, width):
         lines = []
         for row, found in answers:
-            said = [(ANSWERS[kind], value_words(found[kind])) for kind in kinds]
+            said = [(ANSWERS[kind], estimate_words(evaluation, found[kind])) for kind in kinds]
             lines += stack(title(row), said, width)
     lines.append(line("Labels", labels_words(evaluation), width=width))
     lacking = lacking_words(evaluation)
@@ -632,9 +661,11 @@ def _meaning(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
 
 
 def _checks(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
-    """List what was found, but for the first, which is the weakest link."""
-    lines = []
-    for check in findings(evaluation)[1:]:
+    """List what was found, but for the one that is the weakest link."""
+    lines, weakest = [], weakest_check(evaluation)
+    for check in findings(evaluation):
+        if check is weakest:
+            continue
         name = f"{check.code} {check.level}"
         lines += _style(line(name, check_words(check), width=width), "warning")
     return lines
@@ -644,15 +675,22 @@ def truth_text(
     evaluations: Sequence[Evaluation], truths: Sequence[Sequence[float]], hidden: float
 ) -> str:
     """Compare each row of the tables with its true value, for data whose truth is known."""
-    lines = ["", f" {'The hidden truth':<34}{'naive':>8}{'estimate':>10}{'truth':>8}   inside?"]
-    for evaluation, values in zip(evaluations, truths, strict=True):
-        for row, value in zip(evaluation.rows, values, strict=True):
-            inside = "yes" if value in row.estimate.interval else "no"
-            name = f"{evaluation.name} {title(row)}"
-            numbers = f"{row.naive:>8.3f}{row.estimate.value:>10.3f}{value:>8.3f}"
-            lines.append(f" {name:<34}{numbers}   {inside}")
-    lines.append(f" hidden positives among the unlabeled: {percent(hidden)} in truth")
-    return "\n".join(lines)
+    head = ("naive", "estimate", "truth", "inside?")
+    rows = [
+        (f"{evaluation.name} {title(row)}", row, value)
+        for evaluation, values in zip(evaluations, truths, strict=True)
+        for row, value in zip(evaluation.rows, values, strict=True)
+    ]
+    table = [f" {'The hidden truth':<34}{head[0]:>8}{head[1]:>10}{head[2]:>8}   {head[3]}"]
+    stacked = [" The hidden truth"]
+    width = terminal_width()
+    for name, row, value in rows:
+        cells = [f"{each:.3f}" for each in (row.naive, row.estimate.value, value)]
+        cells.append("yes" if value in row.estimate.interval else "no")
+        table.append(f" {name:<34}{cells[0]:>8}{cells[1]:>10}{cells[2]:>8}   {cells[3]}")
+        stacked += stack(name, list(zip(head, cells, strict=True)), width)
+    last = wrap(f"hidden positives among the unlabeled: {percent(hidden)} in truth", width)
+    return "\n".join(["", *(stacked if too_wide(table, width) else table), last])
 
 
 def tell_story(
@@ -666,11 +704,15 @@ def tell_story(
     return [
         (f"{title(row)}, unlabeled rows called negative", number(old.naive)),
         ("from labels and scores alone", value_words(old.estimate)),
-        (f"after {n_answered} reviews chosen by a plan", value_words(row.estimate)),
+        (f"after {n_answered} reviews chosen by a plan", answer_words(after, row)),
         ("the hidden truth", number(truth[place])),
     ]
 
 
 def story_text(story: Sequence[tuple[str, str]]) -> str:
     """Write the story line by line."""
-    return "\n".join(["", *(f" {what:<46}{value}" for what, value in story)])
+    width = terminal_width()
+    lines = [f" {what:<46}{value}" for what, value in story]
+    if too_wide(lines, width):
+        lines = [f"{wrap(what, width)}\n{wrap(value, width, ' ' * 3)}" for what, value in story]
+    return "\n".join(["", *lines])

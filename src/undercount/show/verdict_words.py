@@ -33,6 +33,9 @@ GIVEN = {
     "positives": ("{} rows are positive", True),
     "label_frequency": ("{} of the positives are labelled", False),
 }
+# The same in a sentence that does not stand beside the table, so that it says of which rows.
+OF_ROWS = {"prevalence": "{} of all rows are positive"}
+OF_UNLABELED = "{} of the unlabeled rows are positive"
 NOWHERE = "holds at no share of hidden positives that the scores allow"
 SUGGESTED = "a round number below the estimate"
 
@@ -115,12 +118,11 @@ def _hold_words(evaluation: Evaluation) -> str:
     limits = share_words(evaluation, verdict.holds)
     if verdict.light == "unsupported" or not _held(evaluation):
         return f"would hold only {limits or 'at shares that the scores rule out'}"
-    bias = ""
-    if math.isfinite(verdict.odds_ratio):
-        bias = f"labelling bias below Γ = {float(f'{verdict.odds_ratio:.3g}'):g}"
-    if not limits:
-        return "holds whatever the prevalence" + (f" · {bias}" if bias else "")
-    return f"holds {limits}" + (f" · {bias}" if bias else "")
+    if not math.isfinite(verdict.odds_ratio):
+        return f"holds {limits or 'whatever the prevalence'}"
+    gamma = f"{float(f'{verdict.odds_ratio:.3g}'):g}"
+    bias = f"if labelling favours no positive by more than Γ = {gamma} (odds of a label)"
+    return f"holds {f'{limits}, and' if limits else 'whatever the prevalence,'} {bias}"
 
 
 def _chances_change(name: str, odds_ratio: float) -> str:
@@ -150,7 +152,6 @@ def _held(evaluation: Evaluation) -> bool:
 def share_words(evaluation: Evaluation, holds: Interval) -> str:
     """Say the shares at which a claim holds, in terms of what was given; nothing if all do."""
     shares, counts = evaluation.shares, evaluation.counts
-    given = shares.given if evaluation.share_given else "unlabeled_prevalence"
     ends = []
     if holds.low > ROUNDING:
         ends.append((True, holds.low))
@@ -158,20 +159,23 @@ def share_words(evaluation: Evaluation, holds: Interval) -> str:
         ends.append((False, holds.high))
     if not ends:
         return ""
+    given = shares.given if evaluation.share_given else "unlabeled_prevalence"
     if given == "unlabeled_prevalence":
-        said = [
-            f"≥ {percent(share, 'least')}" if least else f"≤ {percent(share, 'most')}"
-            for least, share in ends
-        ]
-        if len({text.partition(" ")[2] for text in said}) < len(said):  # one number when rounded
-            return f"while hidden positives are close to {percent(holds.low)}"
-        return "while hidden positives " + " and ".join(said)
+        said = [percent(share, "least" if least else "most") for least, share in ends]
+        return f"if {OF_UNLABELED.format(_range_words(said, least=ends[0][0]))}"
     words, grows = GIVEN[given]
-    said = []
-    for least, share in ends:
-        bound: Literal["least", "most"] = "least" if least == grows else "most"
-        said.append(f"at {bound} {_value(shares, counts, share, bound)[1]}")
-    return "while " + words.format(" and ".join(said))
+    said = [
+        _value(shares, counts, share, "least" if least == grows else "most")[1]
+        for least, share in (ends if grows else reversed(ends))
+    ]
+    return f"if {OF_ROWS.get(given, words).format(_range_words(said, least=ends[0][0] == grows))}"
+
+
+def _range_words(said: list[str], *, least: bool) -> str:
+    """Say one end, or two: those that are one number when rounded as such."""
+    if len(said) == 1:
+        return f"at {'least' if least else 'most'} {said[0]}"
+    return f"about {said[0]}" if said[0] == said[1] else f"between {said[0]} and {said[1]}"
 
 
 def _nothing_words(evaluation: Evaluation) -> str:

@@ -8,15 +8,20 @@ from undercount.assume.mixture import design_of
 from undercount.read.intervals.paired import ModelPairs, ModelRows
 
 
-def precision_error(one, other, labels, shares, target):
-    """The error of the difference of two average precisions."""
+def pairs(one, other, labels, shares, target):
+    """Two models on the same rows."""
     models = []
     for score in (one, other):
         counts = uc.ScoreCounts.from_rows(labels, score, unlabeled=-1, compact=True)
         design = design_of(counts, shares, shares.sampling, target)
         kinds = [score[labels == label] for label in (1, -1, 0)]
         models.append(ModelRows(counts, kinds, design))
-    return ModelPairs(models).area_error("average_precision", 0, 1)
+    return ModelPairs(models)
+
+
+def precision_error(*rows):
+    """The error of the difference of two average precisions."""
+    return pairs(*rows).area_error("average_precision", 0, 1)
 
 
 def average_precision(score, labelled, positives):
@@ -78,6 +83,47 @@ def test_error_of_these_rows_if_the_label_frequency_is_known():
     expected = np.sqrt((1 - frequency) * squares)
     found = precision_error(one, other, labels, shares, "dataset")
     assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_skewness_of_these_rows_by_leaving_labels_out():
+    labels, one, other = rows()
+    labelled = labels == 1
+    positives = labelled.sum() + 0.3 * (labels == -1).sum()
+    left = []
+    for i in np.flatnonzero(labelled):
+        without = labelled.copy()
+        without[i] = False
+        left.append(np.subtract(*(average_precision(s, without, positives) for s in (one, other))))
+    adds = np.mean(left) - left
+    free = 1 - labelled.sum() / positives
+    found = pairs(one, other, labels, uc.Shares(0.3), "dataset")
+    error = found.area_error("average_precision", 0, 1)
+    skewness = found.precision_skewness(0, 1, error)
+    # A mean of a finite population: Σ of cubes, (1 - f)(1 - 2f) and (1 - f)² of it.
+    cubes = np.sum(adds**3) / error**3
+    assert abs(cubes) > 0.05
+    expected = free * (2 * free - 1) * cubes, free**2 * cubes
+    assert (skewness.third, skewness.joint) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("given", ["unlabeled_prevalence", "prevalence"])
+def test_skewness_of_the_population_is_that_of_the_labels(given):
+    labels, one, other = rows()
+    labelled = labels == 1
+    left = []
+    for i in range(len(labels)):
+        keep = np.arange(len(labels)) != i
+        fewer = labelled[keep].sum() + 0.3 * (labels == -1)[keep].sum()
+        if given == "prevalence":
+            fewer = (labelled.sum() + 0.3 * (labels == -1).sum()) / len(labels) * keep.sum()
+        gaps = [average_precision(s[keep], labelled[keep], fewer) for s in (one, other)]
+        left.append(gaps[0] - gaps[1])
+    found = pairs(one, other, labels, uc.Shares(0.3, given=given), "population")
+    error = found.area_error("average_precision", 0, 1)
+    skewness = found.precision_skewness(0, 1, error)
+    of_labels = np.array(left)[labelled]
+    cubes = np.sum((of_labels.mean() - of_labels) ** 3) / error**3
+    assert (skewness.third, skewness.joint) == pytest.approx((cubes, cubes), rel=1e-9)
 
 
 @pytest.mark.parametrize("given", ["unlabeled_prevalence", "prevalence", "label_frequency"])

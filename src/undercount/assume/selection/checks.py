@@ -21,6 +21,9 @@ SURPRISING, SHOCKING = 0.01, 1e-4
 SMALL_PART = 0.1
 # Where the model alone speaks of a larger part, no requirement is met or failed by it.
 MOST_PART = 0.5
+EXTRAPOLATION = "extrapolation"
+# What is said of the flagged rows alone.
+OF_FLAGGED_ROWS = ("precision",)
 
 
 def _check(code: str, level: Level, message: str, advice: str = "") -> Check:
@@ -50,19 +53,26 @@ def check_sample(sample: SelectionSample, curve: OperatingCurve) -> Iterator[Che
         )
 
 
-def share_beyond(sample: SelectionSample) -> float:
-    """Return the share of the rows that lie beyond every score that was looked at."""
+def share_beyond(sample: SelectionSample, threshold: float | None = None) -> float:
+    """Return the share of the rows that lie beyond every score that was looked at.
+
+    Of the rows flagged at a threshold, if one is given: what is said of these alone rests on no
+    others.
+    """
     score, seen = sample.score, sample.score[sample.looked == 1]
+    weight = sample.weight * (1.0 if threshold is None else score >= threshold)
     outside = (score < seen.min()) | (score > seen.max())
-    return float(sample.weight[outside].sum() / sample.weight.sum())
+    total = float(weight.sum())
+    return float(weight[outside].sum()) / total if total > 0 else 1.0
 
 
-def extrapolates(sample: SelectionSample) -> str:
+def extrapolates(sample: SelectionSample, threshold: float | None = None) -> str:
     """Say so if most rows lie beyond every score that was looked at; empty if not."""
-    share = share_beyond(sample)
+    share = share_beyond(sample, threshold)
     if share <= MOST_PART:
         return ""
-    return f"{share:.0%} of the rows lie beyond every score that was looked at (extrapolation)"
+    rows = "rows" if threshold is None else "flagged rows"
+    return f"{share:.0%} of the {rows} lie beyond every score that was looked at (extrapolation)"
 
 
 def _extrapolation(sample: SelectionSample) -> Check:
@@ -73,9 +83,9 @@ def _extrapolation(sample: SelectionSample) -> Check:
         "was, so what is said of them comes from the model alone."
     )
     if share < SMALL_PART:
-        return _check("extrapolation", "ok", message)
+        return _check(EXTRAPOLATION, "ok", message)
     advice = "Look at a small random sample of them: even 50 rows tell whether the model holds."
-    return _check("extrapolation", "warn" if share <= 0.75 else "fail", message, advice)  # noqa: PLR2004
+    return _check(EXTRAPOLATION, "warn" if share <= 0.75 else "fail", message, advice)  # noqa: PLR2004
 
 
 def check_normality(fit: SelectionFit) -> Check:

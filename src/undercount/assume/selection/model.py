@@ -336,11 +336,26 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
             found.append(checks.check_positivity(model))
         return found
 
-    @property
-    def extrapolates(self) -> str:
-        """What makes the numbers an extrapolation over most rows; empty if they are none."""
+    def extrapolates(self, metric: str, threshold: float | None = None) -> str:
+        """Say what makes a metric an extrapolation over most rows it speaks of; empty if nothing.
+
+        Precision speaks of the flagged rows alone, the other metrics of all rows.
+        """
         self._refuse_unfitted()
-        return checks.extrapolates(self._fit.sample)
+        of_flagged = metric in checks.OF_FLAGGED_ROWS
+        return checks.extrapolates(self._fit.sample, threshold if of_flagged else None)
+
+    def checks_of(self, metric: str, threshold: float | None = None) -> list[Check]:
+        """Run the checks that a metric rests on.
+
+        Precision of rows whose scores were looked at does not rest on what lies beyond them.
+        """
+        found = self.checks()
+        if metric in checks.OF_FLAGGED_ROWS:
+            share = checks.share_beyond(self._fit.sample, threshold)
+            if share < checks.SMALL_PART:
+                return [check for check in found if check.code != checks.EXTRAPOLATION]
+        return found
 
     @property
     def _limit(self) -> float:

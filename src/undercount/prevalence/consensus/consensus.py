@@ -18,6 +18,7 @@ from undercount.prevalence.consensus.correction import (
     head_rise,
     load_correction,
 )
+from undercount.prevalence.consensus.doubts import find_doubt, open_ends
 from undercount.prevalence.upper_bound import effective_sizes
 
 if TYPE_CHECKING:
@@ -68,9 +69,14 @@ class Consensus(ScoreEstimator):
         ``estimates``: each method's answer; ``range``: smallest and largest of them; ``spread``:
         their difference; ``outside``: whether the estimate lies outside that range (the network
         then corrects a bias that all six share; say so where the number is shown);
-        ``identified``: False when the central 90 % of the quantiles span more than .40, or when
-        the implied AUC of positives against negatives is under .85 and the top of the scores does
-        not look like positives alone: the data do not settle the share.
+        ``identified``: False when the data do not settle the share; ``doubt`` says why.
+        "overlap": the central 90 % of the quantiles span more than .40, or the implied AUC of
+        positives against negatives is under .85 and the top of the scores does not look like
+        positives alone. "ties": more than half of the labelled rows share one score.
+        "overtaken": unlabeled rows stand above the upper half of the labelled ones. "many":
+        less than one positive in twenty would carry a label (one in seven at a share below
+        .15; single-sample only). In these three cases the scores bound the share from above
+        only, and the interval begins at 0.
 
     Notes
     -----
@@ -102,27 +108,29 @@ class Consensus(ScoreEstimator):
         narrow = _correct(evidence.inputs, net, quantiles, (0.05, 0.95))
         auc = 0.5 + (counts.auc("positive", "unlabeled") - 0.5) / max(1 - ends[1], TINY)
         apart = auc >= LEAST_AUC or head_rise(evidence.inputs) <= FLAT
-        identified = bool(narrow[2] - narrow[0] <= WIDEST and apart)
+        settled = bool(narrow[2] - narrow[0] <= WIDEST and apart)
         sizes = effective_sizes(counts)
-        if identified:
+        if settled:
             ends = _sharpen(ends, evidence.estimates["Dedpul"], sizes)
         # No share is known better than the unlabeled rows, each looked at, would tell it.
         noise = ndtri(1 - tail) * np.sqrt(ends[1] * (1 - ends[1]) / sizes[1])
         low, high = min(ends[0], ends[1] - noise), max(ends[2], ends[1] + noise)
         bound = 1.0 if evidence.upper_bound is None else evidence.upper_bound
         value = float(min(ends[1], bound))  # with many rows the bound may be the sharper of the two
-        interval = _reach_ends(low, high, value, bound, sizes[1])
+        doubt = find_doubt(counts, value, self.sampling)
+        low, high = open_ends(low, high, doubt, bound)
         least, most = min(evidence.estimates.values()), max(evidence.estimates.values())
         return Fitted(
             value,
-            interval=interval,
+            interval=_reach_ends(low, high, value, bound, sizes[1]),
             upper_bound=evidence.upper_bound,
             diagnostics={
                 "estimates": evidence.estimates,
                 "range": (least, most),
                 "spread": most - least,
                 "outside": not least <= value <= most,
-                "identified": identified,
+                "identified": settled and not doubt,
+                "doubt": doubt or ("" if settled else "overlap"),
             },
         )
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from undercount.estimate import Interval
 from undercount.prevalence.base import Fitted, ScoreEstimator
+from undercount.prevalence.consensus.doubts import find_doubt, open_ends
 from undercount.prevalence.consensus.evidence import Evidence, gather
 from undercount.prevalence.networks import load_quantile_net
 from undercount.prevalence.noisy_composition import check_both_ways, swap_roles
@@ -84,7 +85,9 @@ class NoisyConsensus(ScoreEstimator):
         share, interval, share_width = self._read(SHARE, evidence.inputs)
         purity, purity_interval, purity_width = self._read(PURITY, evidence.inputs)
         share = max(0.0, min(share, purity - LEAST_GAP, bound))
-        ends = min(interval.low, share), max(min(interval.high, bound), share)
+        doubt = find_doubt(counts, share, self.sampling)
+        low, high = open_ends(interval.low, interval.high, doubt, bound)
+        ends = min(low, share), max(min(high, bound), share)
         settled = max(share_width, purity_width) <= WIDEST
         inside = purity >= TRUSTED_PURITY and purity - share >= TRUSTED_GAP
         return Fitted(
@@ -95,7 +98,8 @@ class NoisyConsensus(ScoreEstimator):
             diagnostics={
                 "label_purity_interval": purity_interval,
                 "estimates": evidence.estimates,
-                "identified": settled and inside,
+                "identified": settled and inside and not doubt,
+                "doubt": doubt or ("" if settled and inside else "overlap"),
             },
         )
 

@@ -29,6 +29,7 @@ from undercount.read.intervals.area_gradients import (
     unbiased_average_precision,
     with_borders,
 )
+from undercount.read.intervals.skewness import Skewness
 from undercount.read.intervals.variance import CellRows, Found, Spread
 
 # Below this the intervals of average precision keep their promise no longer.
@@ -106,9 +107,11 @@ def _largest_share(
             value = float(area_influence(rows, there.mixing, name, max_fpr).value)
         return value - FACTS[name].range[1]
 
-    if beyond(most) <= 0 or not beyond(0.0) < 0:
+    # Where scores say nothing the limit is the purity itself, at which rates are 0/0.
+    last = min(most, (1 - _NEAR) * float(design.label_purity))
+    if beyond(last) <= 0 or not beyond(0.0) < 0:
         return most
-    return float(brentq(beyond, 0.0, most, xtol=_NEAR))
+    return float(brentq(beyond, 0.0, last, xtol=_NEAR))
 
 
 def _average_precision(
@@ -395,21 +398,8 @@ def _third(moves: Spread, value: Any, kind: int) -> float:
 def skewed_interval(
     value: float, error: float, moments: tuple[float, float], t: float
 ) -> tuple[float, float]:
-    """Return the interval of a studentised estimate made symmetric by Hall's cubic.
-
-    Student's interval misses on one side where rows are skewed: with few of them a low mean comes
-    with a low standard error (ten exponential rows: 90 % instead of 95 %). Hall 1992 (JRSS B 54):
-    P(T ≤ x) = Φ(x) + (A x² + B) φ(x) to first order, and then g(T) = ((1 + A T)³ - 1)/(3 A) + B is
-    normal up to a second order; its inverse is closed.
-    """
+    """Return the interval of a studentised estimate made symmetric by Hall's cubic."""
     if not error**3 > 0:  # nothing varies, or less than rounding
         return value - t * error, value + t * error
-    bend = (moments[1] / 2 - moments[0] / 6) / error**3
-    shift = moments[0] / 6 / error**3
-    quantiles = []
-    for q in (t, -t):
-        moved = q - shift
-        if abs(bend) > _STRAIGHT:
-            moved = float(np.cbrt(1 + 3 * bend * moved) - 1) / bend
-        quantiles.append(moved)
-    return value - error * quantiles[0], value - error * quantiles[1]
+    skewness = Skewness(moments[0] / error**3, moments[1] / error**3)
+    return value - error * skewness.quantile(t), value - error * skewness.quantile(-t)

@@ -40,6 +40,7 @@ from undercount.read.intervals.variance import Spread
 Codes = NDArray[np.intp]
 # How labels say labelled positive, unlabeled and labelled negative, in the order of a design.
 KIND_LABELS = (1, -1, 0)
+_ROUNDING = 1e-12
 FEWEST = 2  # clusters with a label that have any spread
 # The cells of rows by cluster in the counts that were last asked for: metrics are read one by one.
 _PLACES: "WeakKeyDictionary[ScoreCounts, tuple[ClusterRows, list[Codes]]]" = WeakKeyDictionary()
@@ -267,7 +268,10 @@ def _centred(value: NDArray[Any], rows: FloatArray, shift: Any) -> FloatArray:
     total = float(rows.sum())
     if total == 0:
         return np.zeros(len(value))
-    return np.asarray((value - rows @ value / total + shift) / total)
+    apart = value - rows @ value / total
+    # Rows that are all alike differ by rounding alone, of which clusters say nothing.
+    apart[np.abs(apart) <= _ROUNDING * np.abs(value).max(initial=0.0)] = 0.0
+    return np.asarray((apart + shift) / total)
 
 
 def _moving(moves: Spread) -> list[Any]:

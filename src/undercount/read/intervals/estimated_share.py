@@ -4,15 +4,19 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from scipy.special import ndtri
 
-from undercount.assume.mixture import Target
+from undercount.assume.mixture import Target, design_of
 from undercount.counts import ScoreCounts
 from undercount.curve import PARAMETRIC, metric_names
 from undercount.errors import collect_warnings
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
+from undercount.prevalence.pooled import LabelPart
 from undercount.read.intervals.estimate import estimate_metric
+from undercount.read.intervals.heads import HeadCounts
+from undercount.read.intervals.shared_labels import SharedLabels
 from undercount.read.sensitivity import AREAS, metric_value
 from undercount.shares import Shares
 
@@ -25,6 +29,7 @@ def estimate_end_by_end(
     threshold: float | None,
     target: Target,
     confidence_level: float,
+    label_part: LabelPart | None = None,
     **others: Any,
 ) -> Estimate:
     """Estimate a metric whose share was estimated on the same rows, with a wide, skew interval.
@@ -32,7 +37,8 @@ def estimate_end_by_end(
     The distance to the metric at either end of the share's interval and the distance to the end
     of the interval at the share itself add in squares, each side by itself (Zou and Donner's
     MOVER). A slope would carry a wide interval of the share far outside what its ends allow.
-    `others` are what else `estimate_metric` takes.
+    `label_part` says how far the labels are in the share, so that what they do to both is not
+    added twice (`SharedLabels`); `others` are what else `estimate_metric` takes.
 
     Notes
     -----
@@ -65,14 +71,19 @@ def estimate_end_by_end(
     )
     ends = [found.value + end - middle for end in moved]
     z = float(ndtri((1 + confidence_level) / 2))
-    low = found.value - math.hypot(found.value - found.low, max(found.value - min(ends), 0.0))
-    high = found.value + math.hypot(found.high - found.value, max(max(ends) - found.value, 0.0))
+    both = SharedLabels(np.zeros(1), np.zeros(1))
+    if label_part is not None and threshold is not None and others.get("top") is None:
+        design = design_of(counts, exact, exact.sampling, target)
+        heads = HeadCounts.at(counts, design, threshold)
+        both = SharedLabels.of(heads, metric, [label_part], z)
+    low = found.value - both.reach(found.value - found.low, found.value - min(ends)).item()
+    high = found.value + both.reach(found.high - found.value, max(ends) - found.value).item()
     from_share = abs(ends[1] - ends[0]) / (2 * z)
     return replace(
         found,
         low=max(low, least),
         high=min(high, most),
-        standard_error=math.hypot(found.standard_error, from_share),
+        standard_error=both.reach(z * found.standard_error, z * from_share).item() / z,
         method=f"{found.method}, share end by end",
     )
 

@@ -121,11 +121,13 @@ class HeadCounts:
     @cached_property
     def smooth_point(self) -> RatePoint:
         """The rates at which slopes are taken, half a row inside (0, 1)."""
-        raw, total = self.smoothed.point, self.design.sizes.sum(axis=0)
+        raw, sizes = self.smoothed.point, self.design.sizes
+        # Rows, not their weights: Kish's effective number.
+        rows = sizes.sum(axis=0) / ((sizes * self.design.units).sum(axis=0) / sizes.sum(axis=0))
         prevalence = np.asarray(raw.prevalence, dtype=float)
         return RatePoint(
-            _inside(raw.tpr, _HALF_ROW / (np.maximum(prevalence * total, 1.0) + 1)),
-            _inside(raw.fpr, _HALF_ROW / (np.maximum((1 - prevalence) * total, 1.0) + 1)),
+            _inside(raw.tpr, _HALF_ROW / (np.maximum(prevalence * rows, 1.0) + 1)),
+            _inside(raw.fpr, _HALF_ROW / (np.maximum((1 - prevalence) * rows, 1.0) + 1)),
             prevalence,
         )
 

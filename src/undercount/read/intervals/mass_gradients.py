@@ -23,6 +23,7 @@ from undercount.read.intervals.heads import RatePoint, top_parts, top_rows
 
 # Relative step of central differences.
 _STEP = 1e-5
+_ROUNDING = 1e-8
 
 
 @dataclass(frozen=True)
@@ -85,14 +86,43 @@ def mass_gradient(
         return MassGradient(share, (1 - share) / rows * ones, -share / rows * ones)
     if FACTS[name].family != "threshold":
         return _area(counts, positive, everyone, name, max_fpr)
+    return _point(positive, everyone, _flagged(counts, everyone, name, threshold, top), name, beta)
+
+
+def metric_values(
+    counts: ScoreCounts,
+    positive: FloatArray,
+    everyone: FloatArray,
+    name: str,
+    *,
+    threshold: float | None = None,
+    top: float | None = None,
+    beta: float = 1.0,
+    max_fpr: float | None = None,
+) -> FloatArray:
+    """Return a metric at several numbers of positives in the cells, a row of `positive` each."""
+    if name == "prevalence" or FACTS[name].family != "threshold":
+        found = (mass_gradient(counts, row, everyone, name, max_fpr=max_fpr) for row in positive)
+        return np.array([each.value for each in found])
+    above = _flagged(counts, everyone, name, threshold, top)
+    return _of_table(_table(positive, everyone, above), name, beta)
+
+
+def _flagged(
+    counts: ScoreCounts,
+    everyone: FloatArray,
+    name: str,
+    threshold: float | None,
+    top: float | None,
+) -> FloatArray:
+    """Return which part of each cell is flagged."""
     if top is not None:
-        above = top_parts(everyone, top_rows(counts, top))
-    elif threshold is not None:
-        above = np.zeros(len(positive))
-        above[counts.head_cells(threshold)] = 1.0
-    else:
+        return top_parts(everyone, top_rows(counts, top))
+    if threshold is None:
         raise InputError(f"{name} needs a threshold; rows with at least this score count")
-    return _point(positive, everyone, above, name, beta)
+    above = np.zeros(len(everyone))
+    above[counts.head_cells(threshold)] = 1.0
+    return above
 
 
 def _area(
@@ -132,27 +162,40 @@ def _centred(influence: Any, mass: FloatArray) -> FloatArray:
 def _point(
     positive: FloatArray, everyone: FloatArray, above: FloatArray, name: str, beta: float
 ) -> MassGradient:
-    """Return a metric of flagged rows (a part of each cell), by the four cells of a table."""
-    hits, total = float(above @ positive), float(positive.sum())
-    flagged, rows = float(above @ everyone), float(everyone.sum())
-    table = np.array([hits, flagged - hits, total - hits, rows - flagged - total + hits])
-
-    def value(table: FloatArray) -> FloatArray:
-        tp, fp, fn, tn = table
-        size = table.sum(axis=0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rates = RatePoint(tp / (tp + fn), fp / (fp + tn), (tp + fn) / size, (tp + fp) / size)
-            return rates.metric(name, beta)
-
+    """Return a metric of flagged rows (a part of each cell), with its gradient."""
+    table, total, rows = _table(positive, everyone, above), positive.sum(), everyone.sum()
     # Positives may be none, or fewer, by the chance of the draw: a step must still be felt.
     step = _STEP * max(min(total, rows - total), _STEP * rows)
     # Where a cell is empty the slope is that on the side where tables exist.
     inside = np.maximum(table, step)
     moved = inside[:, None, None] + step * np.eye(4)[:, :, None] * np.array([1.0, -1.0])
-    ends = value(moved)
-    slopes = (ends[:, 0] - ends[:, 1]) / (2 * step)
+    ends = _of_table(moved, name, beta)
+    # A step down to an empty cell may have no end, that of a ratio; then a step up tells.
+    ended = np.isfinite(ends[:, 1])
+    lower = np.where(ended, ends[:, 1], _of_table(inside, name, beta))
+    with np.errstate(invalid="ignore"):
+        slopes = (ends[:, 0] - lower) / np.where(ended, 2 * step, step)
+    slopes = np.nan_to_num(slopes, posinf=0.0, neginf=0.0)
+    # A part of the table that is not in the metric moves it by rounding alone, which would leave a
+    # variance of 1e-24 where every flagged row was looked at.
+    slopes = np.where(np.abs(slopes) < _ROUNDING * np.abs(slopes).max(), 0.0, slopes)
     return MassGradient(
-        float(value(table)),
+        float(_of_table(table, name, beta)),
         above * slopes[0] + (1 - above) * slopes[2],
         above * slopes[1] + (1 - above) * slopes[3],
     )
+
+
+def _table(positive: FloatArray, everyone: FloatArray, above: FloatArray) -> FloatArray:
+    """Return true and false positives, false and true negatives; a column for each row."""
+    hits, total = positive @ above, positive.sum(axis=-1)
+    flagged, rows = float(everyone @ above), float(everyone.sum())
+    return np.array([hits, flagged - hits, total - hits, rows - flagged - total + hits])
+
+
+def _of_table(table: FloatArray, name: str, beta: float) -> FloatArray:
+    tp, fp, fn, tn = table
+    size = table.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates = RatePoint(tp / (tp + fn), fp / (fp + tn), (tp + fn) / size, (tp + fp) / size)
+        return np.asarray(rates.metric(name, beta))

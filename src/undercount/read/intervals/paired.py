@@ -23,7 +23,13 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.read.intervals import area_gradients as areas
 from undercount.read.intervals.heads import HeadCounts, head_spread
-from undercount.read.intervals.paired_precision import FEWEST, Jackknife, jackknife_error
+from undercount.read.intervals.paired_precision import (
+    FEWEST,
+    Jackknife,
+    jackknife_error,
+    jackknife_skewness,
+)
+from undercount.read.intervals.skewness import SYMMETRIC, Skewness
 from undercount.read.intervals.variance import (
     CellRows,
     Influence,
@@ -341,14 +347,23 @@ class SharedRows:
 
     def _directly(self, value: FloatArray, kind: int, one: int, other: int) -> float:
         """Return the same row by row: exactly 0 of models that are alike."""
-        width, total, sums, squares = self.functions, 0.0, 0.0, 0.0
+        mean, square, _ = self._gap_powers(value, kind, one, other)
+        return max(square - mean * mean, 0.0)
+
+    def gap_third(self, value: FloatArray, kind: int, one: int, other: int) -> float:
+        """Return the third central moment of a sum of functions of a model less that of another."""
+        mean, square, cube = self._gap_powers(value, kind, one, other)
+        return cube - 3 * mean * square + 2 * mean**3
+
+    def _gap_powers(self, value: FloatArray, kind: int, one: int, other: int) -> list[float]:
+        """Return the means of the first three powers of the same, row by row."""
+        width, total, powers = self.functions, 0.0, np.zeros(3)
         for found, weights in self._chunks(kind, [self.models[one], self.models[other]]):
             gap = value @ (found[:width] - found[width : 2 * width])
             weight = np.ones(len(gap)) if weights is None else weights
             total += float(weight.sum())
-            sums += float(weight @ gap)
-            squares += float(weight @ gap**2)
-        return max(squares / total - (sums / total) ** 2, 0.0)
+            powers += [float(weight @ gap**power) for power in (1, 2, 3)]
+        return [float(power) for power in powers / total]
 
 
 @dataclass(frozen=True)
@@ -509,11 +524,26 @@ class ModelPairs:
             return math.sqrt(float(Spread(self.design, pair, gap).variance))
         if self.design.sizes[LABELLED] < FEWEST:
             return math.nan
-        last[-1] = 1.0
+        return jackknife_error(self.design, *self._left_out(pair))
+
+    def precision_skewness(self, one: int, other: int, error: float) -> Skewness:
+        """Return how skewed the difference in average precision is, given its standard error."""
+        if not self.models[one].by_jackknife or not error**3 > 0:
+            return SYMMETRIC
+        third = self.rows.gap_third(self._last, LABELLED, one, other)
+        return Skewness(*(moment / error**3 for moment in jackknife_skewness(self.design, third)))
+
+    @property
+    def _last(self) -> FloatArray:
+        """The last function alone: the average precision without a row."""
+        return np.asarray(np.eye(self.rows.functions)[-1])
+
+    def _left_out(self, pair: PairRows) -> tuple[FloatArray, FloatArray, float]:
+        """Return mean and variance of the difference without a row of each kind; with all rows."""
         kinds = KINDS[:1] if self.design.target == "dataset" else KINDS
-        variances = np.array([pair.variance(last, kind) for kind in kinds])
-        whole = members[0].left_out.whole - members[1].left_out.whole
-        return jackknife_error(self.design, pair.means(last), variances, whole)
+        variances = np.array([pair.variance(self._last, kind) for kind in kinds])
+        one, other = (self.models[k].left_out.whole for k in (pair.one, pair.other))
+        return pair.means(self._last), variances, one - other
 
     def flag_error(self, metric: str, one: int, other: int, cut: int = 0) -> float:
         """Return the standard error of the difference in a metric of the rows that are flagged."""

@@ -149,17 +149,47 @@ def jackknife_error(
         The difference with all rows.
     """
     size = float(design.sizes[LABELLED])
+    offs = _offs(design, means, whole)
     if design.target == "dataset":
-        if design.frequency_known:
-            off = float(means[LABELLED]) - whole
-            return math.sqrt(_hidden(design) * size * (variances[LABELLED] + off**2))
-        return math.sqrt(_hidden(design) * (size - 1) * variances[LABELLED])
+        size -= not design.frequency_known
+        return math.sqrt(_hidden(design) * size * (variances[LABELLED] + offs[LABELLED] ** 2))
     sizes = design.sizes
     if design.sampling == "case-control":
         return math.sqrt(float(np.maximum(sizes - 1, 0.0) @ variances))
     n = sizes.sum()
-    means = means - sizes @ means / n
-    return math.sqrt(float(sizes @ (variances + means**2)) * (n - 1) / n)
+    return math.sqrt(float(sizes @ (variances + offs**2)) * (n - 1) / n)
+
+
+def jackknife_skewness(design: MixtureDesign, third: float) -> tuple[float, float]:
+    """Return the third cumulant of the same difference, and its covariance with its variance.
+
+    A few labels near the top make a difference, and its standard error with it. Both are those
+    given the number of labels; other rows are left out, since each of them does little.
+
+    Parameters
+    ----------
+    design : MixtureDesign
+        How the rows were drawn.
+    third : float
+        Third central moment of the difference without a labelled row.
+    """
+    # Without a row the difference lacks what the row adds.
+    moment, left = -float(design.sizes[LABELLED]) * third, _hidden(design)
+    if design.target == "population":
+        return moment, moment
+    # As in `area_intervals.third_moments`.
+    if design.sampling == "case-control":
+        return moment * left * (2 - left), moment * left
+    return moment * left * (2 * left - 1), moment * left**2
+
+
+def _offs(design: MixtureDesign, means: FloatArray, whole: float) -> FloatArray:
+    """Return how far the means of each kind are from what they vary around."""
+    if design.target == "dataset":
+        return means - whole if design.frequency_known else np.zeros(len(means))
+    if design.sampling == "case-control":
+        return np.zeros(len(means))
+    return np.asarray(means - design.sizes @ means / design.sizes.sum())
 
 
 def _hidden(design: MixtureDesign) -> float:

@@ -13,9 +13,13 @@ from undercount.assume.reviews import CrossedCells, ReviewedCells
 from undercount.curve import FloatArray
 from undercount.estimate import Estimate, Interval, check_confidence_level, delta_interval
 from undercount.metric_facts import FACTS, Scale
-from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
+from undercount.read.intervals.mass_gradients import (
+    MassGradient,
+    mass_gradient,
+    metric_values,
+)
 from undercount.read.intervals.review_clusters import ReviewClusters
-from undercount.read.intervals.review_ends import moved_interval, sides_of
+from undercount.read.intervals.review_ends import PATH, moved_interval, sides_of
 from undercount.read.intervals.stratum_shares import StratumShares
 
 METHOD = "strata of reviews"
@@ -127,6 +131,8 @@ class ReviewedMetrics:
         possible = self.cells.possible or name == "precision"
         if possible and math.isnan(value):  # nothing is flagged, say
             return Estimate(value, value, value, value, level, ("reviews",), METHOD)
+        if possible and math.isinf(value):  # a ratio to none at all: how large, verdicts do not say
+            return Estimate(value, least, most, math.inf, level, ("reviews",), METHOD)
         if not possible or abs(gradient.value - value) > BEYOND:
             return self._unknown(name)
         variance, freedom = self.variance(gradient)
@@ -159,10 +165,12 @@ class ReviewedMetrics:
         spread = name == "average_precision"  # as its value is read
         positive = cells.positive - (cells.hidden - cells.spread_hidden if spread else 0.0)
 
-        def read(positive: FloatArray) -> float:
-            return mass_gradient(cells.counts, positive, cells.everyone, name, **options).value
+        def read(more: FloatArray) -> FloatArray:
+            parts = np.array([0.0, *PATH])
+            at = positive + np.multiply.outer(parts, cells.by_cell(more))
+            found = metric_values(cells.counts, at, cells.everyone, name, **options)
+            return np.asarray(found[1:] - found[0])
 
-        start = read(positive)
         student = float(stdtrit(freedom, 1 - risk))
         # The rows' own part is linear: its ends are those of the value on the metric's scale.
         value, error = gradient.value, (widened * self.row_variance(gradient)) ** 0.5
@@ -170,7 +178,7 @@ class ReviewedMetrics:
         ends = np.nan_to_num(ends) if error > 0 else np.zeros(2)
         gaps = moved_interval(
             sides_of(cells, self.shares, cells.moves(gradient.turned), spread=spread),
-            lambda step: read(positive + cells.by_cell(step)) - start,
+            read,
             risk,
             widened * (student / float(ndtri(1 - risk))) ** 2,
             (float(ends[0]), float(ends[1])),

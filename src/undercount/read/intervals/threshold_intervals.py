@@ -45,6 +45,7 @@ from undercount.shares import clip_purity, clip_share
 
 Pair: TypeAlias = tuple[RatePoint, RatePoint]
 NO_ERRORS = (0.0, 0.0)
+_ROUNDING = 1e-12
 _MOST_Z = 1e50  # instead of infinity, which one cluster would need: its square has room too
 
 
@@ -199,6 +200,7 @@ def combine(
         low = np.where(np.isfinite(middle) & ~np.isnan(low), low, least)
         high = np.where(np.isfinite(middle) & ~np.isnan(high), high, most)
         if unbounded:
+            high = np.where(high > 1 - _ROUNDING, 1.0, high)  # no end, however it was rounded
             low, high = low / (1 - low), high / (1 - high)
     return low, high
 
@@ -506,12 +508,22 @@ def certain_limits(
     all unlabeled rows speak for the classifier, or all against it.
     """
     heads, tails = counts.heads, counts.sizes - counts.heads
-    flagged, total = heads.sum(axis=0), counts.sizes.sum(axis=0)
+    # Hits, misses, false alarms and the rest. A rate of 1 is made of equal sums of weights: as a
+    # difference it might be above 1 by rounding, and 1 - it a negative number to divide by.
     corners = (
-        (heads[LABELLED], tails[LABELLED] + tails[UNLABELED]),
-        (heads[LABELLED] + heads[UNLABELED], tails[LABELLED]),
+        (heads[LABELLED], tails[LABELLED] + tails[UNLABELED], heads[UNLABELED] + heads[NEGATIVE]),
+        (heads[LABELLED] + heads[UNLABELED], tails[LABELLED], heads[NEGATIVE]),
     )
-    points = [table_rates(hits, hits + misses, flagged, total) for hits, misses in corners]
+    rests = tails[NEGATIVE], tails[NEGATIVE] + tails[UNLABELED]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        points = [
+            RatePoint(
+                hits / (hits + misses),
+                alarms / (alarms + rest),
+                (hits + misses) / (hits + misses + alarms + rest),
+            )
+            for (hits, misses, alarms), rest in zip(corners, rests, strict=True)
+        ]
     ends = read_metric(points, name, beta)
     least, most = FACTS[name].range
     # Where a corner is 0/0 nothing is certain.

@@ -1,5 +1,6 @@
 """A comparison as one self-contained page without scripts; drawings are made here."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,13 @@ from undercount.count.arrays import amount, row_words
 from undercount.count.atomic_file import write_text
 from undercount.curve import FloatArray
 from undercount.read.compare import Comparison
+from undercount.read.evaluation import Evaluation
 from undercount.show.comparison import (
     QUESTIONS,
-    by_reviews,
+    TOLD,
     gap_words,
     level_words,
+    told_by,
     verdict_words,
     workload_notes,
 )
@@ -51,7 +54,9 @@ def as_comparison_page(comparison: Comparison) -> str:
     counts, names = first.counts, list(comparison.evaluations)
     metrics = dict.fromkeys([comparison.by, *(d.metric for d in comparison.differences)])
     turning = [m for m in metrics if comparison.difference(m).depends_on_prevalence]
-    reviewed = by_reviews(comparison.difference(comparison.by))
+    told = told_by(comparison.difference(comparison.by))
+    # What the order would be at another share matters only where verdicts or chances do not tell.
+    swept = [] if told else [comparison.by, *turning]
     return load_template("comparison.html.jinja").render(
         names=names,
         verdict=verdict_words(comparison),
@@ -72,13 +77,12 @@ def as_comparison_page(comparison: Comparison) -> str:
                 comparison.leaderboard(metric)[0].name,
                 draw_across_shares(comparison, metric),
             )
-            for metric in dict.fromkeys([comparison.by, *turning])
+            for metric in dict.fromkeys(swept)
         ],
         ranged=first.shares.unlabeled_prevalence_interval is not None,
-        fixed=[] if reviewed else [metric_title(m) for m in metrics if m not in turning],
-        reviewed=reviewed,
-        roc=draw_curves(comparison, "fpr", "tpr", "false-positive rate", "recall"),
-        precision=draw_curves(comparison, "tpr", "precision", "recall", "precision"),
+        fixed=[] if told else [metric_title(m) for m in metrics if m not in turning],
+        told=TOLD.get(told, ""),
+        **draw_both_curves(comparison.evaluations),
         colours=COLOURS,
         version=__version__,
         style=Markup(style),  # noqa: S704 - ours, not a user's
@@ -193,11 +197,21 @@ def draw_across_shares(comparison: Comparison, metric: str) -> Markup:
     return _drawing(parts, HEIGHT, f"Difference in {metric_title(metric)} against the hidden share")
 
 
-def draw_curves(comparison: Comparison, x: str, y: str, x_name: str, y_name: str) -> Markup:
+def draw_both_curves(evaluations: Mapping[str, Evaluation]) -> dict[str, Markup]:
+    """Draw ROC and precision against recall of all models."""
+    return {
+        "roc": draw_curves(evaluations, "fpr", "tpr", "false-positive rate", "recall"),
+        "precision": draw_curves(evaluations, "tpr", "precision", "recall", "precision"),
+    }
+
+
+def draw_curves(
+    evaluations: Mapping[str, Evaluation], x: str, y: str, x_name: str, y_name: str
+) -> Markup:
     """Draw a curve of all models over each other."""
     across, up = Scale(0.0, 1.0, LEFT, RIGHT), Scale(0.0, 1.0, BOTTOM, TOP)
     parts = draw_axes(across, up, x_name, y_name, HEIGHT)
-    for place, (name, evaluation) in enumerate(comparison.evaluations.items()):
+    for place, (name, evaluation) in enumerate(evaluations.items()):
         curve = evaluation.curve
         points = np.clip([getattr(curve, x), getattr(curve, y)], 0.0, 1.0)
         if y == "precision":  # there is none where nothing is flagged

@@ -76,8 +76,9 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
     return {
         "given": shares.given,
         "share_given": evaluation.share_given,
-        # From this width of an interval on a number that hangs on the share is a guess; null: none.
-        "guess": WIDE if share_is_guess(evaluation) else None,
+        # From this width of an interval on a number that hangs on the share, or on verdicts, is a
+        # guess; null: none.
+        "guess": WIDE if evaluation.reviewed or share_is_guess(evaluation) else None,
         "condition": condition_words(evaluation),
         # The purity less this is the share at which an AUC would be 1, of all models on the rows.
         "separation": shares.label_purity - largest if largest > 0 else own,

@@ -7,7 +7,6 @@ import math
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -15,7 +14,6 @@ from markupsafe import Markup
 
 from undercount import __version__
 from undercount.count.arrays import amount, row_words
-from undercount.count.atomic_file import write_text
 from undercount.errors import InputError
 from undercount.estimate import Estimate
 from undercount.read.cost_curve import cost_curve
@@ -24,7 +22,7 @@ from undercount.read.reviewed import Labels
 from undercount.show.costs import cost_table, cost_words
 from undercount.show.document import as_document
 from undercount.show.page.costs import draw_costs
-from undercount.show.page.identity import Identity, report_date
+from undercount.show.page.identity import Identity
 from undercount.show.page.live import (
     live_facts,
     page_cells,
@@ -34,12 +32,13 @@ from undercount.show.page.live import (
     start_threshold,
 )
 from undercount.show.page.packing import pack, tighten_script, tighten_style
-from undercount.show.spoken import metric_title, number, percent
+from undercount.show.spoken import metric_title, number, percent, title
 from undercount.show.text import (
     ANSWERS,
     SAMPLING,
     both_answers,
     bound_words,
+    estimate_words,
     find,
     guess_words,
     hidden_words,
@@ -49,14 +48,10 @@ from undercount.show.text import (
     missing_words,
     needs_words,
     plain_words,
-    title,
-    value_words,
     weakest_link,
 )
 from undercount.show.verdict_words import change_words, judged_words, light_words
 
-# Of a frame in a notebook, in pixels: verdict, sliders and the first table.
-FRAME_HEIGHT = 760
 # The palette has five colours that people with colour blindness tell apart.
 MOST_MODELS = 5
 # Metrics that stand on top as bars from 0 to 1.
@@ -65,30 +60,6 @@ SCRIPTS = (
     "arithmetic.js", "intervals.js", "areas.js", "bias.js", "charts.js", "state.js", "verdict.js",
     "figures.js", "downloads.js", "script.js",
 )  # fmt: skip
-
-
-def write_page(
-    evaluations: Sequence[Evaluation],
-    path: str | Path,
-    *,
-    title: str = "",
-    data: str = "",
-    date: str | None = None,
-    story: Sequence[tuple[str, str]] = (),
-) -> None:
-    """Write the report, whole or not at all; dated today unless a date is given."""
-    identity = Identity(title, data, report_date() if date is None else date)
-    write_text(path, as_page(evaluations, identity, story))
-
-
-def as_frame(evaluations: Sequence[Evaluation]) -> str:
-    """Return the report inside a frame of its own, which shares no style with its notebook."""
-    return str(
-        Markup(
-            '<iframe srcdoc="{}" title="undercount report" width="100%" height="{}" '
-            'sandbox="allow-scripts allow-downloads" frameborder="0"></iframe>'
-        ).format(as_page(evaluations), FRAME_HEIGHT)
-    )
 
 
 def as_page(
@@ -261,7 +232,10 @@ def _reviewed(evaluation: Evaluation) -> dict[str, Any] | None:
         return None
     return {
         "kinds": [ANSWERS[kind] for kind in answers[0][1]],
-        "rows": [(title(row), [value_words(e) for e in found.values()]) for row, found in answers],
+        "rows": [
+            (title(row), [estimate_words(evaluation, e) for e in found.values()])
+            for row, found in answers
+        ],
         "labels": labels_words(evaluation),
         "lacking": lacking_words(evaluation),
     }

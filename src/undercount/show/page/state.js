@@ -87,8 +87,8 @@ function rowsOf(model) {
     row.needs = found ? "reviews" + (found.labels === "any" ? "" : ", random labels") : "random labels" + (impure ? ", prevalence, purity" : prevalence ? ", prevalence" : "");
     // Without hidden positives a case-control target has none: only the area has the naive value for a bound.
     if (grows && (certain || !found || found.labels !== "any") && rises.includes(model.sampling) && (name !== "mcc" || row.naive >= 0)) row.least = row.naive, row.certain = certain;
-    // A wide interval of a share that scores hardly tell: a guess, which does not lead. A share that was moved is given.
-    row.guess = model.guess !== null && own(model) && row.needs.includes("prevalence") && row.high - row.low >= model.guess;
+    // A wide interval of a share that scores hardly tell, or of a few verdicts: a guess, which does not lead. A share that was moved is given.
+    row.guess = model.guess !== null && own(model) && (found || row.needs.includes("prevalence")) && row.high - row.low >= model.guess * Math.max(Math.abs(row.value), 1);
     row.bound = row.least === undefined ? "" : (certain ? "" : "~") + number(row.least);
     return row;
   });

@@ -73,10 +73,11 @@ function shareWords(model, region, limit) {
   if (region[0] > 1e-9) ends.push([true, region[0]]);
   if (region[1] < limit - 1e-9) ends.push([false, region[1]]);
   if (!ends.length) return "";
-  const grows = kind !== "label_frequency", words = { prevalence: " are positive", label_frequency: " of the positives are labelled" }[kind];
-  if (!words && ends.length > 1 && bound(region[0], true) === bound(region[1])) return `while hidden positives are close to ${percent(region[0])}`;
-  if (!words) return "while hidden positives " + ends.map(([least, s]) => `${least ? "≥" : "≤"} ${bound(s, least)}`).join(" and ");
-  return "while " + ends.map(([least, s]) => `at ${least === grows ? "least" : "most"} ${bound(stated(model, s), least === grows)}`).join(" and ") + words;
+  const grows = kind !== "label_frequency", words = { prevalence: "of all rows are positive", label_frequency: "of the positives are labelled" };
+  const said = ends.map(([least, s]) => kind ? bound(stated(model, s), least === grows) : bound(s, least));
+  if (!grows) said.reverse();
+  const range = said.length === 1 ? `at ${ends[0][0] === grows ? "least" : "most"} ${said[0]}` : said[0] === said[1] ? `about ${said[0]}` : `between ${said[0]} and ${said[1]}`;
+  return `if ${range} ${words[kind] || "of the unlabeled rows are positive"}`;
 }
 // The condition that sliders set: moving one never makes a light green.
 function ifWords(model) {
@@ -118,8 +119,9 @@ function changeWords(model, rows, i) {
   if (model.verdict.reason) return `${name} cannot be claimed while ${model.verdict.reason} stands`;
   if (!found.region) return `${name} holds at no share of hidden positives that the scores allow`;
   const limits = shareWords(model, found.region, found.limit);
-  if (!found.held || !found.possible) return `${name} would hold only ${limits || `while hidden positives ≤ ${bound(found.limit)}`}`;
+  if (!found.held || !found.possible) return `${name} would hold only ${limits || `if at most ${bound(found.limit)} of the unlabeled rows are positive`}`;
   const bias = claim.at_least && FACTS[claim.metric] ? largestBias(model, claim.metric, claim.value, i, share, purity) : NaN;
-  const fair = Number.isFinite(bias) ? ` · labelling bias below Γ = ${+bias.toPrecision(3)}` : "";
-  return `${name} holds ${limits || "whatever the prevalence"}${fair}`;
+  const holds = `${name} holds ${limits || "whatever the prevalence"}`;
+  if (!Number.isFinite(bias)) return holds;
+  return `${holds},${limits ? " and" : ""} if labelling favours no positive by more than Γ = ${+bias.toPrecision(3)} (odds of a label)`;
 }

@@ -1,0 +1,327 @@
+"""What a number of reviews buys: how sharp the library's own answer to expected verdicts is."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.special import stdtrit
+
+from undercount.assume.expected_verdicts import ExpectedCells
+from undercount.assume.reviews import (
+    IntArray,
+    ReviewDesign,
+    ReviewedCells,
+    Reviews,
+    supposed_posterior,
+    working_posterior,
+)
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
+from undercount.errors import InputError
+from undercount.estimate import Interval
+from undercount.read.allocation import FLOOR, fill
+from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
+from undercount.read.intervals.review_intervals import ReviewedMetrics
+from undercount.read.intervals.stratum_shares import StratumShares
+from undercount.read.review_goals import SUFFIX, metric_of, threshold_of
+from undercount.read.rival import Rival, RivalMoves
+
+# Rise of the log odds of a label with each standard deviation of the score that may well be.
+SLOPES = (1.0, -1.0)
+# Cells that prices are read from; more say nothing more of a width.
+MOST_CELLS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """Say how narrow a number of reviews would make the interval of each goal.
+
+    Verdicts are expected by what is supposed of the rows, and read by the code that is to read the
+    real ones. The answer is that of the likeliest supposition (random labels, the supposed share),
+    its range that of all.
+
+    Attributes
+    ----------
+    design : ReviewDesign
+        How rows are drawn.
+    suppositions : tuple of Supposition
+        What may be true of the rows, the likeliest first.
+    confidence_level : float
+        Of the intervals.
+    further : FurtherRound, optional
+        Shares out each budget anew, beside verdicts that are there.
+
+    Notes
+    -----
+    Assumes: labels prefer no score by more than a factor e of the odds a standard deviation, and
+    the hidden share lies where it is supposed.
+    Wrong when: there are far more or fewer hidden positives. A further round goes by verdicts, and
+    is priced well then too.
+    """
+
+    design: ReviewDesign
+    suppositions: "tuple[Supposition, ...]"
+    confidence_level: float = 0.95
+    further: "FurtherRound | None" = None
+    _known: dict[tuple[str, int], FloatArray] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        counts: ScoreCounts,
+        design: ReviewDesign,
+        confidence_level: float = 0.95,
+        earlier: Reviews | None = None,
+        rival: Rival | None = None,
+        span: Interval | None = None,
+    ) -> "Prices":
+        """Suppose what verdicts showed; without any, the plan's share and that labels may prefer.
+
+        `span` are ends of shares that are likely too.
+        """
+        counts, share = coarse_counts(counts, design), design.unlabeled_prevalence
+        if earlier is None:
+            none = np.zeros(0, dtype=np.intp)
+            empty = Reviews(None, none.astype(np.int8), np.zeros(0), none, design)
+            likely = [(share, 0.0), *((share, slope) for slope in SLOPES)]
+            ends = () if span is None else (span.low, span.high)
+            likely += [(end, 0.0) for end in ends if 0 < end < 1 and end != share]
+            supposed = [Supposition.of(counts, empty, *each, rival) for each in likely]
+            return cls(design, tuple(supposed), confidence_level)
+        # Labels that prefer some scores mislead the first plan, which cannot know it; what was
+        # found sets that right.
+        cells = ReviewedCells(counts, earlier, working_posterior(counts, share))
+        hidden = cells.hidden if cells.possible else cells.recalibrated * counts.unlabeled
+        found = float(np.clip(hidden.sum() / counts.n_unlabeled, 1e-9, 1 - 1e-9))
+        known = Supposition(counts, earlier, cells.recalibrated, found, rival=rival)
+        return cls(design, (known,), confidence_level, FurtherRound.of(counts, earlier))
+
+    @property
+    def supposed(self) -> float:
+        """Share of positives among the unlabeled rows that is likeliest."""
+        return self.suppositions[0].share
+
+    @property
+    def value(self) -> dict[str, float]:
+        """Likeliest value of each goal."""
+        return {goal: self.suppositions[0].value(goal) for goal in self.design.goal}
+
+    def table(self, budgets: Sequence[int]) -> dict[int, dict[str, float]]:
+        """Return budget → goal → expected half-width."""
+        return {b: {goal: self.half_width(goal, b) for goal in self.design.goal} for b in budgets}
+
+    def ranges(self, budgets: Sequence[int]) -> dict[int, dict[str, Interval]]:
+        """Return budget → goal → least and largest half-width that may well be."""
+        return {b: {goal: self.span(goal, b) for goal in self.design.goal} for b in budgets}
+
+    def half_width(self, goal: str, budget: int) -> float:
+        """Return the expected half-width of a goal's interval."""
+        return float(self._half_widths(goal, budget)[0])
+
+    def span(self, goal: str, budget: int) -> Interval:
+        """Return the least and the largest half-width that may well come of it."""
+        found = self._half_widths(goal, budget)
+        return Interval(float(found.min()), float(found.max()))
+
+    def budget_for(self, goal: str, half_width: float) -> int:
+        """Return the least budget whose half-width is at most this."""
+        return self._least(goal, half_width, lambda budget: self.half_width(goal, budget))
+
+    def budget_span(self, goal: str, half_width: float) -> tuple[int, int]:
+        """Return the same at best and at worst."""
+        return (
+            self._least(goal, half_width, lambda budget: self.span(goal, budget).low),
+            self._least(goal, half_width, lambda budget: self.span(goal, budget).high),
+        )
+
+    def _least(self, goal: str, half_width: float, width: Callable[[int], float]) -> int:
+        if goal not in self.design.goal:
+            raise InputError(f"the plan's goals are {', '.join(self.design.goal)}; got {goal!r}")
+        if not half_width > 0:
+            raise InputError(f"half_width must be above 0; got {half_width}")
+        low, high = 1, int(self.design.n_unlabeled.sum())
+        while low < high:
+            middle = (low + high) // 2
+            if width(middle) <= half_width:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    def _half_widths(self, goal: str, budget: int) -> FloatArray:
+        """Return the half-width under each supposition."""
+        if (goal, budget) not in self._known:
+            sizes, level = self._sizes(budget), self.confidence_level
+            found = [each.half_width(goal, sizes, level) for each in self.suppositions]
+            self._known[goal, budget] = np.array(found)
+        return self._known[goal, budget]
+
+    def _sizes(self, budget: int) -> IntArray:
+        """Share out a budget: a beginning of the plan, or the whole of it enlarged."""
+        if self.further is not None:
+            return self.further.sizes(budget)
+        if budget <= len(self.design.order):
+            return self.design.sizes(budget)
+        rows = self.design.n_unlabeled
+        return fill(self.design.sizes().astype(float), 0, rows, min(budget, int(rows.sum())))
+
+
+@dataclass(frozen=True, eq=False)
+class Supposition:
+    """Hold what may be true of the hidden positives, and what verdicts would then make of a goal.
+
+    Attributes
+    ----------
+    counts : ScoreCounts
+        The rows.
+    reviews : Reviews
+        Verdicts that are there, if any, and the strata.
+    chance : array
+        That an unlabeled row of each cell is positive.
+    share : float
+        Of positives among the unlabeled rows.
+    slope : float
+        How much labels prefer high scores: log odds a standard deviation.
+    rival : Rival, optional
+        The second model of goals that are differences.
+    """
+
+    counts: ScoreCounts
+    reviews: Reviews
+    chance: FloatArray
+    share: float
+    slope: float = 0.0
+    rival: Rival | None = None
+    _moves: dict[str, RivalMoves] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls, counts: ScoreCounts, reviews: Reviews, share: float, slope: float, rival: Rival | None
+    ) -> "Supposition":
+        """Suppose a share and a preference of the labels."""
+        chance = supposed_posterior(counts, share, slope)
+        return cls(counts, reviews, chance, share, slope, rival)
+
+    @cached_property
+    def _posterior(self) -> FloatArray:
+        return working_posterior(self.counts, self.reviews.design.unlabeled_prevalence)
+
+    def gradient(self, metric: str) -> MassGradient:
+        """Return the first model's metric with its gradient."""
+        counts, at = self.counts, threshold_of(metric, self.reviews.design.threshold)
+        positive = counts.positive + self.chance * counts.unlabeled
+        everyone = counts.positive + counts.negative + counts.unlabeled
+        return mass_gradient(counts, positive, everyone, metric, threshold=at)
+
+    def value(self, goal: str) -> float:
+        """Return the value of a goal."""
+        if goal.endswith(SUFFIX):
+            return self.moves(goal).value
+        return self.gradient(goal).value
+
+    def moves(self, goal: str) -> RivalMoves:
+        """Return what verdicts, and the draw of the rows, move a difference of two models."""
+        if self.rival is None:
+            raise InputError(f"the goal {goal} needs the scores of two models", argument="goal")
+        if goal not in self._moves:
+            metric = metric_of(goal)
+            at = threshold_of(metric, self.reviews.design.threshold)
+            known = supposed_posterior(self.rival.counts, self.share, self.slope)
+            second = self.rival.gradient(
+                metric, known, None if at is None else self.rival.threshold
+            )
+            first = self.gradient(metric)
+            self._moves[goal] = self.rival.moves(self.counts, first, second, self.chance, at)
+        return self._moves[goal]
+
+    def half_width(self, goal: str, sizes: IntArray, confidence_level: float) -> float:
+        """Return half the width of a goal's interval, were strata to have so many more verdicts.
+
+        The difference of two models is meant where rows come from, as `compare` has it.
+        """
+        cells = ExpectedCells(
+            self.counts, self.reviews, self._posterior, chance=self.chance, further=sizes
+        )
+        metrics = ExpectedMetrics(cells, confidence_level=confidence_level)
+        if not goal.endswith(SUFFIX):
+            found = metrics.estimate(goal, threshold_of(goal, self.reviews.design.threshold))
+            return (found.high - found.low) / 2
+        moves = self.moves(goal)
+        variance, freedom = metrics.drawn_variance(moves.by_cell)
+        student = float(stdtrit(freedom, (1 + confidence_level) / 2))
+        return float(student * (variance + moves.row_variance) ** 0.5)
+
+
+class ExpectedShares(StratumShares):
+    """Shares of strata that are not estimated from a handful of verdicts, but as supposed."""
+
+    def correction(self, drawn: FloatArray) -> FloatArray:
+        """Return what variances are multiplied with: p(1 - p) is not too small here."""
+        return np.ones(len(drawn))
+
+
+class ExpectedMetrics(ReviewedMetrics):
+    """Metrics of expected verdicts."""
+
+    @cached_property
+    def shares(self) -> StratumShares:
+        """What strata are supposed to show, for variances."""
+        found = StratumShares.of(self.cells)
+        return ExpectedShares(**{each.name: getattr(found, each.name) for each in fields(found)})
+
+
+def coarse_counts(counts: ScoreCounts, design: ReviewDesign) -> ScoreCounts:
+    """Join neighbouring cells of a stratum, and of one side of the threshold, if there are many."""
+    if len(counts.score) <= MOST_CELLS or counts.weighted:
+        return counts
+    rows = counts.positive / counts.n_positive + counts.unlabeled / counts.n_unlabeled
+    part = np.floor(np.cumsum(rows) / 2 * MOST_CELLS * (1 - 1e-9)).astype(np.intp)
+    split = np.diff(part) + np.diff(design.stratum_of(counts.score))
+    first = np.flatnonzero(np.append(True, split > 0))
+    if design.threshold is not None:
+        above = int(np.searchsorted(-counts.score, -design.threshold, side="right"))
+        first = np.union1d(first, [above]) if above < len(rows) else first
+    last = np.append(first[1:], len(rows)) - 1
+    joined = (
+        np.add.reduceat(each, first)
+        for each in (counts.positive, counts.negative, counts.unlabeled)
+    )
+    return ScoreCounts.from_counts(counts.score[last], *joined)
+
+
+@dataclass(frozen=True, eq=False)
+class FurtherRound:
+    """What every stratum should have in the end, less what it has, whatever the budget."""
+
+    part: FloatArray  # of all verdicts, those that are there included
+    drawn: IntArray
+    rows: IntArray
+
+    @classmethod
+    def of(cls, counts: ScoreCounts, reviews: Reviews) -> "FurtherRound":
+        """Read from the verdicts where further ones say most."""
+        design = reviews.design
+        posterior = working_posterior(counts, design.unlabeled_prevalence)
+        found = ReviewedMetrics(ReviewedCells(counts, reviews, posterior))
+        group, rows = found.cells.group, found.cells.unlabeled_rows
+        # By what all verdicts together showed: were strata that showed nothing left alone, what
+        # they hide would be missed on average.
+        smooth = replace(found.shares, share=found.cells.recalibrated)
+        wanted = np.zeros(len(rows))
+        for goal in design.goal:
+            name = metric_of(goal)  # a difference is shared out by the first model's metric
+            gradient = found.gradient(name, threshold_of(name, design.threshold))
+            own = smooth.variance(gradient.turned, len(rows))
+            total = float(rows @ np.sqrt(own))
+            wanted += own / total**2 if total > 0 else 0.0
+        part = np.asarray(design.n_unlabeled * np.sqrt(wanted)[group], dtype=float)
+        even = np.asarray(design.n_unlabeled / design.n_unlabeled.sum(), dtype=float)
+        total = float(part.sum())
+        part = (1 - FLOOR) * part / total + FLOOR * even if total > 0 else even
+        return cls(part, reviews.sizes, design.n_unlabeled)
+
+    def sizes(self, budget: int) -> IntArray:
+        """Share out a budget of new verdicts; no stratum is asked for more rows than it has."""
+        budget = int(min(budget, (self.rows - self.drawn).sum()))
+        return fill(self.part, self.drawn, self.rows, budget + int(self.drawn.sum())) - self.drawn

@@ -1,0 +1,29 @@
+"""What a plan of reviews is to make sharp: metrics, the prevalence, differences of two models."""
+
+from collections.abc import Sequence
+
+from undercount.errors import InputError, named, read_threshold
+from undercount.metric_facts import FACTS
+
+SUFFIX = "_difference"
+
+
+def metric_of(goal: str) -> str:
+    """Return the metric that a goal is, or is the difference of."""
+    return goal.removesuffix(SUFFIX)
+
+
+def read_goals(goal: str | Sequence[str], threshold: float | None) -> tuple[str, ...]:
+    """Return the goals by name; "difference" is that of F1, without a threshold of the area."""
+    given = (goal,) if isinstance(goal, str) else tuple(goal)
+    usual = ("roc_auc" if threshold is None else "f1") + SUFFIX
+    return tuple(usual if name == SUFFIX[1:] else name for name in given)
+
+
+def threshold_of(metric: str, threshold: float | None) -> float | None:
+    """Return the threshold at which a metric is meant, None if it has none."""
+    if metric == "prevalence" or FACTS[metric].family != "threshold":
+        return None
+    if threshold is None:
+        raise InputError(f"the goal {metric} needs a {named('threshold')}", argument="threshold")
+    return read_threshold(threshold)

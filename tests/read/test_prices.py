@@ -1,0 +1,131 @@
+"""What reviews are said to buy, beside what they buy."""
+
+import numpy as np
+import pytest
+
+import undercount as uc
+from undercount.assume.expected_verdicts import ExpectedCells
+from undercount.assume.reviews import Reviews, supposed_posterior, working_posterior
+from undercount.estimate import Interval
+from undercount.read.prices import MOST_CELLS, Prices, coarse_counts
+from undercount.read.reviewed import Reviewed
+
+
+def draw(seed, slope=0.0, n_rows=10_000, prevalence=0.15):
+    """Labels whose log odds rise with the score by a slope, and that score in between."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n_rows) < prevalence
+    score = rng.normal(2.0 * truth)
+    chance = 1 / (1 + np.exp(0.85 - slope * (score - 2.0)))
+    return truth, score, np.where(truth & (rng.random(n_rows) < chance), 1, 0)
+
+
+def counts_of(rows):
+    _, score, y = rows
+    return uc.ScoreCounts.from_rows(y, score, unlabeled=0)
+
+
+def test_positives_lie_lower_where_labels_prefer_high_scores():
+    """Against the truth: with the right slope the guess is nearest, and the sum is kept."""
+    rows = draw(0, slope=1.0, n_rows=60_000)
+    truth, score, y = rows
+    counts, hidden = counts_of(rows), truth[y == 0]
+    share = hidden.mean()
+    low = (counts.score < 1.0) & (counts.score > 0)
+    expected = {
+        slope: supposed_posterior(counts, share, slope) * counts.unlabeled for slope in (-1, 0, 1)
+    }
+    found = np.sum((score[y == 0] < 1.0) & (score[y == 0] > 0) & hidden)
+    assert expected[-1][low].sum() < expected[0][low].sum() < expected[1][low].sum()
+    assert expected[1][low].sum() == pytest.approx(found, rel=0.15)
+    assert expected[0][low].sum() < 0.8 * found
+    for each in expected.values():
+        assert each.sum() == pytest.approx(hidden.sum(), rel=0.01)
+
+
+@pytest.mark.parametrize("budget", [90, 7000])
+def test_expected_verdicts_are_those_of_the_strata_and_leave_a_right_guess_alone(budget):
+    rows = draw(1)
+    counts = counts_of(rows)
+    design = uc.design_reviews(counts, budget=budget, threshold=1.5, unlabeled_prevalence=0.1)
+    posterior = working_posterior(counts, 0.1)
+    none = np.zeros(0, np.intp)
+    empty = Reviews(None, none.astype(np.int8), np.zeros(0), none, design)
+    cells = ExpectedCells(counts, empty, posterior, chance=posterior, further=design.sizes())
+    np.testing.assert_array_equal(np.bincount(cells.stratum[cells.place]), design.sizes())
+    inside = np.bincount(cells.stratum, counts.unlabeled * posterior) / design.n_unlabeled
+    found = np.bincount(cells.stratum[cells.place], cells.verdict) / design.sizes()
+    np.testing.assert_allclose(found, inside, rtol=1e-9)
+    assert cells.hidden.sum() == pytest.approx(counts.unlabeled @ posterior, rel=0.03)
+
+
+@pytest.mark.parametrize("slope", [0.0, 1.0, -1.0])
+def test_what_is_promised_is_about_what_is_achieved(slope):
+    """Where the slope is known, within a tenth; and the range holds it where it is not."""
+    achieved, expected, ranges = [], [], []
+    for seed in range(10):
+        truth, score, y = rows = draw(seed, slope)
+        share = float(truth[y == 0].mean())
+        plan = uc.plan_reviews(
+            y, score, unlabeled=0, budget=100, threshold=1.5, unlabeled_prevalence=share
+        )
+        found = Reviewed(counts_of(rows), plan.answered(truth[plan.rows])).estimate("f1", 1.5)
+        achieved.append((found.high - found.low) / 2)
+        likely = plan.prices._half_widths("f1", 100)
+        expected.append(dict(zip((0.0, 1.0, -1.0), likely, strict=True))[slope])
+        ranges.append(plan.expected_range[100]["f1"])
+    assert np.mean(expected) == pytest.approx(np.mean(achieved), rel=0.1)
+    low, high = (np.mean([getattr(span, end) for span in ranges]) for end in ("low", "high"))
+    assert low * 0.95 < np.mean(achieved) < high * 1.05
+
+
+def test_nothing_is_left_to_buy_where_every_flagged_row_is_reviewed():
+    rows = draw(4, n_rows=2000)
+    counts = counts_of(rows)
+    flagged = int(counts.unlabeled[counts.score >= 2.0].sum())
+    design = uc.design_reviews(
+        counts, budget=3 * flagged, goal="precision", threshold=2.0, unlabeled_prevalence=0.1
+    )
+    above = design.edges >= 2.0
+    assert (design.sizes()[above] == design.n_unlabeled[above]).all()
+    prices = Prices.of(counts, design)
+    assert prices.half_width("precision", 3 * flagged) == pytest.approx(0.0, abs=1e-9)
+    assert prices.budget_for("precision", 0.02) < 3 * flagged
+
+
+def test_shares_that_are_likely_too_widen_the_range():
+    counts = counts_of(draw(5))
+    design = uc.design_reviews(counts, budget=100, goal="prevalence", unlabeled_prevalence=0.1)
+    plain = Prices.of(counts, design).span("prevalence", 100)
+    wide = Prices.of(counts, design, span=Interval(0.02, 0.3)).span("prevalence", 100)
+    assert wide.low < plain.low < plain.high < wide.high
+
+
+def test_many_cells_are_joined_within_strata_and_prices_stay():
+    rows = draw(6, n_rows=60_000)
+    counts = counts_of(rows)
+    design = uc.design_reviews(counts, budget=100, threshold=1.5, unlabeled_prevalence=0.1)
+    coarse = coarse_counts(counts, design)
+    assert len(coarse.score) < 1.2 * MOST_CELLS < len(counts.score)
+    assert coarse.n_positive == counts.n_positive
+    held = np.bincount(design.stratum_of(coarse.score), coarse.unlabeled)
+    np.testing.assert_array_equal(held, design.n_unlabeled)
+    whole = Prices(design, Prices.of(counts, design).suppositions)
+    assert Prices.of(coarse, design).half_width("f1", 100) == pytest.approx(
+        whole.half_width("f1", 100), rel=0.02
+    )
+
+
+def test_a_difference_is_priced_as_compare_reads_it():
+    """Where rows come from: the draw of the rows is in it, and its share of the variance."""
+    truth, score, y = draw(7, n_rows=20_000)
+    rng = np.random.default_rng(7)
+    other = score + rng.normal(0, 0.7, len(score))
+    options = {"unlabeled": 0, "budget": 150, "threshold": 1.5, "unlabeled_prevalence": 0.11}
+    plan = uc.plan_reviews(y, score, goal="difference", other=other, **options)
+    reviews = plan.answered(truth[plan.rows])
+    found = uc.compare(
+        y, {"a": score, "b": other}, unlabeled=0, threshold=1.5, reviews=reviews
+    ).difference("f1")
+    achieved = (found.difference.high - found.difference.low) / 2
+    assert plan.expected[150]["f1_difference"] == pytest.approx(achieved, rel=0.25)
