@@ -100,8 +100,8 @@ def test_models_are_compared_by_reviews_of_a_table(database, rows, folder, tmp_p
     """Reviewed rows are found by their scores, as the same rows of the file are by their place."""
     table, models = ["--from", database, "--table", "scored"], [*COLUMNS, "--score", "poor"]
     out, cut = tmp_path / "review.csv", ["--threshold", "1.2"]
-    plan = ["plan", *table, *models, *cut, "--budget", "40", "--goal", "difference"]
-    assert main([*plan, "--out", str(out)]) == 0
+    asked = ["plan", *table, *models, *cut, "--budget", "40", "--goal", "difference"]
+    assert main([*asked, "--out", str(out)]) == 0
     lines = list(csv.DictReader(io.StringIO(out.read_text("utf-8-sig"), newline="")))
     truth = dict(zip(zip(rows[1].tolist(), rows[2].tolist(), strict=True), rows[3], strict=True))
     for line in lines:
