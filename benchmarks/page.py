@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import undercount as uc
-from undercount.show.page.page import write_page
+from undercount.show.page.report import write_page
 
 N_ROWS = 20_000
 FRAME = 16.0  # milliseconds at 60 frames a second

@@ -20,7 +20,7 @@ from undercount.data.fraud import fraud_path
 from undercount.read.counted_model import CountedModel
 from undercount.read.evaluate_models import evaluate_models
 from undercount.read.evaluation import Evaluation
-from undercount.show.page.page import write_page
+from undercount.show.page.report import write_page
 
 FOLDER = Path(__file__).parent / "images"
 SCREENS = {"desktop": (1280, 900), "phone": (390, 844)}

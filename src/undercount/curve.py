@@ -1,7 +1,7 @@
 """Points and curves of true-positive against false-positive rate: each rate and area, once."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
@@ -27,10 +27,9 @@ Value = TypeVar("Value", float, FloatArray)
 BLOCK = 2**13
 
 
-def blocks(size: int) -> Iterator[slice]:
+def blocks(size: int) -> list[slice]:
     """Cut a long table into parts that stay in cache."""
-    for start in range(0, size, BLOCK):
-        yield slice(start, min(start + BLOCK, size))
+    return [slice(start, min(start + BLOCK, size)) for start in range(0, size, BLOCK)]
 
 
 def dot(weight: FloatArray, value: FloatArray) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from undercount.read.evaluation import Evaluation
-from undercount.show.page.page import write_page
+from undercount.show.page.report import write_page
 
 ARGUMENTS = [
     "--no-sandbox",

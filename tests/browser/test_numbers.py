@@ -21,7 +21,8 @@ from undercount.read.metric_name import MetricName
 from undercount.read.requirement import Requirement
 from undercount.read.sensitivity import AREAS, break_even, metric_value
 from undercount.show.page.packing import unpack
-from undercount.show.page.page import as_page, write_page
+from undercount.show.page.page import as_page
+from undercount.show.page.report import write_page
 
 pytestmark = pytest.mark.browser
 CLOSE = {"rel": 1e-9, "abs": 1e-9}

@@ -84,9 +84,19 @@ def library(plan, sheet):
     counts, merged = page_counts(plan)
     assert not merged
     posterior = working_posterior(counts, plan.design.unlabeled_prevalence)
-    metrics = ReviewedMetrics(ReviewedCells(counts, sheet_reviews(sheet), posterior))
+    cells = ReviewedCells(counts, sheet_reviews(sheet), posterior)
+    metrics = ReviewedMetrics(cells, confidence_level=plan.prices.confidence_level)
     names = page_goals(plan)
     return [metrics.estimate(name, None if name == "prevalence" else 0.6) for name in names]
+
+
+def same_numbers(page, wanted):
+    """Whether the page shows what the library makes of the verdicts."""
+    for each, estimate in zip(page.evaluate("undercount.estimate()"), wanted, strict=True):
+        scale = max(1.0, abs(estimate.high)) if np.isfinite(estimate.high) else 1.0
+        got = [each["value"], each["low"], each["high"]]
+        expected = [estimate.value, estimate.low, estimate.high]
+        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-9 * scale)
 
 
 def test_from_the_plan_to_the_saved_file(opened, plan, rows, tmp_path):
@@ -153,16 +163,26 @@ def test_numbers_are_the_librarys_as_verdicts_come(opened, plan, rows):
         for place in range(done, n):
             page.keyboard.press("1" if right[place] else "0")
         done = n
-        found = page.evaluate("undercount.estimate()")
-        for each, wanted in zip(found, library(plan, answers(plan, truth, n)), strict=True):
-            scale = max(1.0, abs(wanted.high)) if np.isfinite(wanted.high) else 1.0
-            got = [each["value"], each["low"], each["high"]]
-            expected = [wanted.value, wanted.low, wanted.high]
-            np.testing.assert_allclose(got, expected, rtol=0, atol=1e-9 * scale)
+        same_numbers(page, library(plan, answers(plan, truth, n)))
     table = page.locator("#goals tr").all_text_contents()
     assert len(table) == len(page_goals(plan))
     assert "±" in table[0]
     assert not page.locator("#done").is_hidden()
+
+
+def test_numbers_are_the_librarys_at_another_level(contexts, rows, tmp_path):
+    frame, truth = rows
+    plan = uc.plan_rows(
+        frame, label="y", score="s", budget=20, goal="f1", threshold=0.6, confidence_level=0.8
+    )
+    write_review_page(plan, tmp_path / "review.html")
+    page = contexts().new_page()
+    page.goto((tmp_path / "review.html").as_uri())
+    for right in truth[plan.sheet.row - 1]:
+        page.keyboard.press("1" if right else "0")
+    same_numbers(page, library(plan, answers(plan, truth, 20)))
+    page.evaluate("localStorage.clear()")
+    page.close()
 
 
 def test_answers_stay_in_the_browser(opened, plan):

@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 
 import undercount as uc
+from undercount.errors import collect_warnings
 from undercount.read.chances import Chances
 
 
@@ -258,3 +259,55 @@ def test_the_report_of_chances_has_their_numbers_and_no_script(tmp_path):
     assert "<script" not in page
     assert "<b>&lt;" not in page
     assert "&lt;svg" in found._repr_html_()  # the same, inside a frame
+
+
+def test_the_best_threshold_is_that_of_all_positives():
+    # Labels prefer high scores, so that those of labelled rows alone would put it higher.
+    rng = np.random.default_rng(15)
+    truth = rng.random(20_000) < 0.2
+    score = rng.normal(2.0 * truth)
+    chance = np.maximum(1 / (1 + np.exp(1.5 - 1.5 * score)), 0.02)
+    y = (truth & (rng.random(20_000) < chance)).astype(int)
+    found = uc.evaluate(y, score, unlabeled=0, propensity=chance, threshold=1.0)
+    best = found.best_threshold("f1")
+    cuts = np.linspace(0, 3, 301)
+    flagged = score[:, None] >= cuts
+    f1 = 2 * (flagged & truth[:, None]).sum(axis=0) / (flagged.sum(axis=0) + truth.sum())
+    assert f1[np.argmin(np.abs(cuts - best.threshold))] > f1.max() - 0.01
+    assert best.gain.needs == ("labelling chances",)
+    for ask in (found.calibrated_threshold, lambda: found.bounds):
+        with pytest.raises(uc.InputError, match="chance of its own"):
+            ask()
+
+
+@pytest.mark.parametrize("target", ["dataset", "population"])
+def test_what_rows_add_to_average_precision_is_its_derivative(target):
+    truth, _, score, chance, looked = rows(16, 120)
+    y, score = (truth & looked).astype(int), np.round(score, 1)  # with ties
+    found = Chances.of(y, score, chance, unlabeled=0, target=target)
+    labelled = np.flatnonzero(y)
+
+    def average_precision(weight, copies):
+        above = score[labelled] >= score[labelled, None]
+        np.fill_diagonal(above, val=False)
+        flagged = (score >= score[labelled, None]) @ copies
+        return weight @ ((1 + above @ weight) / flagged) / weight.sum()
+
+    weight, step, ones = 1 / chance[labelled], 1e-6, np.ones(len(score))
+    value = average_precision(weight, ones)
+    with collect_warnings():  # of few labels
+        assert value == pytest.approx(found.estimate("average_precision").value)
+    slope = np.zeros(len(score))
+    for place, row in enumerate(labelled):
+        moved = weight.copy()
+        moved[place] += step
+        slope[row] = weight[place] * (average_precision(moved, ones) - value) / step
+    if target == "dataset":
+        slope *= np.sqrt(1 - chance)
+    else:
+        for row in range(len(score)):
+            more = ones.copy()
+            more[row] += step
+            slope[row] += (average_precision(weight, more) - value) / step
+    factor = np.sqrt(len(labelled) / (len(labelled) - 1))
+    np.testing.assert_allclose(found.influence("average_precision"), slope * factor, atol=1e-6)

@@ -59,10 +59,9 @@ def naive_point(counts: ScoreCounts, threshold: float) -> OperatingPoint:
 
 def _both(counts: ScoreCounts) -> tuple[float, float]:
     """Return the rows called positive and negative; there must be some of either."""
-    counts.require("positive")
     total, others = counts.n_positive, counts.n_negative + counts.n_unlabeled
-    if others == 0:
-        counts.require("unlabeled")
+    if total == 0 or others == 0:
+        counts.require("positive", "unlabeled")
     return total, others
 
 

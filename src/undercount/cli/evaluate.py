@@ -177,6 +177,11 @@ def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
         words += ["--positive-label", options["positive_label"]]
     if options["negative"] is not None:
         words += ["--negative", f"{options['negative']:g}"]
+    for share in ("prevalence", "unlabeled_prevalence"):
+        given = options[share]
+        if isinstance(given, float | tuple):
+            ends = given if isinstance(given, tuple) else (given,)
+            words += [f"--{share.replace('_', '-')}", "-".join(f"{end:g}" for end in ends)]
     return shlex.join(words)
 
 
@@ -255,7 +260,7 @@ def write_evaluations(
 
         write_text(options["csv_file"], as_csv(evaluations))
     if options["html"]:
-        from undercount.show.page.page import write_page  # noqa: PLC0415
+        from undercount.show.page.report import write_page  # noqa: PLC0415
 
         about = {"title": options.get("title") or "", "data": options.get("data_name", "")}
         write_page(evaluations, options["html"], story=options.get("story", ()), **about)

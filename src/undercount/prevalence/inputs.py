@@ -71,12 +71,11 @@ def warn_about_scores(counts: ScoreCounts, auc: float) -> None:
 
 def warn_about_size(counts: ScoreCounts) -> None:
     """Warn of an interval that rests on few labels."""
-    n_labelled = round(counts.effective_size("positive"), 9)
+    n_labelled = round(float(counts.effective_size("positive")), 9)
     if n_labelled < FEW_LABELS:
+        shown = f"{n_labelled:g}" if n_labelled.is_integer() else f"about {n_labelled:.0f}"
         warn(
-            SmallSampleWarning(
-                f"only {n_labelled:g} labelled positives: intervals may be too narrow"
-            ),
+            SmallSampleWarning(f"only {shown} labelled positives: intervals may be too narrow"),
             stacklevel=3,
         )
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from undercount.assume.labelled import naive_area
 from undercount.assume.mixture import LABELLED, MixtureDesign, recovered_rates
+from undercount.count.arrays import amount
 from undercount.counts import ScoreCounts
 from undercount.curve import blocks
 from undercount.errors import (
@@ -228,10 +229,17 @@ def _agreement(estimates: Mapping[str, Estimate], share: float) -> Check:
     )
 
 
+def _worth_words(number: float, what: str) -> str:
+    """Say how many rows there are, or how many independent ones weights and clusters leave."""
+    if float(number).is_integer():
+        return f"{number:,.0f} {what}"
+    return f"{what} worth {float(f'{number:.2g}'):,.6g} independent ones"
+
+
 def _labels(counts: ScoreCounts) -> Check:
     """UC003: there should be enough labelled rows."""
     labelled = counts.effective_size("positive")
-    message = f"{labelled:,.6g} labelled positive row{'' if labelled == 1 else 's'}"
+    message = _worth_words(labelled, f"labelled positive row{'' if labelled == 1 else 's'}")
     if labelled >= FEW_LABELS:
         return Check(CODES["few-labels"], "ok", message)
     width = 1.96 * (0.25 / max(labelled, 1)) ** 0.5
@@ -330,7 +338,7 @@ def clusters_check(design: MixtureDesign, clusters: Clusters) -> Check:
     labels, labelled = float(design.sizes[LABELLED]), clusters.n_labelled
     message = (
         f"{clusters.n_clusters:,} clusters, {labelled:,} of them with a label; for the ROC AUC "
-        f"their {labels:,.6g} labels are worth {float(design.effective[LABELLED]):,.3g} "
+        f"their {amount(labels)} labels are worth {float(design.effective[LABELLED]):,.0f} "
         "independent ones"
     )
     if design.clusters >= FEW_CLUSTERS:
@@ -338,7 +346,7 @@ def clusters_check(design: MixtureDesign, clusters: Clusters) -> Check:
     return Check(
         CODES["clusters"],
         "warn",
-        message + f". The variance rests on about {design.clusters:.2g} clusters of equal weight",
+        message + f". The variance rests on about {design.clusters:.0f} clusters of equal weight",
         f"label more clusters; below {FEW_CLUSTERS} intervals are rough",
     )
 
@@ -411,9 +419,8 @@ def _many_hidden(counts: ScoreCounts, shares: Shares, doubt: Doubt) -> Check:
     """
     labelled = counts.effective_size("positive")
     hidden = shares.unlabeled_prevalence * counts.n_unlabeled
-    message = (
-        f"{labelled:,.6g} labels, and the estimate supposes {float(f'{hidden:.2g}'):,.0f} hidden"
-    )
+    supposed = f"{float(f'{hidden:.2g}'):,.0f} hidden"
+    message = f"{_worth_words(labelled, 'labels')}, and the estimate supposes {supposed}"
     if doubt != "many":
         return Check(CODES["many-hidden"], "ok", f"{message} positives")
     return Check(

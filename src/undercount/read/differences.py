@@ -18,7 +18,7 @@ from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
 from undercount.read.intervals.area_gradients import unbiased_average_precision
 from undercount.read.intervals.clusters import ClusterRows
-from undercount.read.intervals.heads import HeadCounts
+from undercount.read.intervals.heads import HeadCounts, RatePoint
 from undercount.read.intervals.paired import ModelPairs, ModelRows
 from undercount.read.intervals.skewness import SYMMETRIC, Skewness
 from undercount.read.sensitivity import AreaSums
@@ -85,6 +85,7 @@ class Model:
     def __init__(self, evaluation: Evaluation, rows: ModelRows) -> None:
         self.evaluation, self.rows, self.shares = evaluation, rows, evaluation.shares
         self.table = {row.metric: row.estimate for row in evaluation.rows}
+        self._points: dict[tuple[int, bytes], RatePoint] = {}
         self._known: dict[tuple[str, int, bytes], FloatArray] = {}
 
     @cached_property
@@ -95,7 +96,7 @@ class Model:
         """Return a metric of the table, or at another cut than the threshold."""
         if cut is None or (cut == 0 and metric in self.table):
             return self.table[metric].value
-        return float(HeadCounts(self.rows.heads[cut], self.rows.design).point().metric(metric))
+        return float(self._point(cut, None).metric(metric))
 
     def values(self, metric: str, cut: int | None, shares: FloatArray) -> FloatArray:
         """Return a metric at each share of positives among the unlabeled rows; kept for pairs."""
@@ -109,9 +110,18 @@ class Model:
             return self._precisions(shares)
         if cut is None:
             return self._sums.at(metric, shares, self.shares.label_purity)
-        design = replace(self.rows.design, given="unlabeled_prevalence", value=shares)
-        heads = np.repeat(self.rows.heads[cut][:, np.newaxis], len(shares), axis=1)
-        return HeadCounts(heads, design).point().metric(metric)
+        return self._point(cut, shares).metric(metric)
+
+    def _point(self, cut: int, shares: FloatArray | None) -> RatePoint:
+        """Return the rates at a cut, if need be at other shares; all metrics read the same."""
+        key = cut, b"" if shares is None else shares.tobytes()
+        if key not in self._points:
+            heads, design = self.rows.heads[cut], self.rows.design
+            if shares is not None:
+                heads = np.repeat(heads[:, np.newaxis], len(shares), axis=1)
+                design = replace(design, given="unlabeled_prevalence", value=shares)
+            self._points[key] = HeadCounts(heads, design).point
+        return self._points[key]
 
     def _precisions(self, shares: FloatArray) -> FloatArray:
         """Return the unbiased average precision at each share: a line in the positives.
@@ -137,12 +147,18 @@ class Gap:
     one: Model
     other: Model
     shares: Shares
+    top: float  # the largest share that the models' scores allow
     cut: int | None = None
+
+    @cached_property
+    def values(self) -> tuple[float, float]:
+        """The values of the two models."""
+        return self.one.value(self.metric, self.cut), self.other.value(self.metric, self.cut)
 
     @property
     def value(self) -> float:
         """The difference of the two values."""
-        return self.one.value(self.metric, self.cut) - self.other.value(self.metric, self.cut)
+        return self.values[0] - self.values[1]
 
     @property
     def same_work(self) -> bool:
@@ -154,30 +170,30 @@ class Gap:
         values = (model.values(self.metric, self.cut, shares) for model in (self.one, self.other))
         return np.subtract(*values)
 
-    @property
+    @cached_property
     def possible(self) -> float:
         """The difference of the two values, each inside the metric's range."""
-        models = self.one, self.other
-        return float(np.subtract(*(self._inside(m.value(self.metric, self.cut)) for m in models)))
+        return float(np.subtract(*(self._inside(value) for value in self.values)))
 
     def _inside(self, values: Any) -> FloatArray:
         return np.asarray(np.clip(values, *FACTS[self.metric].range))
 
-    def reach(self, top: float) -> tuple[float, float]:
-        """Return how far the difference falls and rises over the interval of the share."""
+    @cached_property
+    def reach(self) -> tuple[float, float]:
+        """How far the difference falls and rises over the interval of the share."""
         span = self.shares.unlabeled_prevalence_interval
         if span is None:
             return 0.0, 0.0
-        shares = np.linspace(span.low, min(span.high, top), RANGE_POINTS)
+        shares = np.linspace(span.low, min(span.high, self.top), RANGE_POINTS)
         shares = np.append(self.shares.unlabeled_prevalence, shares)
         models = self.one, self.other
         gaps = np.subtract(*(self._inside(m.values(self.metric, self.cut, shares)) for m in models))
         moves = gaps[1:] - gaps[0]
         return max(0.0, -float(moves.min())), max(0.0, float(moves.max()))
 
-    def crossover(self, top: float) -> float:
+    def crossover(self) -> float:
         """Find the hidden share nearest to the one in use at which the order flips."""
-        grid = np.linspace(0, top, GRID)
+        grid = np.linspace(0, self.top, GRID)
         gaps = self.at(grid)
         gaps[np.abs(gaps) <= ROUNDING] = 0.0  # the same ranking, summed up in other cells
         flips = np.flatnonzero(gaps[1:] * gaps[:-1] < 0)
@@ -238,7 +254,7 @@ class Paired:
         return holm_adjusted(found)
 
     def _difference(self, metric: str, cut: int | None, one: str, other: str) -> Difference:
-        gap = Gap(metric, self.models[one], self.models[other], self.shares, cut)
+        gap = Gap(metric, self.models[one], self.models[other], self.shares, self.top, cut)
         names = list(self.models)
         places = names.index(one), names.index(other)
         if cut is None:
@@ -261,7 +277,7 @@ class Paired:
             p_value,
             p_value,
             depends,
-            gap.crossover(self.top) if depends else math.nan,
+            gap.crossover() if depends else math.nan,
             self.question,
         )
 
@@ -312,7 +328,7 @@ class Paired:
 
     def _with_interval(self, gap: Gap, chance: Chance) -> Estimate:
         """Add to the chance of the rows what the share's interval does to the difference."""
-        t, value, (falls, rises) = chance.quantile(self.level), gap.value, gap.reach(self.top)
+        t, value, (falls, rises) = chance.quantile(self.level), gap.value, gap.reach
         below, above = chance.below(t), chance.above(t)
         if self.shares.unlabeled_prevalence_error == 0:  # a range: every share in it is possible
             low, high, share_error = value - falls - below, value + rises + above, 0.0
@@ -335,7 +351,7 @@ class Paired:
         # Where no share changes the order, none belongs into the question whether there is one.
         if self._is_fixed(gap):
             return chance.p_value(chance.score(value))
-        nearer = gap.reach(self.top)[0 if value > 0 else 1]
+        nearer = gap.reach[0 if value > 0 else 1]
         if self.shares.unlabeled_prevalence_error == 0:
             rest = math.copysign(max(abs(value) - nearer, 0.0), value)
             return chance.p_value(chance.score(rest))

@@ -18,6 +18,7 @@ from undercount.errors import (
     CODES,
     Check,
     InputError,
+    check_choice,
     collect_warnings,
     named,
     read_threshold,
@@ -26,7 +27,7 @@ from undercount.estimate import Estimate, Interval
 from undercount.metric_facts import FACTS
 from undercount.prevalence.pooled import LabelPart
 from undercount.read.bias_bounds import bound_by_chances, bound_metric, follows_bias
-from undercount.read.chances import Chances
+from undercount.read.chances import NEEDS, Chances
 from undercount.read.decisions import (
     BestThreshold,
     Goal,
@@ -76,9 +77,9 @@ FORMS = {
     "document": "undercount.show.document:as_document",
     "markdown": "undercount.show.tables:as_markdown",
     "latex": "undercount.show.tables:as_latex",
-    "frame": "undercount.show.page.page:as_frame",
+    "frame": "undercount.show.page.report:as_frame",
     "text": "undercount.show.text:as_text",
-    "html": "undercount.show.page.page:write_page",
+    "html": "undercount.show.page.report:write_page",
     "comparison json": "undercount.show.comparison:as_json",
     "comparison text": "undercount.show.comparison:as_text",
     "segments json": "undercount.show.segments:as_json",
@@ -306,7 +307,7 @@ class Evaluation:
         """
         costs = {"false_positive": false_positive, "false_negative": false_negative}
         cost_weight(costs)  # refuses what is no cost
-        return replace(self, costs=costs)
+        return replace(self, costs={name: float(each) for name, each in costs.items()})
 
     def at(
         self, threshold: float | None = None, *, top: float | None = None
@@ -424,6 +425,7 @@ class Evaluation:
         beta: float = 1.0,
     ) -> Estimate:
         """Estimate one metric with its interval; `beta` is the number that some metrics take."""
+        check_choice("metric", metric, tuple(FACTS))
         counts = self.counts_at(threshold)
         known = threshold in (None, self.threshold)  # what it would warn of is among the checks
         with collect_warnings() if known else nullcontext():
@@ -585,13 +587,12 @@ class Evaluation:
                 "evaluate",
                 argument="deploy_prevalence",
             )
-        there = read_deploy_prevalence(prevalence, reviewed=self.reviewed is not None)
-        level = self.confidence_level
+        share = read_deploy_prevalence(prevalence, reviewed=self.reviewed is not None)
         threshold = self.threshold if threshold is None else threshold
         counts = self.counts_at(threshold)
-        moved = Deployment(counts, self.shares, there, level, self.clusters)
+        moved = Deployment(counts, self.shares, share, self.confidence_level, self.clusters)
         if self.chances is not None:
-            moved = Deployment.of_chances(self.chances, there, threshold)
+            moved = Deployment.of_chances(self.chances, share, threshold)
         asked: list[tuple[str, float | None]] = [(metric, None) for metric in AREAS]
         if threshold is not None:
             asked = [*((metric, threshold) for metric in POINT_METRICS), *asked]
@@ -659,10 +660,11 @@ class Evaluation:
 
     def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
         """Find the least hidden share and the largest labelling bias at which metric >= value."""
-        self._suppose_random("a break-even share", "ask by require() whether the metric holds")
+        check_choice("metric", metric, tuple(FACTS))
         threshold = self.threshold if threshold is None else threshold
         if self.chances is not None:
             return self.chances.break_even(metric, value, threshold)
+        self._suppose_random("a break-even share", "ask by require() whether the metric holds")
         counts = self._discounted(metric, threshold)
         return break_even(
             counts,
@@ -731,11 +733,16 @@ class Evaluation:
         return replace(found, low=max(found.low, least))
 
     def _suppose_random(self, what: str, instead: str) -> None:
-        """Refuse a question that random labels answer where reviews alone are believed."""
+        """Refuse a question that random labels answer where reviews or chances are believed."""
         if self.reviewed is not None and self.reviewed.labels == "any":
             raise InputError(
                 f"{what} would suppose that labels are random, and the reviews speak for "
                 f"themselves here: {instead}"
+            )
+        if self.chances is not None:
+            raise InputError(
+                f"{what} would suppose that labels are random, and theirs is a chance of its own "
+                f"here: {instead}"
             )
 
     def calibrated_threshold(self, chance: float = 0.5) -> float:
@@ -749,6 +756,7 @@ class Evaluation:
         Assumes: the scores are calibrated chances of being labelled; labels are random and pure.
         Wrong when: the model was trained on balanced or weighted rows; scores are no probabilities.
         """
+        self._suppose_random("such a threshold", "ask best_threshold() for one")
         return chance_threshold(self.counts, self.shares, chance)
 
     def best_threshold(
@@ -781,12 +789,19 @@ class Evaluation:
         point's own metrics are not.
         Wrong when: few rows are labelled.
         """
-        about = self.counts, self.shares, self.target, self.confidence_level
+        about: Any = (self.counts, self.shares, self.target, self.confidence_level)
+        if self.chances is not None:  # what labels stand for, beside all rows
+            counts, whole = self.chances.counts_at(self.threshold), self.chances.prevalence
+            shares = Shares(whole, 1.0, "case-control")
+            about = (counts, shares, "population", self.confidence_level)
         search = ThresholdSearch(*about)
         if self.reviewed is not None and self.reviewed.labels == "any":
             search = ReviewedSearch(*about, cells=self.reviewed.cells(self.counts))
         over = self.threshold if over is None else over
-        return search.best(Goal.of(metric, at_least, cost), over)
+        found = search.best(Goal.of(metric, at_least, cost), over)
+        if self.chances is None or found.gain is None:
+            return found
+        return replace(found, gain=replace(found.gain, needs=NEEDS))
 
     def cost(
         self,

@@ -13,7 +13,15 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from scipy.special import ndtri
 
-from undercount.assume.mixture import CHANCE, TOLERANCE, Target, design_of
+from undercount.assume.mixture import (
+    CHANCE,
+    LABELLED,
+    TOLERANCE,
+    UNLABELED,
+    MixtureDesign,
+    Target,
+    design_of,
+)
 from undercount.counts import ScoreCounts
 from undercount.errors import (
     Check,
@@ -476,7 +484,7 @@ def largest_fitting_share(models: Models, shares: Shares, target: Target) -> flo
     """
     share = shares.unlabeled_prevalence
     for counts in models.values():
-        knots = _knots(counts.thinned)
+        knots = label_heads(counts.thinned)
         if _fits(counts, knots, shares.exact(share), target):
             continue
         low, high = 0.0, share
@@ -490,7 +498,7 @@ def largest_fitting_share(models: Models, shares: Shares, target: Target) -> flo
     return share
 
 
-def _knots(counts: ScoreCounts) -> Any:
+def label_heads(counts: ScoreCounts) -> Any:
     """Count the rows above the thresholds at which rates may be furthest out: beside labels."""
     beside = np.zeros(len(counts.score) + 1, bool)
     beside[1:] = counts.positive > 0
@@ -501,8 +509,22 @@ def _knots(counts: ScoreCounts) -> Any:
 
 def _fits(counts: ScoreCounts, knots: Any, shares: Shares, target: Target) -> bool:
     design = design_of(counts, shares, shares.sampling, target)
+    if not fits_easily(counts, knots, design) and not rates_fit(knots, design):
+        return False
+    # The lift AUC of pure labels is a mean of ranks, and their AUC is at most 1 below the limit.
+    areas = ("average_precision",) if design.pure else AREAS
+    if design.pure and 0 <= unbiased_average_precision(counts, design) <= 1:
+        return True  # nothing is outside its range, and no interval need say how far
+    options: dict[str, Any] = {"max_fpr": None, "confidence_level": 0.95, "errors": (0.0, 0.0)}
+    with collect_warnings(SmallSampleWarning):
+        found = [area_estimate(counts, design, name, **options).misfit for name in areas]
+    return all(misfit is None or misfit.errors <= CHANCE for misfit in found)
+
+
+def rates_fit(knots: Any, design: MixtureDesign) -> bool:
+    """Whether rates leave [0, 1] by no more than the chance of the sample explains."""
     heads = HeadCounts(knots, design)
-    point = heads.point()
+    point = heads.point
     for name in ("fpr",) if design.pure else ("fpr", "tpr"):
         rate = getattr(point, name)
         beyond = np.maximum(-rate, rate - 1)
@@ -512,14 +534,27 @@ def _fits(counts: ScoreCounts, knots: Any, shares: Shares, target: Target) -> bo
         error = np.sqrt(head_spread(HeadCounts(knots[:, out], design), name).variance)
         if np.any(beyond[out] > CHANCE * error):
             return False
-    # The lift AUC of pure labels is a mean of ranks, and their AUC is at most 1 below the limit.
-    areas = ("average_precision",) if design.pure else AREAS
-    if design.pure and 0 <= unbiased_average_precision(counts, design) <= 1:
-        return True  # nothing is outside its range, and no interval need say how far
-    options: dict[str, Any] = {"max_fpr": None, "confidence_level": 0.95, "errors": (0.0, 0.0)}
-    with collect_warnings(SmallSampleWarning):
-        found = [area_estimate(counts, design, name, **options).misfit for name in areas]
-    return all(misfit is None or misfit.errors <= CHANCE for misfit in found)
+    return True
+
+
+def fits_easily(counts: ScoreCounts, knots: Any, design: MixtureDesign) -> bool:
+    """Whether the chance of the labels alone explains pure rates outside [0, 1], twice over.
+
+    Other sources of chance only add to it; thousands of segments need no more. The rate of false
+    positives is (q - a g)/(1 - a), with q and g the heads of unlabeled and labelled rows.
+    """
+    if not design.pure or counts.n_negative > 0:
+        return False
+    labels, others = counts.n_positive, counts.n_unlabeled
+    share = float(design.mixing.unlabeled_prevalence)
+    if not 0 < share < 1:
+        return False
+    rate = (knots[UNLABELED] / others - share * knots[LABELLED] / labels) / (1 - share)
+    near = (knots[LABELLED] + 0.5) / (labels + 1)  # half a label more to either side
+    hidden = share * others / (labels + share * others) if design.counted else 1.0
+    square = near * (1 - near) * hidden / float(counts.effective_size("positive"))
+    most = CHANCE / 2 * share / (1 - share) * np.sqrt(square)
+    return bool(np.all(np.maximum(-rate, rate - 1) <= most + TOLERANCE))
 
 
 def _answers(fitted: Any, purity: float) -> dict[str, Estimate]:

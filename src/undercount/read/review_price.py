@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from undercount.errors import InputError, collect_warnings
 from undercount.read.plan import design_reviews
 from undercount.read.prices import Prices
+from undercount.read.supposed_share import likely_span
 
 if TYPE_CHECKING:
     from undercount.read.evaluation import Evaluation, MetricRow
@@ -73,6 +74,7 @@ def _prices(evaluation: "Evaluation", metric: str, budget: int) -> Prices | None
                 threshold=evaluation.threshold,
                 unlabeled_prevalence=evaluation.shares.unlabeled_prevalence,
             )
-            return Prices.of(counts, design, evaluation.confidence_level)
+            span = likely_span(evaluation.shares)
+            return Prices.of(counts, design, evaluation.confidence_level, span=span)
     except InputError:  # nothing is flagged, say: then no review tells its precision
         return None

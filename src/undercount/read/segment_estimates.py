@@ -7,6 +7,7 @@ made here, pure labels and metrics at one threshold; other segments are evaluate
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -109,10 +110,20 @@ class SegmentTable:
             value=np.array([float(one.value) for one in each]),
         )
 
+    @cached_property
+    def _now(self) -> HeadCounts:
+        """The rows above the threshold, and the design at the shares in use."""
+        return HeadCounts(self.heads, self._design([held.shares.exact() for held in self.hidden]))
+
+    @cached_property
+    def _ends(self) -> tuple[HeadCounts, HeadCounts]:
+        """The same at the lower and at the upper ends of the shares' intervals."""
+        low, high = zip(*(_share_ends(held.shares) for held in self.hidden), strict=True)
+        return HeadCounts(self.heads, self._design(low)), HeadCounts(self.heads, self._design(high))
+
     def _fits(self) -> Any:
         """Tell the segments whose rates lie inside [0, 1], so that nothing has to be said."""
-        shares = [held.shares.exact() for held in self.hidden]
-        point = HeadCounts(self.heads, self._design(shares)).point()
+        point = self._now.point
         rates = np.stack(np.broadcast_arrays(point.tpr, point.fpr))
         return ((rates >= -TOLERANCE) & (rates <= 1 + TOLERANCE)).all(axis=0)
 
@@ -135,57 +146,43 @@ class SegmentTable:
 
     def _estimate(self, metric: str) -> list[Estimate]:
         """Estimate a metric of every segment, as `estimate_end_by_end` does one by one."""
-        facts, exact = FACTS[metric], [held.shares.exact() for held in self.hidden]
-        by_share = any(held.interval for held in self.hidden)
-        value, low, high, error = self._at(metric, exact)
-        method = method_name(self._design(exact), "wilson")
+        facts, by_share = FACTS[metric], any(held.interval for held in self.hidden)
+        value, low, high, error = self._at(metric, self._now)
+        method = method_name(self._now.design, "wilson")
         if by_share and facts.needs_prevalence:
             method = f"{method}, share end by end"
-            raw = self._raw(metric, exact)
-            ends = np.stack([value + self._raw(metric, each) - raw for each in self._ends()])
+            raw = self._now.point.metric(metric)
+            ends = np.stack([value + each.point.metric(metric) - raw for each in self._ends])
             down, up = value - ends.min(axis=0), ends.max(axis=0) - value
             reach = two_sided_z(self.confidence_level)
             parts = [held.label_part for held in self.hidden]
-            both = SharedLabels.of(
-                HeadCounts(self.heads, self._design(exact)), metric, parts, reach
-            )
+            both = SharedLabels.of(self._now, metric, parts, reach)
             low = value - both.reach(value - low, down)
             high = value + both.reach(high - value, up)
             low, high = np.maximum(low, facts.range[0]), np.minimum(high, facts.range[1])
             error = both.reach(reach * error, np.abs(ends[1] - ends[0]) / 2) / reach
         elif by_share:  # its value is the same there, and the end that widens most is taken
-            there = [self._at(metric, each) for each in self._ends()]
+            there = [self._at(metric, each) for each in self._ends]
             low = np.minimum.reduce([low, *(each[1] for each in there)])
             high = np.maximum.reduce([high, *(each[2] for each in there)])
         level, four = self.confidence_level, np.stack([value, low, high, error], axis=1).tolist()
         return [Estimate(a, b, c, d, level, facts.needs, method) for a, b, c, d in four]
 
-    def _ends(self) -> list[list[Shares]]:
-        """Return the shares at the lower and at the upper ends of their intervals."""
-        found: list[list[Shares]] = [[], []]
-        for held in self.hidden:
-            value, span = (
-                held.shares.unlabeled_prevalence,
-                held.shares.unlabeled_prevalence_interval,
-            )
-            low, high = (span.low, span.high) if span else (value, value)
-            found[0].append(held.shares.exact(min(low, value)))
-            found[1].append(held.shares.exact(float(held.shares.clip(max(high, value)))))
-        return found
-
-    def _raw(self, metric: str, shares: Sequence[Shares]) -> FloatArray:
-        """Return the metric at known shares, also where rates leave [0, 1]."""
-        return HeadCounts(self.heads, self._design(shares)).point().metric(metric)
-
-    def _at(self, metric: str, shares: Sequence[Shares]) -> tuple[FloatArray, ...]:
+    def _at(self, metric: str, heads: HeadCounts) -> tuple[FloatArray, ...]:
         """Return value, ends and standard error at shares that are known exactly."""
-        heads, (least, most) = HeadCounts(self.heads, self._design(shares)), FACTS[metric].range
-        level = self.confidence_level
+        (least, most), level = FACTS[metric].range, self.confidence_level
         value, low, high = threshold_interval(heads, metric, confidence_level=level)
         error = np.sqrt(head_spread(heads, metric).variance)
         gone = np.isnan(value)
         low = np.where(gone, least, np.fmin(low, value))
         return value, low, np.where(gone, most, np.fmax(high, value)), error + 0.0 * value
+
+
+def _share_ends(shares: Shares) -> tuple[Shares, Shares]:
+    """Return the shares at the lower and at the upper end of their interval."""
+    value, span = shares.unlabeled_prevalence, shares.unlabeled_prevalence_interval
+    low, high = (span.low, span.high) if span else (value, value)
+    return shares.exact(min(low, value)), shares.exact(float(shares.clip(max(high, value))))
 
 
 def _is_plain(held: HiddenShare) -> bool:

@@ -39,7 +39,7 @@ AREA_COLUMNS = ("roc_auc", "average_precision")
 FEWEST_LABELS = 20
 # Segments whose own share is estimated, those of most labels; the others get the distribution of
 # these. With so many its centre and spread are known better than any one share.
-MOST_ESTIMATED = 50
+MOST_ESTIMATED = 32
 
 
 @dataclass(frozen=True)

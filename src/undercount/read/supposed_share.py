@@ -65,13 +65,13 @@ def suppose_share(
         )
     shares = next(iter(found.values())).shares
     value = min(max(shares.unlabeled_prevalence, least), 1 - least)
-    return SupposedShare(value, _span(shares, value))
+    return SupposedShare(value, likely_span(shares))
 
 
-def _span(shares: Shares, value: float) -> Interval | None:
-    """Return the ends of a range, or one standard error to either side."""
-    known = shares.unlabeled_prevalence_interval
-    if known is None or not known.high > known.low:
+def likely_span(shares: Shares) -> Interval | None:
+    """Return the ends of a range, or one standard error to either side; None if one is known."""
+    known, value = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence
+    if known is None or not known.high > known.low or value <= 0:
         return None
     low, high = max(known.low, SMALLEST_PART * value), min(known.high, 1 - 1e-9)
     if shares.unlabeled_prevalence_error == 0:

@@ -404,10 +404,8 @@ class DecisionDisplay(ColumnsDisplay):
 
         found = rates(shares.unlabeled_prevalence)
         value, low, high = threshold_interval(found, cls.metric, confidence_level=level, beta=beta)
-        middle = found.point().metric(cls.metric, beta)
-        moved = [
-            rates(end).point().metric(cls.metric, beta) - middle for end in _share_ends(shares)
-        ]
+        middle = found.point.metric(cls.metric, beta)
+        moved = [rates(end).point.metric(cls.metric, beta) - middle for end in _share_ends(shares)]
         down = np.maximum(0.0, -np.min(moved, axis=0)) if moved else 0.0
         up = np.maximum(0.0, np.max(moved, axis=0)) if moved else 0.0
         return value, value - np.hypot(value - low, down), value + np.hypot(high - value, up)

@@ -46,8 +46,8 @@ def as_text(plan: RowPlan, wanted: float | None = None, width: int = WIDTH) -> s
     supposed = f"{percent(plan.prices.supposed)} of them are positive"
     if plan.prices.further is None:
         supposed += (
-            "; from … to …: if labels prefer low or high scores, or that is off. Intervals hold "
-            "whatever is supposed"
+            ". From … to …: what may come if labels prefer high or low scores, or the share is "
+            "off; intervals hold whatever is supposed"
         )
     else:
         supposed += ", by the verdicts so far"

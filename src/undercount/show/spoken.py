@@ -40,3 +40,8 @@ def percent(share: float, bound: Literal["", "least", "most"] = "") -> str:
 def number(value: float) -> str:
     """Write a metric; a dash where it does not exist."""
     return "–" if math.isnan(value) else f"{value:.3f}"
+
+
+def numbers(*values: float) -> list[str]:
+    """Write several metrics, or one with the ends of its interval."""
+    return [number(value) for value in values]

@@ -20,7 +20,7 @@ from undercount.show.bias import bias_lines
 from undercount.show.costs import SHOWN as SHOWN_COSTS
 from undercount.show.costs import cost_table, cost_words
 from undercount.show.layout import WIDTH, line, stack, terminal_width, too_wide, wrap
-from undercount.show.spoken import metric_title, number, percent, title
+from undercount.show.spoken import metric_title, number, numbers, percent, title
 from undercount.show.verdict_words import change_words, judged_words, light_words
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def value_words(estimate: Estimate) -> str:
         return "– (cannot be said yet)"
     if math.isnan(estimate.value):
         return "– (does not exist here)"
-    return f"{number(estimate.value)} ({number(estimate.low)} – {number(estimate.high)})"
+    value, low, high = numbers(estimate.value, estimate.low, estimate.high)
+    return f"{value} ({low} – {high})"
 
 
 def answer_words(evaluation: Evaluation, row: MetricRow) -> str:
@@ -72,7 +73,7 @@ def estimate_words(evaluation: Evaluation, estimate: Estimate) -> str:
 
 def guess_words(estimate: Estimate) -> tuple[str, str]:
     """Write what leads where a number is little but a guess, and what follows."""
-    low, value, high = (number(v) for v in (estimate.low, estimate.value, estimate.high))
+    low, value, high = numbers(estimate.low, estimate.value, estimate.high)
     return f"{low} – {high}", f"(guess {value})"
 
 
@@ -260,7 +261,7 @@ def review_words(evaluation: Evaluation) -> str:
     price = price_reviews(evaluation)
     if price is None or price.before < SHARP:
         return ""
-    at = "" if evaluation.threshold is None else f"{evaluation.threshold:g}"
+    at = "" if evaluation.threshold is None else short_number(evaluation.threshold)
     # The plan is for the metric whose gain is promised.
     if evaluation.origin:
         cut = f" --threshold {at}" if at else ""
@@ -272,12 +273,28 @@ def review_words(evaluation: Evaluation) -> str:
         cut = f", threshold={at}" if at else ""
         coded = "" if evaluation.unlabeled is None else f", unlabeled={evaluation.unlabeled:g}"
         goal = f', goal="{price.metric}"'
-        command = f"uc.plan_reviews(y, score{coded}, budget={price.budget}{cut}{goal})"
-    bought = ""
+        share = _given_words(evaluation)
+        command = f"uc.plan_reviews(y, score{coded}, budget={price.budget}{cut}{goal}{share})"
+    name = metric_title(price.metric)
     if price.helps:
-        name = metric_title(price.metric)
-        bought = f"   {name} ± {half_width(price.before)} → ± {half_width(price.after)}"
-    return f" → {command}{bought}"
+        bought = f"{name} ± {half_width(price.before)} → ± {half_width(price.after)}"
+    else:  # no narrower, and nothing is supposed of labels and share
+        bought = f"{name} ± {half_width(price.after)} whatever the labels"
+    return f" → {command}   {bought}"
+
+
+def _given_words(evaluation: Evaluation) -> str:
+    """Write the share that was given as one number, for the plan to suppose."""
+    name, value = evaluation.shares.stated(evaluation.counts)
+    one = evaluation.shares.unlabeled_prevalence_interval is None
+    known = evaluation.share_given and one and name != "label_frequency"
+    return f", {name}={short_number(value)}" if known else ""
+
+
+def short_number(value: float) -> str:
+    """Write a number so that it is read as the same, and short if that will do."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
 
 
 def half_width(value: float) -> str:

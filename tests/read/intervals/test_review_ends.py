@@ -14,12 +14,13 @@ from undercount.read.reviewed import Reviewed
 KNOWN, BELOW = 300, 20_000
 
 
-def interval(n, k, metric="recall"):
+def interval(n, k, metric="recall", level=0.95):
     """Read a metric where all flagged rows are labelled and k of n rows below were positive."""
     counts = uc.ScoreCounts.from_counts([2, 1], [KNOWN, 10], [0, 0], [0, BELOW])
     design = uc.ReviewDesign([1], [BELOW], np.zeros(n, int), unlabeled_prevalence=0.02, threshold=2)
     reviews = uc.Reviews(None, np.arange(n) < k, np.ones(n), np.zeros(n, int), design)
-    return Reviewed(counts, reviews).metrics().estimate(metric, 2 if metric != "roc_auc" else None)
+    reviewed = Reviewed(counts, reviews, confidence_level=level)
+    return reviewed.metrics().estimate(metric, 2 if metric != "roc_auc" else None)
 
 
 @pytest.mark.parametrize("n", [4, 6, 20, 60])
@@ -30,6 +31,26 @@ def test_recall_is_covered_whatever_the_stratum_hides(n, share):
     ends = [interval(n, k) for k in range(n + 1)]
     held = np.array([e.low <= truth <= e.high for e in ends])
     assert binom.pmf(np.arange(n + 1), n, share) @ held >= 0.93
+
+
+@pytest.mark.parametrize(("level", "most"), [(0.8, 0.87), (0.9, 0.94)])
+@pytest.mark.parametrize("n", [20, 60])
+def test_lower_levels_hold_on_average_over_what_a_stratum_may_hide(n, level, most):
+    """Exactly, over shares from .2 % to 30 %: as often as they say, and not much more often."""
+    ends = [interval(n, k, level=level) for k in range(n + 1)]
+    low, high = (np.array([getattr(end, side) for end in ends]) for side in ("low", "high"))
+    share = np.geomspace(0.002, 0.3, 60)
+    truth = KNOWN / (KNOWN + 10 + share * BELOW)
+    held = (low[:, None] <= truth) & (truth <= high[:, None])
+    chance = binom.pmf(np.arange(n + 1)[:, None], n, share)
+    assert level <= np.mean((chance * held).sum(axis=0)) <= most
+
+
+def test_intervals_of_higher_levels_hold_those_of_lower_ones():
+    for n, k in ((6, 0), (6, 1), (60, 3)):
+        ends = [interval(n, k, level=level) for level in (0.8, 0.9, 0.93, 0.95, 0.99)]
+        assert np.all(np.diff([end.low for end in ends]) <= 0)
+        assert np.all(np.diff([end.high for end in ends]) >= 0)
 
 
 def test_one_positive_among_few_low_rows_is_no_finding():

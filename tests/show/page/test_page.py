@@ -18,7 +18,8 @@ from undercount.read.evaluation import Evaluation
 from undercount.show.page.identity import Identity, report_date
 from undercount.show.page.live import page_cells, page_rows
 from undercount.show.page.packing import pack, tighten_script, unpack
-from undercount.show.page.page import as_frame, as_page, write_page
+from undercount.show.page.page import as_page
+from undercount.show.page.report import as_frame, write_page
 
 ONE, FIVE = 70_000, 160_000
 

@@ -180,7 +180,8 @@ def _cell_begins(rows: PackedRows, knots: Scores) -> BoolArray:
         tied = np.flatnonzero((apart - one < kind) & ((before & kind) == UNLABELED))
         if tied.size:
             begins[np.searchsorted(keys, before[tied])] = True
-    begins[rows.places(knots)] = True
+    if knots.size:
+        begins[rows.places(knots)] = True
     return begins
 
 

@@ -70,7 +70,7 @@ def area_estimate(
         value = ranked_area(counts, design.mixing, name)
     if name == "average_precision":
         value, variance, wide, method = _average_precision(counts, design, rows, wide)
-    from_shares = moves.from_shares(errors)
+    from_shares = moves.from_shares(errors) if any(errors) else 0.0
     error = math.sqrt(variance + from_shares)
     least, most = facts.range
     inside = min(max(value, least), most) if not math.isnan(value) else value
@@ -107,9 +107,11 @@ def _largest_share(
             value = float(area_influence(rows, there.mixing, name, max_fpr).value)
         return value - FACTS[name].range[1]
 
-    if beyond(most) <= 0 or not beyond(0.0) < 0:
+    # Where scores say nothing the limit is the purity itself, at which rates are 0/0.
+    last = min(most, (1 - _NEAR) * float(design.label_purity))
+    if beyond(last) <= 0 or not beyond(0.0) < 0:
         return most
-    return float(brentq(beyond, 0.0, most, xtol=_NEAR))
+    return float(brentq(beyond, 0.0, last, xtol=_NEAR))
 
 
 def _average_precision(

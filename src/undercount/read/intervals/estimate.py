@@ -34,6 +34,7 @@ from undercount.read.intervals.variance import Found
 from undercount.shares import Sampling, Shares
 
 ShareError: TypeAlias = Literal["combined", "guaranteed"]
+SHARE_ERRORS = get_args(ShareError)
 # Points at which a range of a share is tried; metrics move smoothly and mostly one way with it.
 _RANGE_POINTS = 5
 _ROUNDING = 1e-9
@@ -112,8 +113,9 @@ def estimate_metric(
     """
     facts = FACTS[name]
     _check(facts, shares, threshold if top is None else 0.0, beta, confidence_level)
-    check_choice("interval", interval, INTERVAL_KINDS)
-    check_choice("share_error", share_error, get_args(ShareError))
+    if interval not in INTERVAL_KINDS or share_error not in SHARE_ERRORS:
+        check_choice("interval", interval, INTERVAL_KINDS)
+        check_choice("share_error", share_error, SHARE_ERRORS)
     level = confidence_level = float(confidence_level)  # a fraction, say
     if share_error == "guaranteed":
         shares, level = _searched(shares, confidence_level)
@@ -151,16 +153,19 @@ def _check(
     beta: float,
     confidence_level: float,
 ) -> None:
-    check_confidence_level(confidence_level)
+    # Every metric asks with the same number.
+    if not (type(confidence_level) is float and 0 < confidence_level < 1):
+        check_confidence_level(confidence_level)
     if shares is None and facts.needs_prevalence:
         raise InputError(
             f"{facts.name} needs a prevalence; give {named('prevalence')}, "
             f"{named('unlabeled_prevalence')} or {named('label_frequency')}"
         )
     if facts.family == "threshold":
-        if facts.name == "expected_cost" and not 0 <= real_number(beta) <= 1:
+        weight = beta if type(beta) is float else real_number(beta)
+        if facts.name == "expected_cost" and not 0 <= weight <= 1:
             raise InputError(f"beta of expected_cost is a weight in [0, 1]; got {beta!r}")
-        if facts.name != "expected_cost" and not 0 < real_number(beta) < math.inf:
+        if facts.name != "expected_cost" and not 0 < weight < math.inf:
             raise InputError(f"beta must be a number above 0; got {beta!r}")
         if threshold is None:
             raise InputError(f"{facts.name} needs a threshold; rows with at least this score count")

@@ -104,12 +104,9 @@ class HeadCounts:
         """Return other numbers of rows with the same shares predicted positive."""
         return HeadCounts(self.rates * sizes, replace(self.design, sizes=sizes))
 
-    def point(self) -> RatePoint:
-        """Return the recovered rates, which chance may push outside [0, 1]."""
-        return self._point
-
     @cached_property
-    def _point(self) -> RatePoint:
+    def point(self) -> RatePoint:
+        """The recovered rates, which chance may push outside [0, 1]."""
         mixing = self.design.mixing
         tpr, fpr, flagged = mixing.exact_rates(*self.rates)
         return RatePoint(tpr, fpr, mixing.prevalence, flagged)
@@ -124,7 +121,7 @@ class HeadCounts:
     @cached_property
     def smooth_point(self) -> RatePoint:
         """The rates at which slopes are taken, half a row inside (0, 1)."""
-        raw, sizes = self.smoothed.point(), self.design.sizes
+        raw, sizes = self.smoothed.point, self.design.sizes
         # Rows, not their weights: Kish's effective number.
         rows = sizes.sum(axis=0) / ((sizes * self.design.units).sum(axis=0) / sizes.sum(axis=0))
         prevalence = np.asarray(raw.prevalence, dtype=float)

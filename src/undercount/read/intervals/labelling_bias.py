@@ -265,7 +265,7 @@ class _BiasedHeads(HeadCounts):
         return replace(self, heads=self.rates * sizes, design=design)
 
     @cached_property
-    def _point(self) -> RatePoint:
+    def point(self) -> RatePoint:
         mixing, rate = self.design.mixing, self.rates[LABELLED]
         flagged, prevalence = mixing.exact_rates(*self.rates)[2], mixing.prevalence
         share = _labelled_share(self.design)
@@ -378,7 +378,7 @@ class _PointBias:
 
     def _impure_points(self, odds_ratio: float) -> list[RatePoint]:
         """Rates at the limits of recall; wrong labels are taken to be as without bias."""
-        point, share = self.heads.point(), float(_labelled_share(self.heads.design))
+        point, share = self.heads.point, float(_labelled_share(self.heads.design))
         prevalence = float(point.prevalence)
         flagged = float(point.predicted_positive_rate)
         _, *limits = threshold_interval(self.heads, "recall", confidence_level=self.level)

@@ -18,9 +18,11 @@ from undercount.read.intervals.stratum_shares import StratumShares
 
 # A metric need not be monotone in what is hidden: it is read at these parts of the whole way.
 PATH = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
-# Part of a verdict that the end of a share's interval counts more: 1 in the exact interval, which
-# is too wide on average, 1/2 in Jeffreys', which is too narrow for a few positives in hundreds.
-MORE = 0.75
+# Part of a verdict that the end of a share's interval counts more, by the risk of one end: 1 in the
+# exact interval, which holds whatever the share is, and too often on average; 1/2 in Jeffreys',
+# which holds as often as it says on average over the shares, and less for some. At 95 % and above
+# an interval is meant for all shares, at 90 % and below for the average.
+RISKS, PARTS = (0.025, 0.05), (0.75, 0.5)
 HALF = 0.5
 
 
@@ -75,10 +77,15 @@ class Side:
 
 def _share_end(share: float, number: float, risk: float, *, up: bool) -> float:
     """Return an end of the interval of a share of a number of verdicts, whole or not."""
-    yes, no = share * number, (1 - share) * number
+    yes, no, more = share * number, (1 - share) * number, part_more(risk)
     if up:
-        return 1.0 if no <= 0 else float(betaincinv(yes + MORE, no + 1 - MORE, 1 - risk))
-    return 0.0 if yes <= 0 else float(betaincinv(yes + 1 - MORE, no + MORE, risk))
+        return 1.0 if no <= 0 else float(betaincinv(yes + more, no + 1 - more, 1 - risk))
+    return 0.0 if yes <= 0 else float(betaincinv(yes + 1 - more, no + more, risk))
+
+
+def part_more(risk: float) -> float:
+    """Return the part of a verdict that an end counts more, by its risk of missing the truth."""
+    return float(np.interp(risk, RISKS, PARTS))
 
 
 def sides_of(

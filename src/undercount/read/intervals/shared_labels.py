@@ -58,7 +58,7 @@ class SharedLabels:
             moved[LABELLED] += by_label
             moved[UNLABELED] -= by_label  # as many rows are flagged
             there = replace(design, given="unlabeled_prevalence", value=expit(place + by_share))
-            return HeadCounts(moved, there).point().metric(metric)
+            return HeadCounts(moved, there).point.metric(metric)
 
         slope = (at(STEP, 0.0) - at(-STEP, 0.0)) / (2 * STEP)
         way = np.sign(slope) * np.sign(at(0.0, ROW) - at(0.0, -ROW))

@@ -93,7 +93,8 @@ def threshold_estimate(
         moves = head_spread(heads, name, beta)
         # A rate next to 0 below a ratio, or labels that are all tied: the error has no end.
         with np.errstate(over="ignore", divide="ignore"):
-            variance = float(moves.variance) + moves.from_shares(errors)
+            variance = float(moves.variance)
+            variance += moves.from_shares(errors) if any(errors) else 0.0
     return Found(
         float(value),
         float(low),
@@ -120,7 +121,7 @@ def intervals_at_shares(
     head = HeadCounts.at(counts, design, threshold).heads
     heads = HeadCounts(np.repeat(head[:, None], len(shares), 1), design.at_shares(shares))
     value, low, high = threshold_interval(heads, name, confidence_level=confidence_level)
-    point = heads.point()
+    point = heads.point
     outside = np.maximum(
         np.maximum(-point.tpr, point.tpr - 1), np.maximum(-point.fpr, point.fpr - 1)
     )
@@ -232,7 +233,7 @@ def _true_positives(counts: HeadCounts, confidence_level: float, kind: IntervalK
     taken = counts.heads[LABELLED] if design.sampling == "case-control" else 0.0
     low, high = pool_hits(counts, confidence_level, kind)
     ends = [table_point(counts, end - taken, positives) for end in (low, high)]
-    return RateLimits(counts.point().capped(), [_without_positives(*ends)])
+    return RateLimits(counts.point.capped(), [_without_positives(*ends)])
 
 
 def _without_positives(low: RatePoint, high: RatePoint) -> Pair:
@@ -272,9 +273,9 @@ def population_limits(counts: HeadCounts, confidence_level: float, _: IntervalKi
 
     Rates outside [0, 1] are kept: capped ones would hide a part of their distances.
     """
-    design, z, base = counts.design, two_sided_z(confidence_level), counts.point()
+    design, z, base = counts.design, two_sided_z(confidence_level), counts.point
     pairs = [
-        (counts.at_rates(low).point(), counts.at_rates(high).point())
+        (counts.at_rates(low).point, counts.at_rates(high).point)
         for low, high in _moved_rates(counts, z)
     ]
     if design.sampling == "case-control":
@@ -284,7 +285,7 @@ def population_limits(counts: HeadCounts, confidence_level: float, _: IntervalKi
         low, high = wilson_share(prevalence, design.effective_total, z)
         moved = (replace(base, prevalence=end, flagged=None) for end in (low, high))
     else:
-        moved = (counts.with_sizes(sizes).point() for sizes in _moved_sizes(counts, z))
+        moved = (counts.with_sizes(sizes).point for sizes in _moved_sizes(counts, z))
     return RateLimits(base, [*pairs, (next(moved), next(moved))])
 
 
@@ -301,7 +302,7 @@ def _top_share(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> 
     W = Q(1-Q) unless rows are tied there. It enters Wilson's interval as an effective size.
     """
     design, z = counts.design, two_sided_z(confidence_level)
-    base, top = counts.point(), cast("TopRows", counts.top)
+    base, top = counts.point, cast("TopRows", counts.top)
     rate, flagged = counts.rates[LABELLED], np.asarray(base.predicted_positive_rate)
     apart = design.sampling == "case-control"
     total = design.effective[UNLABELED] if apart else design.effective_total
@@ -323,7 +324,7 @@ def _top_share(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> 
         if design.given == "positives":
             ends = wilson_share(prevalence, design.effective_total, z)
         else:
-            moved = [counts.with_sizes(sizes).point() for sizes in _moved_sizes(counts, z)]
+            moved = [counts.with_sizes(sizes).point for sizes in _moved_sizes(counts, z)]
             ends = moved[0].prevalence, moved[1].prevalence
         pairs.append((point(rate, ends[0]), point(rate, ends[1])))
     return RateLimits(point(rate, prevalence), pairs)
@@ -379,8 +380,8 @@ def _impure(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> Rat
         heads[LABELLED] = np.where(size > 0, limit, end) * counts.sizes[LABELLED]
         if design.sampling == "single-sample":
             heads[UNLABELED] -= heads[LABELLED] - counts.heads[LABELLED]
-        points.append(HeadCounts(heads, design).point())
-    return RateLimits(counts.point(), [(points[0], points[1])])
+        points.append(HeadCounts(heads, design).point)
+    return RateLimits(counts.point, [(points[0], points[1])])
 
 
 def _by_prediction(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> RateLimits:
@@ -465,7 +466,7 @@ def _share_pairs(heads: HeadCounts, errors: tuple[float, float], z: float) -> li
     if errors[1] > 0:
         ends = clip_purity([purity - z * errors[1], purity + z * errors[1]], share)
         moved.append([replace(design, label_purity=end) for end in ends])
-    points = [[HeadCounts(heads.heads, other).point() for other in pair] for pair in moved]
+    points = [[HeadCounts(heads.heads, other).point for other in pair] for pair in moved]
     return [(low, high) for low, high in points]
 
 
@@ -552,7 +553,7 @@ def _flagged_variance(heads: HeadCounts) -> float:
 
 def _misfit(value: float, heads: HeadCounts, name: str, beta: float) -> Misfit | None:
     """Say how far outside [0, 1] the recovered rates are, if that matters for the metric."""
-    point = heads.point()
+    point = heads.point
     rates = {"tpr": float(point.tpr), "fpr": float(point.fpr)}
     beyond = {rate: max(-found, found - 1, 0.0) for rate, found in rates.items()}
     worst = max(beyond, key=lambda rate: beyond[rate])

@@ -7,7 +7,6 @@ import math
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -15,7 +14,6 @@ from markupsafe import Markup
 
 from undercount import __version__
 from undercount.count.arrays import amount, row_words
-from undercount.count.atomic_file import write_text
 from undercount.errors import InputError
 from undercount.estimate import Estimate
 from undercount.read.cost_curve import cost_curve
@@ -24,7 +22,7 @@ from undercount.read.reviewed import Labels
 from undercount.show.costs import cost_table, cost_words
 from undercount.show.document import as_document
 from undercount.show.page.costs import draw_costs
-from undercount.show.page.identity import Identity, report_date
+from undercount.show.page.identity import Identity
 from undercount.show.page.live import (
     live_facts,
     page_cells,
@@ -54,8 +52,6 @@ from undercount.show.text import (
 )
 from undercount.show.verdict_words import change_words, judged_words, light_words
 
-# Of a frame in a notebook, in pixels: verdict, sliders and the first table.
-FRAME_HEIGHT = 760
 # The palette has five colours that people with colour blindness tell apart.
 MOST_MODELS = 5
 # Metrics that stand on top as bars from 0 to 1.
@@ -64,43 +60,6 @@ SCRIPTS = (
     "arithmetic.js", "intervals.js", "areas.js", "bias.js", "charts.js", "state.js", "verdict.js",
     "figures.js", "downloads.js", "script.js",
 )  # fmt: skip
-
-
-def write_page(
-    evaluations: Sequence[Evaluation],
-    path: str | Path,
-    *,
-    title: str = "",
-    data: str = "",
-    date: str | None = None,
-    story: Sequence[tuple[str, str]] = (),
-) -> None:
-    """Write the report, whole or not at all; dated today unless a date is given."""
-    identity = Identity(title, data, report_date() if date is None else date)
-    write_text(path, as_report(evaluations, identity, story))
-
-
-def as_report(
-    evaluations: Sequence[Evaluation],
-    identity: Identity | None = None,
-    story: Sequence[tuple[str, str]] = (),
-) -> str:
-    """Return the live report, or that of labelling chances, which fix what sliders would move."""
-    if any(evaluation.chances is not None for evaluation in evaluations):
-        from undercount.show.page.chances import as_chances_page  # noqa: PLC0415 - it draws on this
-
-        return as_chances_page(evaluations, identity or Identity())
-    return as_page(evaluations, identity, story)
-
-
-def as_frame(evaluations: Sequence[Evaluation]) -> str:
-    """Return the report inside a frame of its own, which shares no style with its notebook."""
-    return str(
-        Markup(
-            '<iframe srcdoc="{}" title="undercount report" width="100%" height="{}" '
-            'sandbox="allow-scripts allow-downloads" frameborder="0"></iframe>'
-        ).format(as_report(evaluations), FRAME_HEIGHT)
-    )
 
 
 def as_page(
