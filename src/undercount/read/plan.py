@@ -166,6 +166,12 @@ def design_reviews(
     (array([2., 1.]), array([3, 9]))
     """
     goals = read_goals(goal, threshold)
+    if counts.weighted:
+        raise InputError(
+            "a plan needs to know how many rows there are, and these counts are sums of weights; "
+            "plan from the rows, or from counts without weights",
+            argument="counts",
+        )
     budget = _check_budget(budget, counts)
     posterior = working_posterior(counts, unlabeled_prevalence)
     guess = Guess.of(counts, goals, threshold, posterior, rival)
