@@ -257,7 +257,7 @@ class Guess:
                 known = working_posterior(rival.counts, share)
                 second = rival.gradient(metric, known, None if at is None else rival.threshold)
                 values[name] -= second.value
-                squares[name] = rival.squares(counts, first, second, at)
+                squares[name] = rival.squares(counts, first, second, known, at)
         return cls(counts, posterior, values, squares)
 
     def variance(self, name: str) -> FloatArray:
