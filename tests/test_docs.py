@@ -47,6 +47,17 @@ def test_a_how_to_page_is_short(page):
     assert len(page.read_text(encoding="utf-8").split()) < MANY_WORDS
 
 
+def test_tests_that_evidence_names_exist():
+    """Whoever doubts a figure finds what measures it."""
+    found = set()
+    for page in sorted((ROOT / "docs" / "evidence").glob("*.md")):
+        for file, test in re.findall(r"`(test_\w+\.py)::(test_\w+)`", page.read_text("utf-8")):
+            found.add((file, test))
+            text = (ROOT / "tests" / "validity" / file).read_text(encoding="utf-8")
+            assert f"def {test}(" in text, (page.name, test)
+    assert len(found) > 15
+
+
 def test_no_page_shows_a_program_that_is_not_fenced():
     """Indented programs would not be run: only output is indented."""
     for page in PAGES:

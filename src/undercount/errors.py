@@ -327,7 +327,7 @@ CHECKS = {
     "in-sample": ("UC016", "could the model have been trained on the very rows it is judged on?"),
     "many-hidden": (
         "UC017",
-        "does the estimated share suppose far more hidden positives than few labels can tell?",
+        "does the estimated share suppose far more hidden positives than the labels can tell?",
     ),
     "clusters": ("UC020", "if rows come in clusters, do enough of them carry a label?"),
     "chances": ("UC021", "if chances of a label are known, how much are the labels worth?"),

@@ -24,6 +24,19 @@ def _theory(name: str, **arguments: Any) -> Any:
     return "functions", {**_function("theory", **arguments)[1], "name": name}
 
 
+def _question(question: str, kind: str = "plain", **arguments: Any) -> Any:
+    asked = {"kind": kind, "seed": 1, "rows": 30, "share": 0.3, "threshold": 1.0, "labels": None}
+    return "questions", {**asked, "weighted": False, "question": question, "arguments": arguments}
+
+
+def _weighing(question: str, seed: int, kind: str = "plain", **arguments: Any) -> Any:
+    return "questions", {
+        **_question(question, kind, **arguments)[1],
+        "seed": seed,
+        "weighted": True,
+    }
+
+
 CORPUS = [
     (
         "rows",
@@ -47,6 +60,17 @@ CORPUS = [
         },
     ),
     ("metrics", {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": "6"}),
+    (
+        "metrics",
+        {
+            "metric": "average_precision",
+            "y": [1, 0],
+            "score": [0.0, 0.0],
+            "unlabeled": 0,
+            "label_purity": 0.99,
+            "unlabeled_prevalence": 0.5,
+        },
+    ),
     ("metrics", {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": decimal.Decimal("sNaN")}),
     ("metrics", {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": 6.0, "interval": {0.5}}),
     ("metrics", {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": 6.0, "interval": "x"}),
@@ -146,6 +170,39 @@ CORPUS = [
     _theory("required_labels", error=[]),
     _theory("required_labels", error=1e160),
     _theory("sign_test", wins=1, losses=10**400),
+    _question("claiming", text=-math.inf),
+    _question("require", condition=None),
+    _question("require", "models", condition={}),
+    _question("estimate", metric=1j, threshold=None),
+    _question("estimate", metric=[0], threshold=1.0),
+    _question("break_even", "chances", metric="roc_auc", value=0.6, threshold=None),
+    _question("break_even", "chances", metric="average_precision", value=0.6, threshold=0.0),
+    (
+        "rows",
+        {
+            "y": [1, 0],
+            "score": [1.0, 0.5],
+            "unlabeled": 0,
+            "label_frequency": 0.87,
+            "target": "population",
+            "confidence_level": 1e-320,
+            "threshold": 0.5,
+        },
+    ),
+    _question("costing", false_positive=Fraction(1, 3), false_negative=np.float16(0.1)),
+    _question("calibrated_threshold", chance="0.5"),
+    _question("sweep", metric="log_loss", over="threshold"),
+    _question("sweep", metric=object, over="threshold"),
+    _question("best_threshold", metric="informedness", at_least=10**400),
+    _question("best_threshold", metric="f1", at_least={"precision": None}),
+    _question("best_threshold", "reviews", metric="positive_likelihood_ratio", at_least=None),
+    _question("estimate", "reviews", metric="positive_likelihood_ratio", threshold=9.0),
+    *(_weighing("best_threshold", seed, cost={"false_positive": 1}) for seed in range(4)),
+    (
+        "questions",
+        {**_weighing("claiming", 1772881304, "reviews", text="precision >= 0.1")[1], "rows": 12},
+    ),
+    *(_weighing("at", seed, "reviews", threshold=1.0) for seed in range(4)),
     ("files", "y,s\n1,0.5\n#0,0.3\n"),
     ("files", 'y,s\n1,"0.5\n0,0.3\n'),
     ("files", "\ny,s\n0,0\n"),

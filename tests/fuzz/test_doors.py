@@ -2,16 +2,18 @@
 
 import random
 
+import click
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.fuzz.__main__ import Run
 from tests.fuzz.corpus import CORPUS
 from tests.fuzz.doors import DOORS, knock
-from tests.fuzz.doors.options import write_rows
+from tests.fuzz.doors.options import LEFT_OUT, NEEDED, options_of, values_of, write_rows
 from tests.fuzz.doors.rows import check_estimate
 
 from undercount import Interval
+from undercount.cli.commands import commands
 from undercount.errors import InputError
 
 CASES = {
@@ -19,6 +21,7 @@ CASES = {
     "tensors": 40,
     "metrics": 100,
     "functions": 60,
+    "questions": 30,
     "frames": 40,
     "rows": 40,
     "counts files": 15,
@@ -65,9 +68,18 @@ def test_what_failed_once_does_not_fail_again(door, case, folder):
     knock(door, case, folder)
 
 
+@pytest.mark.parametrize("command", commands.list_commands(click.Context(commands)))
+def test_every_option_of_a_command_is_rolled(command):
+    if command in LEFT_OUT:
+        assert command not in NEEDED
+    else:
+        for option in options_of(command):
+            assert option.is_flag or values_of(command, option), option.opts
+
+
 def test_a_wrong_interval_would_be_found():
     class Wrong:
-        low, value, high = 0.2, 0.9, 0.5
+        low, value, high, needs = 0.2, 0.9, 0.5, ()
 
     with pytest.raises(AssertionError):
         check_estimate("precision", Wrong())

@@ -299,4 +299,5 @@ def test_a_handful_of_verdicts_takes_nothing_from_random_labels(seed):
     joined = uc.evaluate(y, score, reviews=plan.answered(truth[plan.rows]), labels="random", **ask)
     alone = uc.evaluate(y, score, unlabeled_prevalence=0.07, **ask)
     errors = [value(found, "recall").standard_error for found in (joined, alone)]
-    assert errors[0] < 1.1 * errors[1]
+    # The label frequency, given there, is estimated here; verdicts once made it 2.4 times.
+    assert errors[0] < 1.15 * errors[1]

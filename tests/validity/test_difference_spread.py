@@ -225,6 +225,40 @@ def test_intervals_of_the_population_cover(name, level):
     assert precise >= level - chance - 0.01
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n_rows", "share", "frequency"), [(2000, 0.2, 0.6), (1000, 0.3, 0.3), (4000, 0.05, 0.6)]
+)
+def test_recall_differences_of_these_rows_cover_with_an_estimated_share(n_rows, share, frequency):
+    """Labelled positives are certain, and how many of them there are is an estimate."""
+    rng = np.random.default_rng([6, n_rows])
+    held = []
+    for _ in range(200):
+        truth = rng.random(n_rows) < share
+        scores = noisy(rng, truth, (0.6, 1.0))
+        y = truth & (rng.random(n_rows) < frequency)
+        hidden = truth[~y].mean()
+        error = 0.3 * hidden
+        found = max(rng.normal(hidden, error), 0.1 * hidden)
+        ends = max(found - 1.96 * error, 0.0), found + 1.96 * error
+        told = uc.Estimate(found, *ends, error)
+        models = dict(zip("ab", scores, strict=True))
+        recalls = [metrics.recall_score(truth, score >= 1.2) for score in scores]
+        row = []
+        for level in LEVELS:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a share that the scores do not allow, by chance
+                gap = uc.compare(
+                    y, models, unlabeled=0, threshold=1.2, question="rows",
+                    unlabeled_prevalence=told, confidence_level=level,
+                ).difference("recall").difference  # fmt: skip
+            row.append(recalls[0] - recalls[1] in gap.interval)
+        held.append(row)
+    covered = np.mean(held, axis=0)
+    print(n_rows, share, frequency, covered)  # noqa: T201 - for docs/evidence
+    assert (covered >= np.array([0.78, 0.88, 0.93]) - 0.035).all(), covered
+
+
 # Rows, positives among them, labels as above, steps of the scores; the models' noises.
 PRECISE = {
     "skewed, 30 labels": (1500, 0.1, 0.2, 0.0),

@@ -21,7 +21,7 @@ from undercount.count.arrays import read_floats, read_labels, read_scores
 from undercount.count.kernel.rows import cell_places
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve
-from undercount.errors import CODES, Check, InputError, named
+from undercount.errors import CODES, Check, InputError, named, real_number
 from undercount.estimate import Estimate, Interval, delta_interval
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.area_gradients import area_influence, cell_rows
@@ -446,7 +446,7 @@ class Chances:
         Extremes have the odds wrong one way above some score and the other way below; every such
         score is tried. Chance of the labels is not in the bounds.
         """
-        if not 1 <= gamma < math.inf:
+        if not 1 <= real_number(gamma) < math.inf:
             raise InputError(f"gamma must be at least 1; got {gamma!r}")
         extra = self.stands_for - 1
         ends = 1 + extra / gamma, 1 + extra * gamma
@@ -485,7 +485,7 @@ class Chances:
         """Return a metric if labelled rows stood for so many positives each."""
         total, positives = len(self.score), float(stands_for.sum())
         share = positives / total
-        if threshold is not None:
+        if FACTS[metric].family == "threshold":
             hits = float(stands_for[self.score[self.labelled] >= threshold].sum())
             fpr = (np.count_nonzero(self.score >= threshold) - hits) / (total - positives)
             point = RatePoint(np.asarray(hits / positives), np.asarray(fpr), share)

@@ -78,7 +78,16 @@ class Goal:
     @classmethod
     def of(cls, metric: str, at_least: Mapping[str, float] | None, cost: Costs | None) -> "Goal":
         """Read what a user asked for."""
-        conditions = tuple((name_metric(n, POINTS), v) for n, v in (at_least or {}).items())
+        asked = {} if at_least is None else at_least
+        if not isinstance(asked, Mapping) or any(
+            math.isnan(real_number(v)) for v in asked.values()
+        ):
+            raise InputError(
+                f"at_least must say which metric may be how low, {{'precision': 0.6}} say; got "
+                f"{at_least!r}",
+                argument="at_least",
+            )
+        conditions = tuple((name_metric(n, POINTS), float(v)) for n, v in asked.items())
         if cost is None:
             return cls(name_metric(metric, POINTS), at_least=conditions)
         weight, scale = cost_weight(cost)
@@ -172,6 +181,9 @@ class ThresholdSearch:
             over = math.inf if values[0] >= values[-1] else -math.inf
         if over is None:
             return found
+        there = goal.value(points)[[place, _place(self.counts, over)]]
+        if not np.isfinite(there).all():  # a ratio without end has no difference to another
+            return found
         return replace(found, gain=self._gain(goal, threshold, over), over=over)
 
     def _reach(self, points: RatePoint, goal: Goal) -> str:
@@ -195,7 +207,7 @@ class ThresholdSearch:
         raw = float(values[places[0]] - values[places[1]])
         errors = self._errors(goal, counts, places[1])
         tail = (1 - self.confidence_level) / 2
-        wider = _small_sample_factor(counts.n_positive, self.confidence_level)
+        wider = _small_sample_factor(counts.effective_size("positive"), self.confidence_level)
         spread = errors.mean() + wider * (errors - errors.mean())
         low, high = raw - np.quantile(spread, [1 - tail, tail])
         value = raw - float(errors.mean())
@@ -274,7 +286,9 @@ def _draw(
     if target == "dataset":
         purity, apart = float(design.label_purity), design.sampling == "case-control"
         known = 0.0 if apart else purity * float(design.sizes[LABELLED])
-        hidden = max(round(float(design.mixing.positives) - known), 1)
+        # In rows like those labelled, whose number is an effective one too.
+        unit = float(design.inflation[LABELLED])
+        hidden = max(round((float(design.mixing.positives) - known) / unit), 1)
         more = _accumulate(rng.multinomial(hidden, cells, N_DRAWS))
         truth = more / hidden if apart else (labelled + more) / (size + hidden)
     else:

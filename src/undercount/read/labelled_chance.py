@@ -10,7 +10,7 @@ import numpy as np
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, blocks
-from undercount.errors import CODES, Check, InputError
+from undercount.errors import CODES, Check, InputError, real_number
 from undercount.shares import Shares
 
 EVEN = 0.5
@@ -40,9 +40,9 @@ def chance_threshold(counts: ScoreCounts, shares: Shares, chance: float = EVEN) 
     >>> chance_threshold(counts, uc.Shares.from_label_frequency(counts, 0.5))
     0.25
     """
-    if not 0 < chance < 1:
+    if not 0 < real_number(chance) < 1:
         raise InputError(f"chance must be in (0, 1); got {chance}")
-    purity = shares.label_purity
+    purity, chance = shares.label_purity, float(chance)
     if shares.sampling == "case-control":
         share = shares.unlabeled_prevalence
         if share == 0:

@@ -140,16 +140,16 @@ def name_metric(text: str, known: Sequence[str] = KNOWN) -> str:
     >>> name_metric("ROC AUC"), name_metric("Sensitivity")
     ('roc_auc', 'recall')
     """
-    key = re.sub(r"[ _-]+", "_", text.strip().lower())
+    key = re.sub(r"[ _-]+", "_", text.strip().lower()) if isinstance(text, str) else ""
     found = ALIASES.get(key, key)
     if found not in known:
-        check_choice("metric", text.strip(), known)
+        check_choice("metric", text.strip() if isinstance(text, str) else text, known)
     return found
 
 
 def parse_metric(text: str) -> MetricName:
     """Read a metric by any of its names, in any case, with where it is read if that is said."""
-    match = PATTERN.fullmatch(text)
+    match = PATTERN.fullmatch(text) if isinstance(text, str) else None
     if match is None:
         raise InputError(f"a metric reads like 'precision@0.7' or 'roc_auc'; got {text!r}")
     metric = name_metric(match["metric"])

@@ -210,7 +210,8 @@ def parse_requirements(text: str, threshold: float | None = None) -> list[Requir
     >>> [found.words for found in parse_requirements("auc > .9, new.recall@top 5,000 >= 45%")]
     ['roc_auc > 0.9', 'new.recall@top 5,000 >= 0.45']
     """
-    return [parse_requirement(part, threshold) for part in BETWEEN.split(text)]
+    parts = BETWEEN.split(text) if isinstance(text, str) else [text]
+    return [parse_requirement(part, threshold) for part in parts]
 
 
 def parse_requirement(text: str, threshold: float | None = None) -> Requirement:
@@ -222,7 +223,7 @@ def parse_requirement(text: str, threshold: float | None = None) -> Requirement:
     >>> parse_requirement("roc_auc>=0.9").threshold is None
     True
     """
-    match = PATTERN.fullmatch(text.strip())
+    match = PATTERN.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None:
         raise InputError(
             "a requirement reads like 'precision@0.7 >= 0.8', 'roc_auc > 90%' or "

@@ -118,9 +118,10 @@ def sweep(
     confidence level are those of the ends for "gamma", None for none of the chance.
     """
     if over == "threshold":
-        curve = mixture_curve(counts, shares, clean=False)
-        if metric in AREAS:
+        if isinstance(metric, str) and FACTS.get(metric) and metric not in metric_names():
             raise InputError(f"{metric} has no threshold; sweep a metric such as precision")
+        check_choice("metric", metric, metric_names())
+        curve = mixture_curve(counts, shares, clean=False)
         return {"threshold": curve.threshold, metric: _possible(metric, getattr(curve, metric))}
     if over == "gamma":
         ends = bias_ends(

@@ -235,7 +235,7 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
     ),
     "claim": (
         "What the verdict judges: one metric and a goal, such as precision ≥ 60 %.",
-        "the first --require, the field on the page, or a round number below the estimate",
+        "the first --require, the field on the page, or a round number below the interval",
         "a threshold, for metrics that have one",
         "documentation, The live report",
     ),
@@ -573,7 +573,7 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     ),
     "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
     "uc023": (
-        "A share told by dates of labels needs oldest rows whose labels have nearly all arrived.",
+        "If labels come late, nearly all of the oldest rows' labels should have arrived.",
         "of the labels at most 2 % take longer than the oldest window less 30 days",
         "dates of rows and of labels; delays alike",
     ),

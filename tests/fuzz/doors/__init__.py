@@ -1,11 +1,11 @@
 """What is thrown at each door, and what must hold of whatever comes out.
 
-A door is one way in: rows, metrics, frames, functions, files, options, counts files, requirements,
-review files, tensors. Each has a file with two functions: `draw` rolls a case with dice, `knock`
-takes it to the door and says how it ended. Bad input may be refused by `InputError` (Python) or
-exit code 2 (command line), and nothing else may be raised. The dice are those of `random`, which
-cost little, so that `make fuzz` can roll a million cases; in every test run they are rolled by
-hypothesis, which makes what fails small.
+A door is one way in: rows, metrics, frames, functions, questions, files, options, counts files,
+requirements, review files, tensors. Each has a file with two functions: `draw` rolls a case with
+dice, `knock` takes it to the door and says how it ended. Bad input may be refused by `InputError`
+(Python) or exit code 2 (command line), and nothing else may be raised. The dice are those of
+`random`, which cost little, so that `make fuzz` can roll a million cases; in every test run they
+are rolled by hypothesis, which makes what fails small.
 """
 
 import random
@@ -22,6 +22,7 @@ from tests.fuzz.doors import (
     functions,
     metrics,
     options,
+    questions,
     requirements,
     reviews,
     rows,
@@ -46,6 +47,7 @@ DOORS = {
     "tensors": Door(tensors.draw, tensors.knock, 230),
     "metrics": Door(metrics.draw, metrics.knock, 150),
     "functions": Door(functions.draw, functions.knock, 40),
+    "questions": Door(questions.draw, questions.knock, 5),
     "frames": Door(frames.draw, frames.knock, 60),
     "rows": Door(rows.draw, rows.knock, 10),
     "counts files": Door(counts_files.draw, counts_files.knock, 4),

@@ -153,6 +153,22 @@ RATIOS = (1.0, 1.05, 1.5, 3.0, 20.0, 1000.0)
 
 
 @pytest.mark.parametrize("target", ["dataset", "population"])
+@pytest.mark.parametrize("sampling", ["single-sample", "case-control"])
+def test_a_bias_moves_the_hidden_positives_of_either_target(sampling, target):
+    """60 of 80 labelled rows are flagged: T = .75; a share c of the positives is labelled."""
+    counts = uc.ScoreCounts.from_counts([1, 0], [60, 20], [0, 0], [200, 720])
+    shares = uc.Shares(80 / 920, sampling=sampling)
+    labelled = 0.5 if sampling == "single-sample" else 0.0
+    hidden = np.array([0.75 / (0.75 + 2 * 0.25), 2 * 0.75 / (2 * 0.75 + 0.25)])
+    expected = labelled * 0.75 + (1 - labelled) * hidden
+    found = uc.biased_recall(counts, shares, 2.0, 1, target=target, confidence_level=None)
+    assert (found.low, found.high) == pytest.approx(tuple(expected))
+    wide, fair = (uc.biased_recall(counts, shares, ratio, 1, target=target) for ratio in (2.0, 1.0))
+    assert wide.low < fair.low - 0.02
+    assert wide.high > fair.high + 0.02
+
+
+@pytest.mark.parametrize("target", ["dataset", "population"])
 @pytest.mark.parametrize("given", GIVEN)
 @pytest.mark.parametrize("rows", ["plain", "known negatives", "weights"])
 def test_laws(drawn, rows, given, target):

@@ -5,7 +5,9 @@ A row in a bucket without a border is counted by its bucket alone; only rows tha
 with a border are sorted.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,12 +19,15 @@ from undercount.count.kernel.table import BoolArray, FloatArray, Indices, Scores
 SMALL = 1 << 15
 # Rows worked on at once, so that every intermediate array stays in the processor's cache.
 CHUNK = 1 << 16
+# With so many borders the tables leave the cache; a batch of so many rows then is worked on range
+# by range of buckets, of which there are two to this power.
+MANY_BORDERS, MANY_ROWS, RANGE_BITS = 1 << 16, 1 << 19, 6
 # Rows near a border are sorted together when so many have been gathered.
-NEAR_ROWS = 1 << 21
+NEAR_ROWS = 1 << 22
 # Buckets a border, and the least and largest logarithm of their number: enough that few rows
 # share a bucket with a border, few enough that the table of buckets stays in the cache.
 BUCKETS_A_BORDER = 8
-BUCKET_BITS = (12, 22)
+BUCKET_BITS = (12, 23)
 # Borders of a bucket that are tried one by one before the rest is searched.
 TRIED = 3
 # Rows and borders on which the maps from score to bucket are compared.
@@ -250,6 +255,20 @@ def _count_near(border: Scores, score: Scores, weight: FloatArray | None) -> Bor
     return _sum_weights(border, score, weight)
 
 
+def _by_range(score: Scores, bucket_of: BucketMap) -> Iterator[Scores]:
+    """Yield the scores by ranges of buckets, from the lowest to the highest."""
+    shift = max(bucket_of.n_buckets.bit_length() - 1 - RANGE_BITS, 0)
+    parts, ends = [], []
+    for start in range(0, score.size, CHUNK):
+        part = score[start : start + CHUNK]
+        number = (bucket_of(part) >> shift).astype(np.uint8)
+        parts.append(part.take(np.argsort(number, kind="stable")))
+        ends.append(np.cumsum(np.bincount(number, minlength=1 << RANGE_BITS)))
+    borders = np.insert(np.array(ends), 0, 0, axis=1).T.tolist()
+    for first, last in pairwise(borders):
+        yield np.concatenate([part[i:j] for part, i, j in zip(parts, first, last, strict=True)])
+
+
 class BorderCounter:
     """Count rows around borders, batch by batch, in constant memory.
 
@@ -278,9 +297,7 @@ class BorderCounter:
     def add(self, score: Scores, weight: FloatArray | None = None) -> int:
         """Count a batch; return how many of its rows lie near a border."""
         n_near = 0
-        for start in range(0, score.size, CHUNK):
-            part = score[start : start + CHUNK]
-            share = None if weight is None else weight[start : start + CHUNK]
+        for part, share in self._parts(score, weight):
             place = self._place_of.take(self._bucket_of(part)).astype(np.intp)
             near = np.flatnonzero(place == self._near_place)
             self._near.append((part[near], None if share is None else share[near]))
@@ -298,13 +315,28 @@ class BorderCounter:
             self._settle()
         return n_near
 
+    def _parts(
+        self, score: Scores, weight: FloatArray | None
+    ) -> Iterator[tuple[Scores, FloatArray | None]]:
+        """Cut a batch into parts that stay in cache, and so that the tables they meet do."""
+        if weight is None and self._border.size >= MANY_BORDERS and score.size >= MANY_ROWS:
+            yield from ((part, None) for part in _by_range(score, self._bucket_of))
+            return
+        for start in range(0, score.size, CHUNK):
+            here = slice(start, start + CHUNK)
+            yield score[here], None if weight is None else weight[here]
+
     def _settle(self) -> None:
         """Count the rows gathered near borders."""
         score = np.concatenate([np.zeros(0, self._border.dtype), *(part for part, _ in self._near)])
         shares = [share for _, share in self._near if share is not None]
-        found = _count_near(self._border, score, np.concatenate(shares) if shares else None)
-        self._settled = found if self._settled is None else self._settled.add(found)
         self._near, self._n_near = [], 0
+        if shares:
+            found = _sum_weights(self._border, score, np.concatenate(shares))
+        else:
+            score.sort()
+            found = count_sorted(self._border, score)
+        self._settled = found if self._settled is None else self._settled.add(found)
 
     def counts(self) -> BorderCounts:
         """Return the counts of all batches."""

@@ -107,9 +107,11 @@ def _largest_share(
             value = float(area_influence(rows, there.mixing, name, max_fpr).value)
         return value - FACTS[name].range[1]
 
-    if beyond(most) <= 0 or not beyond(0.0) < 0:
+    # Where scores say nothing the limit is the purity itself, at which rates are 0/0.
+    last = min(most, (1 - _NEAR) * float(design.label_purity))
+    if beyond(last) <= 0 or not beyond(0.0) < 0:
         return most
-    return float(brentq(beyond, 0.0, most, xtol=_NEAR))
+    return float(brentq(beyond, 0.0, last, xtol=_NEAR))
 
 
 def _average_precision(

@@ -265,7 +265,7 @@ class _BiasedHeads(HeadCounts):
         return replace(self, heads=self.rates * sizes, design=design)
 
     @cached_property
-    def _point(self) -> RatePoint:
+    def point(self) -> RatePoint:
         mixing, rate = self.design.mixing, self.rates[LABELLED]
         flagged, prevalence = mixing.exact_rates(*self.rates)[2], mixing.prevalence
         share = _labelled_share(self.design)

@@ -170,7 +170,12 @@ def _point(
     inside = np.maximum(table, step)
     moved = inside[:, None, None] + step * np.eye(4)[:, :, None] * np.array([1.0, -1.0])
     ends = _of_table(moved, name, beta)
-    slopes = (ends[:, 0] - ends[:, 1]) / (2 * step)
+    # A step down to an empty cell may have no end, that of a ratio; then a step up tells.
+    ended = np.isfinite(ends[:, 1])
+    lower = np.where(ended, ends[:, 1], _of_table(inside, name, beta))
+    with np.errstate(invalid="ignore"):
+        slopes = (ends[:, 0] - lower) / np.where(ended, 2 * step, step)
+    slopes = np.nan_to_num(slopes, posinf=0.0, neginf=0.0)
     # A part of the table that is not in the metric moves it by rounding alone, which would leave a
     # variance of 1e-24 where every flagged row was looked at.
     slopes = np.where(np.abs(slopes) < _ROUNDING * np.abs(slopes).max(), 0.0, slopes)

@@ -131,6 +131,8 @@ class ReviewedMetrics:
         possible = self.cells.possible or name == "precision"
         if possible and math.isnan(value):  # nothing is flagged, say
             return Estimate(value, value, value, value, level, ("reviews",), METHOD)
+        if possible and math.isinf(value):  # a ratio to none at all: how large, verdicts do not say
+            return Estimate(value, least, most, math.inf, level, ("reviews",), METHOD)
         if not possible or abs(gradient.value - value) > BEYOND:
             return self._unknown(name)
         variance, freedom = self.variance(gradient)
@@ -169,7 +171,7 @@ class ReviewedMetrics:
             found = metric_values(cells.counts, at, cells.everyone, name, **options)
             return np.asarray(found[1:] - found[0])
 
-        student = float(stdtrit(freedom, 1 - risk))
+        student, normal = float(stdtrit(freedom, 1 - risk)), float(ndtri(1 - risk))
         # The rows' own part is linear: its ends are those of the value on the metric's scale.
         value, error = gradient.value, (widened * self.row_variance(gradient)) ** 0.5
         ends = np.array(delta_interval(value, error, scale_of(name), student)) - value
@@ -178,7 +180,7 @@ class ReviewedMetrics:
             sides_of(cells, self.shares, cells.moves(gradient.turned), spread=spread),
             read,
             risk,
-            widened * (student / float(ndtri(1 - risk))) ** 2,
+            widened * (student / normal if normal > 0 else 1.0) ** 2,
             (float(ends[0]), float(ends[1])),
         )
         if spread:
