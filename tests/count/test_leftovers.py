@@ -10,6 +10,7 @@ import pytest
 
 import undercount as uc
 from undercount.cli.main import main
+from undercount.count import counts_file
 from undercount.count.atomic_file import name_process, remove_leftovers, write_text
 from undercount.errors import InputError, MisfitWarning
 
@@ -94,3 +95,27 @@ def test_damaged_notes_of_a_merge_are_set_aside(tmp_path):
         uc.merge_counts([part], whole)
     assert uc.load_counts(whole).n_rows == COUNTS.n_rows
     assert (tmp_path / "whole.parquet.unfinished.damaged").read_bytes() == b"half a file"
+
+
+def test_a_file_named_twice_is_refused_after_a_stop_too(tmp_path, monkeypatch):
+    path, output = tmp_path / "a.parquet", tmp_path / "sum.parquet"
+    uc.write_counts(COUNTS, path)
+    opened = []
+
+    def open_once(*arguments):
+        opened.append(arguments)
+        if len(opened) == 2:
+            raise KeyboardInterrupt
+        return counts_file.CountsFile(COUNTS, (), (), None)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(counts_file, "NOTE_EVERY", -1.0)
+        patch.setattr(counts_file, "open_counts", open_once)
+        patch.setattr(counts_file, "_add_part", lambda *_: counts_file.CountsFile(
+            COUNTS, (), (counts_file._part_name(path),), None
+        ))  # fmt: skip
+        with pytest.raises(KeyboardInterrupt):
+            uc.merge_counts([path, path], output)
+    assert Path(f"{output}.unfinished").exists()
+    with pytest.raises(InputError, match="the same rows"):
+        uc.merge_counts([path, path], output)

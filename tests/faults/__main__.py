@@ -39,7 +39,7 @@ def main() -> int:
             "kills": lambda: kill(half, rows, folder, length, rng),
             "interrupts": lambda: interrupt(options.interrupts, rows, folder, length, rng),
             "writing refused": lambda: refuse_writing(rows, folder),
-            "little memory": lambda: starve(rows),
+            "little memory": lambda: starve(rows, folder),
             "Dask worker": lambda: kill_dask_worker(rng),
             "Spark executor": lambda: kill_spark_executor(rng),
         }

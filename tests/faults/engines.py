@@ -76,7 +76,7 @@ def kill_spark_executor(rng: random.Random) -> Counter[str]:
         ]
         frame = session.createDataFrame(rows, "y double, s double").repartition(PARTS)
         # A moment of work for each row, so that there is a count to be killed in.
-        slow = frame.where(f.expr("length(sha2(repeat(cast(s as string), 40000), 512)) > 0"))
+        slow = frame.where(f.expr("length(sha2(repeat(cast(s as string), 4000), 512)) > 0"))
         check(uc.count_scores(slow, label="y", score="s"))  # the engine has started
         for _ in range(TURNS):
             timer = threading.Timer(rng.uniform(0.05, 0.6), _kill_one)

@@ -12,8 +12,11 @@ import traceback
 from collections import Counter
 from pathlib import Path
 
+from hypothesis import HealthCheck, seed, settings
+from hypothesis.stateful import run_state_machine_as_test
 from tests.fuzz.doors import DOORS, PATIENCE, knock
 from tests.fuzz.doors.options import write_rows
+from tests.fuzz.machines import MACHINES
 
 TURN = 1000  # cases of all doors, each with its part
 SHOWN = 3  # findings of the same place that are printed
@@ -26,6 +29,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=3600.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--door", choices=list(DOORS), action="append")
+    parser.add_argument("--walks", type=int, default=200, help="Of each machine; 0 for none")
     parser.add_argument("--json", type=Path, help="Add the figures to those of earlier runs")
     options = parser.parse_args()
     run = Run(options.seed)
@@ -33,6 +37,8 @@ def main() -> int:
         write_rows(Path(folder))
         while run.cases < options.cases and run.seconds < options.seconds:
             run.turn(options.door or list(DOORS), Path(folder))
+    if not options.door:
+        run.walk(options.walks)
     run.report()
     if options.json:
         run.add_to(options.json)
@@ -86,6 +92,26 @@ class Run:
                 sys.stderr.write(f"door {door!r}, case {_short(case)}\n\n")
         self.ends[f"{door}: {end}"] += 1
         self.longest[door] = max(self.longest[door], time.process_time() - begin)
+
+    def walk(self, walks: int) -> None:
+        """Let every machine take so many walks; the first step that fails is a finding."""
+        for machine in MACHINES if walks else ():
+            begin, name = time.monotonic(), machine.__name__
+            steps = settings(
+                max_examples=walks,
+                stateful_step_count=25,
+                deadline=None,
+                database=None,
+                suppress_health_check=list(HealthCheck),
+            )
+            seed(self.seed)(machine)
+            try:
+                run_state_machine_as_test(machine, settings=steps)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
+                self.findings[_place(error)] += 1
+                traceback.print_exc(limit=-3)
+            self.ends[f"{name}: walks of 25 steps"] += walks
+            self.spent[name] += time.monotonic() - begin
 
     def report(self) -> None:
         """Print how the cases ended."""

@@ -18,8 +18,6 @@ IntArray = NDArray[np.intp]
 NOT_ANSWERED = -1
 # No row is taken for surely positive by its score alone.
 MOST = 0.95
-# How sure the surest may be where it is only asked what a plan may come to.
-SUREST = 0.995
 # Part of the working posterior that is smooth, and how steep that is beside the labels.
 GUARD, GUARD_SLOPE = 0.2, 0.5
 # Where labels are supposed to prefer some scores: least spread of labelled ranks, and how far log
@@ -298,12 +296,12 @@ def supposed_posterior(
         guess = (1 - part) * _scaled(odds * tilt, counts.unlabeled) + part * smooth
     else:
         guess = _scaled(((1 - part) * odds + part * smooth) * tilt, counts.unlabeled)
-    hidden = min(unlabeled_prevalence, SUREST) * counts.n_unlabeled
+    hidden = min(unlabeled_prevalence, MOST) * counts.n_unlabeled
     scale = hidden
     for _ in range(_ROUNDS):  # what the surest rows cannot hold lies lower
-        found = np.minimum(scale * guess, SUREST)
+        found = np.minimum(scale * guess, MOST)
         scale *= hidden / max(float(found @ counts.unlabeled), 1e-300)
-    return np.asarray(np.clip(scale * guess, 1e-9, SUREST))
+    return np.asarray(np.clip(scale * guess, 1e-9, MOST))
 
 
 def _guesses(counts: ScoreCounts) -> tuple[FloatArray, FloatArray]:

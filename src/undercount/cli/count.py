@@ -13,8 +13,8 @@ from undercount.cli.command import (
     refuse_overwriting,
 )
 from undercount.cli.options import CLUSTER, DATA, DEBUG, QUIET, database_options, reading_options
-from undercount.cli.streams import fit
-from undercount.errors import InputError
+from undercount.cli.streams import fit, tell
+from undercount.errors import InputError, collect_warnings
 
 OUTPUT = click.option(
     "-o",
@@ -74,7 +74,9 @@ def merge(parts: tuple[str, ...], output: str, **_debug: bool) -> int:
     check_name(output)
     # What is done stands there until the sum is complete; then it is removed.
     refuse_overwriting(parts, {"--output": f"{output}.unfinished"})
-    with progress("merging", {}) as tell:
-        counts = merge_counts(parts, output, progress=tell)
+    with progress("merging", {}) as bar, collect_warnings() as warned:
+        counts = merge_counts(parts, output, progress=bar)
+    for warning in warned:
+        tell(f"undercount: {warning}")
     click.echo(fit(f" {counts!r}\n wrote {output}"))
     return FINE

@@ -554,10 +554,10 @@ def _infer_coding(
 def _list_labels(values: dict[float, int], missing: int) -> str:
     """Say which values the labels have, the most frequent ones."""
     most = sorted(values.items(), key=lambda item: -item[1])[:SHOWN]
-    shown = ", ".join(f"{value:g}: {number:,}" for value, number in sorted(most))
-    shown += ", …" if len(values) > SHOWN else ""
-    shown += f", missing: {missing:,}" if missing else ""
-    return f"the label column holds {{{shown}}}"
+    shown = [f"{value:g}: {number:,}" for value, number in sorted(most)]
+    shown += ["…"] if len(values) > SHOWN else []
+    shown += [f"missing: {missing:,}"] if missing else []
+    return f"the label column holds {{{', '.join(shown)}}}"
 
 
 def unlabeled_value(options: dict[str, Any]) -> float | None:

@@ -350,11 +350,15 @@ def _merge_files(
 ) -> CountsFile:
     total = _resume(notes, paths)
     done = set() if total is None else set(total.parts)
-    seen = {} if total is None else dict.fromkeys(total.sources, "a finished part")
+    seen = {}
+    if total is not None:
+        seen = dict.fromkeys((*total.sources, *total.parts), "a finished part")
     noted = time.monotonic()
     for path in paths:
         part_name = _part_name(path)
-        if part_name not in done:
+        if part_name in done:
+            done.discard(part_name)  # named twice it is refused, as in one go
+        else:
             total = _add_part(total, open_counts(path, connection), seen, str(path), part_name)
             if notes is not None and time.monotonic() - noted > NOTE_EVERY:
                 write_counts(

@@ -21,7 +21,7 @@ from undercount.count.arrays import read_floats, read_labels, read_scores
 from undercount.count.kernel.rows import cell_places
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve
-from undercount.errors import CODES, Check, InputError, named
+from undercount.errors import CODES, Check, InputError, named, real_number
 from undercount.estimate import Estimate, Interval, delta_interval
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.area_gradients import area_influence, cell_rows
@@ -312,13 +312,9 @@ class Chances:
         Labels are independent, so that the mean of each product of two is that of two positives;
         a row is surely as high as itself, and counts once.
         """
-        scores = self.score[self.labelled]
-        order = np.argsort(-scores, kind="stable")
-        scores, stands_for = scores[order], self.stands_for[order]
-        last = np.searchsorted(-scores, -scores, side="right") - 1  # tied rows are as high
-        others = np.cumsum(stands_for)[last] - stands_for
-        every = np.sort(-self.score.astype(float))
-        flagged = np.searchsorted(every, -scores.astype(float), side="right")
+        order = np.argsort(-self.score[self.labelled], kind="stable")
+        scores, stands_for = self.score[self.labelled][order], self.stands_for[order]
+        flagged, others = self._ranks_above(scores, stands_for)
         return float(stands_for @ ((1 + others) / flagged) / self.positives)
 
     def _with_variance(self, moves: Spread, of_rows: RowValues) -> MixtureDesign:
@@ -355,9 +351,49 @@ class Chances:
 
         Two models of the same rows have that of their difference from the difference of these.
         """
-        _, moves, of_rows = self._moves(metric, threshold)
+        if metric == "average_precision":
+            rows = self._precision_moves()
+        else:
+            _, moves, of_rows = self._moves(metric, threshold)
+            rows = self._row_moves(moves, of_rows)
         n_labels = len(self.stands_for)
-        return self._row_moves(moves, of_rows) * math.sqrt(n_labels / max(n_labels - 1, 1))
+        return rows * math.sqrt(n_labels / max(n_labels - 1, 1))
+
+    def _precision_moves(self) -> FloatArray:
+        """Return the error that each row brings to average precision, in which a label counts once.
+
+        The derivative of Σ w (1 + T)/M over Σ w, where T is the sum of the other w at least as
+        high and M the rows so high, by each w and, for the population, by each row.
+        """
+        order = np.argsort(-self.score[self.labelled], kind="stable")
+        scores, weight = self.score[self.labelled][order], self.stands_for[order]
+        flagged, others = self._ranks_above(scores, weight)
+        precision = (1 + others) / flagged
+        value = float(weight @ precision) / self.positives
+        # What a label adds to the precision of the labels at most as high, itself left out.
+        share = weight / flagged
+        above = np.searchsorted(-scores, -scores, side="left")
+        lower = share.sum() - np.append(0.0, np.cumsum(share))[above] - share
+        adds = np.empty(len(weight))
+        adds[order] = weight * (precision + lower - value) / self.positives
+        rows = np.zeros(len(self.score))
+        if self.target == "dataset":
+            rows[self.labelled] = np.sqrt(1 - self.chance[self.labelled]) * adds
+            return rows
+        tail = np.append(np.cumsum((share * precision / self.positives)[::-1])[::-1], 0.0)
+        rows -= tail[np.searchsorted(-scores, -self.score, side="left")]
+        rows[self.labelled] += adds
+        return rows
+
+    def _ranks_above(self, scores: NDArray[Any], weight: FloatArray) -> tuple[FloatArray, Any]:
+        """Return how many rows score at least as high, and the weight of the other labels there.
+
+        Scores are those of labelled rows, the highest first; tied rows are as high.
+        """
+        last = np.searchsorted(-scores, -scores, side="right") - 1
+        every = np.sort(-self.score.astype(float))
+        flagged = np.searchsorted(every, -scores.astype(float), side="right")
+        return np.asarray(flagged, float), np.cumsum(weight)[last] - weight
 
     def _label_moves(self, moves: Spread, of_rows: RowValues) -> tuple[FloatArray, float]:
         """Return what each label adds to an estimate, and the mean of φ over the positives.
@@ -410,7 +446,7 @@ class Chances:
         Extremes have the odds wrong one way above some score and the other way below; every such
         score is tried. Chance of the labels is not in the bounds.
         """
-        if not 1 <= gamma < math.inf:
+        if not 1 <= real_number(gamma) < math.inf:
             raise InputError(f"gamma must be at least 1; got {gamma!r}")
         extra = self.stands_for - 1
         ends = 1 + extra / gamma, 1 + extra * gamma
@@ -449,7 +485,7 @@ class Chances:
         """Return a metric if labelled rows stood for so many positives each."""
         total, positives = len(self.score), float(stands_for.sum())
         share = positives / total
-        if threshold is not None:
+        if FACTS[metric].family == "threshold":
             hits = float(stands_for[self.score[self.labelled] >= threshold].sum())
             fpr = (np.count_nonzero(self.score >= threshold) - hits) / (total - positives)
             point = RatePoint(np.asarray(hits / positives), np.asarray(fpr), share)

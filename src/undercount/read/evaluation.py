@@ -18,6 +18,7 @@ from undercount.errors import (
     CODES,
     Check,
     InputError,
+    check_choice,
     collect_warnings,
     named,
     read_threshold,
@@ -424,6 +425,7 @@ class Evaluation:
         beta: float = 1.0,
     ) -> Estimate:
         """Estimate one metric with its interval; `beta` is the number that some metrics take."""
+        check_choice("metric", metric, tuple(FACTS))
         counts = self.counts_at(threshold)
         known = threshold in (None, self.threshold)  # what it would warn of is among the checks
         with collect_warnings() if known else nullcontext():
@@ -658,6 +660,7 @@ class Evaluation:
 
     def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
         """Find the least hidden share and the largest labelling bias at which metric >= value."""
+        check_choice("metric", metric, tuple(FACTS))
         threshold = self.threshold if threshold is None else threshold
         if self.chances is not None:
             return self.chances.break_even(metric, value, threshold)

@@ -232,7 +232,7 @@ class Supposition:
                 metric, known, None if at is None else self.rival.threshold
             )
             first = self.gradient(metric)
-            self._moves[goal] = self.rival.moves(self.counts, first, second, self.chance, at)
+            self._moves[goal] = self.rival.moves(self.counts, first, second, self.chance, known, at)
         return self._moves[goal]
 
     def half_width(self, goal: str, sizes: IntArray, confidence_level: float) -> float:

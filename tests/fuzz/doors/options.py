@@ -183,7 +183,8 @@ def knock(arguments: list[str], folder: Path) -> str:
     """Run a command; its code must be a documented one, and bad input one message."""
     out, err = io.StringIO(), io.StringIO()
     asked = [each for each in arguments if not each.startswith("<")]
-    answers = io.StringIO("\n".join("".join(set(arguments) - set(asked))[1:]))
+    said = "\n".join("".join(set(arguments) - set(asked))[1:])
+    answers = io.TextIOWrapper(io.BytesIO(said.encode()), encoding="utf-8")
     with (
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
@@ -204,7 +205,7 @@ def _place(argument: str, folder: Path) -> str:
 
 
 @contextlib.contextmanager
-def _answered(answers: io.StringIO) -> Iterator[None]:
+def _answered(answers: io.TextIOWrapper) -> Iterator[None]:
     """Let commands read answers instead of the terminal."""
     before, sys.stdin = sys.stdin, answers
     try:

@@ -171,25 +171,18 @@ class ReviewedMetrics:
             found = metric_values(cells.counts, at, cells.everyone, name, **options)
             return np.asarray(found[1:] - found[0])
 
-        student = float(stdtrit(freedom, 1 - risk))
+        student, normal = float(stdtrit(freedom, 1 - risk)), float(ndtri(1 - risk))
         # The rows' own part is linear: its ends are those of the value on the metric's scale.
         value, error = gradient.value, (widened * self.row_variance(gradient)) ** 0.5
         ends = np.array(delta_interval(value, error, scale_of(name), student)) - value
         ends = np.nan_to_num(ends) if error > 0 else np.zeros(2)
-        gaps = moved_interval(
+        return moved_interval(
             sides_of(cells, self.shares, cells.moves(gradient.turned), spread=spread),
             read,
             risk,
-            widened * (student / float(ndtri(1 - risk))) ** 2,
+            widened * (student / normal if normal > 0 else 1.0) ** 2,
             (float(ends[0]), float(ends[1])),
         )
-        if spread:
-            # Average precision rises too if positives stand higher in their strata than verdicts
-            # have it, which moving them as a whole leaves out: there the linear error counts.
-            drawn = (self.drawn_variance(cells.moves(gradient.turned))[0] * widened) ** 0.5
-            _, high = delta_interval(value, drawn, scale_of(name), student)
-            return Interval(gaps.low, max(gaps.high, float(np.nan_to_num(high - value))))
-        return gaps
 
 
 def stretch(cells: ReviewedCells, confidence_level: float) -> float:
