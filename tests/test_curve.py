@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -187,6 +189,19 @@ def test_average_precision_of_a_curve_sorted_by_its_rates_follows_the_threshold(
     assert by_rates.average_precision == pytest.approx(expected, abs=1e-14)
     by_threshold = curve([0, 0.4, 0.6, 1], [0, 0.3, 0.2, 1], threshold=[np.inf, 3, 2, 1])
     assert by_threshold.average_precision == pytest.approx(expected, abs=1e-14)
+
+
+@pytest.mark.parametrize("purity", [1.0, 0.9])
+@pytest.mark.parametrize("n", [12, 300, 20_000])
+def test_average_precision_of_a_cleaned_curve_is_that_of_its_points(n, purity):
+    rng = np.random.default_rng(n)
+    truth = rng.random(n) < 0.4
+    y = np.where(truth & (rng.random(n) < 0.5), 1, 0)
+    y[:2] = 1, 0
+    counts = uc.ScoreCounts.from_rows(y, rng.normal(1.0 * truth), unlabeled=0, compact=True)
+    curve = uc.mixture_curve(counts, uc.Shares(0.35, purity))
+    points = replace(curve).average_precision  # sorted back by their thresholds
+    assert curve.average_precision == pytest.approx(points, rel=1e-12)
 
 
 def test_average_precision_of_a_rising_curve_follows_the_curve():

@@ -193,7 +193,7 @@ class ScoreCounts:
         """Unlabeled rows (sum of their weights)."""
         return float(self.unlabeled.sum())
 
-    @property
+    @cached_property
     def n_rows(self) -> float:
         """All rows (sum of their weights)."""
         return self.n_positive + self.n_negative + self.n_unlabeled

@@ -14,8 +14,7 @@ FloatArray = NDArray[np.float64]
 
 def check_confidence_level(confidence_level: float) -> None:
     """Refuse a confidence level that no interval can have."""
-    known = type(confidence_level) is float  # every metric asks, with the same number
-    if not 0 < (confidence_level if known else real_number(confidence_level)) < 1:
+    if not 0 < real_number(confidence_level) < 1:
         raise InputError(f"{named('confidence_level')} must be in (0, 1); got {confidence_level!r}")
 
 

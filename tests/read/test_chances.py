@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 
 import undercount as uc
+from undercount.errors import collect_warnings
 from undercount.read.chances import Chances
 
 
@@ -277,3 +278,36 @@ def test_the_best_threshold_is_that_of_all_positives():
     for ask in (found.calibrated_threshold, lambda: found.bounds):
         with pytest.raises(uc.InputError, match="chance of its own"):
             ask()
+
+
+@pytest.mark.parametrize("target", ["dataset", "population"])
+def test_what_rows_add_to_average_precision_is_its_derivative(target):
+    truth, _, score, chance, looked = rows(16, 120)
+    y, score = (truth & looked).astype(int), np.round(score, 1)  # with ties
+    found = Chances.of(y, score, chance, unlabeled=0, target=target)
+    labelled = np.flatnonzero(y)
+
+    def average_precision(weight, copies):
+        above = score[labelled] >= score[labelled, None]
+        np.fill_diagonal(above, val=False)
+        flagged = (score >= score[labelled, None]) @ copies
+        return weight @ ((1 + above @ weight) / flagged) / weight.sum()
+
+    weight, step, ones = 1 / chance[labelled], 1e-6, np.ones(len(score))
+    value = average_precision(weight, ones)
+    with collect_warnings():  # of few labels
+        assert value == pytest.approx(found.estimate("average_precision").value)
+    slope = np.zeros(len(score))
+    for place, row in enumerate(labelled):
+        moved = weight.copy()
+        moved[place] += step
+        slope[row] = weight[place] * (average_precision(moved, ones) - value) / step
+    if target == "dataset":
+        slope *= np.sqrt(1 - chance)
+    else:
+        for row in range(len(score)):
+            more = ones.copy()
+            more[row] += step
+            slope[row] += (average_precision(weight, more) - value) / step
+    factor = np.sqrt(len(labelled) / (len(labelled) - 1))
+    np.testing.assert_allclose(found.influence("average_precision"), slope * factor, atol=1e-6)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
+from undercount.read import plan
 from undercount.read.allocation import fill
 from undercount.read.plan import next_design
 from undercount.read.prices import Prices
@@ -206,3 +207,23 @@ def test_verdicts_and_rows_have_weights_together():
         uc.evaluate(y, score, reviews=heavy.answered([0, 1, 0, 0]), **options)
     equal = uc.plan_reviews(y, score, **known, **options, sample_weight=np.ones(8))
     assert uc.evaluate(y, score, reviews=equal.answered([0, 1, 0, 0]), **options)
+
+
+def test_rows_of_many_are_drawn_from_a_sample_of_them(rows, monkeypatch):
+    """Each row of a stratum is as likely as any: what is drawn has the mean of the stratum."""
+    _, score, y = rows
+    design = plan_of(rows, budget=400).design
+    pool = np.flatnonzero(y == 0)
+    monkeypatch.setattr(plan, "MANY_ROWS", 100)
+    monkeypatch.setattr(plan, "SAMPLE", 1500)
+    found = []
+    for seed in range(60):
+        drawn = plan.draw_rows(replace(design, seed=seed), pool, score[pool])
+        np.testing.assert_array_equal(design.stratum_of(score[drawn]), design.order)
+        assert len(set(drawn.tolist())) == 400
+        found.append(np.bincount(design.order, score[drawn], design.n_strata) / design.sizes())
+    assert (y[drawn] == 0).all()
+    for h in range(design.n_strata):
+        own = score[pool][design.stratum_of(score[pool]) == h]
+        error = own.std() / np.sqrt(60 * design.sizes()[h]) + 1e-12
+        assert abs(np.mean(found, axis=0)[h] - own.mean()) < 4 * error

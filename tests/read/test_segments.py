@@ -15,6 +15,7 @@ from undercount.assume.mixture import design_of
 from undercount.counts import ScoreCounts
 from undercount.prevalence.pooled import LabelPart, pool_shares, spread_between
 from undercount.read.evaluate import EvaluateOptions
+from undercount.read.hidden_share import fits_easily, label_heads, rates_fit
 from undercount.read.intervals.heads import HeadCounts
 from undercount.read.intervals.shared_labels import SharedLabels
 from undercount.read.segment_tests import (
@@ -382,3 +383,23 @@ def test_a_range_begins_where_the_labels_do(rows):
         uc.evaluate(y, score, threshold=1.0, prevalence=(0.01, 0.02))
     with pytest.warns(uc.MisfitWarning, match="begins at"):
         uc.metrics.precision(y, score, threshold=1.0, prevalence=(0.01, 0.2))
+
+
+def test_a_share_that_fits_easily_fits():
+    # The quick look may miss a share that fits, never let one pass that does not.
+    rng, easy, fitting = np.random.default_rng(1), 0, 0
+    for _ in range(200):
+        truth = rng.random(300) < rng.uniform(0.03, 0.5)
+        y = np.where(truth & (rng.random(300) < rng.uniform(0.1, 0.9)), 1.0, np.nan)
+        if np.nansum(y) < 2:
+            continue
+        score = np.round(rng.normal(rng.uniform(0, 4) * truth), int(rng.choice([1, 6])))
+        weight = rng.exponential(size=300) if rng.random() < 0.3 else None
+        counts = ScoreCounts.from_rows(y, score, sample_weight=weight)
+        shares = Shares(0.8 * rng.random() ** 2)
+        design = design_of(counts, shares, "single-sample", rng.choice(["dataset", "population"]))
+        knots = label_heads(counts)
+        easy += fits_easily(counts, knots, design)
+        fitting += rates_fit(knots, design)
+        assert rates_fit(knots, design) or not fits_easily(counts, knots, design)
+    assert fitting > easy > 80

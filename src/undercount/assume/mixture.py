@@ -294,10 +294,10 @@ def _places(
     """Return thresholds of some points, and which of them have merged cells, if any cell has."""
     cells = points - 1
     threshold, merged = counts.score[cells], counts.merged[cells] if counts.compact else None
-    first = np.flatnonzero(cells < 0)  # nothing is flagged there
-    threshold[first] = np.inf
-    if merged is not None:
-        merged[first] = False
+    if points[0] == 0:  # the first of all, where nothing is flagged, stays the first
+        threshold[0] = np.inf
+        if merged is not None:
+            merged[0] = False
     return threshold, merged
 
 

@@ -18,8 +18,6 @@ IntArray = NDArray[np.intp]
 NOT_ANSWERED = -1
 # No row is taken for surely positive by its score alone.
 MOST = 0.95
-# How sure the surest may be where it is only asked what a plan may come to.
-SUREST = 0.995
 # Part of the working posterior that is smooth, and how steep that is beside the labels.
 GUARD, GUARD_SLOPE = 0.2, 0.5
 # Where labels are supposed to prefer some scores: least spread of labelled ranks, and how far log
@@ -27,6 +25,8 @@ GUARD, GUARD_SLOPE = 0.2, 0.5
 LEAST_SPREAD, FARTHEST = 0.3, 6.0
 # Spread of what verdicts may add to the log odds of the posterior, and of their slope around 1.
 SHIFT, SLOPE = 2.0, 0.5
+# The same of what the plan's and another model's score say together: a shift, and both slopes.
+OTHER_SCORE = np.array([0.0, 1.0, 0.5]), np.array([SHIFT, SLOPE, SLOPE])
 # Known rows of an audit in each stratum, and how many strata there are at most.
 ROWS_A_STRATUM, MOST_AUDIT_STRATA = 10, 50
 # Part of the recalibrated posterior that is spread as its square root.
@@ -296,12 +296,12 @@ def supposed_posterior(
         guess = (1 - part) * _scaled(odds * tilt, counts.unlabeled) + part * smooth
     else:
         guess = _scaled(((1 - part) * odds + part * smooth) * tilt, counts.unlabeled)
-    hidden = min(unlabeled_prevalence, SUREST) * counts.n_unlabeled
+    hidden = min(unlabeled_prevalence, MOST) * counts.n_unlabeled
     scale = hidden
     for _ in range(_ROUNDS):  # what the surest rows cannot hold lies lower
-        found = np.minimum(scale * guess, SUREST)
+        found = np.minimum(scale * guess, MOST)
         scale *= hidden / max(float(found @ counts.unlabeled), 1e-300)
-    return np.asarray(np.clip(scale * guess, 1e-9, SUREST))
+    return np.asarray(np.clip(scale * guess, 1e-9, MOST))
 
 
 def _guesses(counts: ScoreCounts) -> tuple[FloatArray, FloatArray]:
@@ -317,6 +317,22 @@ def _guesses(counts: ScoreCounts) -> tuple[FloatArray, FloatArray]:
     odds = share / np.maximum(1 - share, 0.5 / max(n_rows, 1.0))
     smooth = np.exp(GUARD_SLOPE * _log_odds_slope(counts) * normal_rank(counts))
     return _scaled(odds, unlabeled), _scaled(smooth, unlabeled)
+
+
+def _fit_logistic(
+    columns: FloatArray, verdict: FloatArray, expected: FloatArray, spread: FloatArray
+) -> FloatArray:
+    """Fit verdicts by logistic regression, drawn towards expected coefficients."""
+    theta, prior = expected.copy(), spread**-2.0
+    for _ in range(50):
+        share = 1 / (1 + np.exp(-columns @ theta))
+        score = columns.T @ (verdict - share) - prior * (theta - expected)
+        bend = (columns.T * (share * (1 - share))) @ columns + np.diag(prior)
+        step = np.linalg.solve(bend, score)
+        theta = theta + np.clip(step, -1.0, 1.0)
+        if np.abs(step).max() < 1e-10:  # noqa: PLR2004 - converged
+            break
+    return theta
 
 
 def _scaled(odds: FloatArray, unlabeled: FloatArray) -> FloatArray:
@@ -451,18 +467,15 @@ class ReviewedCells:
         empty.
         """
         logit = np.log(self.posterior) - np.log1p(-self.posterior)
-        x, y = logit[self.place], self.verdict
-        design, prior = np.stack([np.ones(len(x)), x], axis=1), np.array([SHIFT, SLOPE]) ** -2
-        theta = np.array([0.0, 1.0])
-        for _ in range(50):
-            share = 1 / (1 + np.exp(-design @ theta))
-            score = design.T @ (y - share) - prior * (theta - [0.0, 1.0])
-            bend = (design.T * (share * (1 - share))) @ design + np.diag(prior)
-            step = np.linalg.solve(bend, score)
-            theta = theta + np.clip(step, -1.0, 1.0)
-            if np.abs(step).max() < 1e-10:  # noqa: PLR2004 - converged
-                break
-        found = 1 / (1 + np.exp(-np.clip(theta[0] + theta[1] * logit, -30, 30)))
+        columns = np.stack([np.ones(len(logit)), logit], axis=1)
+        return self._spread_out(columns, np.array([0.0, 1.0]), np.array([SHIFT, SLOPE]))
+
+    def _spread_out(
+        self, columns: FloatArray, expected: FloatArray, spread: FloatArray
+    ) -> FloatArray:
+        """Fit the verdicts by log odds that are linear in some columns, a part more evenly."""
+        theta = _fit_logistic(columns[self.place], self.verdict, expected, spread)
+        found = 1 / (1 + np.exp(-np.clip(columns @ theta, -30, 30)))
         # As many positives, spread more evenly.
         even = np.sqrt(found)
         even *= float(self.unlabeled @ found) / max(float(self.unlabeled @ even), 1e-300)
@@ -590,8 +603,21 @@ class CrossedCells(ReviewedCells):
 
     @cached_property
     def recalibrated(self) -> FloatArray:
-        """The plan's, row by row."""
-        return np.asarray(self.plan.recalibrated[self.plan_cell])
+        """The plan's, row by row, and by this model's score as far as verdicts follow it.
+
+        Of rows that the plan's model scores alike, those that this one scores high are more often
+        positive. By the plan's score alone, a few positives low down that this model flags were
+        overlooked: differences of two models that share no noise covered .76.
+        """
+        known = self.plan.recalibrated[self.plan_cell]
+        if self.counts.score is self.plan.counts.score:
+            return np.asarray(known)
+        share = self.reviews.design.unlabeled_prevalence
+        own = working_posterior(self.counts, share)[self.own_cell]
+        logits = [np.log(each) - np.log1p(-each) for each in (known, own)]
+        middle = float(np.mean(logits[1]))
+        columns = np.stack([np.ones(len(known)), logits[0], logits[1] - middle], axis=1)
+        return self._spread_out(columns, *OTHER_SCORE)
 
     def by_cell(self, by_unit: FloatArray) -> FloatArray:
         """Sum up over the rows of each cell."""

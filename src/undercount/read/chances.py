@@ -312,13 +312,9 @@ class Chances:
         Labels are independent, so that the mean of each product of two is that of two positives;
         a row is surely as high as itself, and counts once.
         """
-        scores = self.score[self.labelled]
-        order = np.argsort(-scores, kind="stable")
-        scores, stands_for = scores[order], self.stands_for[order]
-        last = np.searchsorted(-scores, -scores, side="right") - 1  # tied rows are as high
-        others = np.cumsum(stands_for)[last] - stands_for
-        every = np.sort(-self.score.astype(float))
-        flagged = np.searchsorted(every, -scores.astype(float), side="right")
+        order = np.argsort(-self.score[self.labelled], kind="stable")
+        scores, stands_for = self.score[self.labelled][order], self.stands_for[order]
+        flagged, others = self._ranks_above(scores, stands_for)
         return float(stands_for @ ((1 + others) / flagged) / self.positives)
 
     def _with_variance(self, moves: Spread, of_rows: RowValues) -> MixtureDesign:
@@ -355,9 +351,49 @@ class Chances:
 
         Two models of the same rows have that of their difference from the difference of these.
         """
-        _, moves, of_rows = self._moves(metric, threshold)
+        if metric == "average_precision":
+            rows = self._precision_moves()
+        else:
+            _, moves, of_rows = self._moves(metric, threshold)
+            rows = self._row_moves(moves, of_rows)
         n_labels = len(self.stands_for)
-        return self._row_moves(moves, of_rows) * math.sqrt(n_labels / max(n_labels - 1, 1))
+        return rows * math.sqrt(n_labels / max(n_labels - 1, 1))
+
+    def _precision_moves(self) -> FloatArray:
+        """Return the error that each row brings to average precision, in which a label counts once.
+
+        The derivative of Σ w (1 + T)/M over Σ w, where T is the sum of the other w at least as
+        high and M the rows so high, by each w and, for the population, by each row.
+        """
+        order = np.argsort(-self.score[self.labelled], kind="stable")
+        scores, weight = self.score[self.labelled][order], self.stands_for[order]
+        flagged, others = self._ranks_above(scores, weight)
+        precision = (1 + others) / flagged
+        value = float(weight @ precision) / self.positives
+        # What a label adds to the precision of the labels at most as high, itself left out.
+        share = weight / flagged
+        above = np.searchsorted(-scores, -scores, side="left")
+        lower = share.sum() - np.append(0.0, np.cumsum(share))[above] - share
+        adds = np.empty(len(weight))
+        adds[order] = weight * (precision + lower - value) / self.positives
+        rows = np.zeros(len(self.score))
+        if self.target == "dataset":
+            rows[self.labelled] = np.sqrt(1 - self.chance[self.labelled]) * adds
+            return rows
+        tail = np.append(np.cumsum((share * precision / self.positives)[::-1])[::-1], 0.0)
+        rows -= tail[np.searchsorted(-scores, -self.score, side="left")]
+        rows[self.labelled] += adds
+        return rows
+
+    def _ranks_above(self, scores: NDArray[Any], weight: FloatArray) -> tuple[FloatArray, Any]:
+        """Return how many rows score at least as high, and the weight of the other labels there.
+
+        Scores are those of labelled rows, the highest first; tied rows are as high.
+        """
+        last = np.searchsorted(-scores, -scores, side="right") - 1
+        every = np.sort(-self.score.astype(float))
+        flagged = np.searchsorted(every, -scores.astype(float), side="right")
+        return np.asarray(flagged, float), np.cumsum(weight)[last] - weight
 
     def _label_moves(self, moves: Spread, of_rows: RowValues) -> tuple[FloatArray, float]:
         """Return what each label adds to an estimate, and the mean of φ over the positives.

@@ -151,9 +151,14 @@ class Gap:
     cut: int | None = None
 
     @cached_property
+    def values(self) -> tuple[float, float]:
+        """The values of the two models."""
+        return self.one.value(self.metric, self.cut), self.other.value(self.metric, self.cut)
+
+    @property
     def value(self) -> float:
         """The difference of the two values."""
-        return self.one.value(self.metric, self.cut) - self.other.value(self.metric, self.cut)
+        return self.values[0] - self.values[1]
 
     @property
     def same_work(self) -> bool:
@@ -168,8 +173,7 @@ class Gap:
     @cached_property
     def possible(self) -> float:
         """The difference of the two values, each inside the metric's range."""
-        models = self.one, self.other
-        return float(np.subtract(*(self._inside(m.value(self.metric, self.cut)) for m in models)))
+        return float(np.subtract(*(self._inside(value) for value in self.values)))
 
     def _inside(self, values: Any) -> FloatArray:
         return np.asarray(np.clip(values, *FACTS[self.metric].range))

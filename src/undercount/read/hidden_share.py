@@ -484,7 +484,7 @@ def largest_fitting_share(models: Models, shares: Shares, target: Target) -> flo
     """
     share = shares.unlabeled_prevalence
     for counts in models.values():
-        knots = _knots(counts.thinned)
+        knots = label_heads(counts.thinned)
         if _fits(counts, knots, shares.exact(share), target):
             continue
         low, high = 0.0, share
@@ -498,7 +498,7 @@ def largest_fitting_share(models: Models, shares: Shares, target: Target) -> flo
     return share
 
 
-def _knots(counts: ScoreCounts) -> Any:
+def label_heads(counts: ScoreCounts) -> Any:
     """Count the rows above the thresholds at which rates may be furthest out: beside labels."""
     beside = np.zeros(len(counts.score) + 1, bool)
     beside[1:] = counts.positive > 0
@@ -509,7 +509,7 @@ def _knots(counts: ScoreCounts) -> Any:
 
 def _fits(counts: ScoreCounts, knots: Any, shares: Shares, target: Target) -> bool:
     design = design_of(counts, shares, shares.sampling, target)
-    if not _fits_easily(counts, knots, design) and not _rates_fit(knots, design):
+    if not fits_easily(counts, knots, design) and not rates_fit(knots, design):
         return False
     # The lift AUC of pure labels is a mean of ranks, and their AUC is at most 1 below the limit.
     areas = ("average_precision",) if design.pure else AREAS
@@ -521,7 +521,7 @@ def _fits(counts: ScoreCounts, knots: Any, shares: Shares, target: Target) -> bo
     return all(misfit is None or misfit.errors <= CHANCE for misfit in found)
 
 
-def _rates_fit(knots: Any, design: MixtureDesign) -> bool:
+def rates_fit(knots: Any, design: MixtureDesign) -> bool:
     """Whether rates leave [0, 1] by no more than the chance of the sample explains."""
     heads = HeadCounts(knots, design)
     point = heads.point
@@ -537,7 +537,7 @@ def _rates_fit(knots: Any, design: MixtureDesign) -> bool:
     return True
 
 
-def _fits_easily(counts: ScoreCounts, knots: Any, design: MixtureDesign) -> bool:
+def fits_easily(counts: ScoreCounts, knots: Any, design: MixtureDesign) -> bool:
     """Whether the chance of the labels alone explains pure rates outside [0, 1], twice over.
 
     Other sources of chance only add to it; thousands of segments need no more. The rate of false

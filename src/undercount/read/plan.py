@@ -32,6 +32,8 @@ BUDGETS = (25, 50, 100, 200, 500, 1000, 2000, 5000)
 MOST_STRATA, FULL_BUDGET, GROWTH = 50, 500, 0.65
 # Quantiles of the unlabeled scores at which strata may be cut, beside labelled rows' scores.
 N_KNOTS, SUBSAMPLE = 512, 65_536
+# Of more rows than this, most are drawn from a random sample of so many.
+MANY_ROWS, SAMPLE = 2**20, 2**18
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +257,7 @@ class Guess:
                 known = working_posterior(rival.counts, share)
                 second = rival.gradient(metric, known, None if at is None else rival.threshold)
                 values[name] -= second.value
-                squares[name] = rival.squares(counts, first, second, at)
+                squares[name] = rival.squares(counts, first, second, known, at)
         return cls(counts, posterior, values, squares)
 
     def variance(self, name: str) -> FloatArray:
@@ -363,7 +365,9 @@ def plan_reviews(
     if cluster is not None:
         read_clusters(cluster, len(scores))  # refuses what names no cluster for each row
     pool = np.flatnonzero(labels == -1)
-    knots = knots_of(scores[pool]) if len(scores) == len(labels) else []
+    same = len(scores) == len(labels)  # counting refuses others
+    values = scores[pool] if same else scores[:0]
+    knots = knots_of(values)
     knots += [] if threshold is None else [read_threshold(threshold)]
     knots += [] if reviews is None else [float(edge) for edge in reviews.design.edges]
     # A budget buys rows, whatever they weigh.
@@ -399,7 +403,8 @@ def plan_reviews(
             )
         design = next_design(counts, cast("Reviews", seen), budget=budget)
         pool = np.setdiff1d(pool, reviews.rows[reviews.answered])
-    rows = _draw(design, pool, design.stratum_of(scores[pool]))
+        values = scores[pool]
+    rows = draw_rows(design, pool, values)
     prices = Prices.of(counts, design, confidence_level, seen, rival, span)
     budgets = sorted({*(b for b in BUDGETS if b < len(pool)), len(rows)})
     return ReviewPlan(
@@ -441,14 +446,39 @@ def knots_of(scores: Any) -> list[float]:
     return [float(value) for value in np.unique(some[at])]
 
 
-def _draw(design: ReviewDesign, pool: IntArray, stratum: IntArray) -> IntArray:
-    """Draw rows at random within strata, in the order of the design."""
-    rng = np.random.default_rng(design.seed)
+def draw_rows(design: ReviewDesign, pool: IntArray, scores: Any) -> IntArray:
+    """Draw rows of a pool at random within strata, in the order of the design."""
+    rng, sizes = np.random.default_rng(design.seed), design.sizes()
     rows = np.empty(len(design.order), dtype=np.intp)
-    # Short integers are sorted by their digits, several times as fast.
-    by_stratum = np.argsort(stratum.astype(np.int16), kind="stable")
-    starts = np.append(0, np.cumsum(np.bincount(stratum, minlength=design.n_strata)))
-    for h, size in enumerate(design.sizes()):
-        own = pool[by_stratum[starts[h] : starts[h + 1]]]
-        rows[design.order == h] = rng.choice(own, size, replace=False)
+    found = _draw_some(design, scores, rng) if len(scores) > MANY_ROWS else {}
+    lacking = [h for h in range(design.n_strata) if h not in found]
+    if lacking:
+        last = max(lacking)
+        low = design.edges[last] if last < design.n_strata - 1 else -np.inf
+        upper = np.flatnonzero(scores >= low)
+        stratum = design.stratum_of(scores[upper])
+        # Short integers are sorted by their digits, several times as fast.
+        by_stratum = upper[np.argsort(stratum.astype(np.int16), kind="stable")]
+        starts = np.append(0, np.cumsum(np.bincount(stratum, minlength=design.n_strata)))
+        for h in lacking:
+            own = by_stratum[starts[h] : starts[h + 1]]
+            found[h] = rng.choice(own, sizes[h], replace=False)
+    for h, places in found.items():
+        rows[design.order == h] = pool[places]
     return rows
+
+
+def _draw_some(design: ReviewDesign, scores: Any, rng: np.random.Generator) -> dict[int, IntArray]:
+    """Draw the rows of strata that a random sample of all rows holds enough of, in its order.
+
+    To sort ten million rows by stratum takes longer than to count them.
+    """
+    drawn = rng.integers(0, len(scores), SAMPLE)
+    _, first = np.unique(drawn, return_index=True)
+    some = drawn[np.sort(first)]
+    stratum, found = design.stratum_of(scores[some]), {}
+    for h, size in enumerate(design.sizes()):
+        own = some[stratum == h][:size]
+        if len(own) == size:
+            found[h] = own
+    return found

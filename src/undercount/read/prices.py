@@ -38,8 +38,8 @@ class Prices:
     """Say how narrow a number of reviews would make the interval of each goal.
 
     Verdicts are expected by what is supposed of the rows, and read by the code that is to read the
-    real ones. The answer is a geometric mean, half of it by the likeliest supposition and half by
-    all others alike; its range is that of all.
+    real ones. The answer is that of the likeliest supposition (random labels, the supposed share),
+    its range that of all.
 
     Attributes
     ----------
@@ -117,11 +117,7 @@ class Prices:
 
     def half_width(self, goal: str, budget: int) -> float:
         """Return the expected half-width of a goal's interval."""
-        found = self._half_widths(goal, budget)
-        if len(found) == 1 or not found.any():
-            return float(found[0])
-        logs = np.log(np.maximum(found, found.max() / 10))  # one that is 0 does not outdo all
-        return float(np.exp((logs[0] + logs[1:].mean()) / 2))
+        return float(self._half_widths(goal, budget)[0])
 
     def span(self, goal: str, budget: int) -> Interval:
         """Return the least and the largest half-width that may well come of it."""
@@ -236,7 +232,7 @@ class Supposition:
                 metric, known, None if at is None else self.rival.threshold
             )
             first = self.gradient(metric)
-            self._moves[goal] = self.rival.moves(self.counts, first, second, self.chance, at)
+            self._moves[goal] = self.rival.moves(self.counts, first, second, self.chance, known, at)
         return self._moves[goal]
 
     def half_width(self, goal: str, sizes: IntArray, confidence_level: float) -> float:

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 from undercount.assume.reviews import Reviews
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
-from undercount.estimate import Estimate
+from undercount.estimate import Estimate, Interval
 from undercount.metric_facts import FACTS
 from undercount.read.differences import Difference, Question, possible_ends
-from undercount.read.intervals.mass_gradients import MassGradient
+from undercount.read.intervals.mass_gradients import MassGradient, metric_values
+from undercount.read.intervals.review_ends import PATH, moved_interval, sides_of
 from undercount.read.intervals.review_intervals import METHOD, ReviewedMetrics
 
 
@@ -49,8 +50,18 @@ class ReviewedModel:
 
     def gradient(self, metric: str) -> MassGradient:
         """Return a metric with its gradient."""
-        at = self.threshold if FACTS[metric].family == "threshold" else None
-        return self.metrics.gradient(metric, at)
+        return self.metrics.gradient(metric, self._place(metric))
+
+    def _place(self, metric: str) -> float | None:
+        return self.threshold if FACTS[metric].family == "threshold" else None
+
+    def along(self, metric: str, more: FloatArray) -> FloatArray:
+        """Return how far a metric moves along the way to so many more positives among the rows."""
+        cells = self.metrics.cells
+        at = cells.positive + np.multiply.outer(np.array([0.0, *PATH]), cells.by_cell(more))
+        place = self._place(metric)
+        found = metric_values(cells.counts, at, cells.everyone, metric, threshold=place)
+        return np.asarray(found[1:] - found[0])
 
 
 def reviewed_differences(
@@ -64,12 +75,16 @@ def reviewed_differences(
         variance, freedom = _variance(*pair, population=question == "population")
         value, error = gradients[one].value - gradients[other].value, math.sqrt(variance)
         half = float(stdtrit(freedom, (1 + level) / 2)) * error
-        ends = possible_ends(metric, value, value - half, value + half)
+        moved = _moved_ends(*pair, metric, level, variance, freedom)
+        low, high = min(-half, moved.low), max(half, moved.high)
+        ends = possible_ends(metric, value, value + low, value + high)
         estimate = Estimate(value, *ends, error, level, ("reviews",), METHOD)
         better = value if FACTS[metric].higher_is_better else -value
         if error > 0:
             chance = float(stdtr(freedom, better / error))
             p_value = 2 * float(stdtr(freedom, -abs(value) / error))
+            if ends[0] <= 0 <= ends[1]:  # nor does a test reject what the interval holds
+                p_value = max(p_value, 1 - level)
         else:
             chance = 0.5 + 0.5 * float(np.sign(better))
             p_value = 1.0 if value == 0 else 0.0
@@ -78,6 +93,39 @@ def reviewed_differences(
             Difference(*names, estimate, chance, p_value, p_value, False, math.nan, question)  # noqa: FBT003 - fields of a dataclass
         )
     return found
+
+
+def _moved_ends(
+    models: tuple[ReviewedModel, ReviewedModel],
+    gradients: tuple[MassGradient, MassGradient],
+    metric: str,
+    level: float,
+    variance: float,
+    freedom: float,
+) -> Interval:
+    """Return how far a difference may lie below and above its value, by moving hidden positives.
+
+    As for one metric, where a handful of positives that one model alone flags make it lopsided:
+    linear intervals covered .88 with 100 reviews.
+    """
+    moves = [m.metrics.cells.moves(g.turned) for m, g in zip(models, gradients, strict=True)]
+    risk = (1 - level) / 2
+    wider = max(models, key=lambda m: m.metrics.drawn_variance(moves[0] - moves[1])[0]).metrics
+    drawn = wider.drawn_variance(moves[0] - moves[1])[0]
+    student = float(stdtrit(freedom, 1 - risk))
+    rows = student * math.sqrt(max(variance - drawn, 0.0))
+
+    def read(more: FloatArray) -> FloatArray:
+        one, other = (model.along(metric, more) for model in models)
+        return np.asarray(one - other)
+
+    return moved_interval(
+        sides_of(wider.cells, wider.shares, moves[0] - moves[1]),
+        read,
+        risk,
+        (student / float(ndtri(1 - risk))) ** 2,
+        (-rows, rows),
+    )
 
 
 def _variance(
@@ -89,7 +137,9 @@ def _variance(
     """Return the variance of a difference and its degrees of freedom."""
     one, other = models
     moves = [m.metrics.cells.moves(g.turned) for m, g in zip(models, gradients, strict=True)]
-    variance, freedom = one.metrics.drawn_variance(moves[0] - moves[1])
+    # Positives are looked for by the plan's score and each model's: the wider answer counts.
+    drawn = [m.metrics.drawn_variance(moves[0] - moves[1]) for m in models]
+    variance, freedom = max(drawn)
     if population:
         labels = one.labels
         positive, negative = (

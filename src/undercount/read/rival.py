@@ -69,24 +69,27 @@ class Rival:
         first: MassGradient,
         second: MassGradient,
         chance: FloatArray,
+        likely: FloatArray,
         at: float | None,
     ) -> RivalMoves:
         """Return what moves the difference.
 
-        Labelled positives are taken to be like the hidden ones, by how much they move it.
+        `chance` and `likely` are what each model's cells say of an unlabeled row. Labelled
+        positives are taken to be like the hidden ones, by how much they move the difference.
         """
         own, other = self._cells(counts)
-        share = chance[own]
-        hidden = float(chance @ counts.unlabeled)
         positive, negative = (
             (getattr(first, kind)[own] - getattr(second, kind)[other]) ** 2
             for kind in ("positive", "negative")
         )
-        rows = counts.n_unlabeled / max(len(own), 1)
-        found = (1 + counts.n_positive / max(hidden, 1e-9)) * float(share @ positive)
-        found += (1 + counts.n_negative / counts.n_unlabeled) * float((1 - share) @ negative)
-        squares = self.squares(counts, first, second, at)
-        return RivalMoves(first.value - second.value, np.sqrt(squares), rows * found)
+        positives, weight = chance * counts.unlabeled, likely[other]
+        each = _local_means(own, positive, weight, len(chance), self._ends(counts, at))
+        labelled = 1 + counts.n_positive / max(float(positives.sum()), 1e-9)
+        found = labelled * float(positives @ each)
+        each = _local_means(own, negative, 1 - weight, len(chance), self._ends(counts, at))
+        found += float((counts.negative + counts.unlabeled - positives) @ each)
+        squares = self.squares(counts, first, second, likely, at)
+        return RivalMoves(first.value - second.value, np.sqrt(squares), found)
 
     def _cells(self, counts: ScoreCounts) -> tuple[IntArray, IntArray]:
         """Return the cells of the sampled rows by both models, in the first one's order."""
@@ -97,20 +100,43 @@ class Rival:
         )
         return own, other
 
+    def _ends(self, counts: ScoreCounts, at: float | None) -> list[int]:
+        """Return the first cells of what lies on either side of the threshold."""
+        return [0] if at is None else [0, counts.head_cells(at).stop]
+
     def squares(
-        self, counts: ScoreCounts, first: MassGradient, second: MassGradient, at: float | None
+        self,
+        counts: ScoreCounts,
+        first: MassGradient,
+        second: MassGradient,
+        likely: FloatArray,
+        at: float | None,
     ) -> FloatArray:
-        """Return the mean square of what a verdict moves the difference, by the first's cells."""
+        """Return the mean square of what a verdict moves the difference, by the first's cells.
+
+        Rows that the second model takes for positive count the more (by the root, since models
+        share much of what they know): among rows that the first scores alike, these are the
+        positive ones.
+        """
         own, other = self._cells(counts)
         squares = (first.turned[own] - second.turned[other]) ** 2
-        ends = [0, len(counts.score)] if at is None else [0, counts.head_cells(at).stop]
-        found = np.zeros(len(counts.score))
-        for low, high in zip(ends, [*ends[1:], len(found)], strict=True):
-            inside = (own >= low) & (own < high)
-            number = max(int(inside.sum()) // ROWS_A_MEAN, 1)
-            parts = np.array_split(np.flatnonzero(inside), number)
-            middle = [own[part].mean() for part in parts if len(part)]
-            mean = [squares[part].mean() for part in parts if len(part)]
-            if middle:
-                found[low:high] = np.interp(np.arange(low, high), middle, mean)
-        return found
+        ends = self._ends(counts, at)
+        return _local_means(own, squares, np.sqrt(likely[other]), len(counts.score), ends)
+
+
+def _local_means(
+    cell: IntArray, value: FloatArray, weight: FloatArray, n_cells: int, ends: list[int]
+) -> FloatArray:
+    """Return the weighted mean of a value over neighbouring rows, for each cell between ends."""
+    found = np.zeros(n_cells)
+    for low, high in zip(ends, [*ends[1:], n_cells], strict=True):
+        inside = np.flatnonzero((cell >= low) & (cell < high))
+        if not len(inside):
+            continue
+        starts = np.arange(0, len(inside), ROWS_A_MEAN)
+        sizes = np.diff(np.append(starts, len(inside)))
+        middle = np.add.reduceat(cell[inside], starts) / sizes
+        total = np.add.reduceat(weight[inside], starts)
+        sums = np.add.reduceat((weight * value)[inside], starts)
+        found[low:high] = np.interp(np.arange(low, high), middle, sums / np.maximum(total, 1e-300))
+    return found

@@ -35,9 +35,9 @@ TOLD = {
 }
 QUESTIONS = {
     "population": "in the population that these rows come from "
-    "(question: rows would ask about these alone)",
+    "(the question 'rows' is about these alone)",
     "rows": "on these very rows, where only the choice of labelled positives is chance "
-    "(question: rows; population asks about others too)",
+    "(the question 'population' is about others too)",
 }
 
 

@@ -235,7 +235,7 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
     ),
     "claim": (
         "What the verdict judges: one metric and a goal, such as precision ≥ 60 %.",
-        "the first --require, the field on the page, or a round number below the estimate",
+        "the first --require, the field on the page, or a round number below the interval",
         "a threshold, for metrics that have one",
         "documentation, The live report",
     ),

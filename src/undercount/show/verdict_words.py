@@ -37,7 +37,7 @@ GIVEN = {
 OF_ROWS = {"prevalence": "{} of all rows are positive"}
 OF_UNLABELED = "{} of the unlabeled rows are positive"
 NOWHERE = "holds at no share of hidden positives that the scores allow"
-SUGGESTED = "a round number below the estimate"
+SUGGESTED = "a round number below the interval"
 
 
 def light_words(evaluation: Evaluation) -> str:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import undercount as uc
 from undercount.count.kernel import buckets, packed, rows
+from undercount.count.kernel.table import add_up
 
 SHAPES = {
     "uniform": lambda rng, n: rng.random(n),
@@ -32,12 +33,23 @@ PATHS = {
     "as it comes": {},
     "packed keys": {"rows.MANY_LABELLED": -1.0},
     "packed keys by digits": {"rows.MANY_LABELLED": -1.0, "packed.FEW": 0, "packed.BLOCK": 16},
+    "packed keys in chunks": {"rows.MANY_LABELLED": -1.0, "packed.CHUNK": 5},
     "buckets": {
         "rows.MANY_LABELLED": 2.0,
         "buckets.SMALL": 0,
         "buckets.SAMPLE": 1,
         "buckets.CHUNK": 11,
         "buckets.BUCKET_BITS": (3, 7),
+    },
+    "ranges of buckets": {
+        "rows.MANY_LABELLED": 2.0,
+        "buckets.SMALL": 0,
+        "buckets.SAMPLE": 1,
+        "buckets.CHUNK": 11,
+        "buckets.BUCKET_BITS": (3, 7),
+        "buckets.MANY_BORDERS": 0,
+        "buckets.MANY_ROWS": 0,
+        "buckets.RANGE_BITS": 2,
     },
     "one bucket": {
         "rows.MANY_LABELLED": 2.0,
@@ -318,3 +330,10 @@ def test_rows_of_one_score_are_never_taken_for_several():
     table = rows.compact_table(score, label)
     assert np.flatnonzero(table.merged).tolist() == [0]  # the rows above all labelled ones
     assert table.unlabeled[2] == 2  # below the highest labelled row
+
+
+@pytest.mark.parametrize("total", [10.0, 2.0**40, 2.0**60])
+def test_rows_add_up_whole_or_in_parts(total):
+    whole, parts = np.array([3.0, 0.0, 4.0]), np.array([0.5, 0.25, 2.5])
+    assert add_up(whole, 2.0, total).tolist() == [5.0, 5.0, 9.0]
+    assert add_up(parts, 1.0, total).tolist() == [1.5, 1.75, 4.25]

@@ -15,6 +15,7 @@ CHUNK = 1 << 15
 # Half-width, in false-positive rate, over which the slope of the ROC curve is taken.
 REACH = 0.03
 STEP = 1e-6
+_AREAS = ("roc_auc", "lift_auc")
 RowModel: TypeAlias = ColumnModel | HiddenModel
 
 
@@ -81,7 +82,9 @@ class EmpiricalReader:
         """Delta-method variance of a metric: rows and coefficients vary together.
 
         Where labels count themselves, few of them hardly show the spread that they have; so it is
-        at least the variance averaged over the labels that the model expects.
+        at least the variance averaged over the labels that the model expects. Of an area under
+        weighted labels it is the mean of the two: a heavy one to be expected moves it less far than
+        its influence says.
         """
         found = self.found_variance(metric, threshold)
         if isinstance(self.model, HiddenModel) or not self.model.keeps_labels:
@@ -90,7 +93,9 @@ class EmpiricalReader:
             (self.weight * chance) @ self.influence(metric, threshold, rows) ** 2
             for chance, rows in self._alternatives
         ]
-        return max(found, float(sum(squares) / self.weight.sum() ** 2))
+        expected = float(sum(squares) / self.weight.sum() ** 2)
+        weighted = self.model.selection is not None
+        return (found + expected) / 2 if weighted and metric in _AREAS else max(found, expected)
 
     def found_variance(self, metric: str, threshold: float | None) -> float:
         """Delta-method variance by the labels found alone."""

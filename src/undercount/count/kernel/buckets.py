@@ -150,9 +150,11 @@ def _bucket_bits(n_borders: int) -> int:
 def _places_of_buckets(bucket_of: BucketMap, border: Scores) -> tuple[NDArray[np.int32], int]:
     """Return how many borders lie below each bucket; one more than there are if one is inside."""
     near = border.size + 1
-    inside = np.bincount(bucket_of(border), minlength=bucket_of.n_buckets)
-    place_of = np.cumsum(inside, dtype=np.int32)
-    place_of[inside > 0] = near
+    held = bucket_of(border)  # ascending, as the borders are
+    steps = np.diff(held, prepend=0, append=bucket_of.n_buckets)
+    # Without a count of borders in every bucket, which would take twice the memory of the table.
+    place_of = np.repeat(np.arange(near, dtype=np.int32), steps)
+    place_of[held] = near
     return place_of, near
 
 

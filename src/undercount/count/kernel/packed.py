@@ -177,9 +177,10 @@ def _cell_begins(rows: PackedRows, knots: Scores) -> BoolArray:
         np.greater(apart, kind, out=new)
         new &= ((before | after) & kind) != UNLABELED
         # Unlabeled rows come first among those of a score: few labelled scores have any.
-        tied = np.flatnonzero((apart - one < kind) & ((before & kind) == UNLABELED))
-        if tied.size:
-            begins[np.searchsorted(keys, before[tied])] = True
+        alike = before[np.flatnonzero(apart - one < kind)]
+        alike = alike[(alike & kind) == UNLABELED]
+        if alike.size:
+            begins[np.searchsorted(keys, alike)] = True
     if knots.size:
         begins[rows.places(knots)] = True
     return begins

@@ -153,7 +153,9 @@ def _check(
     beta: float,
     confidence_level: float,
 ) -> None:
-    check_confidence_level(confidence_level)
+    # Every metric asks with the same number.
+    if not (type(confidence_level) is float and 0 < confidence_level < 1):
+        check_confidence_level(confidence_level)
     if shares is None and facts.needs_prevalence:
         raise InputError(
             f"{facts.name} needs a prevalence; give {named('prevalence')}, "

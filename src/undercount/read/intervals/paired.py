@@ -411,10 +411,15 @@ class PairFlags:
         """The two models."""
         return self.rows.models[self.one], self.rows.models[self.other]
 
+    @cached_property
+    def _rates(self) -> list[FloatArray]:
+        """Shares that each model flags of the rows of each kind."""
+        sizes = np.maximum(self.rows.design.sizes, 1e-300)
+        return [member.heads[self.cut] / sizes for member in self.members]
+
     def means(self, value: FloatArray) -> FloatArray:
         """Return the mean among the rows of each kind."""
-        sizes = np.maximum(self.rows.design.sizes, 1e-300)
-        one, other = (member.heads[self.cut] / sizes for member in self.members)
+        one, other = self._rates
         # Not as a product of matrices, which leaves a rounding where the two are alike.
         return np.asarray(value[0] * one + value[1] * other)
 
@@ -433,9 +438,9 @@ class PairFlags:
         """
         if self.rows.design.sizes[kind] == 0:
             return 0.0
-        one, other, both, flagged, size = self._sums(kind)
+        one, other, both, flagged, size = self._sums[kind]
         first, second = float(value[0]), float(value[1])
-        total = first * float(flagged[0]) + second * float(flagged[1])
+        total = first * flagged[0] + second * flagged[1]
         squares = first**2 * one + second**2 * other + 2 * first * second * both
         if self._apart:
             answers = np.array([0.0, second, first, first + second])
@@ -444,12 +449,17 @@ class PairFlags:
             squares += HALF_ROW * float(answers @ answers)
         return max(squares / size - (total / size) ** 2, 0.0)
 
-    def _sums(self, kind: int) -> tuple[float, float, float, FloatArray, float]:
-        """Return sums of squares and of the product of the two flags, of flags, and of rows."""
+    @cached_property
+    def _sums(self) -> dict[int, tuple[float, float, float, list[float], float]]:
+        """Sums of squares and of the product of the two flags, of flags, and of rows, by kind."""
         spots = [model * self.rows.cuts + self.cut for model in (self.one, self.other)]
-        found = self.rows.products(kind)
-        (one, both), (_, other) = found.both[np.ix_(spots, spots)]
-        return float(one), float(other), float(both), found.flagged[spots], found.size
+        sums = {}
+        for kind in KINDS:
+            if self.rows.design.sizes[kind] > 0:
+                found = self.rows.products(kind)
+                (one, both), (_, other) = found.both[np.ix_(spots, spots)].tolist()
+                sums[kind] = one, other, both, found.flagged[spots].tolist(), found.size
+        return sums
 
     @cached_property
     def _apart(self) -> bool:
@@ -457,7 +467,7 @@ class PairFlags:
         one, other = (member.heads[self.cut] for member in self.members)
         if np.any(one != other):
             return True
-        found = [self._sums(kind) for kind in KINDS if self.rows.design.sizes[kind] > 0]
+        found = self._sums.values()
         return any(a + b - 2 * both > ALIKE * size for a, b, both, _, size in found)
 
 
@@ -477,6 +487,7 @@ class ModelPairs:
         # Of each model, metric and cut: every pair that the model is in asks for it.
         self._influences: dict[tuple[int, str, int], Influence] = {}
         self._heads: dict[tuple[int, int], HeadCounts] = {}
+        self._flags: dict[tuple[int, int, int], PairFlags] = {}
 
     def area_error(self, metric: str, one: int, other: int) -> float:
         """Return the standard error of the difference in an area.
@@ -536,7 +547,9 @@ class ModelPairs:
 
     def flag_error(self, metric: str, one: int, other: int, cut: int = 0) -> float:
         """Return the standard error of the difference in a metric of the rows that are flagged."""
-        pair = PairFlags(self.rows, one, other, cut)
+        if (one, other, cut) not in self._flags:
+            self._flags[one, other, cut] = PairFlags(self.rows, one, other, cut)
+        pair = self._flags[one, other, cut]
         found = [self._known_influence(model, metric, cut) for model in (one, other)]
         parts = {
             name: np.array([float(getattr(found[0], name)), -float(getattr(found[1], name))])

@@ -176,20 +176,13 @@ class ReviewedMetrics:
         value, error = gradient.value, (widened * self.row_variance(gradient)) ** 0.5
         ends = np.array(delta_interval(value, error, scale_of(name), student)) - value
         ends = np.nan_to_num(ends) if error > 0 else np.zeros(2)
-        gaps = moved_interval(
+        return moved_interval(
             sides_of(cells, self.shares, cells.moves(gradient.turned), spread=spread),
             read,
             risk,
             widened * (student / normal if normal > 0 else 1.0) ** 2,
             (float(ends[0]), float(ends[1])),
         )
-        if spread:
-            # Average precision rises too if positives stand higher in their strata than verdicts
-            # have it, which moving them as a whole leaves out: there the linear error counts.
-            drawn = (self.drawn_variance(cells.moves(gradient.turned))[0] * widened) ** 0.5
-            _, high = delta_interval(value, drawn, scale_of(name), student)
-            return Interval(gaps.low, max(gaps.high, float(np.nan_to_num(high - value))))
-        return gaps
 
 
 def stretch(cells: ReviewedCells, confidence_level: float) -> float:

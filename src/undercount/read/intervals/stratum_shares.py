@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from undercount.assume.reviews import IntArray, ReviewedCells
+from undercount.assume.reviews import MOST, IntArray, ReviewedCells
 from undercount.curve import FloatArray
 
 # Verdicts that the recalibrated posterior counts for where a stratum's variance is estimated: as
@@ -32,7 +32,8 @@ class StratumShares:
     def of(cls, cells: ReviewedCells) -> "StratumShares":
         """Read the verdicts."""
         stratum, unlabeled = cells.stratum, cells.unlabeled
-        guess = cells.recalibrated
+        # Verdicts on most scores cannot tell that the highest hold no negative of their own kind.
+        guess = np.minimum(cells.recalibrated, MOST)
         prior = _means(stratum, unlabeled, guess, len(cells.unlabeled_rows))
         found = np.bincount(cells.stratum[cells.place], cells.verdict, len(prior))
         prior = np.clip(prior, 1e-9, 1 - 1e-9)  # a stratum may have no unlabeled row left

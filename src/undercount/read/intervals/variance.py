@@ -318,7 +318,7 @@ class Spread:
         mixing, sizes = self.design.mixing, self.design.sizes
         return [
             self._added(mixing.positive[kind], mixing.negative[kind], mixing.everyone[kind])
-            if np.any(sizes[kind] > 0)
+            if np.asarray(sizes[kind] > 0).any()
             else 0.0
             for kind in KINDS
         ]
@@ -333,7 +333,7 @@ class Spread:
         added = [
             (share, part)
             for share, part in zip(shares, parts, strict=True)
-            if np.any(share) and (np.ndim(part) or part)
+            if np.asarray(share).any() and (np.ndim(part) or part)
         ]
         if not isinstance(self.rows, CellRows) or not added:
             return sum(share * part for share, part in added)
@@ -415,7 +415,7 @@ def _mean_variance(moves: Spread, value: Any, kind: int) -> Any:
     effect = moves.design.cluster_effect
     size = moves.design.effective[kind] * effect
     # Without rows, or without influence (a sum of no parts is 0), nothing varies.
-    if not np.any(size > 0) or (np.ndim(value) == 0 and value == 0):
+    if not np.asarray(size > 0).any() or (np.ndim(value) == 0 and value == 0):
         return 0.0
     least = 1.0 if moves.rows.centred else 0.0
     spread_of_rows = moves.rows.moments(value, _unit(kind))[1]

@@ -71,7 +71,8 @@ function recalibrated({ cells, at, verdict }, { shift, slope, even, most }) {
 }
 // How likely the unlabeled rows of each cell are positive after what their stratum showed; for variances only.
 function sharesOf(read, facts) {
-  const { cells, many, drawn, own, at, verdict } = read, guess = recalibrated(read, facts.prior), weight = cells.unlabeled;
+  const { cells, many, drawn, own, at, verdict } = read, likely = recalibrated(read, facts.prior), weight = cells.unlabeled;
+  const guess = likely.map((p) => Math.min(p, facts.prior.most)); // no score alone makes a row surer
   const rows = grouped(own, many, (i) => weight[i]), prior = grouped(own, many, (i) => weight[i] * guess[i]).map((v, g) => rows[g] > 0 ? v / rows[g] : 0);
   const found = new Float64Array(many);
   at.forEach((c, k) => { found[own[c]] += verdict[k]; });
@@ -80,7 +81,7 @@ function sharesOf(read, facts) {
     const share = (found[g] + counted[g] * p) / (drawn[g] + counted[g]);
     return Math.log(share / (1 - share)) - Math.log(p / (1 - p));
   });
-  return { rows, guess, known: counted.map((w, g) => w + drawn[g]), share: guess.map((p, i) => { const odds = p / (1 - p) * Math.exp(tilt[own[i]]); return odds / (1 + odds); }) };
+  return { rows, likely, known: counted.map((w, g) => w + drawn[g]), share: guess.map((p, i) => { const odds = p / (1 - p) * Math.exp(tilt[own[i]]); return odds / (1 + odds); }) };
 }
 // Variance of what one row's verdict adds, in each group of strata.
 function variances({ cells, many, own }, { rows, share }, moves) {
@@ -148,7 +149,7 @@ function stepsOf({ part, most, found, likely, more, fewer }, head, risk, widened
 function estimateAll(facts, answers) {
   if (!answers.some((a) => a !== null)) return facts.goals.map(() => null);
   const read = cellsOf(facts, answers), shares = sharesOf(read, facts), total = sum(read.positive), rows = sum(read.everyone);
-  const possible = total > 0 && total < rows, likely = sum(shares.guess.map((p, i) => p * read.cells.unlabeled[i] + read.cells.positive[i]));
+  const possible = total > 0 && total < rows, likely = sum(shares.likely.map((p, i) => p * read.cells.unlabeled[i] + read.cells.positive[i]));
   const { path, open, beyond } = facts.prior, risk = (1 - facts.level) / 2;
   return facts.goals.map(({ name, least, most }) => {
     const found = metricOf(read, facts.head, name), { table, turned } = found, moves = (i) => turned[i < facts.head ? 0 : 1], end = most ?? Infinity, value = clip(found.value, least, end);
