@@ -1,5 +1,7 @@
 """Columns of other libraries: nulls stay nulls, and what means unlabeled is a number."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -66,3 +68,20 @@ def test_numbers_of_every_kind_mean_unlabeled(unlabeled):
 def test_integers_among_objects_are_not_merged():
     with pytest.raises(InputError, match="within ±2"):
         uc.ScoreCounts.from_rows([1, 0], np.array([2**53 + 1, 2**53], dtype=object))
+
+
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="NumPy before 2.0 has none")
+def test_texts_of_numpy_are_texts():
+    texts = np.array(["1", "0", "1"], dtype=np.dtypes.StringDType())
+    with pytest.raises(InputError, match="StringDType"):
+        uc.ScoreCounts.from_rows(texts, [3.0, 2.0, 1.0])
+    with pytest.raises(InputError, match="StringDType"):
+        uc.ScoreCounts.from_rows([1, 0, 0], texts, unlabeled=0)
+
+
+def test_decimals_are_numbers():
+    labels, scores = ([Decimal(each) for each in texts] for texts in ("100", ("3", "2.5", "1")))
+    for y, score in ((labels, scores), (pa.array(labels), pa.array(scores))):
+        counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
+        assert counts.score.tolist() == [3.0, 2.5, 1.0]
+        assert counts.positive.tolist() == [1.0, 0.0, 0.0]

@@ -167,6 +167,8 @@ CORPUS = [
     _function("design", {"y": [None], "score": [0.0], "unlabeled": 0}, budget=5, threshold=0.0),
     _function("propensity", propensity="x"),
     _function("monitor", {"y": [], "score": np.array([]), "unlabeled": 0}, threshold=1.0),
+    _function("select", method=pd.NA, distribution="normal"),
+    _function("select", method="unobserved", distribution="normal"),
     _theory("required_labels", error=[]),
     _theory("required_labels", error=1e160),
     _theory("sign_test", wins=1, losses=10**400),

@@ -70,3 +70,20 @@ def test_a_column_that_stands_still_where_somebody_looked_is_refused():
     away = np.where(looked, 0.0, np.random.default_rng(3).normal(size=len(score)))
     with pytest.raises(InputError, match="'x0' of X does not vary among the rows looked at"):
         SelectionModel("begg-greenes").fit(score, y, X=away)
+
+
+@pytest.mark.parametrize("distribution", ["empirical", "normal"])
+@pytest.mark.parametrize("method", ["own-score", "unobserved"])
+@pytest.mark.parametrize("unit", [1e160, 1e300, 1e-170])
+def test_the_unit_of_scores_changes_nothing(method, distribution, unit):
+    rng = np.random.default_rng(0)
+    score = rng.normal(size=200)
+    truth = (score + rng.normal(size=200) > 0).astype(float)
+    y = np.where(rng.random(200) < 0.5, truth, np.nan)
+    found = [
+        SelectionModel(method, distribution).fit(scores, y).interval("roc_auc")
+        for scores in (score, score * unit)
+    ]
+    assert found[1].low == pytest.approx(found[0].low, abs=1e-6)
+    assert found[1].high == pytest.approx(found[0].high, abs=1e-6)
+    assert found[0].high - found[0].low > 0.05

@@ -24,7 +24,8 @@ THEORY = (
     "expected_labelled_auc",
 )
 _KINDS = ("bounds", "biased_auc", "biased_recall", "break_even", "compare", "plan", "design")
-KINDS = (*_KINDS, "curves", "propensity", "theory", "estimator", "monitor")
+KINDS = (*_KINDS, "curves", "propensity", "theory", "estimator", "monitor", "select")
+METHODS = ("own-score", "observed-score", "unobserved", "begg-greenes", "ipw", "doubly-robust")
 
 
 def draw(dice: random.Random) -> dict[str, Any]:
@@ -59,6 +60,10 @@ def draw(dice: random.Random) -> dict[str, Any]:
         "design": {"budget": dice.choice([1, 5, 50]), "threshold": threshold},
         "curves": {"monotone": dice.choice([None, "cummax", "isotonic", "hull"])},
         "propensity": {"propensity": [dice.choice([0.1, 0.5, 1]) for _ in range(n)]},
+        "select": {
+            "method": dice.choice(METHODS),
+            "distribution": dice.choice(["empirical", "normal"]),
+        },
         "theory": {},
         "estimator": {"confidence_level": level},
         "monitor": {"threshold": threshold, "period": dice.choice(["month", "week"])},
@@ -99,6 +104,8 @@ def _call(case: dict[str, Any]) -> None:
         found = uc.compare(y, {"a": score, "b": other}, **rows, **arguments)
         assert str(found)
         assert found.to_json()
+    elif kind == "select":
+        _select(y, score, rng, arguments)
     elif kind == "plan":
         uc.plan_reviews(y, score, **rows, unlabeled_prevalence=0.3, **arguments)
     elif kind == "propensity":
@@ -115,6 +122,19 @@ def _call(case: dict[str, Any]) -> None:
         assert str(uc.monitor(score, observed=seen, found=found, **arguments))
     else:
         _call_counts(kind, uc.ScoreCounts.from_rows(y, score, **rows), case["share"], arguments)
+
+
+def _select(y: Any, score: Any, rng: np.random.Generator, arguments: dict[str, Any]) -> None:
+    """Fit a model of who looked where, to rows of which some were looked at."""
+    looked = np.where(rng.random(len(score)) < 0.6, np.asarray(y, dtype=float) == 1, np.nan)
+    others: dict[str, Any] = {}
+    method = arguments["method"] if isinstance(arguments["method"], str) else ""
+    if method == "observed-score":
+        others["selection_score"] = np.asarray(score) + rng.normal(size=len(score))
+    elif method in ("begg-greenes", "ipw", "doubly-robust"):
+        others["X"] = rng.normal(size=(len(score), 1))
+    model = uc.SelectionModel(**arguments).fit(score, looked, **others)
+    _check_share(model.interval("roc_auc"))
 
 
 def _call_counts(kind: str, counts: uc.ScoreCounts, share: Any, arguments: dict[str, Any]) -> None:

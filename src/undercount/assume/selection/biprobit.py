@@ -88,7 +88,8 @@ class BiprobitFit:
 
     def towards(self, r: float) -> FloatArray:
         """Guess the coefficients at another error correlation: along the tangent of the profile."""
-        drift = np.linalg.solve(self.hessian[:-1, :-1], self.hessian[:-1, -1])
+        # Of a few rows the curvature may leave a direction open: the shortest way then.
+        drift = np.linalg.lstsq(self.hessian[:-1, :-1], self.hessian[:-1, -1])[0]
         guess: FloatArray = self.coefficients - (r - self.error_correlation) * drift
         return guess
 

@@ -136,7 +136,11 @@ class GaussianReader:
         """Delta-method variance of a metric: rows and coefficients vary together."""
         share = 0.5 if threshold is None else self._flagged_share(threshold)
         centre = np.append(self._parameters, share)
-        step = STEP * np.clip(np.abs(centre), 1e-3, 1.0)
+        unit = np.clip(np.abs(centre), 1e-3, 1.0)
+        if not self.ranks:  # means and spreads of scores, which may be of any size
+            first, moments = len(self.model.coefficients), self.columns.moments
+            unit[first : first + len(moments)] = np.repeat(moments[1::2], 2)
+        step = STEP * unit
         gradient = _gradient(lambda here: self._smooth(metric, threshold, here), centre, step)
         influence = self._influence @ gradient[:-1]
         if threshold is not None and self.ranks:

@@ -20,7 +20,7 @@ from undercount.assume.selection.roc_band import roc_band
 from undercount.assume.selection.sample import read_sample, refuse_collinear, standardise
 from undercount.assume.selection.score_scale import MAPS
 from undercount.curve import CurveBounds, OperatingCurve, metric_names
-from undercount.errors import Check, InputError, named
+from undercount.errors import Check, InputError, check_choice, named
 from undercount.estimate import Estimate, Interval, check_confidence_level
 
 METHODS = (*LATENT, "begg-greenes", "ipw", "doubly-robust")
@@ -50,8 +50,7 @@ def refuse_parameters(method: str, distribution: str, scale: str, link: str) -> 
         ("link", link, tuple(LINKS)),
     )
     for name, given, every in choices:
-        if given not in every:
-            raise InputError(f"{named(name)} must be one of {', '.join(every)}; got {given!r}")
+        check_choice(name, given, every)
     if distribution != "empirical" and method not in LATENT:
         raise InputError(
             f"{method!r} averages over the rows; got {named('distribution', repr(distribution))}. "

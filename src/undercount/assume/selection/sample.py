@@ -16,6 +16,7 @@ from undercount.errors import InputError, named, wording
 MATRIX = 2
 # Of standardised columns: variance left of one when the others are known, and share of a column.
 COLLINEAR, INVOLVED = 1e-9, 1e-3
+_LEAST_SPREAD = 1e-12  # of values whose largest is near 1; less is rounding
 # A missing label means something else here, and no argument tells other codings.
 LABELS = LabelWords(
     missing="not looked at",
@@ -217,12 +218,15 @@ def _standardise_column(
     values: FloatArray, weight: FloatArray, name: str
 ) -> tuple[FloatArray, FloatArray]:
     total = weight.sum()
-    mean = float(weight @ values / total)
-    centred = values - mean
+    # In a unit near the largest value, a power of two: squares of 1e160 are no numbers.
+    unit = int(np.frexp(np.abs(values).max(initial=0.0))[1])
+    small = np.ldexp(values, -unit)
+    mean = float(weight @ small / total)
+    centred = small - mean
     spread = float(np.sqrt(weight @ centred**2 / total))
-    if not spread > 1e-12 * max(1.0, abs(mean)):
-        raise InputError(f"{name} must vary; got {mean:.6g} in every row")
-    return centred / spread, np.array([mean, spread])
+    if not spread > _LEAST_SPREAD:
+        raise InputError(f"{name} must vary; got {np.ldexp(mean, unit):.6g} in every row")
+    return centred / spread, np.ldexp([mean, spread], unit)
 
 
 def _from_counts(counts: ScoreCounts) -> SelectionSample:
