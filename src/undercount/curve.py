@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -27,9 +27,10 @@ Value = TypeVar("Value", float, FloatArray)
 BLOCK = 2**13
 
 
-def blocks(size: int) -> list[slice]:
+@lru_cache(maxsize=16)  # a dozen sums along one table ask for the same parts
+def blocks(size: int) -> tuple[slice, ...]:
     """Cut a long table into parts that stay in cache."""
-    return [slice(start, min(start + BLOCK, size)) for start in range(0, size, BLOCK)]
+    return tuple(slice(start, min(start + BLOCK, size)) for start in range(0, size, BLOCK))
 
 
 def dot(weight: FloatArray, value: FloatArray) -> float:
