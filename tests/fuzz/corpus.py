@@ -74,6 +74,10 @@ CORPUS = [
     ("metrics", {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": decimal.Decimal("sNaN")}),
     ("metrics", {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": 6.0, "interval": {0.5}}),
     ("metrics", {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": 6.0, "interval": "x"}),
+    (
+        "metrics",
+        {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": 6.0, "interval": np.array([])},
+    ),
     ("metrics", {"metric": "kappa", **ROWS, "prevalence": 0.5, "label_purity": [], "threshold": 1}),
     ("metrics", {"metric": "lift_auc", **MORE, "label_frequency": 3 / 8, "label_purity": 0.99}),
     (
@@ -192,6 +196,17 @@ CORPUS = [
         },
     ),
     _question("costing", false_positive=Fraction(1, 3), false_negative=np.float16(0.1)),
+    _question("costing", false_positive=0, false_negative=1e300),
+    (
+        "questions",
+        {
+            **_question("at", "reviews", threshold=None, top=3)[1],
+            "seed": 695644442,
+            "rows": 12,
+            "threshold": 0.0,
+            "labels": "random",
+        },
+    ),
     _question("calibrated_threshold", chance="0.5"),
     _question("sweep", metric="log_loss", over="threshold"),
     _question("sweep", metric=object, over="threshold"),

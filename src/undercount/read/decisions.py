@@ -110,6 +110,10 @@ class Goal:
         return np.where(possible.any(axis=-1), chosen, -1)
 
 
+# Squares of more could not be summed.
+LARGEST_COST = 1e100
+
+
 def cost_weight(cost: Costs) -> tuple[float, float]:
     """Return the share of a false positive in the sum of both costs, and the sum."""
     if not isinstance(cost, Mapping) or not cost or set(cost) - set(COSTS):
@@ -119,9 +123,10 @@ def cost_weight(cost: Costs) -> tuple[float, float]:
             argument="cost",
         )
     wrong, missed = (real_number(cost.get(name, 0.0)) for name in COSTS)
-    if not (wrong >= 0 and missed >= 0 and 0 < wrong + missed < math.inf):
+    if not (wrong >= 0 and missed >= 0 and 0 < wrong + missed <= LARGEST_COST):
         raise InputError(
-            f"costs must be finite and not negative, and one above 0; got {dict(cost)}",
+            f"costs must be finite and not negative, one above 0 and none above {LARGEST_COST:g}; "
+            f"got {dict(cost)}",
             argument="cost",
         )
     return wrong / (wrong + missed), wrong + missed

@@ -333,7 +333,9 @@ class Evaluation:
             if not apart:
                 naive = metric_value(self.counts, Shares(0.0), metric, top=top)
             if metric == "precision" and self._certain:
-                estimate = replace(estimate, low=max(estimate.low, naive))
+                # As far as rounding lets the two be told apart.
+                least = min(max(estimate.low, naive), estimate.high)
+                estimate = replace(estimate, low=least)
             rows.append(MetricRow(metric, None, naive, estimate, top=top))
         return tuple(rows)
 
@@ -730,7 +732,7 @@ class Evaluation:
         )
         # Labelled rows among those flagged are positive, whoever chose them.
         least = row.lower_bound if row.certain and row.lower_bound is not None else found.low
-        return replace(found, low=max(found.low, least))
+        return replace(found, low=min(max(found.low, least), found.high))
 
     def _suppose_random(self, what: str, instead: str) -> None:
         """Refuse a question that random labels answer where reviews or chances are believed."""
