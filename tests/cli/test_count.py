@@ -69,3 +69,18 @@ def test_counts_of_two_samples_stay_two_samples(tmp_path, capsys):
     assert "drawn apart (case-control)" in capsys.readouterr().err
     assert main(["evaluate", counts, one, "--prevalence", "0.2"]) == 2
     assert "judge them one by one" in capsys.readouterr().err
+
+
+def test_a_part_without_positives_is_counted_if_its_labels_are_told(tmp_path, capsys):
+    """Days without a found case belong to the whole; plan, count and merge name files alike."""
+    for name, rows in (("a", "0,.1\n0,.4\n"), ("b", "1,.8\n0,.4\n")):
+        (tmp_path / f"{name}.csv").write_text(f"y,s\n{rows}")
+    columns = ["--label", "y", "--score", "s"]
+    files = [str(tmp_path / f"{name}.parquet") for name in "abc"]
+    assert main(["count", str(tmp_path / "a.csv"), *columns, "--out", files[0]]) == 2
+    assert "--unlabeled 0" in capsys.readouterr().err
+    for name, file in zip("ab", files, strict=False):
+        told = [*columns, "--unlabeled", "0", "--output", file]
+        assert main(["count", str(tmp_path / f"{name}.csv"), *told]) == 0
+    assert main(["merge", *files[:2], "--out", files[2]]) == 0
+    assert uc.load_counts(files[2]).n_rows == 4

@@ -19,6 +19,7 @@ from undercount.errors import InputError, collect_warnings
 OUTPUT = click.option(
     "-o",
     "--output",
+    "--out",
     required=True,
     type=click.Path(dir_okay=False),
     help="File to write; its name ends in .parquet.",

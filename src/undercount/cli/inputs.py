@@ -523,10 +523,12 @@ def _infer_coding(
             f"the label column looks like scores: it holds {len(values):,} values between 0 and 1. "
             "Labels are 1, 0 or missing: did --label and --score change places?"
         )
-    if not values.get(1.0):
+    # A part to be counted and merged may hold none, if what its labels mean is told.
+    if not values.get(1.0) and (unlabeled is None or values.keys() - {unlabeled, 0.0}):
         raise InputError(
-            f"no row is labelled positive (1); {held}. Name the column "
-            "of labels with --label, or recode positives as 1 and unlabeled rows as 0 or empty"
+            f"no row is labelled positive (1); {held}. Name the column of labels with --label, or "
+            "recode positives as 1 and unlabeled rows as 0 or empty; a part of a larger whole is "
+            "counted if --unlabeled 0 says what its labels mean"
         )
     if unlabeled is not None:
         return unlabeled, f"1 = positive, {unlabeled:g} = unlabeled (as told)"

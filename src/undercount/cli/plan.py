@@ -62,7 +62,14 @@ if TYPE_CHECKING:
     type=ShareType(),
     help="The same among the unlabeled rows.",
 )
-@click.option("--out", type=click.Path(dir_okay=False), help="Write the CSV to answer in.")
+@click.option(
+    "--out",
+    "--output",
+    "-o",
+    "out",
+    type=click.Path(dir_okay=False),
+    help="Write the CSV to answer in.",
+)
 @click.option("--html", type=click.Path(dir_okay=False), help="Write a page to answer in.")
 @JSON
 @CONFIDENCE_LEVEL
