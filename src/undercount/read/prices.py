@@ -41,6 +41,8 @@ DRAWS, FEW_DRAWS, SEED = 15, 5, 20
 TAILS = (0.1, 0.9)
 # Budgets at which verdicts are drawn: the one asked for, and each so many times another.
 TIMES = 4
+# The former in a further round, which is shared out anew for each budget.
+USUAL = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +50,8 @@ class Prices:
     """Say how narrow a number of reviews would make the interval of each goal.
 
     Verdicts are drawn by what is supposed of the rows, and read by the code that is to read the
-    real ones. The answer is the mean over draws, by shares as likely as their estimate makes them,
-    and random labels; its range holds four draws in five, and labels that prefer some scores.
+    real ones. The answer is the mean over draws, by shares as likely as their estimate makes them
+    (or by the likeliest, if that is larger) and random labels; its range holds four draws in five, and labels that prefer some scores.
 
     Attributes
     ----------
@@ -184,10 +186,15 @@ class Prices:
         below, above = (self._drawn_summary(goal, each) * each**0.5 for each in (least, most))
         return np.asarray(((1 - part) * below + part * above) / budget**0.5)
 
+    @property
+    def _anchor(self) -> int:
+        """The budget at which most verdicts are drawn: the plan's, if budgets go by its order."""
+        return max(len(self.design.order), 1) if self.further is None else USUAL
+
     def _nodes(self, budget: int) -> tuple[int, int]:
         """Return the budgets around one at which verdicts are drawn."""
         rows = int(self.design.n_unlabeled.sum())
-        low = high = min(max(len(self.design.order), 1), rows)
+        low = high = min(self._anchor, rows)
         while high < budget and high < rows:
             low, high = high, min(high * TIMES, rows)
         while low > budget:
@@ -198,14 +205,16 @@ class Prices:
     def _drawn_summary(self, goal: str, budget: int) -> FloatArray:
         """Return the same from draws."""
         if (goal, budget) not in self._known:
-            asked = budget == len(self.design.order)
+            asked = budget == self._anchor
             each = (DRAWS if asked else FEW_DRAWS) // len(self.suppositions)
             few = (DRAWS if asked else 2 * FEW_DRAWS) // len(SHARES)
             options = goal, self._sizes(budget), self.confidence_level
             likely = np.array([s.half_widths(*options, each) for s in self.suppositions])
             ends = [np.quantile(likely, TAILS)]
             ends += [np.quantile(s.half_widths(*options, few), TAILS) for s in self.unlikely]
-            found = likely.mean(), np.min(ends), np.max(ends)
+            # Fewer hidden positives than are likeliest are nothing to promise by.
+            mean = max(likely.mean(), likely[0].mean())
+            found = mean, np.min(ends), max(np.max(ends), mean)
             self._known[goal, budget] = np.array(found)
         return self._known[goal, budget]
 
