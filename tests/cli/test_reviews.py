@@ -3,6 +3,7 @@
 import csv
 import importlib.resources
 import io
+from pathlib import Path
 import json
 
 import jsonschema
@@ -127,6 +128,28 @@ def test_a_further_round_keeps_the_verdicts(folder, rows, answered, tmp_path, ca
     both = fill(more, rows[3], tmp_path / "both.csv", words=("0", "1"))
     assert main(["evaluate", *arguments, *CUT, "--reviews", both]) == 0
     assert "120 of 120 cases reviewed" in capsys.readouterr().out
+
+
+def test_a_further_round_shows_the_columns_of_the_last_one(folder, rows, planned, tmp_path):
+    noted, more = tmp_path / "noted.csv", tmp_path / "more.csv"
+    filled = Path(fill(planned, rows[3], tmp_path / "filled.csv", separator=","))
+    lines = list(csv.reader(io.StringIO(filled.read_text("utf-8-sig"), newline="")))
+    with noted.open("w", newline="", encoding="utf-8") as file:  # a reviewer's own column
+        csv.writer(file).writerows(
+            [*line, "note" if place == 0 else f"seen {place}"] for place, line in enumerate(lines)
+        )
+    arguments = ["plan", str(folder / "rows.csv"), *COLUMNS, "--reviews", str(noted)]
+    arguments += ["--budget", "40", "--out", str(more), "--quiet"]
+
+    def cases():
+        return list(csv.DictReader(io.StringIO(more.read_text("utf-8-sig"), newline="")))
+
+    assert main(arguments) == 0
+    assert all(case["poor"] for case in cases())
+    assert [case["note"] for case in cases()][79:81] == ["seen 80", ""]
+    assert main([*arguments, "--keep", ""]) == 0
+    assert "poor" not in cases()[0]
+    assert cases()[0]["note"] == "seen 1"
 
 
 def test_models_are_compared_by_reviews(folder, answered, tmp_path, capsys):

@@ -57,7 +57,7 @@ def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, l
         )
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN")
-    keep = [name.strip() for name in (options["keep"] or "").split(",") if name.strip()]
+    keep = _kept_columns(options)
     # Whose each row is stands beside it; rows are drawn one by one all the same.
     keep += [name for name in (options["cluster"],) if name and name not in keep]
     if in_database:
@@ -68,6 +68,14 @@ def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, l
             return _plan_source(source, label, scores, keep, options)
         except duckdb.ConversionException as error:
             refuse_text(source, [label, *scores], error, {label: RECODE})
+
+
+def _kept_columns(options: dict[str, Any]) -> list[str]:
+    """Return the columns that reviewers shall see: those named, or else those of the last round."""
+    if options["keep"] is not None:
+        return [name.strip() for name in options["keep"].split(",") if name.strip()]
+    verdicts = read_verdicts(options["reviews"])
+    return [] if verdicts is None else list(verdicts.sheet.design.get("keep", ()))
 
 
 def _plan_source(

@@ -220,7 +220,7 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
             Of the classifier under test, for all rows.
         y : array-like
             1 positive, 0 negative, missing where nobody looked.
-        X : array-like of shape (n, d), optional
+        X : array-like of shape (n, d), or mapping of names to columns, optional
             Columns that moved the choice.
         selection_score : array-like, optional
             Score of the classifier that chose.
