@@ -3,8 +3,8 @@
 import csv
 import importlib.resources
 import io
-from pathlib import Path
 import json
+from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -147,7 +147,7 @@ def test_a_further_round_shows_the_columns_of_the_last_one(folder, rows, planned
     assert main(arguments) == 0
     assert all(case["poor"] for case in cases())
     assert [case["note"] for case in cases()][79:81] == ["seen 80", ""]
-    assert main([*arguments, "--keep", ""]) == 0
+    assert main([*arguments, "--keep", "fraud"]) == 0
     assert "poor" not in cases()[0]
     assert cases()[0]["note"] == "seen 1"
 
@@ -219,6 +219,15 @@ def test_a_round_keeps_its_threshold(folder, answered, capsys):
     arguments = ["plan", str(folder / "rows.csv"), *COLUMNS, "--reviews", answered]
     assert main([*arguments, "--budget", "9", "--threshold", "0.3"]) == 2
     assert "--threshold 1.2; got 0.3" in capsys.readouterr().err
+
+
+def test_a_round_keeps_its_lack_of_a_threshold(folder, rows, tmp_path, capsys):
+    path = tmp_path / "review.csv"
+    arguments = ["plan", str(folder / "rows.csv"), *COLUMNS, "--budget", "20"]
+    assert main([*arguments, "--out", str(path), "--quiet"]) == 0
+    answered = fill(path, rows[3], tmp_path / "answered.csv")
+    assert main([*arguments, "--reviews", answered, "--threshold", "0.3"]) == 2
+    assert "its lack of a --threshold; got 0.3" in capsys.readouterr().err
 
 
 def test_the_weakest_link_is_a_command_that_runs(folder, tmp_path, capsys, monkeypatch):

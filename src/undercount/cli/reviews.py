@@ -34,6 +34,7 @@ from undercount.count.sources import Source, open_source
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.read.evaluation import Evaluation
+from undercount.read.metric_name import short_number
 from undercount.read.plan import design_reviews, knots_of, next_design
 from undercount.read.plan_rows import RowPlan, count_rival, draw_plan
 from undercount.read.prices import Prices
@@ -206,9 +207,13 @@ class Verdicts:
         self.check(counts)
         planned = self.reviews.design
         if options["threshold"] not in (None, planned.threshold):
+            at = planned.threshold
+            own = (
+                "its lack of a --threshold" if at is None else f"its --threshold {short_number(at)}"
+            )
             raise InputError(
-                f"the strata of a plan stay, and with them its --threshold {planned.threshold:g}; "
-                f"got {options['threshold']:g}. Plan anew for another one"
+                f"the strata of a plan stay, and with them {own}; got "
+                f"{short_number(options['threshold'])}. Plan anew for another one"
             )
         if not (self.sheet.row > 0).all():
             raise InputError("the reviews do not say which rows were reviewed; plan from a file")
