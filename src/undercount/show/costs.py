@@ -7,6 +7,7 @@ import numpy as np
 from undercount.count.arrays import amount
 from undercount.estimate import Estimate
 from undercount.read.cost_curve import CostCurve
+from undercount.read.metric_name import short_number
 from undercount.show.spoken import number
 
 # Thresholds that a terminal shows.
@@ -24,7 +25,9 @@ def cost_words(curve: CostCurve) -> str:
     if curve.here is not None:
         words.append(f"at the threshold {spread_words(curve.here)}")
     best = curve.best
-    place = "flag no row" if math.isinf(best.threshold) else f"threshold {best.threshold:.6g}"
+    place = (
+        "flag no row" if math.isinf(best.threshold) else f"threshold {short_number(best.threshold)}"
+    )
     gain = ""
     if best.gain is not None and best.over is not None and best.over != best.threshold:
         gain = f", {spread_words(best.gain)} less than {over_words(best.over)}"

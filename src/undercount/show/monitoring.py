@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from undercount import __version__
 from undercount.count.atomic_file import write_text
+from undercount.read.metric_name import short_number
 from undercount.read.monitoring import Alarm, Monitoring, PeriodRow
 from undercount.show.document import plain, write_document
 from undercount.show.layout import BESIDE, line, stack, terminal_width, too_wide, wrap
@@ -73,9 +74,10 @@ def as_text(found: Monitoring) -> str:
     level = f"{100 * found.late.confidence_level:g} %"
     told = value_heading(found)
     lines.append(f" {'':<22}{told}" if room >= BESIDE else wrap(told, room))
-    for name, estimate in found.metrics.items():
-        label = f"{metric_title(name)}@{found.threshold:g}"
-        lines.append(f" {label:<{22 if room >= BESIDE else 17}}{value_words(estimate)}")
+    at = short_number(found.threshold)
+    labels = {f"{metric_title(name)}@{at}": each for name, each in found.metrics.items()}
+    wide = max(22 if room >= BESIDE else 17, *(len(label) + 2 for label in labels))
+    lines += [f" {label:<{wide}}{value_words(each)}" for label, each in labels.items()]
     lines += ["", *_table(found, level, room), "", *_alarm(found, room)]
     return "\n".join(lines)
 
@@ -144,7 +146,7 @@ def as_page(found: Monitoring) -> str:
     style = read_asset("style.css")
     said, alarm = alarm_words(found.alarm)
     return load_template("monitoring.html.jinja").render(
-        threshold=f"{found.threshold:g}",
+        threshold=short_number(found.threshold),
         level=f"{100 * found.late.confidence_level:g}",
         unripe="" if found.reportable else _sentence(found.late.unripe_words()),
         heading=value_heading(found),

@@ -1,5 +1,6 @@
 """Read rows for a selection model, and standardise their columns (Cook's step 1)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -264,6 +265,9 @@ def _refuse_unusable(counts: ScoreCounts) -> None:
 def _read_covariates(X: Any, n_rows: int) -> tuple[FloatArray, tuple[str, ...]]:
     if X is None:
         return np.empty((n_rows, 0)), ()
+    columns = getattr(X, "columns", None)
+    if isinstance(X, Mapping):
+        columns, X = list(X), np.column_stack(list(X.values()))
     try:
         array = np.asarray(X, dtype=float)
     except (TypeError, ValueError):
@@ -277,6 +281,5 @@ def _read_covariates(X: Any, n_rows: int) -> tuple[FloatArray, tuple[str, ...]]:
             f"{named('X')} must be a matrix of finite numbers with {n_rows} rows; got shape "
             f"{array.shape}"
         )
-    columns = getattr(X, "columns", None)
     names = [f"x{i}" for i in range(array.shape[1])] if columns is None else columns
     return array, tuple(str(name) for name in names)

@@ -13,6 +13,7 @@ const top = Math.min(1, 1.25 * Math.max(...models.map((m) => Math.max(limitOf(m,
 const state = { ...first };
 const number = (v) => Number.isFinite(v) ? v.toFixed(3) : "–";
 const percent = (v) => Number.isFinite(v) ? (100 * v).toFixed(v >= 0.1 ? 0 : v >= 0.01 ? 1 : 2) + " %" : "–";
+const goalPercent = (v) => +(100 * v).toPrecision(12) + " %"; // what somebody asks for keeps its digits
 const whole = (v) => Math.round(v).toLocaleString("en");
 const span = (low, high, say = number) => Number.isFinite(low) && Number.isFinite(high) ? `${say(low)} – ${say(high)}` : "–";
 const shareOf = (model) => state.share < 0 ? model.hidden_share.value : state.share;
@@ -26,7 +27,11 @@ const moved = () => ["share", "purity", "place"].some((name) => state[name] >= 0
 const aside = (model) => !!model.reviews && moved(), own = (model) => state.share < 0 && !aside(model);
 function cutOf(model) {
   const i = indexOf(model), t = i === model.start ? model.cut : model.curve.threshold[i - 1];
-  return t === null ? (i < model.m ? "∞" : "−∞") : String(+t.toPrecision(4));
+  if (t === null) return i < model.m ? "∞" : "−∞";
+  if (i === model.start && model.threshold !== null) return String(t); // as it was given
+  const below = model.curve.threshold[i] ?? -Infinity; // so many digits that the same cells are flagged
+  for (let digits = 4; digits < 17; digits++) { const short = +t.toPrecision(digits); if (short <= t && short > below) return String(short); }
+  return String(t);
 }
 const lowestPurity = () => Math.min(...models.map(purityOf));
 const ruledOut = (model) => moved() && shareOf(model) > limitOf(model, purityOf(model)) + 1e-9;
