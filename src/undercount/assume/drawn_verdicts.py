@@ -82,6 +82,6 @@ class SampledCells(CrossedCells):
     rows_each: FloatArray = field(kw_only=True)
 
     @property
-    def unlabeled(self) -> FloatArray:  # type: ignore[override] # a field in place of a cache
+    def unlabeled(self) -> FloatArray:
         """Unlabeled rows that each row stands for."""
         return self.rows_each

@@ -31,10 +31,16 @@ from undercount.read.rival import Rival, RivalMoves, RivalRows
 SLOPES = (1.0, -1.0)
 # Cells that prices are read from; more say nothing more of a width.
 MOST_CELLS = 1024
-# Draws of verdicts of the likeliest supposition and of each other, and the part of the former that
-# lies below and above what is said to be likely.
-DRAWS, FEW_DRAWS, SEED = 16, 4, 20
+# Normal scores of shares that are supposed: the middles of fifths of what is likely.
+SHARES = (0.0, -0.524, 0.524, -1.282, 1.282)
+# One that may be as well: where classes overlap, estimates of a share are its upper limits.
+LEAST_SHARE = (-1.96,)
+# Draws of verdicts by all shares together, at the budget asked for and at others.
+DRAWS, FEW_DRAWS, SEED = 15, 5, 20
+# Quantiles of them that are the least and the most that may well be.
 TAILS = (0.1, 0.9)
+# Budgets at which verdicts are drawn: the one asked for, and each so many times another.
+TIMES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +48,17 @@ class Prices:
     """Say how narrow a number of reviews would make the interval of each goal.
 
     Verdicts are drawn by what is supposed of the rows, and read by the code that is to read the
-    real ones. The answer is the mean over draws of the likeliest supposition (random labels, the
-    supposed share); its range is that of the suppositions, and of four draws in five.
+    real ones. The answer is the mean over draws, by shares as likely as their estimate makes them,
+    and random labels; its range holds four draws in five, and labels that prefer some scores.
 
     Attributes
     ----------
     design : ReviewDesign
         How rows are drawn.
     suppositions : tuple of Supposition
-        What may be true of the rows, the likeliest first.
+        What may be true of the rows if labels are random, the likeliest first; each is as likely.
+    unlikely : tuple of Supposition
+        What cannot be excluded: labels that prefer some scores, and far fewer hidden positives.
     confidence_level : float
         Of the intervals.
     further : FurtherRound, optional
@@ -68,7 +76,8 @@ class Prices:
     suppositions: "tuple[Supposition, ...]"
     confidence_level: float = 0.95
     further: "FurtherRound | None" = None
-    _known: dict[tuple[str, int], list[FloatArray]] = field(default_factory=dict, repr=False)
+    unlikely: "tuple[Supposition, ...]" = ()
+    _known: dict[tuple[str, int], FloatArray] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -82,25 +91,32 @@ class Prices:
     ) -> "Prices":
         """Suppose what verdicts showed; without any, the plan's share and that labels may prefer.
 
-        `span` are ends of shares that are likely too.
+        `span` are shares one standard error off.
         """
         counts, share = coarse_counts(counts, design), design.unlabeled_prevalence
         if earlier is None:
             none = np.zeros(0, dtype=np.intp)
             empty = Reviews(None, none.astype(np.int8), np.zeros(0), none, design)
-            likely = [(share, 0.0), *((share, slope) for slope in SLOPES)]
-            ends = () if span is None else (span.low, span.high)
-            likely += [(end, 0.0) for end in ends if 0 < end < 1 and end != share]
             both = None if rival is None else RivalRows.of(rival, counts, design)
-            supposed = [Supposition.of(counts, empty, *each, rival, both) for each in likely]
-            return cls(design, tuple(supposed), confidence_level)
+            supposed, unlikely = (
+                tuple(Supposition.of(counts, empty, *each, rival, both) for each in likely)
+                for likely in (
+                    [(each, 0.0) for each in _likely_shares(share, span, SHARES)],
+                    [(share, slope) for slope in SLOPES]
+                    + [(each, 0.0) for each in _likely_shares(share, span, LEAST_SHARE)],
+                )
+            )
+            return cls(design, supposed, confidence_level, unlikely=unlikely)
         # Labels that prefer some scores mislead the first plan, which cannot know it; what was
         # found sets that right.
         cells = ReviewedCells(counts, earlier, working_posterior(counts, share))
         hidden = cells.hidden if cells.possible else cells.recalibrated * counts.unlabeled
         found = float(np.clip(hidden.sum() / counts.n_unlabeled, 1e-9, 1 - 1e-9))
         both = None if rival is None else RivalRows.of(rival, counts, design)
-        known = Supposition(counts, earlier, cells.recalibrated, found, rival=rival, both=both)
+        there = earlier.answered
+        given = (each[there] for each in (earlier.verdict, earlier.score, earlier.stratum))
+        seen = Reviews(None, *given, earlier.design)
+        known = Supposition(counts, seen, cells.recalibrated, found, rival=rival, both=both)
         return cls(design, (known,), confidence_level, FurtherRound.of(counts, earlier))
 
     @property
@@ -123,16 +139,12 @@ class Prices:
 
     def half_width(self, goal: str, budget: int) -> float:
         """Return the expected half-width of a goal's interval."""
-        return float(self._half_widths(goal, budget)[0].mean())
+        return float(self._summary(goal, budget)[0])
 
     def span(self, goal: str, budget: int) -> Interval:
         """Return the least and the largest half-width that may well come of it."""
-        widths = self._half_widths(goal, budget)
-        means = np.array([each.mean() for each in widths])
-        if not means[0] > 0:
-            return Interval(float(means.min()), float(means.max()))
-        low, high = np.quantile(widths[0], TAILS) / means[0]
-        return Interval(float(means.min() * low), float(means.max() * high))
+        _, low, high = self._summary(goal, budget)
+        return Interval(float(low), float(high))
 
     def budget_for(self, goal: str, half_width: float) -> int:
         """Return the least budget whose half-width is at most this."""
@@ -159,14 +171,42 @@ class Prices:
                 low = middle + 1
         return low
 
-    def _half_widths(self, goal: str, budget: int) -> list[FloatArray]:
-        """Return the half-widths of draws under each supposition."""
+    def _summary(self, goal: str, budget: int) -> FloatArray:
+        """Return the expected half-width, and the least and largest that may well be.
+
+        Between budgets at which verdicts are drawn, half-widths times the root of the budget are
+        taken to be linear in its logarithm: the noise of draws is no reason to review more.
+        """
+        least, most = self._nodes(budget)
+        if least == most:
+            return self._drawn_summary(goal, least)
+        part = np.log(budget / least) / np.log(most / least)
+        below, above = (self._drawn_summary(goal, each) * each**0.5 for each in (least, most))
+        return np.asarray(((1 - part) * below + part * above) / budget**0.5)
+
+    def _nodes(self, budget: int) -> tuple[int, int]:
+        """Return the budgets around one at which verdicts are drawn."""
+        rows = int(self.design.n_unlabeled.sum())
+        low = high = min(max(len(self.design.order), 1), rows)
+        while high < budget and high < rows:
+            low, high = high, min(high * TIMES, rows)
+        while low > budget:
+            low, high = max(low // TIMES, 1), low
+        budget = min(budget, rows)
+        return (budget, budget) if budget in (low, high) else (low, high)
+
+    def _drawn_summary(self, goal: str, budget: int) -> FloatArray:
+        """Return the same from draws."""
         if (goal, budget) not in self._known:
-            sizes, level = self._sizes(budget), self.confidence_level
-            self._known[goal, budget] = [
-                each.half_widths(goal, sizes, level, FEW_DRAWS if i else DRAWS)
-                for i, each in enumerate(self.suppositions)
-            ]
+            asked = budget == len(self.design.order)
+            each = (DRAWS if asked else FEW_DRAWS) // len(self.suppositions)
+            few = (DRAWS if asked else 2 * FEW_DRAWS) // len(SHARES)
+            options = goal, self._sizes(budget), self.confidence_level
+            likely = np.array([s.half_widths(*options, each) for s in self.suppositions])
+            ends = [np.quantile(likely, TAILS)]
+            ends += [np.quantile(s.half_widths(*options, few), TAILS) for s in self.unlikely]
+            found = likely.mean(), np.min(ends), np.max(ends)
+            self._known[goal, budget] = np.array(found)
         return self._known[goal, budget]
 
     def _sizes(self, budget: int) -> IntArray:
@@ -177,6 +217,15 @@ class Prices:
             return self.design.sizes(budget)
         rows = self.design.n_unlabeled
         return fill(self.design.sizes().astype(float), 0, rows, min(budget, int(rows.sum())))
+
+
+def _likely_shares(share: float, span: Interval | None, scores: Sequence[float]) -> list[float]:
+    """Return shares by their normal scores, where `span` are those one standard error off."""
+    if span is None:
+        return [share]
+    low, high = (np.log(max(end, 1e-12) / share) for end in (span.low, span.high))
+    found = (share * np.exp(z * high if z > 0 else -z * low) for z in scores)
+    return [float(each) for each in found if 0 < each < 1]
 
 
 @dataclass(frozen=True, eq=False)

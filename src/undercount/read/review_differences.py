@@ -123,8 +123,8 @@ def _moved_ends(
     """
     moves = [m.metrics.cells.moves(g.turned) for m, g in zip(models, gradients, strict=True)]
     risk = (1 - level) / 2
-    wider = max(models, key=lambda m: m.metrics.drawn_variance(moves[0] - moves[1])[0]).metrics
-    drawn = wider.drawn_variance(moves[0] - moves[1])[0]
+    found = [m.metrics.drawn_variance(moves[0] - moves[1])[0] for m in models]
+    drawn, wider = max(found), models[int(np.argmax(found))].metrics
     student = float(stdtrit(freedom, 1 - risk))
     rows = student * math.sqrt(max(variance - drawn, 0.0))
 
