@@ -22,7 +22,7 @@ DO_NOT_REPORT = "DO NOT REPORT these numbers"
 
 
 def delayed_words(estimate: Estimate) -> str:
-    """Write an estimate, all of which hang on estimated delays: where it is wide its range leads."""
+    """Write an estimate that hangs on estimated delays; where it is wide its range leads."""
     return " ".join(guess_words(estimate)) if is_wide(estimate) else value_words(estimate)
 
 
