@@ -1,13 +1,13 @@
-"""What a number of reviews buys: how sharp the library's own answer to expected verdicts is."""
+"""What a number of reviews buys: how sharp the library's own answer to likely verdicts is."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import cast
 
 import numpy as np
-from scipy.special import stdtrit
 
-from undercount.assume.expected_verdicts import ExpectedCells
+from undercount.assume.drawn_verdicts import Pool, SampledCells
 from undercount.assume.reviews import (
     IntArray,
     ReviewDesign,
@@ -23,23 +23,27 @@ from undercount.estimate import Interval
 from undercount.read.allocation import FLOOR, fill
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
 from undercount.read.intervals.review_intervals import ReviewedMetrics
-from undercount.read.intervals.stratum_shares import StratumShares
+from undercount.read.review_differences import ReviewedModel, difference_ends, drawn_variance
 from undercount.read.review_goals import SUFFIX, metric_of, threshold_of
-from undercount.read.rival import Rival, RivalMoves
+from undercount.read.rival import Rival, RivalMoves, RivalRows
 
 # Rise of the log odds of a label with each standard deviation of the score that may well be.
 SLOPES = (1.0, -1.0)
 # Cells that prices are read from; more say nothing more of a width.
-MOST_CELLS = 4096
+MOST_CELLS = 1024
+# Draws of verdicts of the likeliest supposition and of each other, and the part of the former that
+# lies below and above what is said to be likely.
+DRAWS, FEW_DRAWS, SEED = 16, 4, 20
+TAILS = (0.1, 0.9)
 
 
 @dataclass(frozen=True, eq=False)
 class Prices:
     """Say how narrow a number of reviews would make the interval of each goal.
 
-    Verdicts are expected by what is supposed of the rows, and read by the code that is to read the
-    real ones. The answer is that of the likeliest supposition (random labels, the supposed share),
-    its range that of all.
+    Verdicts are drawn by what is supposed of the rows, and read by the code that is to read the
+    real ones. The answer is the mean over draws of the likeliest supposition (random labels, the
+    supposed share); its range is that of the suppositions, and of four draws in five.
 
     Attributes
     ----------
@@ -64,7 +68,7 @@ class Prices:
     suppositions: "tuple[Supposition, ...]"
     confidence_level: float = 0.95
     further: "FurtherRound | None" = None
-    _known: dict[tuple[str, int], FloatArray] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[str, int], list[FloatArray]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -87,14 +91,16 @@ class Prices:
             likely = [(share, 0.0), *((share, slope) for slope in SLOPES)]
             ends = () if span is None else (span.low, span.high)
             likely += [(end, 0.0) for end in ends if 0 < end < 1 and end != share]
-            supposed = [Supposition.of(counts, empty, *each, rival) for each in likely]
+            both = None if rival is None else RivalRows.of(rival, counts, design)
+            supposed = [Supposition.of(counts, empty, *each, rival, both) for each in likely]
             return cls(design, tuple(supposed), confidence_level)
         # Labels that prefer some scores mislead the first plan, which cannot know it; what was
         # found sets that right.
         cells = ReviewedCells(counts, earlier, working_posterior(counts, share))
         hidden = cells.hidden if cells.possible else cells.recalibrated * counts.unlabeled
         found = float(np.clip(hidden.sum() / counts.n_unlabeled, 1e-9, 1 - 1e-9))
-        known = Supposition(counts, earlier, cells.recalibrated, found, rival=rival)
+        both = None if rival is None else RivalRows.of(rival, counts, design)
+        known = Supposition(counts, earlier, cells.recalibrated, found, rival=rival, both=both)
         return cls(design, (known,), confidence_level, FurtherRound.of(counts, earlier))
 
     @property
@@ -117,12 +123,16 @@ class Prices:
 
     def half_width(self, goal: str, budget: int) -> float:
         """Return the expected half-width of a goal's interval."""
-        return float(self._half_widths(goal, budget)[0])
+        return float(self._half_widths(goal, budget)[0].mean())
 
     def span(self, goal: str, budget: int) -> Interval:
         """Return the least and the largest half-width that may well come of it."""
-        found = self._half_widths(goal, budget)
-        return Interval(float(found.min()), float(found.max()))
+        widths = self._half_widths(goal, budget)
+        means = np.array([each.mean() for each in widths])
+        if not means[0] > 0:
+            return Interval(float(means.min()), float(means.max()))
+        low, high = np.quantile(widths[0], TAILS) / means[0]
+        return Interval(float(means.min() * low), float(means.max() * high))
 
     def budget_for(self, goal: str, half_width: float) -> int:
         """Return the least budget whose half-width is at most this."""
@@ -149,12 +159,14 @@ class Prices:
                 low = middle + 1
         return low
 
-    def _half_widths(self, goal: str, budget: int) -> FloatArray:
-        """Return the half-width under each supposition."""
+    def _half_widths(self, goal: str, budget: int) -> list[FloatArray]:
+        """Return the half-widths of draws under each supposition."""
         if (goal, budget) not in self._known:
             sizes, level = self._sizes(budget), self.confidence_level
-            found = [each.half_width(goal, sizes, level) for each in self.suppositions]
-            self._known[goal, budget] = np.array(found)
+            self._known[goal, budget] = [
+                each.half_widths(goal, sizes, level, FEW_DRAWS if i else DRAWS)
+                for i, each in enumerate(self.suppositions)
+            ]
         return self._known[goal, budget]
 
     def _sizes(self, budget: int) -> IntArray:
@@ -185,6 +197,8 @@ class Supposition:
         How much labels prefer high scores: log odds a standard deviation.
     rival : Rival, optional
         The second model of goals that are differences.
+    both : RivalRows, optional
+        Rows by both models.
     """
 
     counts: ScoreCounts
@@ -193,15 +207,22 @@ class Supposition:
     share: float
     slope: float = 0.0
     rival: Rival | None = None
+    both: RivalRows | None = None
     _moves: dict[str, RivalMoves] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
-        cls, counts: ScoreCounts, reviews: Reviews, share: float, slope: float, rival: Rival | None
+        cls,
+        counts: ScoreCounts,
+        reviews: Reviews,
+        share: float,
+        slope: float,
+        rival: Rival | None = None,
+        both: RivalRows | None = None,
     ) -> "Supposition":
         """Suppose a share and a preference of the labels."""
         chance = supposed_posterior(counts, share, slope)
-        return cls(counts, reviews, chance, share, slope, rival)
+        return cls(counts, reviews, chance, share, slope, rival, both)
 
     @cached_property
     def _posterior(self) -> FloatArray:
@@ -221,54 +242,95 @@ class Supposition:
         return self.gradient(goal).value
 
     def moves(self, goal: str) -> RivalMoves:
-        """Return what verdicts, and the draw of the rows, move a difference of two models."""
+        """Return a difference of two models, and how far the draw of the rows moves it."""
         if self.rival is None:
             raise InputError(f"the goal {goal} needs the scores of two models", argument="goal")
         if goal not in self._moves:
             metric = metric_of(goal)
             at = threshold_of(metric, self.reviews.design.threshold)
-            known = supposed_posterior(self.rival.counts, self.share, self.slope)
             second = self.rival.gradient(
-                metric, known, None if at is None else self.rival.threshold
+                metric, self._rival_chance, None if at is None else self.rival.threshold
             )
             first = self.gradient(metric)
-            self._moves[goal] = self.rival.moves(self.counts, first, second, self.chance, known, at)
+            self._moves[goal] = self.rival.moves(
+                self.counts, first, second, self.chance, self._rival_chance, at
+            )
         return self._moves[goal]
 
-    def half_width(self, goal: str, sizes: IntArray, confidence_level: float) -> float:
-        """Return half the width of a goal's interval, were strata to have so many more verdicts.
+    @cached_property
+    def _rival_chance(self) -> FloatArray:
+        """Chance that an unlabeled row of each cell of the second model is positive."""
+        return supposed_posterior(cast("Rival", self.rival).counts, self.share, self.slope)
+
+    def half_widths(
+        self, goal: str, sizes: IntArray, confidence_level: float, n_draws: int
+    ) -> FloatArray:
+        """Return half the width of a goal's interval, in draws of so many more verdicts a stratum.
 
         The difference of two models is meant where rows come from, as `compare` has it.
         """
-        cells = ExpectedCells(
-            self.counts, self.reviews, self._posterior, chance=self.chance, further=sizes
+        options = goal, sizes, confidence_level, n_draws
+        read = self._differences if goal.endswith(SUFFIX) else self._estimates
+        return np.array([(high - low) / 2 for low, high in read(*options)])
+
+    def _estimates(
+        self, goal: str, sizes: IntArray, level: float, n_draws: int
+    ) -> Iterator[tuple[float, float]]:
+        """Read one model's metric by drawn verdicts, beside those that are there."""
+        at = threshold_of(goal, self.reviews.design.threshold)
+        pool = Pool(self.counts.score, self.counts.unlabeled, self.chance)
+        for _, reviews in pool.draw(self.reviews, sizes, n_draws, SEED):
+            cells = ReviewedCells(self.counts, self.reviews + reviews, self._posterior)
+            found = ReviewedMetrics(cells, confidence_level=level).estimate(goal, at)
+            yield found.low, found.high
+
+    def _differences(
+        self, goal: str, sizes: IntArray, level: float, n_draws: int
+    ) -> Iterator[tuple[float, float]]:
+        """Read a difference of two models by drawn verdicts, all of them.
+
+        Those that are there are drawn anew, by the chances that they showed: where they lie by the
+        second model's score is not known.
+        """
+        metric, row_variance = metric_of(goal), self.moves(goal).row_variance
+        rival, both = cast("Rival", self.rival), cast("RivalRows", self.both)
+        threshold = self.reviews.design.threshold
+        pool = Pool(both.score, both.rows_each, both.chance(self.chance, self._rival_chance))
+        for place, reviews in pool.draw(self.reviews, sizes + self.reviews.sizes, n_draws, SEED):
+            plan = ReviewedCells(self.counts, reviews, self._posterior)
+            models = (
+                self._model(self.counts, both.plan_cell, plan, place, level, threshold),
+                self._model(rival.counts, both.own_cell, plan, place, level, rival.threshold),
+            )
+            gradients = (models[0].gradient(metric), models[1].gradient(metric))
+            variance, freedom = drawn_variance(models, gradients)
+            variance += row_variance
+            yield difference_ends(models, gradients, metric, level, variance, freedom)
+
+    def _model(
+        self,
+        counts: ScoreCounts,
+        own_cell: IntArray,
+        plan: ReviewedCells,
+        place: IntArray,
+        level: float,
+        threshold: float | None,
+    ) -> ReviewedModel:
+        """Return what verdicts on rows by both models say of one of them."""
+        both = cast("RivalRows", self.both)
+        cells = SampledCells(
+            counts,
+            plan.reviews,
+            plan.posterior[both.plan_cell],
+            plan=plan,
+            plan_cell=both.plan_cell,
+            own_cell=own_cell,
+            reviewed=place,
+            rows_each=both.rows_each,
         )
-        metrics = ExpectedMetrics(cells, confidence_level=confidence_level)
-        if not goal.endswith(SUFFIX):
-            found = metrics.estimate(goal, threshold_of(goal, self.reviews.design.threshold))
-            return (found.high - found.low) / 2
-        moves = self.moves(goal)
-        variance, freedom = metrics.drawn_variance(moves.by_cell)
-        student = float(stdtrit(freedom, (1 + confidence_level) / 2))
-        return float(student * (variance + moves.row_variance) ** 0.5)
-
-
-class ExpectedShares(StratumShares):
-    """Shares of strata that are not estimated from a handful of verdicts, but as supposed."""
-
-    def correction(self, drawn: FloatArray) -> FloatArray:
-        """Return what variances are multiplied with: p(1 - p) is not too small here."""
-        return np.ones(len(drawn))
-
-
-class ExpectedMetrics(ReviewedMetrics):
-    """Metrics of expected verdicts."""
-
-    @cached_property
-    def shares(self) -> StratumShares:
-        """What strata are supposed to show, for variances."""
-        found = StratumShares.of(self.cells)
-        return ExpectedShares(**{each.name: getattr(found, each.name) for each in fields(found)})
+        labels = np.full(len(own_cell), -1, dtype=np.int8)
+        metrics = ReviewedMetrics(cells, confidence_level=level)
+        return ReviewedModel(metrics, labels, own_cell, threshold)
 
 
 def coarse_counts(counts: ScoreCounts, design: ReviewDesign) -> ScoreCounts:

@@ -74,10 +74,7 @@ def reviewed_differences(
         pair = (models[one], models[other]), (gradients[one], gradients[other])
         variance, freedom = _variance(*pair, population=question == "population")
         value, error = gradients[one].value - gradients[other].value, math.sqrt(variance)
-        half = float(stdtrit(freedom, (1 + level) / 2)) * error
-        moved = _moved_ends(*pair, metric, level, variance, freedom)
-        low, high = min(-half, moved.low), max(half, moved.high)
-        ends = possible_ends(metric, value, value + low, value + high)
+        ends = difference_ends(*pair, metric, level, variance, freedom)
         estimate = Estimate(value, *ends, error, level, ("reviews",), METHOD)
         better = value if FACTS[metric].higher_is_better else -value
         if error > 0:
@@ -93,6 +90,22 @@ def reviewed_differences(
             Difference(*names, estimate, chance, p_value, p_value, False, math.nan, question)  # noqa: FBT003 - fields of a dataclass
         )
     return found
+
+
+def difference_ends(
+    models: tuple[ReviewedModel, ReviewedModel],
+    gradients: tuple[MassGradient, MassGradient],
+    metric: str,
+    level: float,
+    variance: float,
+    freedom: float,
+) -> tuple[float, float]:
+    """Return the ends of a difference's interval: linear ones, or moved ones if these are wider."""
+    value = gradients[0].value - gradients[1].value
+    half = float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(variance)
+    moved = _moved_ends(models, gradients, metric, level, variance, freedom)
+    low, high = min(-half, moved.low), max(half, moved.high)
+    return possible_ends(metric, value, value + low, value + high)
 
 
 def _moved_ends(
@@ -136,10 +149,7 @@ def _variance(
 ) -> tuple[float, float]:
     """Return the variance of a difference and its degrees of freedom."""
     one, other = models
-    moves = [m.metrics.cells.moves(g.turned) for m, g in zip(models, gradients, strict=True)]
-    # Positives are looked for by the plan's score and each model's: the wider answer counts.
-    drawn = [m.metrics.drawn_variance(moves[0] - moves[1]) for m in models]
-    variance, freedom = max(drawn)
+    variance, freedom = drawn_variance(models, gradients)
     if population:
         labels = one.labels
         positive, negative = (
@@ -156,6 +166,15 @@ def _variance(
             adds = share * positive + (1 - share) * negative
             return clusters.widened(variance, freedom, adds, excess)
     return variance, freedom
+
+
+def drawn_variance(
+    models: tuple[ReviewedModel, ReviewedModel], gradients: tuple[MassGradient, MassGradient]
+) -> tuple[float, float]:
+    """Return the variance that the draw of reviews causes, and its degrees of freedom."""
+    moves = [m.metrics.cells.moves(g.turned) for m, g in zip(models, gradients, strict=True)]
+    # Positives are looked for by the plan's score and each model's: the wider answer counts.
+    return max(m.metrics.drawn_variance(moves[0] - moves[1]) for m in models)
 
 
 def _gap(one: NDArray[np.intp], other: NDArray[np.intp], *by_cell: FloatArray) -> FloatArray:

@@ -4,31 +4,31 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from undercount.assume.reviews import IntArray
+from undercount.assume.reviews import MOST, IntArray, ReviewDesign
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
 
+# How much farther each row of a stratum lies from the highest score of the second model than the
+# one before, where few rows stand for all: those that it flags matter most.
+FARTHER = 1.15
 # Sampled rows over which the squares of what a verdict moves are averaged.
 ROWS_A_MEAN = 64
 
 
 @dataclass(frozen=True, eq=False)
 class RivalMoves:
-    """Hold a difference of two models, and what moves it.
+    """Hold a difference of two models, and how far the draw of the rows moves it.
 
     Attributes
     ----------
     value : float
         The difference.
-    by_cell : array
-        How far a verdict on a row of each cell of the first model moves it, in root mean square.
     row_variance : float
         Variance that the draw of the rows themselves causes.
     """
 
     value: float
-    by_cell: FloatArray
     row_variance: float
 
 
@@ -72,7 +72,7 @@ class Rival:
         likely: FloatArray,
         at: float | None,
     ) -> RivalMoves:
-        """Return what moves the difference.
+        """Return the difference, and what moves it.
 
         `chance` and `likely` are what each model's cells say of an unlabeled row. Labelled
         positives are taken to be like the hidden ones, by how much they move the difference.
@@ -88,8 +88,7 @@ class Rival:
         found = labelled * float(positives @ each)
         each = _local_means(own, negative, 1 - weight, len(chance), self._ends(counts, at))
         found += float((counts.negative + counts.unlabeled - positives) @ each)
-        squares = self.squares(counts, first, second, likely, at)
-        return RivalMoves(first.value - second.value, np.sqrt(squares), found)
+        return RivalMoves(first.value - second.value, found)
 
     def _cells(self, counts: ScoreCounts) -> tuple[IntArray, IntArray]:
         """Return the cells of the sampled rows by both models, in the first one's order."""
@@ -122,6 +121,63 @@ class Rival:
         squares = (first.turned[own] - second.turned[other]) ** 2
         ends = self._ends(counts, at)
         return _local_means(own, squares, np.sqrt(likely[other]), len(counts.score), ends)
+
+
+@dataclass(frozen=True, eq=False)
+class RivalRows:
+    """Hold some unlabeled rows by both models, which stand for all of their stratum.
+
+    Attributes
+    ----------
+    score : array
+        By the first model, descending.
+    stratum : array of int
+        By that score.
+    plan_cell, own_cell : array of int
+        Cells by the first model's counts and by the second's.
+    rows_each : array
+        Rows that each stands for.
+    """
+
+    score: FloatArray
+    stratum: IntArray
+    plan_cell: IntArray
+    own_cell: IntArray
+    rows_each: FloatArray
+
+    @classmethod
+    def of(cls, rival: Rival, counts: ScoreCounts, design: ReviewDesign) -> "RivalRows":
+        """Choose of the sampled rows; nearly all that the second model scores high in a stratum."""
+        stratum = design.stratum_of(rival.score)
+        order = np.lexsort((-rival.own_score, stratum))
+        starts = np.searchsorted(stratum[order], np.arange(design.n_strata + 1))
+        chosen, each = [], []
+        for h, (first, many) in enumerate(zip(starts[:-1], np.diff(starts), strict=True)):
+            if many == 0:
+                continue
+            steps = np.floor(FARTHER ** np.arange(np.log(many) / np.log(FARTHER)))
+            ends = np.unique([0.0, *steps, many]).astype(np.intp)
+            chosen.append(order[first + (ends[:-1] + ends[1:] - 1) // 2])
+            each.append(np.diff(ends) * (design.n_unlabeled[h] / many))
+        rows, number = np.concatenate(chosen), np.concatenate(each)
+        order = np.argsort(-rival.score[rows], kind="stable")
+        rows, number = rows[order], number[order]
+        cells = (
+            np.minimum(np.searchsorted(-each.score, -score[rows]), len(each.score) - 1)
+            for each, score in ((counts, rival.score), (rival.counts, rival.own_score))
+        )
+        return cls(rival.score[rows], stratum[rows], *cells, number)
+
+    def chance(self, plan_chance: FloatArray, own_chance: FloatArray) -> FloatArray:
+        """Return the chance of each row by both models' cells; its mean in a stratum is kept.
+
+        The second model's counts by the root, since models share much of what they know.
+        """
+        known, more = plan_chance[self.plan_cell], np.sqrt(own_chance[self.own_cell])
+        had, got = (
+            np.bincount(self.stratum, self.rows_each * each) for each in (known, known * more)
+        )
+        return np.minimum(known * more * (had / np.maximum(got, 1e-300))[self.stratum], MOST)
 
 
 def _local_means(

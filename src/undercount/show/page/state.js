@@ -61,9 +61,15 @@ function estimateWithShare(model, name, i, share, purity) {
   const known = model.known || (model.known = { ...model, errors: [0, model.errors[1]], hidden_share: { ...h, low: h.value, high: h.value } });
   const { least, prevalence } = FACTS[name], found = estimate(impure || prevalence ? known : model, name, i, share, purity), v = found.value;
   if (!impure && !prevalence || Number.isNaN(v)) return found;
-  const middle = valueAt(model, name, i, share, purity);
-  const ends = [Math.min(h.low, share), Math.min(Math.max(h.high, share), purity - 1e-6)].map((s) => v + valueAt(model, name, i, s, purity) - middle);
-  const low = v - Math.hypot(v - found.low, Math.max(v - Math.min(...ends), 0)), high = v + Math.hypot(found.high - v, Math.max(Math.max(...ends) - v, 0));
+  // Areas are corrected for chance; a metric pulled back into its range must not pull its ends along.
+  const isArea = AREAS.includes(name), middle = valueAt(model, name, i, share, purity, true), shift = isArea ? v - middle : 0, lowest = Math.min(h.low, share);
+  const ends = [lowest, Math.min(Math.max(h.high, share), purity - 1e-6)].map((s) => shift + valueAt(model, name, i, s, purity, true));
+  let below = v - found.low, above = found.high - v;
+  if (!isArea && !(Math.abs(valueAt(model, name, i, share, purity) - middle) <= Math.max(1e-12, 1e-9 * Math.abs(middle)))) {
+    const there = estimate(known, name, i, lowest, purity);
+    if (!Number.isNaN(there.value)) below = Math.max(below, there.value - there.low), above = Math.max(above, there.high - there.value);
+  }
+  const low = v - Math.hypot(below, Math.max(v - Math.min(...ends), 0)), high = v + Math.hypot(above, Math.max(Math.max(...ends) - v, 0));
   return { ...found, low: clip(low, least), high: clip(high, least) };
 }
 // Of these rows the labelled ones among those flagged are positive whatever else is.
