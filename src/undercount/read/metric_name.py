@@ -81,7 +81,7 @@ def short_number(value: float) -> str:
     ('0.5', '0.9999999999996')
     """
     short = f"{value:g}"
-    return short if float(short) == value else repr(float(value))
+    return short if float(short) == value else repr(float(value)).removesuffix(".0")
 
 
 def place_words(threshold: float | None, top: float | None) -> str:

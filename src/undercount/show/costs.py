@@ -38,7 +38,7 @@ def over_words(over: float) -> str:
     """Name what the best threshold is compared with."""
     if math.isinf(over):
         return "flagging no row" if over > 0 else "flagging all"
-    return f"at {over:g}"
+    return f"at {short_number(over)}"
 
 
 def spread_words(found: Estimate) -> str:
@@ -56,8 +56,11 @@ def cost_table(curve: CostCurve) -> tuple[list[str], list[list[str]]]:
     head, rows = ["threshold", "flagged", "cost a row"], []
     for place in np.union1d(spread, marked).tolist():
         threshold = float(curve.threshold[place])
-        mark = f" ({marks[threshold]})" if threshold in marks else ""
-        cells = [f"{threshold:.6g}{mark}", amount(curve.flagged[place])]
+        # Those that somebody may take over in full, others as marks along the way.
+        at = f"{threshold:.6g}"
+        if threshold in marks:
+            at = f"{short_number(threshold)} ({marks[threshold]})"
+        cells = [at, amount(curve.flagged[place])]
         rows.append([*cells, spread_words(curve.points[place])])
         if curve.benefits:
             rows[-1].append(spread_words(curve.benefits[place]))

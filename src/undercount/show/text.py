@@ -83,10 +83,15 @@ def is_guess(evaluation: Evaluation, row: MetricRow) -> bool:
     return hangs_on_guess(evaluation, row.estimate)
 
 
+def is_wide(estimate: Estimate) -> bool:
+    """Whether the ends lie so far apart that the value between them says little."""
+    least = WIDE * max(abs(estimate.value), 1.0)  # a lift, say, passes 1
+    return estimate.high - estimate.low >= least  # never of NaN
+
+
 def hangs_on_guess(evaluation: Evaluation, estimate: Estimate) -> bool:
     """Whether an estimate hangs on a share that scores hardly tell, or on a few verdicts."""
-    least = WIDE * max(abs(estimate.value), 1.0)  # a lift, say, passes 1
-    if math.isnan(estimate.value) or estimate.high - estimate.low < least:
+    if not is_wide(estimate):
         return False
     if "reviews" in estimate.needs:
         return True

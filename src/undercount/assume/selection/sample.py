@@ -265,14 +265,16 @@ def _refuse_unusable(counts: ScoreCounts) -> None:
 def _read_covariates(X: Any, n_rows: int) -> tuple[FloatArray, tuple[str, ...]]:
     if X is None:
         return np.empty((n_rows, 0)), ()
-    columns = getattr(X, "columns", None)
-    if isinstance(X, Mapping):
-        columns, X = list(X), np.column_stack(list(X.values()))
+    columns = list(X) if isinstance(X, Mapping) else getattr(X, "columns", None)
     try:
-        array = np.asarray(X, dtype=float)
+        if isinstance(X, Mapping):
+            array = np.stack([np.asarray(column, float) for column in X.values()], axis=-1)
+        else:
+            array = np.asarray(X, dtype=float)
     except (TypeError, ValueError):
         raise InputError(
-            f"{named('X')} must hold numbers; encode text and categories first"
+            f"{named('X')} must hold numbers, as many in each column; encode text and categories "
+            "first"
         ) from None
     if array.ndim == 1:
         array = array[:, None]
