@@ -251,7 +251,7 @@ def test_memory_grows_with_the_rows_and_no_faster(options):
 
 
 def test_over_a_range_of_prevalences_the_error_is_that_of_its_worst_end():
-    """Two models that find as many labels differ by 0 at every share, and by chance all the same."""
+    """Two models that find as many labels differ by 0 at every share, within a chance."""
     y = np.repeat([1, 1, 1, 1, 0], [4, 4, 11, 11, 4000])
     one = np.concatenate([np.ones(4), np.zeros(26), (np.arange(4000) % 40 == 0)])
     other = np.concatenate([np.zeros(4), np.ones(4), np.zeros(22), (np.arange(4000) % 40 == 1)])
