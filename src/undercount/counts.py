@@ -407,12 +407,19 @@ _WORDS = {
     "negative": "labelled negative",
     "unlabeled": "unlabeled",
 }
+# Said where no row is unlabeled.
+ALL_LABELLED = (
+    "If somebody verified every row, nothing is hidden and the plain metrics of the labels, those "
+    "of scikit-learn say, are right. If the verified rows are a random sample of more, add the "
+    f"others without a label and pass {wording('audited=True to', '--audited to undercount')} "
+    "evaluate"
+)
 _HINTS = {
     "positive": "Positives are coded 1",
     "negative": "Negatives are coded 0 while `unlabeled` names another value",
     "unlabeled": (
         f"If 0 or -1 {wording('in y means', 'among the labels means')} unlabeled rather "
         f"than verified negative, pass {named('unlabeled', '0')} or "
-        f"{named('unlabeled', '-1')}"
+        f"{named('unlabeled', '-1')}. {ALL_LABELLED}"
     ),
 }

@@ -48,6 +48,7 @@ def evaluations() -> dict[str, list[Evaluation]]:
         ],
         "strong": [one(label, strong, unlabeled_prevalence=SHARE)],
         "strong, share estimated here": [one(label, strong)],
+        "strong, more than fits at the threshold": [one(label, strong, threshold=0.985)],
         "no threshold": [one(label, unlabeled_prevalence=SHARE, threshold=None)],
         "prevalence": [one(label, prevalence=0.118, target="population")],
         "range": [one(label, prevalence=(0.1, 0.13), label_purity=(0.95, 1.0))],

@@ -8,9 +8,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import undercount as uc
+from undercount.read.requirement import parse_requirement
 from undercount.show.text import answer_words, is_guess
 from undercount.show.verdict_words import change_words, light_words
 
@@ -87,6 +89,27 @@ def test_goals_that_no_share_reaches_or_only_few(open_page: Any, cases: Any) -> 
         page.fill("#goal-value", goal)
         opened.settle()
         assert words in page.text_content("#change")
+    opened.assert_quiet()
+
+
+def test_numbers_that_were_given_keep_their_digits_on_the_page(open_page: Any, cases: Any) -> None:
+    _, label, score = cases.simulated(seed=4)
+    nearly = 0.9999999999996
+    score = np.where(score > np.quantile(score, 0.95), nearly, np.minimum(score, 0.9))
+    score[score.argmax()] = 1.0
+    evaluation = uc.evaluate(label, score, unlabeled=0, prevalence=0.2, threshold=nearly)
+    claim = parse_requirement("accuracy <= 95.55%", nearly)
+    opened = open_page([replace(evaluation, claim=claim)])
+    page = opened.page
+    assert page.text_content("#threshold-value") == str(nearly)
+    assert (
+        page.locator("#numbers tr").first.locator("td").first.text_content() == f"recall@{nearly}"
+    )
+    assert page.text_content("#claim") == "accuracy ≤ 95.55 % (as required)"
+    assert page.input_value("#goal-value") == "0.9555"
+    page.fill("#goal-value", "0.8125")
+    opened.settle()
+    assert page.text_content("#claim") == "accuracy ≤ 81.25 % (set here)"
     opened.assert_quiet()
 
 

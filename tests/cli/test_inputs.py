@@ -278,3 +278,13 @@ def test_average_precision_of_impure_labels_sees_every_score(files, single_sampl
         sampling="single-sample" if single_sample else "case-control",
     )
     assert found == pytest.approx(float(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("coding", [["--negative", "0"], ["--unlabeled", "-1"]])
+def test_where_no_row_is_unlabeled_it_is_said_what_to_use_instead(tmp_path, capsys, coding):
+    path = tmp_path / "verified.csv"
+    path.write_text("y,s\n" + "".join(f"{i % 2},{i}\n" for i in range(40)))
+    assert main(["evaluate", str(path), "--label", "y", "--score", "s", *coding]) == 2
+    said = capsys.readouterr().err
+    assert "nothing is hidden and the plain metrics of the labels, those of scikit-learn" in said
+    assert "pass --audited to undercount evaluate" in said

@@ -73,3 +73,13 @@ def test_methods_that_fail_for_different_reasons_are_named(small, monkeypatch, c
     assert capsys.readouterr().err == (
         "undercount: no method could work on these rows; A, C: too flat; B: too steep\n"
     )
+
+
+def test_with_too_few_labels_the_commands_that_help_are_named(few, capsys):
+    for command in ("prevalence", "evaluate"):
+        assert main([command, few, *COLUMNS]) == 2
+        said = capsys.readouterr().err
+        assert "undercount plan … --budget 100 --out review.csv" in said
+        assert "--reviews review.csv" in said
+        assert "--prevalence" in said
+        assert "VerifiedSample" not in said

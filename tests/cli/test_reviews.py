@@ -4,6 +4,7 @@ import csv
 import importlib.resources
 import io
 import json
+from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -129,6 +130,28 @@ def test_a_further_round_keeps_the_verdicts(folder, rows, answered, tmp_path, ca
     assert "120 of 120 cases reviewed" in capsys.readouterr().out
 
 
+def test_a_further_round_shows_the_columns_of_the_last_one(folder, rows, planned, tmp_path):
+    noted, more = tmp_path / "noted.csv", tmp_path / "more.csv"
+    filled = Path(fill(planned, rows[3], tmp_path / "filled.csv", separator=","))
+    lines = list(csv.reader(io.StringIO(filled.read_text("utf-8-sig"), newline="")))
+    with noted.open("w", newline="", encoding="utf-8") as file:  # a reviewer's own column
+        csv.writer(file).writerows(
+            [*line, "note" if place == 0 else f"seen {place}"] for place, line in enumerate(lines)
+        )
+    arguments = ["plan", str(folder / "rows.csv"), *COLUMNS, "--reviews", str(noted)]
+    arguments += ["--budget", "40", "--out", str(more), "--quiet"]
+
+    def cases():
+        return list(csv.DictReader(io.StringIO(more.read_text("utf-8-sig"), newline="")))
+
+    assert main(arguments) == 0
+    assert all(case["poor"] for case in cases())
+    assert [case["note"] for case in cases()][79:81] == ["seen 80", ""]
+    assert main([*arguments, "--keep", "fraud"]) == 0
+    assert "poor" not in cases()[0]
+    assert cases()[0]["note"] == "seen 1"
+
+
 def test_models_are_compared_by_reviews(folder, answered, tmp_path, capsys):
     arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor", *CUT]
     page = tmp_path / "page.html"
@@ -196,6 +219,15 @@ def test_a_round_keeps_its_threshold(folder, answered, capsys):
     arguments = ["plan", str(folder / "rows.csv"), *COLUMNS, "--reviews", answered]
     assert main([*arguments, "--budget", "9", "--threshold", "0.3"]) == 2
     assert "--threshold 1.2; got 0.3" in capsys.readouterr().err
+
+
+def test_a_round_keeps_its_lack_of_a_threshold(folder, rows, tmp_path, capsys):
+    path = tmp_path / "review.csv"
+    arguments = ["plan", str(folder / "rows.csv"), *COLUMNS, "--budget", "20"]
+    assert main([*arguments, "--out", str(path), "--quiet"]) == 0
+    answered = fill(path, rows[3], tmp_path / "answered.csv")
+    assert main([*arguments, "--reviews", answered, "--threshold", "0.3"]) == 2
+    assert "its lack of a --threshold; got 0.3" in capsys.readouterr().err
 
 
 def test_the_weakest_link_is_a_command_that_runs(folder, tmp_path, capsys, monkeypatch):

@@ -252,3 +252,26 @@ def test_the_page_escapes_what_a_user_named(audit):
     assert "&lt;q&gt;s" in text
     assert "<q>s" not in text
     assert text.count("<path") == 5
+
+
+@pytest.mark.parametrize(("score", "features"), [("rf", ["rf"]), ("lr", ["x0", "lr"])])
+def test_a_feature_that_follows_from_the_score_is_named_as_the_user_named_it(
+    tmp_path, capsys, score, features
+):
+    # x0 and x1 are columns of the file, too: no other name may stand for the user's.
+    rng = np.random.default_rng(3)
+    rows = rng.random((400, 4))
+    labels = np.where(rows[:, 0] > 0.4, (rng.random(400) < rows[:, 0]).astype(int), -1)
+    lines = [
+        ",".join(["" if y < 0 else str(y), *map(str, row)])
+        for y, row in zip(labels, rows, strict=True)
+    ]
+    path = tmp_path / "audit.csv"
+    path.write_text("y,rf,lr,x0,x1\n" + "\n".join(lines) + "\n")
+    named = [word for name in features for word in ("--features", name)]
+    arguments = ["select", str(path), "--label", "y", "--score", score, *named]
+    assert main([*arguments, "--method", "ipw"]) == 2
+    said = capsys.readouterr().err
+    assert f"the score and column {score!r} of --features follow from each other" in said
+    assert "x0" not in said
+    assert "x1" not in said

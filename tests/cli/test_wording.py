@@ -45,14 +45,11 @@ SPOKEN = {
     ),
     "few labels": (
         ["evaluate", "{few}", *COLUMNS],
-        (
-            "review some unlabeled rows and give evaluate the share of positives among them by "
-            "--unlabeled-prevalence"
-        ),
+        "undercount plan … --budget 100 --out review.csv",
     ),
     "few labels, all methods": (
         ["prevalence", "{few}", *COLUMNS],
-        "give evaluate the share of positives among them by --unlabeled-prevalence",
+        "or give evaluate the share of positives: --prevalence",
     ),
     "unknown label": (
         ["evaluate", "{odd}", *COLUMNS, "--unlabeled", "5"],

@@ -248,3 +248,20 @@ def test_memory_grows_with_the_rows_and_no_faster(options):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1000 * len(y)  # a matrix of 500 resamples takes 2,000 to 4,000 bytes a row
+
+
+def test_over_a_range_of_prevalences_the_error_is_that_of_its_worst_end():
+    """Two models that find as many labels differ by 0 at every share, within a chance."""
+    y = np.repeat([1, 1, 1, 1, 0], [4, 4, 11, 11, 4000])
+    one = np.concatenate([np.ones(4), np.zeros(26), (np.arange(4000) % 40 == 0)])
+    other = np.concatenate([np.zeros(4), np.ones(4), np.zeros(22), (np.arange(4000) % 40 == 1)])
+    models = {"one": one, "other": other}
+    ask = {"unlabeled": 0, "threshold": 0.5}
+
+    def reach(prevalence):
+        found = uc.compare(y, models, prevalence=prevalence, **ask).difference("precision")
+        assert found.difference.value == pytest.approx(0, abs=1e-12)
+        return found.difference.high
+
+    assert reach((0.01, 0.03)) == pytest.approx(reach(0.03), rel=1e-6)
+    assert reach((0.01, 0.03)) > 1.2 * reach(0.02)

@@ -45,6 +45,23 @@ def test_recent_months_look_worse_naively_and_not_here():
     assert "mature" in str(result)
 
 
+def test_a_wide_range_leads_and_its_middle_is_called_a_guess(tmp_path):
+    # Of 1,200 rows in 15 months a dozen a month are flagged.
+    score, seen, labels, _ = draw(np.random.default_rng(2), n=1200)
+    with collect_warnings():
+        found = uc.monitor(score, observed=seen, found=labels, threshold=CUT, until=SPAN)
+    page = tmp_path / "page.html"
+    found.to_html(page)
+    known = [row.precision for row in found.rows if row.precision]
+    wide = [each for each in known if each.high - each.low >= 0.3]
+    assert wide
+    for each in wide:
+        said = f"{each.low:.3f} – {each.high:.3f} (guess {each.value:.3f})"
+        assert said in str(found)
+        assert said in page.read_text()
+        assert f"{each.value:.3f} ({each.low:.3f}" not in str(found)
+
+
 def test_a_period_without_flagged_rows_has_a_reason():
     score, seen, found, _ = draw(np.random.default_rng(1))
     score[seen < 31] = -10

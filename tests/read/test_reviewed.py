@@ -5,7 +5,13 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
+from sklearn.metrics import (
+    average_precision_score,
+    f1_score,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+)
 
 import undercount as uc
 from undercount.errors import CODES
@@ -301,3 +307,14 @@ def test_a_handful_of_verdicts_takes_nothing_from_random_labels(seed):
     errors = [value(found, "recall").standard_error for found in (joined, alone)]
     # The label frequency, given there, is estimated here; verdicts once made it 2.4 times.
     assert errors[0] < 1.15 * errors[1]
+
+
+def test_with_every_row_reviewed_metrics_are_those_of_the_truth():
+    truth, score, y, _ = draw(size=800)
+    ask = {"unlabeled": 0, "threshold": CUT}
+    plan = uc.plan_reviews(y, score, budget=int((y == 0).sum()), unlabeled_prevalence=0.07, **ask)
+    found = uc.evaluate(y, score, reviews=plan.answered(truth[plan.rows]), **ask)
+    assert value(found, "roc_auc").value == pytest.approx(roc_auc_score(truth, score))
+    expected = average_precision_score(truth, score)
+    assert value(found, "average_precision").value == pytest.approx(expected)
+    assert value(found, "recall").value == pytest.approx(recall_score(truth, score >= CUT))

@@ -9,7 +9,7 @@ import numpy as np
 
 from undercount.assume.reviews import ReviewDesign, Reviews
 from undercount.count.draw import DrawnRows
-from undercount.count.review_file import FORMAT, ReviewSheet, read_review_files
+from undercount.count.review_file import FORMAT, OF_DATA, ReviewSheet, read_review_files
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, named
 
@@ -70,7 +70,7 @@ def join_rounds(earlier: ReviewSheet, later: ReviewSheet) -> ReviewSheet:
     stratum = np.append(earlier.stratum[done], later.stratum)
     rows = np.array(later.design["n_unlabeled"], np.float64)
     chance = np.bincount(stratum, minlength=len(rows)) / np.maximum(rows, 1)
-    old, new = earlier.kept or {}, later.kept or {}
+    kept = _join_kept(earlier, later, done.tolist())
     return ReviewSheet(
         later.design,
         np.arange(1, len(stratum) + 1),
@@ -79,11 +79,21 @@ def join_rounds(earlier: ReviewSheet, later: ReviewSheet) -> ReviewSheet:
         np.append(earlier.verdict[done], later.verdict),
         np.append(earlier.row[done], later.row),
         np.asarray(chance[stratum]),
-        {
-            name: [*(old[name][at] if name in old else "" for at in done.tolist()), *column]
-            for name, column in new.items()
-        },
+        kept,
     )
+
+
+def _join_kept(earlier: ReviewSheet, later: ReviewSheet, done: list[int]) -> dict[str, list[str]]:
+    """Join the columns that are kept now, and those that people added, which are of no plan."""
+    old, new = earlier.kept or {}, later.kept or {}
+    planned = earlier.design.get("keep", list(old))
+    added = set(old) - {*planned, *(f"{name}{OF_DATA}" for name in planned)}
+    joined = {}
+    for name in [*new, *(name for name in old if name in added and name not in new)]:
+        before = old.get(name, old.get(f"{name}{OF_DATA}"))
+        first = [before[at] if before else "" for at in done]
+        joined[name] = [*first, *(new[name] if name in new else [""] * len(later.case))]
+    return joined
 
 
 def describe_rows(counts: ScoreCounts) -> dict[str, Any]:

@@ -200,6 +200,15 @@ class Reviews:
         return np.bincount(self.stratum[self.answered], minlength=self.design.n_strata)
 
     @property
+    def mostly(self) -> bool:
+        """Whether a third of the unlabeled rows or more have a verdict.
+
+        Hardly any error is left then, and pairs of rows that merged scores count one half would be
+        a larger one.
+        """
+        return self.n_answered * MOSTLY >= float(np.sum(self.design.n_unlabeled))
+
+    @property
     def chance(self) -> FloatArray:
         """Chance that a row of the same stratum had of being among those answered."""
         share = self.sizes / np.maximum(self.design.n_unlabeled, 1)
@@ -219,6 +228,7 @@ class Reviews:
         return Reviews(rows, verdict, score, stratum, design, weight)
 
 
+MOSTLY = 3
 _COLUMNS = ("rows", "verdict", "score", "stratum", "weight")
 
 
@@ -494,12 +504,19 @@ class ReviewedCells:
 
     @cached_property
     def spread_hidden(self) -> FloatArray:
-        """The same, what verdicts add being spread over all unlabeled rows of their stratum."""
-        many = len(self.unlabeled_rows)
-        added = np.bincount(self.stratum[self.place], self.excess, many)
+        """The same, what verdicts add being spread over all unlabeled rows of their stratum.
+
+        In a stratum that was looked at as a whole nothing is spread: every row is known.
+        """
+        many, whole = len(self.unlabeled_rows), self.reviewed_rows >= self.unlabeled_rows
+        here = self.stratum[self.place]
+        if whole.all():
+            return self.hidden
+        added = np.bincount(here, np.where(whole[here], 0.0, self.excess), many)
+        own = np.bincount(self.place, np.where(whole[here], self.excess, 0.0), len(self.posterior))
         rows = np.bincount(self.stratum, self.unlabeled, many)
         each = np.divide(added, rows, out=np.zeros(many), where=rows > 0)
-        return self.by_cell(self.unlabeled * (self.posterior + each[self.stratum]))
+        return self.by_cell(self.unlabeled * (self.posterior + each[self.stratum]) + own)
 
     def by_cell(self, by_unit: FloatArray) -> FloatArray:
         """Sum up over the units of each cell."""

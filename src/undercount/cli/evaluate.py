@@ -168,6 +168,8 @@ def share_of_sources(sources: tuple[int, int, int, int], options: dict[str, Any]
 
 def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
     """Write the data and columns of a model as the command line names them."""
+    from undercount.read.metric_name import short_number  # noqa: PLC0415 - only when needed
+
     if options["label"] is None:  # counts or two files, of which no row can be chosen
         return "ROWS --label COLUMN --score COLUMN"
     words = [*(data or _database_words(options)), "--label", options["label"], "--score", name]
@@ -181,7 +183,7 @@ def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
         given = options[share]
         if isinstance(given, float | tuple):
             ends = given if isinstance(given, tuple) else (given,)
-            words += [f"--{share.replace('_', '-')}", "-".join(f"{end:g}" for end in ends)]
+            words += [f"--{share.replace('_', '-')}", "-".join(map(short_number, ends))]
     return shlex.join(words)
 
 
@@ -196,7 +198,9 @@ def _database_words(options: dict[str, Any]) -> list[str]:
 
 def _one_threshold(given: tuple[float, ...]) -> float | None:
     if len(given) > 1:
-        shown = " and ".join(f"{threshold:g}" for threshold in given)
+        from undercount.read.metric_name import short_number  # noqa: PLC0415 - only when needed
+
+        shown = " and ".join(short_number(threshold) for threshold in given)
         raise InputError(
             f"evaluate takes one --threshold; got {shown}. Run it once for each; "
             "--require takes thresholds of its own"

@@ -26,7 +26,7 @@ from undercount.count.paths import expand_paths
 from undercount.count.queries import ROWS, collect
 from undercount.count.sources import Source, open_source
 from undercount.count.sql import quote_name
-from undercount.counts import ScoreCounts
+from undercount.counts import ALL_LABELLED, ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
 
@@ -94,7 +94,7 @@ class LookedRows:
     labels: FloatArray
     score: FloatArray
     chooser: FloatArray | None
-    features: FloatArray | None
+    features: dict[str, FloatArray] | None
     notes: list[str]
 
 
@@ -483,7 +483,7 @@ def read_looked(data: tuple[str, ...], options: dict[str, Any]) -> LookedRows:
         labels,
         columns[score],
         columns[chooser] if chooser else None,
-        np.column_stack([columns[name] for name in features]) if features else None,
+        {name: columns[name] for name in features} or None,
         [f"{read_words(len(complete), dropped)}, {looked} looked at", *coding],
     )
 
@@ -545,7 +545,8 @@ def _infer_coding(
     if others == {-1.0, 0.0}:
         return -1.0, "1 = positive, 0 = verified negative, -1 = unlabeled"
     if not others:
-        raise InputError(f"no row is unlabeled; {held}")
+        told = "; if 0 means unlabeled leave --negative away" if 0.0 in values else ""
+        raise InputError(f"no row is unlabeled; {held}{told}. {ALL_LABELLED}")
     raise InputError(
         f"{held}; which value means unlabeled? 1 means positive: if it "
         "does here, pass --unlabeled VALUE; if not, recode positives as 1 and unlabeled rows as 0 "

@@ -49,7 +49,11 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Answered file of an earlier round: its strata stay, and its verdicts are kept.",
 )
-@click.option("--keep", help="Columns that reviewers shall see: id,amount.")
+@click.option(
+    "--keep",
+    help="Columns that reviewers shall see: id,amount. In a further round those of the last one, "
+    "unless named.",
+)
 @CLUSTER
 @click.option(
     "--prevalence",

@@ -34,6 +34,7 @@ from undercount.count.sources import Source, open_source
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.read.evaluation import Evaluation
+from undercount.read.metric_name import short_number
 from undercount.read.plan import design_reviews, knots_of, next_design
 from undercount.read.plan_rows import RowPlan, count_rival, draw_plan
 from undercount.read.prices import Prices
@@ -57,7 +58,7 @@ def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, l
         )
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN")
-    keep = [name.strip() for name in (options["keep"] or "").split(",") if name.strip()]
+    keep = _kept_columns(options)
     # Whose each row is stands beside it; rows are drawn one by one all the same.
     keep += [name for name in (options["cluster"],) if name and name not in keep]
     if in_database:
@@ -68,6 +69,14 @@ def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, l
             return _plan_source(source, label, scores, keep, options)
         except duckdb.ConversionException as error:
             refuse_text(source, [label, *scores], error, {label: RECODE})
+
+
+def _kept_columns(options: dict[str, Any]) -> list[str]:
+    """Return the columns that reviewers shall see: those named, or else those of the last round."""
+    if options["keep"] is not None:
+        return [name.strip() for name in options["keep"].split(",") if name.strip()]
+    verdicts = read_verdicts(options["reviews"])
+    return [] if verdicts is None else list(verdicts.sheet.design.get("keep", ()))
 
 
 def _plan_source(
@@ -198,9 +207,13 @@ class Verdicts:
         self.check(counts)
         planned = self.reviews.design
         if options["threshold"] not in (None, planned.threshold):
+            at = planned.threshold
+            own = (
+                "its lack of a --threshold" if at is None else f"its --threshold {short_number(at)}"
+            )
             raise InputError(
-                f"the strata of a plan stay, and with them its --threshold {planned.threshold:g}; "
-                f"got {options['threshold']:g}. Plan anew for another one"
+                f"the strata of a plan stay, and with them {own}; got "
+                f"{short_number(options['threshold'])}. Plan anew for another one"
             )
         if not (self.sheet.row > 0).all():
             raise InputError("the reviews do not say which rows were reviewed; plan from a file")

@@ -27,6 +27,8 @@ from undercount.errors import InputError
 IntArray = NDArray[np.int64]
 FORMAT = 1
 BEFORE, AFTER = ("case", "row"), ("verdict", "stratum", "chance", "key", "design")
+# Behind the name of a user's column that has the name of one of ours.
+OF_DATA = " (data)"
 NEEDED = ("verdict", "key")
 # What people and spreadsheets write; all in lower case.
 YES = frozenset(
@@ -133,7 +135,7 @@ def as_review_csv(sheet: ReviewSheet) -> str:
 def review_header(sheet: ReviewSheet) -> list[str]:
     """Name the columns; one of the user's that has a name of ours is told apart."""
     ours = {*BEFORE, *AFTER, *sheet.scores}
-    users = [f"{name} (data)" if name in ours else name for name in sheet.kept or ()]
+    users = [f"{name}{OF_DATA}" if name in ours else name for name in sheet.kept or ()]
     return [*BEFORE, *map(escape_formula, users), *map(escape_formula, sheet.scores), *AFTER]
 
 

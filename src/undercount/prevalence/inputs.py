@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from undercount.counts import BoolArray, ScoreCounts
+from undercount.counts import ALL_LABELLED, BoolArray, ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, MisfitWarning, SmallSampleWarning, warn, wording
 from undercount.prevalence.ranks import auc_standard_error
@@ -30,16 +30,19 @@ def check_sizes(n_labelled: float, n_unlabeled: float) -> None:
     if n_labelled < MIN_LABELS:
         raise InputError(
             f"estimating a prevalence needs at least {MIN_LABELS} labelled positives; got "
-            f"{n_labelled:g}: review some unlabeled rows and "
+            f"{n_labelled:g}. "
             + wording(
-                "use VerifiedSample",
-                "give evaluate the share of positives among them by --unlabeled-prevalence",
+                "Review some unlabeled rows (plan_reviews), or give the prevalence, from a "
+                "VerifiedSample say",
+                "Let people look at some unlabeled rows, which undercount plan … --budget 100 "
+                "--out review.csv chooses and undercount evaluate … --reviews review.csv takes; "
+                "or give evaluate the share of positives: --prevalence",
             )
         )
     if n_unlabeled < 1:
         raise InputError(
             "there must be unlabeled rows; got none (is "
-            f"{wording('`unlabeled=`', '--unlabeled')} missing?)"
+            f"{wording('`unlabeled=`', '--unlabeled')} missing?). {ALL_LABELLED}"
         )
 
 

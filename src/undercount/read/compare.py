@@ -385,6 +385,7 @@ def compare(
     pure = isinstance(purity, int | float) and purity == 1
     reviews = options["reviews"] = as_reviews(options.get("reviews"))
     edges = () if reviews is None else reviews.design.edges
+    pure = pure and (reviews is None or not reviews.mostly)
     counted = {
         name: replace(
             count_model(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from undercount.errors import Check, InputError, suggest
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
-from undercount.read.metric_name import name_metric
+from undercount.read.metric_name import name_metric, short_number
 from undercount.read.requirement import (
     BETWEEN,
     Judgement,
@@ -43,7 +43,11 @@ class Contest:
     @property
     def words(self) -> str:
         """The requirement as people write it."""
-        moved = f" {'-' if self.margin < 0 else '+'} {abs(self.margin):g}" if self.margin else ""
+        moved = (
+            f" {'-' if self.margin < 0 else '+'} {short_number(abs(self.margin))}"
+            if self.margin
+            else ""
+        )
         return f"{self.one}.{self.metric} {self.sign} {self.other}.{self.metric}{moved}"
 
     def found_words(self, estimate: Estimate) -> str:

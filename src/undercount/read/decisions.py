@@ -16,7 +16,7 @@ from undercount.errors import InputError, real_number
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.heads import RatePoint
-from undercount.read.metric_name import name_metric
+from undercount.read.metric_name import name_metric, short_number
 from undercount.read.sensitivity import ROUNDING
 from undercount.shares import Shares
 
@@ -172,7 +172,9 @@ class ThresholdSearch:
         points = self._points(self.counts, self.shares)
         place = int(goal.choose(points))
         if place < 0:
-            wanted = " and ".join(f"{name} >= {least:g}" for name, least in goal.at_least)
+            wanted = " and ".join(
+                f"{name} >= {short_number(least)}" for name, least in goal.at_least
+            )
             raise InputError(
                 f"no threshold reaches {wanted or 'a possible value'}; {self._reach(points, goal)}",
                 argument="at_least",

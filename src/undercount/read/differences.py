@@ -257,13 +257,11 @@ class Paired:
         gap = Gap(metric, self.models[one], self.models[other], self.shares, self.top, cut)
         names = list(self.models)
         places = names.index(one), names.index(other)
-        if cut is None:
-            error = self.errors.area_error(metric, *places)
-        else:
-            error = self.errors.flag_error(metric, *places, cut)
-        chance = Chance(error * self._label_doubt, self._freedom)
+        error = self._error(metric, cut, *places)
+        chance = Chance(error, self._freedom)
         if metric == "average_precision":
-            chance = replace(chance, skewness=self.errors.precision_skewness(*places, error))
+            skewness = self.errors.precision_skewness(*places, error / self._label_doubt)
+            chance = replace(chance, skewness=skewness)
         chance = self._by_cluster(chance, gap)
         estimate = self._with_interval(gap, chance)
         depends = not self._is_fixed(gap)
@@ -280,6 +278,30 @@ class Paired:
             gap.crossover() if depends else math.nan,
             self.question,
         )
+
+    def _error(self, metric: str, cut: int | None, one: int, other: int) -> float:
+        """Return the standard error of a difference; over a range of shares the largest.
+
+        Two models may differ by nothing at every share of a range, and by how little is known
+        nevertheless be a matter of the share.
+        """
+        # The error of an average precision is a jackknife's at the share in use.
+        ends = self._range_ends if metric != "average_precision" else ()
+        found = [
+            errors.area_error(metric, one, other)
+            if cut is None
+            else errors.flag_error(metric, one, other, cut)
+            for errors in ends or (self.errors,)
+        ]
+        return float(max(found)) * (1.0 if ends else self._label_doubt)
+
+    @cached_property
+    def _range_ends(self) -> tuple[ModelPairs, ...]:
+        """The errors at both ends of a range of shares that was given."""
+        span = self.shares.unlabeled_prevalence_interval
+        if span is None or self.shares.unlabeled_prevalence_error > 0:
+            return ()
+        return tuple(self.errors.at(end) for end in (span.low, min(span.high, self.top)))
 
     def _is_fixed(self, gap: Gap) -> bool:
         """Whether no share changes the order: of as many flagged rows recall alone decides."""

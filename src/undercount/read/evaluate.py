@@ -252,6 +252,7 @@ def evaluate(
         "audited": audited,
     }
     edges = () if answered is None else answered.design.edges
+    pure = pure and (answered is None or not answered.mostly)
     columns = label is not None or (isinstance(score, str) and is_frame(y))
     name = name or (str(score) if columns else "score")
     if by is not None or isinstance(y, Mapping):

@@ -43,7 +43,7 @@ from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.resampled import Resamples
 from undercount.read.labelled_chance import chance_threshold
-from undercount.read.metric_name import MetricName, parse_metric, place_words
+from undercount.read.metric_name import MetricName, parse_metric, place_words, short_number
 from undercount.read.requirement import (
     Judgement,
     Requirement,
@@ -139,9 +139,7 @@ class MetricRow:
     @property
     def label(self) -> str:
         """Name with threshold, as people say it."""
-        if self.top is not None:
-            return f"{self.metric}{place_words(None, self.top)}"
-        return self.metric if self.threshold is None else f"{self.metric}@{self.threshold:g}"
+        return f"{self.metric}{place_words(self.threshold, self.top)}"
 
 
 @dataclass(frozen=True)
@@ -538,8 +536,9 @@ class Evaluation:
         """Name a row by its metric, and by its threshold if that is not the evaluation's."""
         if row.top is not None:
             return f"{row.metric}{at}top_{row.top:g}"
-        own = row.threshold in (None, self.threshold)
-        return row.metric if own else f"{row.metric}{at}{row.threshold:g}"
+        if row.threshold is None or row.threshold == self.threshold:
+            return row.metric
+        return f"{row.metric}{at}{short_number(row.threshold)}"
 
     def metrics(self, prefix: str = "") -> dict[str, float]:
         """Return value, ends and naive value of every metric, and the prevalence, as plain numbers.

@@ -69,11 +69,26 @@ class MetricName:
         return f"{before}{self.metric}{place_words(self.threshold, self.top)}"
 
 
+def short_number(value: float) -> str:
+    """Write a number so that it is read as the same, and short if that will do.
+
+    A threshold that is rounded may flag other rows, and a goal that is rounded is another goal.
+
+    Examples
+    --------
+    >>> from undercount.read.metric_name import short_number
+    >>> short_number(0.5), short_number(0.9999999999996)
+    ('0.5', '0.9999999999996')
+    """
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value)).removesuffix(".0")
+
+
 def place_words(threshold: float | None, top: float | None) -> str:
     """Write where a metric is read, after its name."""
     if top is not None:
         return f"@top {top_words(top)}"
-    return "" if threshold is None else f"@{threshold:g}"
+    return "" if threshold is None else f"@{short_number(threshold)}"
 
 
 def top_words(top: float) -> str:

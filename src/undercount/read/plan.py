@@ -347,6 +347,13 @@ def plan_reviews(
     random_state : int
         Seed of the draw.
 
+    Notes
+    -----
+    Wrong when: rows of unequal `sample_weight` are planned by what the plan promises. Strata, order
+    and expected half-widths take every row for one, since a budget buys rows, whatever they weigh;
+    weights of which few rows hold most make the intervals of the weighted evaluation wider than
+    promised. The evaluation itself uses the weights.
+
     Examples
     --------
     >>> import numpy as np

@@ -189,7 +189,7 @@ def draw_plan(
         seed=design.seed,
         skip=skip.tolist(),
     )
-    columns = {"label": label, "unlabeled": unlabeled}
+    columns = {"label": label, "unlabeled": unlabeled, "keep": list(keep)}
     prices = Prices.of(counts, design, confidence_level, reviews, rival, span)
     n = len(design.order)
     budgets = sorted({*(b for b in BUDGETS if b < counts.n_unlabeled), n})

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from undercount.errors import CODES, Check, InputError, LibraryWarning, MisfitWarning
 from undercount.estimate import Estimate, FloatArray
 from undercount.metric_facts import FACTS
-from undercount.read.metric_name import MetricName, parse_metric, read_number
+from undercount.read.metric_name import MetricName, parse_metric, read_number, short_number
 from undercount.read.sensitivity import check_goal
 
 Outcome: TypeAlias = Literal["met", "failed", "inconclusive"]
@@ -69,7 +69,7 @@ class Requirement:
     @property
     def words(self) -> str:
         """The requirement as people write it."""
-        return f"{self.name} {self.sign} {self.value:g}"
+        return f"{self.name} {self.sign} {short_number(self.value)}"
 
     def found_words(self, estimate: Estimate) -> str:
         """Say what was found of the metric."""

@@ -151,9 +151,9 @@ class SegmentTable:
         method = method_name(self._now.design, "wilson")
         if by_share and facts.needs_prevalence:
             method = f"{method}, share end by end"
-            raw = self._now.point.metric(metric)
-            ends = np.stack([value + each.point.metric(metric) - raw for each in self._ends])
+            ends = np.stack([each.point.capped().metric(metric) for each in self._ends])
             down, up = value - ends.min(axis=0), ends.max(axis=0) - value
+            low, high = self._widened(metric, value, low, high)
             reach = two_sided_z(self.confidence_level)
             parts = [held.label_part for held in self.hidden]
             both = SharedLabels.of(self._now, metric, parts, reach)
@@ -167,6 +167,18 @@ class SegmentTable:
             high = np.maximum.reduce([high, *(each[2] for each in there)])
         level, four = self.confidence_level, np.stack([value, low, high, error], axis=1).tolist()
         return [Estimate(a, b, c, d, level, facts.needs, method) for a, b, c, d in four]
+
+    def _widened(
+        self, metric: str, value: FloatArray, low: FloatArray, high: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Let labels reach as far as at the shares' lower ends, where rates had to be capped."""
+        capped = ~np.isclose(self._now.point.metric(metric), value, rtol=1e-9, atol=1e-12)
+        capped &= ~np.isnan(value)
+        if not capped.any():
+            return low, high
+        there, least, most, _ = self._at(metric, self._ends[0])
+        below, above = np.fmax(value - low, there - least), np.fmax(high - value, most - there)
+        return np.where(capped, value - below, low), np.where(capped, value + above, high)
 
     def _at(self, metric: str, heads: HeadCounts) -> tuple[FloatArray, ...]:
         """Return value, ends and standard error at shares that are known exactly."""

@@ -39,8 +39,12 @@ def metric_value(
     *,
     top: float | None = None,
     beta: float = 1.0,
+    capped: bool = False,
 ) -> float:
-    """Read one metric of the recovered curve, without interval; `top` and `beta` as elsewhere."""
+    """Read one metric of the recovered curve, without interval; `top` and `beta` as elsewhere.
+
+    Of a threshold, `capped` takes the nearest rates inside [0, 1].
+    """
     at_threshold = metric in metric_names() and threshold is not None
     if top is not None or metric in PARAMETRIC or at_threshold:
         design = design_of(counts, shares, shares.sampling, "dataset")
@@ -49,7 +53,8 @@ def metric_value(
             if top is None
             else top_heads(counts, design, top)
         )
-        return float(heads.point.metric(metric, beta))
+        point = heads.point.capped() if capped else heads.point
+        return float(point.metric(metric, beta))
     curve = mixture_curve(counts, shares, clean=False)
     if metric in AREAS:
         return float(getattr(curve, metric))

@@ -12,6 +12,7 @@ from undercount.read.compare import Comparison
 from undercount.read.differences import Difference
 from undercount.read.evaluation import Evaluation
 from undercount.read.leaderboard import Standing, tied_at_the_top
+from undercount.read.metric_name import short_number
 from undercount.show.document import as_document, plain, write_document
 from undercount.show.spoken import metric_title, number, percent
 from undercount.show.text import (
@@ -219,7 +220,7 @@ def threshold_table(comparison: Comparison, *, intervals: bool = True) -> Table:
             else number(each.value)
             for each in (found[metric] for metric in ("precision", "recall", "f1"))
         ]
-        rows.append([name, f"{evaluation.threshold:g}", flagged, *values])
+        rows.append([name, short_number(evaluation.threshold), flagged, *values])
     return head, rows
 
 
@@ -288,7 +289,7 @@ def workload_notes(comparison: Comparison) -> list[str]:
     ]
     notes = [
         f"{name} takes {percent(cut.share)} of its {amount(work.tied[name])} rows tied at "
-        f"{cut.threshold:.6g}, any as likely as another"
+        f"{short_number(cut.threshold)}, any as likely as another"
         for name, cut in work.cuts.items()
         if cut.share < 1
     ]

@@ -7,6 +7,7 @@ import numpy as np
 from undercount.count.arrays import amount
 from undercount.estimate import Estimate
 from undercount.read.cost_curve import CostCurve
+from undercount.read.metric_name import short_number
 from undercount.show.spoken import number
 
 # Thresholds that a terminal shows.
@@ -24,7 +25,9 @@ def cost_words(curve: CostCurve) -> str:
     if curve.here is not None:
         words.append(f"at the threshold {spread_words(curve.here)}")
     best = curve.best
-    place = "flag no row" if math.isinf(best.threshold) else f"threshold {best.threshold:.6g}"
+    place = (
+        "flag no row" if math.isinf(best.threshold) else f"threshold {short_number(best.threshold)}"
+    )
     gain = ""
     if best.gain is not None and best.over is not None and best.over != best.threshold:
         gain = f", {spread_words(best.gain)} less than {over_words(best.over)}"
@@ -35,7 +38,7 @@ def over_words(over: float) -> str:
     """Name what the best threshold is compared with."""
     if math.isinf(over):
         return "flagging no row" if over > 0 else "flagging all"
-    return f"at {over:g}"
+    return f"at {short_number(over)}"
 
 
 def spread_words(found: Estimate) -> str:
@@ -53,8 +56,11 @@ def cost_table(curve: CostCurve) -> tuple[list[str], list[list[str]]]:
     head, rows = ["threshold", "flagged", "cost a row"], []
     for place in np.union1d(spread, marked).tolist():
         threshold = float(curve.threshold[place])
-        mark = f" ({marks[threshold]})" if threshold in marks else ""
-        cells = [f"{threshold:.6g}{mark}", amount(curve.flagged[place])]
+        # Those that somebody may take over in full, others as marks along the way.
+        at = f"{threshold:.6g}"
+        if threshold in marks:
+            at = f"{short_number(threshold)} ({marks[threshold]})"
+        cells = [at, amount(curve.flagged[place])]
         rows.append([*cells, spread_words(curve.points[place])])
         if curve.benefits:
             rows[-1].append(spread_words(curve.benefits[place]))

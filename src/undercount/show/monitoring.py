@@ -8,15 +8,22 @@ from markupsafe import Markup
 
 from undercount import __version__
 from undercount.count.atomic_file import write_text
+from undercount.estimate import Estimate
+from undercount.read.metric_name import short_number
 from undercount.read.monitoring import Alarm, Monitoring, PeriodRow
 from undercount.show.document import plain, write_document
 from undercount.show.layout import BESIDE, line, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
 from undercount.show.segments import interval_cell
 from undercount.show.spoken import metric_title, number, percent
-from undercount.show.text import value_words
+from undercount.show.text import guess_words, is_wide, value_words
 
 DO_NOT_REPORT = "DO NOT REPORT these numbers"
+
+
+def delayed_words(estimate: Estimate) -> str:
+    """Write an estimate that hangs on estimated delays; where it is wide its range leads."""
+    return " ".join(guess_words(estimate)) if is_wide(estimate) else value_words(estimate)
 
 
 def rests_on(found: Monitoring) -> list[str]:
@@ -73,9 +80,10 @@ def as_text(found: Monitoring) -> str:
     level = f"{100 * found.late.confidence_level:g} %"
     told = value_heading(found)
     lines.append(f" {'':<22}{told}" if room >= BESIDE else wrap(told, room))
-    for name, estimate in found.metrics.items():
-        label = f"{metric_title(name)}@{found.threshold:g}"
-        lines.append(f" {label:<{22 if room >= BESIDE else 17}}{value_words(estimate)}")
+    at = short_number(found.threshold)
+    labels = {f"{metric_title(name)}@{at}": each for name, each in found.metrics.items()}
+    wide = max(22 if room >= BESIDE else 17, *(len(label) + 2 for label in labels))
+    lines += [f" {label:<{wide}}{delayed_words(each)}" for label, each in labels.items()]
     lines += ["", *_table(found, level, room), "", *_alarm(found, room)]
     return "\n".join(lines)
 
@@ -90,7 +98,7 @@ def _table(found: Monitoring, level: str, room: int) -> list[str]:
 
 
 def _stacked(row: PeriodRow, level: str, room: int) -> list[str]:
-    precision = value_words(row.precision) if row.precision else f"– {row.note}"
+    precision = delayed_words(row.precision) if row.precision else f"– {row.note}"
     cells = [("rows", f"{row.n_rows:,}"), ("flagged", f"{row.n_flagged:,}")]
     cells += [("found", f"{row.n_found:,}"), ("arrived", percent(row.chance))]
     cells += [("naive", number(row.naive)), (f"precision ({level})", precision)]
@@ -98,7 +106,7 @@ def _stacked(row: PeriodRow, level: str, room: int) -> list[str]:
 
 
 def _period(row: PeriodRow) -> str:
-    precision = value_words(row.precision) if row.precision else f"– {row.note}"
+    precision = delayed_words(row.precision) if row.precision else f"– {row.note}"
     return (
         f"{row.period:<12}{row.n_rows:>9,}{row.n_flagged:>9,}{row.n_found:>7,}"
         f"{percent(row.chance):>9}{number(row.naive):>8}   {precision}"
@@ -115,7 +123,7 @@ def alarm_words(alarm: Alarm | None) -> tuple[str, str]:
         if date
     ]
     evidence = (
-        f"in {len(alarm.looks)} weekly looks, against {value_words(alarm.baseline)} in the "
+        f"in {len(alarm.looks)} weekly looks, against {delayed_words(alarm.baseline)} in the "
         f"baseline; at the last look the evidence of a fall was {_part(alarm, 1)} of what raises "
         f"the alarm, that of a rise {_part(alarm, 2)}"
     )
@@ -144,14 +152,14 @@ def as_page(found: Monitoring) -> str:
     style = read_asset("style.css")
     said, alarm = alarm_words(found.alarm)
     return load_template("monitoring.html.jinja").render(
-        threshold=f"{found.threshold:g}",
+        threshold=short_number(found.threshold),
         level=f"{100 * found.late.confidence_level:g}",
         unripe="" if found.reportable else _sentence(found.late.unripe_words()),
         heading=value_heading(found),
         delays=_sentence(delay_words(found)),
         said=_sentence(said),
         alarm=_sentence(alarm),
-        metrics=[(metric_title(name), value_words(each)) for name, each in found.metrics.items()],
+        metrics=[(metric_title(name), delayed_words(each)) for name, each in found.metrics.items()],
         table=[_page_row(row) for row in found.rows],
         rests=[_sentence(words) for words in rests_on(found)],
         fair=_sentence(fair_words(found)),
@@ -173,7 +181,9 @@ def _page_row(row: PeriodRow) -> dict[str, Any]:
         "found": f"{row.n_found:,}",
         "arrived": percent(row.chance),
         "naive": number(row.naive),
-        "cell": interval_cell(row.precision, value_words(row.precision)) if row.precision else None,
+        "cell": interval_cell(row.precision, delayed_words(row.precision))
+        if row.precision
+        else None,
         "note": row.note,
     }
 

@@ -6,6 +6,7 @@ from typing import Any
 from undercount import __version__
 from undercount.count.arrays import row_words
 from undercount.metric_facts import FACTS
+from undercount.read.metric_name import place_words
 from undercount.read.plan_rows import RowPlan
 from undercount.read.review_goals import SUFFIX, metric_of
 from undercount.show.document import plain, write_document
@@ -26,7 +27,7 @@ def goal_title(plan: RowPlan, goal: str) -> str:
     if goal.endswith(SUFFIX):
         return f"difference of {goal_title(plan, metric_of(goal))}"
     at_threshold = goal in FACTS and FACTS[goal].family == "threshold" and threshold is not None
-    return f"{metric_title(goal)}@{threshold:g}" if at_threshold else metric_title(goal)
+    return f"{metric_title(goal)}{place_words(threshold if at_threshold else None, None)}"
 
 
 def half_width_words(value: float) -> str:

@@ -185,12 +185,13 @@ def _table(found: Evaluations, room: int) -> list[str]:
     shares = max(shares, len("hidden positives") + 2)
     head = f" {found.column:<{width}}{'rows':>{NUMBER}}{'labels':>{NUMBER}}  "
     head += f"{'hidden positives':<{shares}}"
-    head += "".join(f"{heading(label):<{CELL}}" for label in found.metrics)
+    wide = max(CELL, *(len(heading(label)) + 2 for label in found.metrics))
+    head += "".join(f"{heading(label):<{wide}}" for label in found.metrics)
     lines = [head.rstrip()]
     rows = [*_named(found), (ALL, _overall(found))]
     for name, row in rows:
         cells = "".join(
-            f"{estimate_words(found.overall, each.estimate):<{CELL}}" for each in row.rows
+            f"{estimate_words(found.overall, each.estimate):<{wide}}" for each in row.rows
         )
         lines.append(
             f" {_cut(name, width - 1):<{width}}{amount(row.counts.n_rows):>{NUMBER}}"

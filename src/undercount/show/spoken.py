@@ -17,10 +17,7 @@ def metric_title(metric: str) -> str:
 
 def title(row: MetricRow) -> str:
     """Name a row as people say it."""
-    name = metric_title(row.metric)
-    if row.top is not None:
-        return f"{name}{place_words(None, row.top)}"
-    return name if row.threshold is None else f"{name}@{row.threshold:g}"
+    return f"{metric_title(row.metric)}{place_words(row.threshold, row.top)}"
 
 
 def percent(share: float, bound: Literal["", "least", "most"] = "") -> str:
@@ -35,6 +32,18 @@ def percent(share: float, bound: Literal["", "least", "most"] = "") -> str:
         nudge = -ROUNDING if bound == "least" else ROUNDING
         shown = away(shown * 10**digits + nudge) / 10**digits
     return f"{shown:.{digits}f} %"
+
+
+def goal_percent(share: float) -> str:
+    """Write a share that somebody asks for as a percentage, with all of its digits.
+
+    Examples
+    --------
+    >>> from undercount.show.spoken import goal_percent, percent
+    >>> goal_percent(0.955), percent(0.955)
+    ('95.5 %', '96 %')
+    """
+    return f"{100 * share:.12g} %"
 
 
 def number(value: float) -> str:

@@ -15,6 +15,7 @@ from undercount.estimate import Estimate
 from undercount.read.chances import Chances
 from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation, MetricRow
+from undercount.read.metric_name import short_number
 from undercount.read.review_price import price_reviews, reviews_for
 from undercount.show.bias import bias_lines
 from undercount.show.costs import SHOWN as SHOWN_COSTS
@@ -82,10 +83,15 @@ def is_guess(evaluation: Evaluation, row: MetricRow) -> bool:
     return hangs_on_guess(evaluation, row.estimate)
 
 
+def is_wide(estimate: Estimate) -> bool:
+    """Whether the ends lie so far apart that the value between them says little."""
+    least = WIDE * max(abs(estimate.value), 1.0)  # a lift, say, passes 1
+    return estimate.high - estimate.low >= least  # never of NaN
+
+
 def hangs_on_guess(evaluation: Evaluation, estimate: Estimate) -> bool:
     """Whether an estimate hangs on a share that scores hardly tell, or on a few verdicts."""
-    least = WIDE * max(abs(estimate.value), 1.0)  # a lift, say, passes 1
-    if math.isnan(estimate.value) or estimate.high - estimate.low < least:
+    if not is_wide(estimate):
         return False
     if "reviews" in estimate.needs:
         return True
@@ -289,12 +295,6 @@ def _given_words(evaluation: Evaluation) -> str:
     one = evaluation.shares.unlabeled_prevalence_interval is None
     known = evaluation.share_given and one and name != "label_frequency"
     return f", {name}={short_number(value)}" if known else ""
-
-
-def short_number(value: float) -> str:
-    """Write a number so that it is read as the same, and short if that will do."""
-    short = f"{value:g}"
-    return short if float(short) == value else repr(float(value))
 
 
 def half_width(value: float) -> str:

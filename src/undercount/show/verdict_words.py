@@ -6,11 +6,11 @@ from typing import Literal
 from undercount.counts import ScoreCounts
 from undercount.estimate import Interval
 from undercount.read.evaluation import Evaluation
-from undercount.read.metric_name import place_words
+from undercount.read.metric_name import place_words, short_number
 from undercount.read.requirement import Requirement
 from undercount.read.sensitivity import AREAS
 from undercount.shares import Shares
-from undercount.show.spoken import ROUNDING, metric_title, percent
+from undercount.show.spoken import ROUNDING, goal_percent, metric_title, percent
 
 LIGHTS = {
     "robust": "robust",
@@ -80,7 +80,7 @@ def claim_words(claim: Requirement | None, threshold: float | None = None) -> st
     sign = {">=": "≥", "<=": "≤"}.get(claim.sign, claim.sign)
     # Areas, correlations and ratios are said as numbers, rates as percentages.
     plain = claim.metric in AREAS or claim.metric in ("mcc", "kappa") or abs(claim.value) > 1
-    goal = f"{claim.value:g}" if plain else percent(claim.value)
+    goal = short_number(claim.value) if plain else goal_percent(claim.value)
     return f"{metric_title(claim.metric)}{at} {sign} {goal}"
 
 

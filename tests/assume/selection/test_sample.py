@@ -87,3 +87,16 @@ def test_the_unit_of_scores_changes_nothing(method, distribution, unit):
     assert found[1].low == pytest.approx(found[0].low, abs=1e-6)
     assert found[1].high == pytest.approx(found[0].high, abs=1e-6)
     assert found[0].high - found[0].low > 0.05
+
+
+def test_columns_of_a_mapping_keep_their_names():
+    rng = np.random.default_rng(0)
+    score = rng.normal(size=400)
+    y = np.where(score > 0, (rng.random(400) < 0.5).astype(float), np.nan)
+    column = rng.normal(size=400)
+    named = {"age": column, "months": 12 * column}
+    with pytest.raises(InputError, match="column 'age' of X and column 'months' of X follow"):
+        SelectionModel("begg-greenes").fit(score, y, X=named)
+    for wrong in ({"age": column, "months": column[:9]}, {"age": ["old"] * 400}, {}):
+        with pytest.raises(InputError, match="X must hold numbers, as many in each column"):
+            SelectionModel("begg-greenes").fit(score, y, X=wrong)

@@ -91,3 +91,16 @@ def test_evaluate_and_the_metric_functions_give_one_answer(fitted):
     part = uc.metrics.partial_roc_auc(y, score, max_fpr=1.0, **rows)
     assert part.value == pytest.approx(whole.estimate("roc_auc").value, abs=1e-9)
     assert part.low < part.value < part.high
+
+
+@pytest.mark.filterwarnings("ignore::undercount.errors.MisfitWarning")
+@pytest.mark.parametrize("metric", ["accuracy", "specificity", "f1", "mcc"])
+def test_a_metric_pulled_back_into_range_keeps_the_ends_of_the_share(metric):
+    """At no hidden positive a metric is that of the labels, and such a share is not ruled out."""
+    counts = uc.ScoreCounts.from_counts([1, 0], [13, 85], [0, 0], [147, 7755])
+    shares = uc.Shares(uc.Estimate(0.244, 0.0, 0.41, 0.1))
+    found = estimate_end_by_end(counts, shares, metric, threshold=1, **OPTIONS)
+    naive = getattr(uc.mixture_curve(counts, uc.Shares(0.0)).at(1), metric)
+    assert found.low <= naive <= found.high
+    capped = uc.evaluate(counts, unlabeled_prevalence=0.018, threshold=1)[metric]
+    assert found.low <= capped.value <= found.high

@@ -1,5 +1,6 @@
 """The selection model: labels of both classes, but only where somebody looked (Cook 2016)."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -207,7 +208,7 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         self,
         score: ArrayLike,
         y: ArrayLike,
-        X: ArrayLike | None = None,
+        X: ArrayLike | Mapping[str, ArrayLike] | None = None,
         selection_score: ArrayLike | None = None,
     ) -> "SelectionModel":
         """Fit the model; the score comes first, unlike in the metric functions.
@@ -220,7 +221,7 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
             Of the classifier under test, for all rows.
         y : array-like
             1 positive, 0 negative, missing where nobody looked.
-        X : array-like of shape (n, d), optional
+        X : array-like of shape (n, d), or mapping of names to columns, optional
             Columns that moved the choice.
         selection_score : array-like, optional
             Score of the classifier that chose.

@@ -1,5 +1,6 @@
 """Read rows for a selection model, and standardise their columns (Cook's step 1)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -264,11 +265,16 @@ def _refuse_unusable(counts: ScoreCounts) -> None:
 def _read_covariates(X: Any, n_rows: int) -> tuple[FloatArray, tuple[str, ...]]:
     if X is None:
         return np.empty((n_rows, 0)), ()
+    columns = list(X) if isinstance(X, Mapping) else getattr(X, "columns", None)
     try:
-        array = np.asarray(X, dtype=float)
+        if isinstance(X, Mapping):
+            array = np.stack([np.asarray(column, float) for column in X.values()], axis=-1)
+        else:
+            array = np.asarray(X, dtype=float)
     except (TypeError, ValueError):
         raise InputError(
-            f"{named('X')} must hold numbers; encode text and categories first"
+            f"{named('X')} must hold numbers, as many in each column; encode text and categories "
+            "first"
         ) from None
     if array.ndim == 1:
         array = array[:, None]
@@ -277,6 +283,5 @@ def _read_covariates(X: Any, n_rows: int) -> tuple[FloatArray, tuple[str, ...]]:
             f"{named('X')} must be a matrix of finite numbers with {n_rows} rows; got shape "
             f"{array.shape}"
         )
-    columns = getattr(X, "columns", None)
     names = [f"x{i}" for i in range(array.shape[1])] if columns is None else columns
     return array, tuple(str(name) for name in names)

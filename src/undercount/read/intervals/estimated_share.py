@@ -61,15 +61,17 @@ def estimate_end_by_end(
     if span is None or "prevalence" not in found.needs or math.isnan(found.value):
         return found
     least, most = FACTS[metric].range
-    middle, *moved = (
-        _value(counts, shares, metric, options)
-        for shares in (
-            exact,
-            exact.with_unlabeled_prevalence(min(span.low, value)),
-            exact.with_unlabeled_prevalence(exact.clip(max(span.high, value))),
-        )
+    sides = (
+        exact.with_unlabeled_prevalence(min(span.low, value)),
+        exact.with_unlabeled_prevalence(exact.clip(max(span.high, value))),
     )
-    ends = [found.value + end - middle for end in moved]
+    middle, *moved = (_value(counts, each, metric, options) for each in (exact, *sides))
+    if threshold is not None and _is_capped(counts, exact, metric, options, middle):
+        found = _widen(found, counts, sides[0], metric, options)
+    # Areas are corrected for chance, which the curve's are not. A threshold metric that rates
+    # outside [0, 1] had pulled back must not pull its ends along.
+    shift = found.value - middle if threshold is None else 0.0
+    ends = [end + shift for end in moved]
     z = float(ndtri((1 + confidence_level) / 2))
     both = SharedLabels(np.zeros(1), np.zeros(1))
     if label_part is not None and threshold is not None and others.get("top") is None:
@@ -88,10 +90,36 @@ def estimate_end_by_end(
     )
 
 
+def _is_capped(
+    counts: ScoreCounts, shares: Shares, metric: str, options: dict[str, Any], value: float
+) -> bool:
+    """Whether rates outside [0, 1] had a threshold metric pulled back."""
+    place = {name: options[name] for name in ("top", "beta") if name in options}
+    raw = metric_value(counts, shares, metric, options["threshold"], **place)
+    return not math.isclose(raw, value, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def _widen(
+    found: Estimate, counts: ScoreCounts, shares: Shares, metric: str, options: dict[str, Any]
+) -> Estimate:
+    """Let the chance of the labels reach as far as at the lower end of the share's interval.
+
+    Where the share leaves no room (every flagged row would be positive), labels seem to have no
+    chance to one side; at a smaller share they have.
+    """
+    with collect_warnings():  # the estimate itself has warned
+        there = estimate_metric(counts, shares, metric, **options)
+    if math.isnan(there.value):
+        return found
+    low = found.value - max(found.value - found.low, there.value - there.low)
+    high = found.value + max(found.high - found.value, there.high - there.value)
+    return replace(found, low=low, high=high)
+
+
 def _value(counts: ScoreCounts, shares: Shares, metric: str, options: dict[str, Any]) -> float:
     """Return a metric at a known share: of the curve, if the curve has it."""
     if metric in (*AREAS, *metric_names(), *PARAMETRIC, "tpr", "fpr"):
         place = {name: options[name] for name in ("top", "beta") if name in options}
-        return metric_value(counts, shares, metric, options["threshold"], **place)
+        return metric_value(counts, shares, metric, options["threshold"], **place, capped=True)
     with collect_warnings():  # the estimate itself has warned
         return estimate_metric(counts, shares, metric, **options).value

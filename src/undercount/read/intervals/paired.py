@@ -481,13 +481,25 @@ class ModelPairs:
     Wrong when: so few rows decide that the metric is not straight within its error.
     """
 
-    def __init__(self, models: Sequence[ModelRows]) -> None:
-        self.rows = SharedRows(models)
-        self.models, self.design = self.rows.models, models[0].design
+    def __init__(
+        self,
+        models: Sequence[ModelRows],
+        rows: SharedRows | None = None,
+        design: MixtureDesign | None = None,
+    ) -> None:
+        self.rows = SharedRows(models) if rows is None else rows
+        self.models, self.design = self.rows.models, design or models[0].design
         # Of each model, metric and cut: every pair that the model is in asks for it.
         self._influences: dict[tuple[int, str, int], Influence] = {}
         self._heads: dict[tuple[int, int], HeadCounts] = {}
-        self._flags: dict[tuple[int, int, int], PairFlags] = {}
+        self.flags: dict[tuple[int, int, int], PairFlags] = {}
+
+    def at(self, share: float) -> "ModelPairs":
+        """Return the same rows at another share of positives among the unlabeled ones."""
+        design = replace(self.design, given="unlabeled_prevalence", value=share)
+        moved = ModelPairs(self.models, self.rows, design)
+        moved.flags = self.flags
+        return moved
 
     def area_error(self, metric: str, one: int, other: int) -> float:
         """Return the standard error of the difference in an area.
@@ -547,9 +559,9 @@ class ModelPairs:
 
     def flag_error(self, metric: str, one: int, other: int, cut: int = 0) -> float:
         """Return the standard error of the difference in a metric of the rows that are flagged."""
-        if (one, other, cut) not in self._flags:
-            self._flags[one, other, cut] = PairFlags(self.rows, one, other, cut)
-        pair = self._flags[one, other, cut]
+        if (one, other, cut) not in self.flags:
+            self.flags[one, other, cut] = PairFlags(self.rows, one, other, cut)
+        pair = self.flags[one, other, cut]
         found = [self._known_influence(model, metric, cut) for model in (one, other)]
         parts = {
             name: np.array([float(getattr(found[0], name)), -float(getattr(found[1], name))])

@@ -86,9 +86,10 @@ function area(curve, name) {
   return sum;
 }
 // A metric of the recovered curve, without interval; may leave its range where the shares do not fit.
-function valueAt(model, name, i, share, purity) {
+function valueAt(model, name, i, share, purity, capped) {
   if (AREAS.includes(name)) return area(recover(model, share, purity), name);
-  return METRICS[name](...ratesOf(mix(model.sizes, "", share, purity, model.single), ratesAt(model, i)));
+  const [tpr, fpr, prevalence] = ratesOf(mix(model.sizes, "", share, purity, model.single), ratesAt(model, i));
+  return capped ? METRICS[name](clip(tpr), clip(fpr), prevalence) : METRICS[name](tpr, fpr, prevalence);
 }
 
 // ---- what the data allow ----

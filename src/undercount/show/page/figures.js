@@ -108,11 +108,25 @@ function rocLike(id, xLabel, xOf, say, withNaive) {
 }
 // Limits of the share of positives in a group: Wilson's for its labelled rows (drawn apart: for both rates), and the ends
 // of the share's interval; distances add in squares, side by side, as in CalibrationDisplay.
+// Wilson's limits of a rate; of one to three labels the lower one is that of a Poisson number.
+function rateEnds(rate, trials, z) {
+  const [low, high] = wilson(rate, trials, z), found = rate * trials;
+  if (!(found > 0 && found <= 3)) return [low, high];
+  const tail = (x) => { let sum = 0, term = 1; for (let k = 0; term > 1e-17 * sum; k++) { if (k) term *= x / (found + k); sum += term; } return sum * x ** found * Math.exp(-x); };
+  const most = 2 * normal(-z) * gammaPlusOne(found);
+  return [Math.min(low, root((x) => tail(x) > most, 0, found) / trials), high];
+}
+// Γ(v + 1) for v in (0, 3], by Stirling's series ten steps further on.
+function gammaPlusOne(v) {
+  let x = v + 1, down = 1;
+  for (let k = 0; k < 10; k++) down *= x++;
+  return Math.sqrt(2 * Math.PI / x) * (x / Math.E) ** x * Math.exp(1 / (12 * x) - 1 / (360 * x ** 3) + 1 / (1260 * x ** 5) - 1 / (1680 * x ** 7)) / down;
+}
 function calibrationEnds(model, x, [g, q, everyone]) {
   const { sizes, effective, units, single, z } = model, read = (y, a, b) => y.prevalence * (y.positive[0] * a + y.positive[1] * b) / (single ? everyone : b);
   const value = read(x, g, q), h = model.hidden_share, pairs = [], purity = purityOf(model), rows = g * sizes[0] + q * sizes[1];
-  if (!single) pairs.push(wilson(g, effective[0], z).map((end) => read(x, end, q)), wilson(q, effective[1], z).map((end) => read(x, g, end)));
-  else if (rows > 0) pairs.push(wilson(g * sizes[0] / rows, rows / units[0], z).map((end) => read(x, end * rows / sizes[0], (1 - end) * rows / sizes[1])));
+  if (!single) pairs.push(rateEnds(g, effective[0], z).map((end) => read(x, end, q)), wilson(q, effective[1], z).map((end) => read(x, g, end)));
+  else if (rows > 0) pairs.push(rateEnds(g * sizes[0] / rows, rows / units[0], z).map((end) => read(x, end * rows / sizes[0], (1 - end) * rows / sizes[1])));
   if (own(model) && Math.abs(shareOf(model) - h.value) < 1e-12 && h.low < h.high) pairs.push([h.low, Math.min(h.high, purity - 1e-6)].map((share) => read(mix(sizes, "", share, purity, single), g, q)));
   const reach = (side) => Math.hypot(...pairs.map((pair) => Math.max(...pair.map((end) => side * (end - value)), 0)));
   return [Math.min(clip(value - reach(-1)), value), Math.max(clip(value + reach(1)), value)];

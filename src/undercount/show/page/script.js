@@ -25,7 +25,7 @@ function update(everything = false) {
   text("lead-range", follows + (lead.bias ? ` · labelling bias up to Γ: ${span(...lead.bias)}` : ""));
   text("headline", `${$("lead").textContent} ${lead.guess ? $("lead-range").textContent : `(${$("lead-range").textContent})`} · ${light}`);
   text("claim", state.goal < 0 ? (changed() && claim && !model.verdict.required ? claimWords(claim) : model.words.claim) : claimWords(claim) + " (set here)");
-  if (document.activeElement !== $("goal-value")) $("goal-value").value = claim ? +claim.value.toPrecision(6) : "";
+  if (document.activeElement !== $("goal-value")) $("goal-value").value = claim ? claim.value : "";
   $("goal-metric").value = claim && CLAIMED.includes(claim.metric) ? claim.metric : CLAIMED[0];
   $("goal-sign").value = claim && !claim.at_least ? 1 : 0;
   text("plain", still ? model.words.plain : sentence(lead, model.single));

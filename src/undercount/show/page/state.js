@@ -13,6 +13,7 @@ const top = Math.min(1, 1.25 * Math.max(...models.map((m) => Math.max(limitOf(m,
 const state = { ...first };
 const number = (v) => Number.isFinite(v) ? v.toFixed(3) : "–";
 const percent = (v) => Number.isFinite(v) ? (100 * v).toFixed(v >= 0.1 ? 0 : v >= 0.01 ? 1 : 2) + " %" : "–";
+const goalPercent = (v) => +(100 * v).toPrecision(12) + " %"; // what somebody asks for keeps its digits
 const whole = (v) => Math.round(v).toLocaleString("en");
 const span = (low, high, say = number) => Number.isFinite(low) && Number.isFinite(high) ? `${say(low)} – ${say(high)}` : "–";
 const shareOf = (model) => state.share < 0 ? model.hidden_share.value : state.share;
@@ -26,7 +27,11 @@ const moved = () => ["share", "purity", "place"].some((name) => state[name] >= 0
 const aside = (model) => !!model.reviews && moved(), own = (model) => state.share < 0 && !aside(model);
 function cutOf(model) {
   const i = indexOf(model), t = i === model.start ? model.cut : model.curve.threshold[i - 1];
-  return t === null ? (i < model.m ? "∞" : "−∞") : String(+t.toPrecision(4));
+  if (t === null) return i < model.m ? "∞" : "−∞";
+  if (i === model.start && model.threshold !== null) return String(t); // as it was given
+  const below = model.curve.threshold[i] ?? -Infinity; // so many digits that the same cells are flagged
+  for (let digits = 4; digits < 17; digits++) { const short = +t.toPrecision(digits); if (short <= t && short > below) return String(short); }
+  return String(t);
 }
 const lowestPurity = () => Math.min(...models.map(purityOf));
 const ruledOut = (model) => moved() && shareOf(model) > limitOf(model, purityOf(model)) + 1e-9;
@@ -56,9 +61,15 @@ function estimateWithShare(model, name, i, share, purity) {
   const known = model.known || (model.known = { ...model, errors: [0, model.errors[1]], hidden_share: { ...h, low: h.value, high: h.value } });
   const { least, prevalence } = FACTS[name], found = estimate(impure || prevalence ? known : model, name, i, share, purity), v = found.value;
   if (!impure && !prevalence || Number.isNaN(v)) return found;
-  const middle = valueAt(model, name, i, share, purity);
-  const ends = [Math.min(h.low, share), Math.min(Math.max(h.high, share), purity - 1e-6)].map((s) => v + valueAt(model, name, i, s, purity) - middle);
-  const low = v - Math.hypot(v - found.low, Math.max(v - Math.min(...ends), 0)), high = v + Math.hypot(found.high - v, Math.max(Math.max(...ends) - v, 0));
+  // Areas are corrected for chance; a metric pulled back into its range must not pull its ends along.
+  const isArea = AREAS.includes(name), middle = valueAt(model, name, i, share, purity, true), shift = isArea ? v - middle : 0, lowest = Math.min(h.low, share);
+  const ends = [lowest, Math.min(Math.max(h.high, share), purity - 1e-6)].map((s) => shift + valueAt(model, name, i, s, purity, true));
+  let below = v - found.low, above = found.high - v;
+  if (!isArea && !(Math.abs(valueAt(model, name, i, share, purity) - middle) <= Math.max(1e-12, 1e-9 * Math.abs(middle)))) {
+    const there = estimate(known, name, i, lowest, purity);
+    if (!Number.isNaN(there.value)) below = Math.max(below, there.value - there.low), above = Math.max(above, there.high - there.value);
+  }
+  const low = v - Math.hypot(below, Math.max(v - Math.min(...ends), 0)), high = v + Math.hypot(above, Math.max(Math.max(...ends) - v, 0));
   return { ...found, low: clip(low, least), high: clip(high, least) };
 }
 // Of these rows the labelled ones among those flagged are positive whatever else is.

@@ -66,7 +66,7 @@ const bound = (v, up) => { // the least share at which something holds is rounde
 };
 function claimWords(claim) {
   const rate = !FACTS[claim.metric]?.area && claim.metric !== "mcc" && Math.abs(claim.value) <= 1;
-  return `${FACTS[claim.metric] ? title(claim.metric) : claim.metric} ${claim.at_least ? "≥" : "≤"} ${rate ? percent(claim.value) : +claim.value.toPrecision(6)}`;
+  return `${FACTS[claim.metric] ? title(claim.metric) : claim.metric} ${claim.at_least ? "≥" : "≤"} ${rate ? goalPercent(claim.value) : claim.value}`;
 }
 function shareWords(model, region, limit) {
   const kind = own(model) && model.share_given && model.single ? model.given : "", ends = [];
