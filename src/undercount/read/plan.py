@@ -54,7 +54,7 @@ class ReviewPlan:
         Budget → goal → expected half-width of its interval.
     expected_range : dict
         Budget → goal → least and largest half-width that may well be: labels may prefer some
-        positives, and the hidden share is not known. Both are the same where verdicts tell.
+        positives, the hidden share is not known, and which rows are drawn is left to chance.
     earlier : Reviews or None
         What was found before this round.
     cluster : array or None

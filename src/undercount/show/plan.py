@@ -47,8 +47,8 @@ def as_text(plan: RowPlan, wanted: float | None = None, width: int = WIDTH) -> s
     supposed = f"{percent(plan.prices.supposed)} of them are positive"
     if plan.prices.further is None:
         supposed += (
-            ". From … to …: what may come if labels prefer high or low scores, or the share is "
-            "off; intervals hold whatever is supposed"
+            ". From … to …: what may come by the draw, if labels prefer high or low scores, or if "
+            "the share is off; intervals hold whatever is supposed"
         )
     else:
         supposed += ", by the verdicts so far"

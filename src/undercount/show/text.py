@@ -325,7 +325,10 @@ def lacking_words(evaluation: Evaluation) -> str:
     if not number:
         return words
     goal = f"--goal {row.metric}" if evaluation.origin else f"goal={row.metric!r}"
-    return f"{words}: about {number:,} planned with {goal} would do (± {WORTH:g})"
+    return (
+        f"{words}: about {number:,} planned with {goal} would do (± {WORTH:g}), by the share that "
+        "verdicts show; a plan without them goes by its own"
+    )
 
 
 # Metrics of which both answers are shown, beside those of the table.
