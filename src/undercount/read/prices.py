@@ -117,8 +117,8 @@ class Prices:
         found = float(np.clip(hidden.sum() / counts.n_unlabeled, 1e-9, 1 - 1e-9))
         both = None if rival is None else RivalRows.of(rival, counts, design)
         there = earlier.answered
-        given = (each[there] for each in (earlier.verdict, earlier.score, earlier.stratum))
-        seen = Reviews(None, *given, earlier.design)
+        verdict, score = earlier.verdict[there], earlier.score[there]
+        seen = Reviews(None, verdict, score, earlier.stratum[there], earlier.design)
         known = Supposition(counts, seen, cells.recalibrated, found, rival=rival, both=both)
         return cls(design, (known,), confidence_level, FurtherRound.of(counts, earlier))
 

@@ -162,11 +162,11 @@ class RivalRows:
         rows, number = np.concatenate(chosen), np.concatenate(each)
         order = np.argsort(-rival.score[rows], kind="stable")
         rows, number = rows[order], number[order]
-        cells = (
+        own, other = (
             np.minimum(np.searchsorted(-each.score, -score[rows]), len(each.score) - 1)
             for each, score in ((counts, rival.score), (rival.counts, rival.own_score))
         )
-        return cls(rival.score[rows], stratum[rows], *cells, number)
+        return cls(rival.score[rows], stratum[rows], own, other, number)
 
     def chance(self, plan_chance: FloatArray, own_chance: FloatArray) -> FloatArray:
         """Return the chance of each row by both models' cells; its mean in a stratum is kept.
