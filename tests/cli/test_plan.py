@@ -191,3 +191,44 @@ def test_a_prevalence_is_planned_with_and_printed_as_the_file_has_it(folder, tmp
     assert wide[1] - wide[0] > narrow[1] - narrow[0]
     given = ["--prevalence", "0.3", "--unlabeled-prevalence", "0.1"]
     assert main([*arguments, *given]) == 2
+
+
+def test_each_model_of_a_plan_has_its_own_threshold(folder, tmp_path, capsys):
+    both = [*COLUMNS, "--score", "poor", "--goal", "f1_difference", "--budget", "30"]
+    words, widths = [], []
+    for places in (["1.2"], ["1.2", "0.5"], ["0.5", "1.2"]):
+        out = tmp_path / "plan.json"
+        given = [word for place in places for word in ("--threshold", place)]
+        assert main(["plan", str(folder / "rows.csv"), *both, *given, "--json", str(out)]) == 0
+        words.append(capsys.readouterr().out)
+        (goal,) = json.loads(out.read_text())["goals"]
+        assert goal["threshold"] == float(places[0])
+        widths.append(goal["half_width"]["30"])
+    assert "difference of F1@1.2 " in words[0]
+    assert "difference of F1@1.2 and F1@0.5 " in words[1]
+    assert len(set(widths)) == 3
+    arguments = [*COLUMNS, "--budget", "9", "--threshold", "1", "--threshold", "2"]
+    assert main(["plan", str(folder / "rows.csv"), *arguments]) == 2
+    assert "one a --score; got 2 for 1 scores" in capsys.readouterr().err
+
+
+def test_the_highest_rows_are_planned_at_the_score_of_their_last(folder, rows, capsys):
+    _, score, _, _ = rows
+    place = np.sort(score)[::-1][99]
+    arguments = ["plan", str(folder / "rows.csv"), *COLUMNS, "--budget", "30"]
+    assert main([*arguments, "--top", "100"]) == 0
+    printed = capsys.readouterr().out
+    assert f"100 rows of good have a score of at least {place:.6g}"[:50] in printed
+    assert "precision@" in printed
+    assert main([*arguments, "--top", "100", "--threshold", "1"]) == 2
+    assert "either a --threshold or --top" in capsys.readouterr().err
+
+
+def test_no_promise_is_wider_than_the_metric(folder, tmp_path):
+    out = tmp_path / "plan.json"
+    goals = ["--goal", "precision", "--goal", "roc_auc_difference", "--threshold", "1.2"]
+    arguments = ["plan", str(folder / "rows.csv"), *COLUMNS, "--score", "poor", *goals]
+    assert main([*arguments, "--budget", "3", "--json", str(out), "--quiet"]) == 0
+    for goal, widest in zip(json.loads(out.read_text())["goals"], (0.5, 1.0), strict=True):
+        assert all(0 <= width <= widest for width in goal["half_width"].values())
+        assert all(high <= widest for _, high in goal["half_width_range"].values())

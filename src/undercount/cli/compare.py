@@ -20,8 +20,8 @@ from undercount.cli.options import (
     review_options,
     share_arguments,
     share_options,
+    thresholds_of,
 )
-from undercount.errors import InputError
 
 if TYPE_CHECKING:
     from undercount.cli.inputs import ModelColumns
@@ -71,7 +71,7 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
     from undercount.read.compare import compare as compare_rows  # noqa: PLC0415
     from undercount.read.contest import parse_conditions  # noqa: PLC0415
 
-    thresholds = _thresholds(options["thresholds"], options["scores"])
+    thresholds = thresholds_of(options["thresholds"], options["scores"])
     verdicts = read_verdicts(options["reviews"])
     if verdicts is not None:
         in_table, cluster = names_database(data, options), options["cluster"]
@@ -118,15 +118,3 @@ def _write(comparison: "Comparison", rows: "ModelColumns", options: dict[str, An
     if prints(options):
         print_notes(rows.notes)
         click.echo(f"\n{as_text(comparison, terminal_width())}")
-
-
-def _thresholds(given: tuple[float, ...], scores: tuple[str, ...]) -> Any:
-    """Return nothing, one threshold for all, or one a model in the order of --score."""
-    if len(given) <= 1:
-        return given[0] if given else None
-    if len(given) != len(scores):
-        raise InputError(
-            f"give one --threshold for all models or one a --score; got {len(given)} for "
-            f"{len(scores)} scores"
-        )
-    return dict(zip(scores, given, strict=True))

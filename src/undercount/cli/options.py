@@ -360,3 +360,15 @@ def review_arguments(options: dict[str, Any]) -> dict[str, Any]:
     """Return the keyword arguments of `evaluate` that review options and verdicts give."""
     given = {name: options[name] for name in ("labels", "sequential", "audited") if options[name]}
     return {"reviews": options["verdicts"], **given} if "verdicts" in options else given
+
+
+def thresholds_of(given: Sequence[float], scores: Sequence[str]) -> Any:
+    """Return nothing, one threshold for all, or one a model in the order of --score."""
+    if len(given) <= 1:
+        return given[0] if given else None
+    if len(given) != len(scores):
+        raise InputError(
+            f"give one --threshold for all models or one a --score; got {len(given)} for "
+            f"{len(scores)} scores"
+        )
+    return dict(zip(scores, given, strict=True))

@@ -1,6 +1,5 @@
 """Plan which rows of a file to look at, and say what that buys."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +16,7 @@ from undercount.cli.options import (
     SEED,
     ShareType,
     ThresholdType,
+    TopType,
     database_options,
 )
 from undercount.errors import InputError
@@ -33,14 +33,25 @@ if TYPE_CHECKING:
 @click.option("--negative", type=float, help="Label value that means verified negative (0).")
 @POSITIVE_LABEL
 @database_options
-@click.option("--threshold", type=ThresholdType(), help="Rows with score >= threshold are flagged.")
+@click.option(
+    "--threshold",
+    "thresholds",
+    type=ThresholdType(),
+    multiple=True,
+    help="Rows with score >= threshold are flagged; one for all models, or one a --score.",
+)
+@click.option(
+    "--top",
+    type=TopType(),
+    help="Instead of a threshold: the rows of the highest scores, 500 or 1%.",
+)
 @click.option("--budget", type=int, help="Rows that somebody can look at.")
 @click.option(
     "--goal",
     "goals",
     multiple=True,
-    help="Metric to make sharp, prevalence, or difference of two scores; repeat for several. F1, "
-    "or AUC without threshold.",
+    help="Metric to make sharp, prevalence, or difference of two scores; repeat for several. F1 at "
+    "a threshold, precision of the top rows, or else AUC.",
 )
 @click.option("--half-width", type=float, help="Say which budget makes each goal that sharp (±).")
 @click.option(
@@ -91,7 +102,7 @@ def plan(data: tuple[str, ...], **options: Any) -> int:
     from undercount.show.layout import terminal_width  # noqa: PLC0415
     from undercount.show.plan import as_json, as_text  # noqa: PLC0415
 
-    options["goals"] = _goals(options["goals"], options["threshold"])
+    options["goals"] = _goals(options)
     if options["budget"] is None and options["half_width"] is None:
         raise InputError("say how many rows somebody can look at: --budget 100")
     with progress("planning", options):
@@ -106,9 +117,12 @@ def plan(data: tuple[str, ...], **options: Any) -> int:
     return FINE
 
 
-def _goals(given: Sequence[str], threshold: float | None) -> tuple[str, ...]:
+def _goals(options: dict[str, Any]) -> tuple[str, ...]:
+    """Return the goals by name; by default what a threshold, the top rows or neither suggest."""
+    given = options["goals"]
     names = tuple(name.strip().lower().replace(" ", "_").replace("-", "_") for name in given)
-    return names or (("f1",) if threshold is not None else ("roc_auc",))
+    usual = "f1" if options["thresholds"] else "roc_auc" if options["top"] is None else "precision"
+    return names or (usual,)
 
 
 def _write(made: "RowPlan", options: dict[str, Any]) -> list[str]:

@@ -25,6 +25,8 @@ from undercount.cli.inputs import (
     unlabeled_value,
     word_of,
 )
+from undercount.cli.options import thresholds_of
+from undercount.count.arrays import row_words
 from undercount.count.counts_file import is_counts_file
 from undercount.count.draw import sample_scores, with_position
 from undercount.count.files import refuse_text, relation_of
@@ -34,7 +36,8 @@ from undercount.count.sources import Source, open_source
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.read.evaluation import Evaluation
-from undercount.read.metric_name import short_number
+from undercount.read.intervals.heads import threshold_of_top
+from undercount.read.metric_name import short_number, top_words
 from undercount.read.plan import design_reviews, knots_of, next_design
 from undercount.read.plan_rows import RowPlan, count_rival, draw_plan
 from undercount.read.prices import Prices
@@ -114,15 +117,19 @@ def _plan(
         rows.labels, unlabeled_value(options), options["negative"], options.get("positive_label")
     )
     columns: dict[str, Any] = {"label": label, "unlabeled": coding}
-    threshold = options["threshold"]
+    verdicts = read_verdicts(options["reviews"])
+    notes = [rows.words, note]
+    threshold, other = _thresholds(rows, scores, columns, options, notes)
+    options = {**options, "threshold": threshold}
     knots = knots_of(sample_scores(rows.scored, score=scores[0], **columns))
     knots += [] if threshold is None else [threshold]
-    verdicts = read_verdicts(options["reviews"])
     knots += [] if verdicts is None else verdicts.knots
+    if verdicts is not None and other is None:  # those of the first round stay
+        other = verdicts.reviews.design.threshold
     counts = count_scores(rows.scored, score=scores[0], compact=True, knots=knots, **columns)
     counts.require("positive", "unlabeled")
-    rival = count_rival(rows.scored, label, scores, threshold, coding)
-    notes, span = [rows.words, note], None
+    rival = count_rival(rows.scored, label, scores, other, coding)
+    span = None
     if verdicts is None:
         given = {name: options[name] for name in ("prevalence", "unlabeled_prevalence")}
         supposed = suppose_share({scores[0]: counts}, **given)
@@ -143,6 +150,32 @@ def _plan(
         **columns,
     )
     return made, notes
+
+
+def _thresholds(
+    rows: ScoredRows,
+    scores: list[str],
+    columns: dict[str, Any],
+    options: dict[str, Any],
+    notes: list[str],
+) -> tuple[float | None, float | None]:
+    """Return the first and the second model's threshold; those of the highest rows are told."""
+    top = options["top"]
+    if top is None:
+        given = thresholds_of(options["thresholds"], scores)
+        places = given if isinstance(given, dict) else dict.fromkeys(scores, given)
+    elif options["thresholds"]:
+        raise InputError("give either a --threshold or --top")
+    else:
+        places = {}
+        for score in scores[:2]:
+            counts = count_scores(rows.scored, score=score, **columns)
+            places[score], number = threshold_of_top(counts, top)
+            notes.append(
+                f"{row_words(number)} of {score} have a score of at least "
+                f"{short_number(places[score])}, the threshold of --top {top_words(top)}"
+            )
+    return places[scores[0]], places[scores[:2][-1]]
 
 
 def _design(

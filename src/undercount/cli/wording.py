@@ -19,7 +19,8 @@ def say(message: str, command: click.Command) -> str:
     options = {str(each.name): each for each in command.params if isinstance(each, click.Option)}
 
     def speak(argument: str, value: str) -> str | None:
-        option = options.get(ALIASES.get(argument, argument))
+        # One that may be given several times is kept by its plural.
+        option = options.get(ALIASES.get(argument, argument)) or options.get(f"{argument}s")
         bare = value.strip("'")
         if option is None:
             return None

@@ -60,6 +60,7 @@ def plan_rows(
     budget: int,
     goal: str | Sequence[str] = "f1",
     threshold: float | None = None,
+    other_threshold: float | None = None,
     unlabeled: float | None = None,
     keep: Sequence[str] = (),
     prevalence: Any = None,
@@ -84,6 +85,8 @@ def plan_rows(
         Metrics to make sharp, or "prevalence".
     threshold : float, optional
         At which goals that need one are meant.
+    other_threshold : float, optional
+        The second model's threshold, by default the same.
     keep : sequence of str
         Columns that the people who answer shall see.
     prevalence, unlabeled_prevalence : number, (low, high) or Estimate, optional
@@ -111,7 +114,8 @@ def plan_rows(
         frame, label=label, score=names[0], unlabeled=unlabeled, compact=True, knots=knots
     )
     counts.require("positive", "unlabeled")
-    rival = count_rival(frame, label, names, threshold, unlabeled)
+    at = threshold if other_threshold is None else other_threshold
+    rival = count_rival(frame, label, names, at, unlabeled)
     supposed = suppose_share(
         {names[0]: counts}, prevalence=prevalence, unlabeled_prevalence=unlabeled_prevalence
     )

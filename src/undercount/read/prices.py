@@ -24,7 +24,7 @@ from undercount.read.allocation import FLOOR, fill
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
 from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.review_differences import ReviewedModel, difference_ends, drawn_variance
-from undercount.read.review_goals import SUFFIX, metric_of, threshold_of
+from undercount.read.review_goals import SUFFIX, half_range, metric_of, threshold_of
 from undercount.read.rival import Rival, RivalMoves, RivalRows
 
 # Rise of the log odds of a label with each standard deviation of the score that may well be.
@@ -147,7 +147,7 @@ class Prices:
     def span(self, goal: str, budget: int) -> Interval:
         """Return the least and the largest half-width that may well come of it."""
         _, low, high = self._summary(goal, budget)
-        return Interval(float(low), float(high))
+        return Interval(float(low), min(float(high), half_range(goal)))
 
     def budget_for(self, goal: str, half_width: float) -> int:
         """Return the least budget whose half-width is at most this."""
@@ -330,7 +330,8 @@ class Supposition:
         """
         options = goal, sizes, confidence_level, n_draws
         read = self._differences if goal.endswith(SUFFIX) else self._estimates
-        return np.array([(high - low) / 2 for low, high in read(*options)])
+        widest = half_range(goal)
+        return np.array([min((high - low) / 2, widest) for low, high in read(*options)])
 
     def _estimates(
         self, goal: str, sizes: IntArray, level: float, n_draws: int

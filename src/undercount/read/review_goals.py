@@ -13,6 +13,22 @@ def metric_of(goal: str) -> str:
     return goal.removesuffix(SUFFIX)
 
 
+def half_range(goal: str) -> float:
+    """Return half of what lies between the least and the largest value that a goal can have.
+
+    No interval need be wider, however little a few verdicts say.
+
+    Examples
+    --------
+    >>> from undercount.read.review_goals import half_range
+    >>> half_range("precision"), half_range("roc_auc_difference"), half_range("lift")
+    (0.5, 1.0, inf)
+    """
+    metric = metric_of(goal)
+    least, most = (0.0, 1.0) if metric == "prevalence" else FACTS[metric].range
+    return most - least if goal.endswith(SUFFIX) else (most - least) / 2
+
+
 def read_goals(goal: str | Sequence[str], threshold: float | None) -> tuple[str, ...]:
     """Return the goals by name; "difference" is that of F1, without a threshold of the area."""
     given = (goal,) if isinstance(goal, str) else tuple(goal)

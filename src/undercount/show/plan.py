@@ -23,11 +23,19 @@ ROUNDED = 0.05
 
 def goal_title(plan: RowPlan, goal: str) -> str:
     """Name a goal as people say it."""
-    threshold = plan.design.threshold
-    if goal.endswith(SUFFIX):
-        return f"difference of {goal_title(plan, metric_of(goal))}"
-    at_threshold = goal in FACTS and FACTS[goal].family == "threshold" and threshold is not None
-    return f"{metric_title(goal)}{place_words(threshold if at_threshold else None, None)}"
+    threshold, metric = plan.design.threshold, metric_of(goal)
+    first = _title_at(metric, threshold)
+    if not goal.endswith(SUFFIX):
+        return first
+    rival = plan.prices.suppositions[0].rival
+    second = _title_at(metric, threshold if rival is None else rival.threshold)
+    return f"difference of {first}" + ("" if second == first else f" and {second}")
+
+
+def _title_at(metric: str, threshold: float | None) -> str:
+    """Name a metric with its threshold, if it has one."""
+    at_threshold = metric in FACTS and FACTS[metric].family == "threshold"
+    return f"{metric_title(metric)}{place_words(threshold if at_threshold else None, None)}"
 
 
 def half_width_words(value: float) -> str:

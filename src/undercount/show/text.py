@@ -184,10 +184,11 @@ def plain_words(evaluation: Evaluation) -> str:
     estimate = area.estimate
     if estimate.open:
         return "Verdicts are too few to say how well the scores rank."
-    words = (
-        f"A random positive scores above a random negative in {percent(estimate.value)} of the "
-        f"cases ({percent(estimate.low)} – {percent(estimate.high)})."
-    )
+    value, low, high = map(percent, (estimate.value, estimate.low, estimate.high))
+    said = f"{value} of the cases ({low} – {high})"
+    if estimate.high - estimate.low >= WIDE:  # a single number would be taken for known
+        said = f"{low} to {high} of the cases (best guess {value})"
+    words = f"A random positive scores above a random negative in {said}."
     if area.naive < estimate.low and not _is_reversed(evaluation):
         words += f' "AUC {area.naive:.3f}" is too low because unlabeled positives count as errors.'
     return words
@@ -380,7 +381,7 @@ def before_words(before: Evaluation, after: Evaluation) -> str:
     old = None if row is None else find(before, row.metric)
     if row is None or old is None:
         return ""
-    return f"{title(row)} {value_words(old.estimate)} → {value_words(row.estimate)}"
+    return f"{title(row)} {answer_words(before, old)} → {answer_words(after, row)}"
 
 
 def check_facts(check: Check) -> dict[str, str]:
@@ -581,7 +582,7 @@ def _reviews(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
     answers = both_answers(evaluation)
     if not answers:
         return []
-    room = max(18, *(len(title(row)) for row, _ in answers))
+    room = max(18, *(len(title(row)) + 1 for row, _ in answers))
     kinds = list(answers[0][1])
     lines = [f" {'':<{room}}" + "".join(f"{ANSWERS[kind]:<30}" for kind in kinds).rstrip()]
     for row, found in answers:

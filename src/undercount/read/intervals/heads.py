@@ -147,6 +147,25 @@ def top_rows(counts: ScoreCounts, top: float, *, apart: bool = False) -> float:
     return rows
 
 
+def threshold_of_top(counts: ScoreCounts, top: float) -> tuple[float, float]:
+    """Return the score of the last of so many highest rows, and how many rows reach it.
+
+    Those are more where others are tied with the last one. Counts must hold every score.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> from undercount.read.intervals.heads import threshold_of_top
+    >>> counts = uc.ScoreCounts.from_counts([3, 2, 1], [1, 0, 0], [0, 0, 0], [1, 3, 5])
+    >>> threshold_of_top(counts, 4)
+    (2.0, 5.0)
+    """
+    ranked = np.cumsum(counts.positive + counts.negative + counts.unlabeled)
+    # Sums of shares of rows are whole but for rounding.
+    last = int(np.searchsorted(ranked, top_rows(counts, top) * (1 - 1e-12)))
+    return float(counts.score[last]), float(ranked[last])
+
+
 def top_parts(everyone: FloatArray, rows: float) -> FloatArray:
     """Return the part of each cell that is among so many highest rows; ties are cut by chance."""
     above = np.cumsum(everyone) - everyone
