@@ -220,6 +220,24 @@ CORPUS = [
         {**_weighing("claiming", 1772881304, "reviews", text="precision >= 0.1")[1], "rows": 12},
     ),
     *(_weighing("at", seed, "reviews", threshold=1.0) for seed in range(4)),
+    (
+        "questions",
+        {
+            **_weighing("deployed", 114237286, prevalence=0.5, threshold=9.0)[1],
+            "rows": 12,
+            "share": 0.1,
+        },
+    ),
+    (
+        "questions",
+        {
+            **_question("cost", "reviews", false_positive=7, false_negative=7, top=0.1)[1],
+            "seed": 4140453461,
+            "rows": 12,
+            "share": (0.1, 0.4),
+            "threshold": None,
+        },
+    ),
     ("files", "y,s\n1,0.5\n#0,0.3\n"),
     ("files", 'y,s\n1,"0.5\n0,0.3\n'),
     ("files", "\ny,s\n0,0\n"),

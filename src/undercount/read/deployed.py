@@ -117,6 +117,8 @@ class Deployment:
                 z = float(ndtri((1 + self.confidence_level) / 2))
                 error = math.hypot(error, abs(ends[1][0] - ends[0][0]) / (2 * z))
         least, most = FACTS[metric].range
+        if math.isnan(low + high):  # too few labels to tell an error
+            low, high = least, most
         low, high = max(min(low, value), least), min(max(high, value), most)
         needs = (*(FACTS["accuracy"].needs if self.chances is None else NEEDS), SAME_RATES)
         return Estimate(value, low, high, error, self.confidence_level, needs, "carried over")

@@ -816,7 +816,8 @@ class Evaluation:
         errors = {"false_positive": false_positive, "false_negative": false_negative}
         weight, scale = cost_weight(errors)
         found = self.estimate("expected_cost", self._place(threshold, top), top=top, beta=weight)
-        return scale_estimate(found, scale)
+        found = scale_estimate(found, scale)
+        return replace(found, high=min(found.high, float(max(errors.values()))))
 
     def net_benefit(
         self, chance: float, threshold: float | None = None, *, top: float | None = None
