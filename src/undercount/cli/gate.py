@@ -25,7 +25,7 @@ def read_requirements(options: dict[str, Any], threshold: float | None) -> "list
     return [
         requirement
         for text in options["requirements"]
-        for requirement in parse_requirements(text, threshold)
+        for requirement in parse_requirements(text, threshold, options.get("top"))
     ]
 
 

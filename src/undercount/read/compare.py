@@ -40,6 +40,7 @@ from undercount.read.evaluate import evaluate
 from undercount.read.evaluate_models import evaluate_models
 from undercount.read.evaluation import Evaluation, render
 from undercount.read.intervals.clusters import KIND_LABELS
+from undercount.read.intervals.heads import threshold_of_top
 from undercount.read.intervals.paired import Cut, ModelRows
 from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.leaderboard import Standing, standings, turn
@@ -325,6 +326,7 @@ def compare(
         at the same work; by default as many as are labelled positive.
     by : str, optional
         The metric that decides; by default F1 at the thresholds, without them the ROC AUC.
+        One that needs a threshold is read at each model's last of the `top` rows if none is given.
     unlabeled : number, optional
         As in `evaluate`.
     sample_weight : array-like, optional
@@ -380,6 +382,10 @@ def compare(
     propensity, covariates = options.pop("propensity", None), options.pop("covariates", None)
     _refuse_in_comparisons(options, propensity, covariates, top)
     thresholds, cluster = _thresholds(threshold, scores), options.pop("cluster", None)
+    at_top = by in POINTS and options.get("sampling") != "case-control"
+    thresholds = thresholds or _top_thresholds(
+        top if at_top else None, y, scores, unlabeled, sample_weight
+    )
     # With impure labels average precision and the areas' intervals need every score.
     purity = options.get("label_purity", 1.0)
     pure = isinstance(purity, int | float) and purity == 1
@@ -544,6 +550,20 @@ def _models(
         found = ModelRows(evaluation.counts, parts, design, [*cuts, last], weights)
         models[name] = Model(evaluation.standard(), found)
     return models, tied
+
+
+def _top_thresholds(
+    top: Any, y: Any, scores: Mapping[str, Any], unlabeled: float | None, weight: Any
+) -> dict[str, float]:
+    """Return the score of the last of so many highest rows of each model; nothing without `top`."""
+    if top is None:
+        return {}
+    return {
+        name: threshold_of_top(
+            count_model(y, score, unlabeled, weight, None, compact=False).counts, top
+        )[0]
+        for name, score in scores.items()
+    }
 
 
 def _thresholds(

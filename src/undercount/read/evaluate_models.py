@@ -244,7 +244,7 @@ def make_whole(
     """Make the table of one model, then its checks."""
     made = make_bare(name, model, hidden, wanted, reviewed)
     with collect_warnings() as warned:  # they become checks
-        made = replace(made, rows=_rows(made, wanted.metrics))
+        made = replace(made, rows=_rows(made, wanted))
         if wanted.top is not None:
             made = replace(made, top_rows=made.at(top=wanted.top))
     forget_cells()
@@ -293,10 +293,12 @@ def _checked_chances(
     return replace(made, source="labelling chances given", checks=with_warnings(checks, warned))
 
 
-def _rows(made: Evaluation, metrics: Sequence[str] | None) -> tuple[MetricRow, ...]:
+def _rows(made: Evaluation, wanted: Wanted) -> tuple[MetricRow, ...]:
     """Make the table; what is wrong with the shares is said as people say it."""
     try:
-        return made.standard_rows() if metrics is None else made.chosen_rows(metrics)
+        if wanted.metrics is None:
+            return made.standard_rows()
+        return made.chosen_rows(wanted.metrics, wanted.top)
     except InputError as error:
         message = error.about([spoken(error.metric)])
         if looks_leaked(made.counts):

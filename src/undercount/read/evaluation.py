@@ -290,7 +290,7 @@ class Evaluation:
 
     def claiming(self, text: str) -> "Evaluation":
         """Return the same with a claim to judge, such as "precision >= 0.6"."""
-        return replace(self, claim=parse_requirement(text, self.threshold))
+        return replace(self, claim=parse_requirement(text, self.threshold, self.top))
 
     def costing(self, *, false_positive: float, false_negative: float) -> "Evaluation":
         """Return the evaluation with costs of errors, which its text and page then show.
@@ -330,12 +330,17 @@ class Evaluation:
             naive = math.nan
             if not apart:
                 naive = metric_value(self.counts, Shares(0.0), metric, top=top)
-            if metric == "precision" and self._certain:
-                # As far as rounding lets the two be told apart.
-                least = min(max(estimate.low, naive), estimate.high)
-                estimate = replace(estimate, low=least)
             rows.append(MetricRow(metric, None, naive, estimate, top=top))
         return tuple(rows)
+
+    @property
+    def top(self) -> float | None:
+        """Highest rows at which metrics are read where neither threshold nor other rows are said.
+
+        None with a threshold of the evaluation's own, which is meant then.
+        """
+        rows = self.top_rows if self.threshold is None else ()
+        return rows[0].top if rows else None
 
     @property
     def _certain(self) -> bool:
@@ -360,10 +365,18 @@ class Evaluation:
         with collect_warnings():
             return replace(self, rows=self.standard_rows())
 
-    def chosen_rows(self, metrics: Sequence[str]) -> tuple[MetricRow, ...]:
-        """Return the rows of chosen metrics, at the evaluation's threshold if none is said."""
+    def chosen_rows(
+        self, metrics: Sequence[str], top: float | None = None
+    ) -> tuple[MetricRow, ...]:
+        """Return the rows of chosen metrics, at the evaluation's threshold if none is said.
+
+        Without one those of the highest rows are meant, which `top_rows` has if it was asked for.
+        """
         rows: list[MetricRow] = []
         for name in map(parse_metric, metrics):
+            if top is not None and self.threshold is None and not name.placed:
+                name.refuse_elsewhere(TOP_METRICS)
+                continue
             if name.top is not None:
                 rows += [row for row in self._top_rows(name.top) if row.metric == name.metric]
                 continue
@@ -429,7 +442,12 @@ class Evaluation:
         counts = self.counts_at(threshold)
         known = threshold in (None, self.threshold)  # what it would warn of is among the checks
         with collect_warnings() if known else nullcontext():
-            return self._estimate(counts, metric, threshold, top=top, beta=beta)
+            found = self._estimate(counts, metric, threshold, top=top, beta=beta)
+        if top is None or metric != "precision" or not self._certain:
+            return found
+        naive = metric_value(self.counts, Shares(0.0), metric, top=top)
+        # As far as rounding lets the two be told apart.
+        return replace(found, low=min(max(found.low, naive), found.high))
 
     def _estimate(
         self, counts: ScoreCounts, metric: str, threshold: float | None, **place: Any
@@ -470,6 +488,8 @@ class Evaluation:
 
     def estimate_named(self, name: MetricName) -> Estimate:
         """Return the estimate of a metric, from the table if it stands there."""
+        if self.top is not None and not name.placed:
+            name = replace(name, top=self.top)
         threshold = self.threshold if name.top is None else None
         threshold = threshold if name.threshold is None else name.threshold
         if name.metric in AREAS:
@@ -500,7 +520,7 @@ class Evaluation:
         wanted = [
             requirement
             for condition in conditions
-            for requirement in parse_requirements(condition, self.threshold)
+            for requirement in parse_requirements(condition, self.threshold, self.top)
         ]
         return Verdict(tuple(self.judge(requirement) for requirement in wanted))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from undercount.curve import metric_names
-from undercount.errors import InputError, check_choice
+from undercount.errors import InputError, check_choice, named
 from undercount.metric_facts import FACTS
 from undercount.read.sensitivity import AREAS
 
@@ -63,6 +63,15 @@ class MetricName:
     def placed(self) -> bool:
         """Whether it was said where the metric is read, or the whole curve is enough."""
         return self.metric in AREAS or self.threshold is not None or self.top is not None
+
+    def refuse_elsewhere(self, known: Sequence[str]) -> None:
+        """Refuse a metric that is not read of the highest rows without a threshold."""
+        if self.metric not in known:
+            raise InputError(
+                f"{self.metric} needs a {named('threshold')}; of the highest rows there are "
+                f"{', '.join(known)}",
+                argument="metrics",
+            )
 
     def __str__(self) -> str:
         before = "" if self.model is None else f"{self.model}."

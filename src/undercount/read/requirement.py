@@ -201,8 +201,10 @@ def _explains_absence(check: Check, estimate: Estimate) -> bool:
     return math.isnan(estimate.value) and (check.code, check.level) == (CODES["flagged"], "warn")
 
 
-def parse_requirements(text: str, threshold: float | None = None) -> list[Requirement]:
-    """Read conditions joined by "and" or commas; `threshold` serves those that name none.
+def parse_requirements(
+    text: str, threshold: float | None = None, top: float | None = None
+) -> list[Requirement]:
+    """Read conditions joined by "and" or commas; `threshold` or `top` serves those without.
 
     Examples
     --------
@@ -211,10 +213,12 @@ def parse_requirements(text: str, threshold: float | None = None) -> list[Requir
     ['roc_auc > 0.9', 'new.recall@top 5,000 >= 0.45']
     """
     parts = BETWEEN.split(text) if isinstance(text, str) else [text]
-    return [parse_requirement(part, threshold) for part in parts]
+    return [parse_requirement(part, threshold, top) for part in parts]
 
 
-def parse_requirement(text: str, threshold: float | None = None) -> Requirement:
+def parse_requirement(
+    text: str, threshold: float | None = None, top: float | None = None
+) -> Requirement:
     """Read one condition as people write it.
 
     Examples
@@ -232,6 +236,8 @@ def parse_requirement(text: str, threshold: float | None = None) -> Requirement:
     name = parse_metric(match["metric"])
     if not name.placed and threshold is not None:
         name = replace(name, threshold=threshold)
+    if not name.placed and top is not None:
+        name = replace(name, top=top)
     if not name.placed:
         raise InputError(f"{name.metric} needs a threshold, {name.metric}@0.5 say; got {text!r}")
     value = read_number(match["value"], text)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undercount.errors import InputError, collect_warnings
+from undercount.read.intervals.heads import threshold_of_top
 from undercount.read.plan import design_reviews
 from undercount.read.prices import Prices
 from undercount.read.supposed_share import likely_span
@@ -41,15 +42,19 @@ class ReviewPrice:
 def price_reviews(evaluation: "Evaluation", budget: int = BUDGET) -> ReviewPrice | None:
     """Say what reviews would buy; nothing where rows have weights or were drawn apart."""
     counts, shares = evaluation.counts, evaluation.shares
-    metric = "roc_auc" if evaluation.threshold is None else "precision"
-    row = next((row for row in evaluation.rows if row.metric == metric), None)
+    threshold, top = evaluation.threshold, evaluation.top
+    metric = "roc_auc" if threshold is None and top is None else "precision"
+    rows = evaluation.rows if top is None else evaluation.top_rows
+    row = next((row for row in rows if row.metric == metric), None)
     single = shares.sampling == "single-sample" and shares.label_purity == 1
     if row is None or math.isnan(row.estimate.value) or counts.weighted or not single:
         return None
     if evaluation.clusters is not None or evaluation.chances is not None:
         return None
     before = (row.estimate.high - row.estimate.low) / 2
-    prices = _prices(evaluation, metric, budget)
+    if top is not None:  # where cells end: near enough for a price
+        threshold = threshold_of_top(counts, top)[0]
+    prices = _prices(evaluation, metric, budget, threshold)
     if prices is None:
         return None
     budget = min(budget, int(counts.n_unlabeled))
@@ -58,11 +63,13 @@ def price_reviews(evaluation: "Evaluation", budget: int = BUDGET) -> ReviewPrice
 
 def reviews_for(evaluation: "Evaluation", row: "MetricRow", half_width: float) -> int | None:
     """Say how many reviews, planned for it, would make a metric that sharp; None: no plan would."""
-    prices = _prices(evaluation, row.metric, BUDGET)
+    prices = _prices(evaluation, row.metric, BUDGET, evaluation.threshold)
     return None if prices is None else prices.budget_for(row.metric, half_width)
 
 
-def _prices(evaluation: "Evaluation", metric: str, budget: int) -> Prices | None:
+def _prices(
+    evaluation: "Evaluation", metric: str, budget: int, threshold: float | None
+) -> Prices | None:
     """Return what reviews planned for a metric buy; nothing if none can be planned."""
     counts = evaluation.counts
     try:
@@ -71,7 +78,7 @@ def _prices(evaluation: "Evaluation", metric: str, budget: int) -> Prices | None
                 counts,
                 budget=min(budget, int(counts.n_unlabeled)),
                 goal=metric,
-                threshold=evaluation.threshold,
+                threshold=threshold,
                 unlabeled_prevalence=evaluation.shares.unlabeled_prevalence,
             )
             span = likely_span(evaluation.shares)

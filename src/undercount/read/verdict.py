@@ -208,14 +208,17 @@ def _find(evaluation: "Evaluation", name: str) -> Check | None:
 
 
 def _lead(evaluation: "Evaluation") -> Requirement:
-    """Return the leading metric: precision at the threshold, or the ROC AUC; no goal yet.
+    """Return the leading metric: precision where rows are flagged, or the ROC AUC; no goal yet.
 
     Of metrics that were chosen without it, the first for which a round goal can be said.
     """
     usual = MetricName("roc_auc")
     if evaluation.threshold is not None:
         usual = MetricName("precision", evaluation.threshold)
-    names = [MetricName(row.metric, row.threshold, row.top) for row in evaluation.rows]
+    elif evaluation.top is not None:
+        usual = MetricName("precision", top=evaluation.top)
+    rows = (*evaluation.rows, *evaluation.top_rows)
+    names = [MetricName(row.metric, row.threshold, row.top) for row in rows]
     facts = {name: FACTS[name.metric] for name in names}
     fit = [name for name in names if facts[name].higher_is_better or facts[name].bounded]
     name = usual if usual in names or not fit else fit[0]

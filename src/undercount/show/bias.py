@@ -26,6 +26,9 @@ def bias_words(evaluation: Evaluation) -> str:
         f"if labelling favours some positives, with odds of a label up to Γ = "
         f"{evaluation.odds_ratio:g} times those of others"
     )
+    if evaluation.top_rows:
+        place = "--threshold" if evaluation.origin else "threshold="
+        words += f". Of the highest rows no bounds are known: give {place}, the score of the last"
     if evaluation.share_given:
         return words
     given = "--prevalence" if evaluation.origin else "prevalence="

@@ -15,7 +15,8 @@ from undercount.estimate import Estimate
 from undercount.read.chances import Chances
 from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation, MetricRow
-from undercount.read.metric_name import short_number
+from undercount.read.intervals.heads import top_rows
+from undercount.read.metric_name import short_number, top_words
 from undercount.read.review_price import price_reviews, reviews_for
 from undercount.show.bias import bias_lines
 from undercount.show.costs import SHOWN as SHOWN_COSTS
@@ -157,6 +158,12 @@ def find(evaluation: Evaluation, metric: str) -> MetricRow | None:
     return next((row for row in evaluation.rows if row.metric == metric), None)
 
 
+def main_row(evaluation: Evaluation) -> MetricRow | None:
+    """Return the row that leads: precision where rows are flagged, or else the ROC AUC."""
+    top = (row for row in evaluation.top_rows if row.metric == "precision")
+    return find(evaluation, "precision") or next(top, None) or find(evaluation, "roc_auc")
+
+
 def plain_words(evaluation: Evaluation) -> str:
     """Say in a sentence or two what the main number means."""
     if any(check.code == "UC001" and check.level == "fail" for check in evaluation.checks):
@@ -164,7 +171,8 @@ def plain_words(evaluation: Evaluation) -> str:
             "These numbers cannot all be right: the scores rule out so many positives among the "
             "unlabeled rows. Values of 1.000 show only that; do not report them."
         )
-    precision = find(evaluation, "precision")
+    main = main_row(evaluation)
+    precision = None if main is None or main.metric != "precision" else main
     if precision is not None and not math.isnan(precision.estimate.value):
         estimate = precision.estimate
         words = _flagged_words(evaluation, estimate)
@@ -270,13 +278,17 @@ def review_words(evaluation: Evaluation) -> str:
         return ""
     at = "" if evaluation.threshold is None else short_number(evaluation.threshold)
     # The plan is for the metric whose gain is promised.
+    top = evaluation.top
     if evaluation.origin:
         cut = f" --threshold {at}" if at else ""
+        cut = cut if top is None else f" --top {top_words(top).replace(',', '')}"
         command = (
             f"undercount plan {evaluation.origin}{cut} --goal {price.metric} "
             f"--budget {price.budget} --out review.csv"
         )
     else:
+        if top is not None:
+            at = f"np.sort(score)[-{math.ceil(top_rows(evaluation.counts, top))}]"
         cut = f", threshold={at}" if at else ""
         coded = "" if evaluation.unlabeled is None else f", unlabeled={evaluation.unlabeled:g}"
         goal = f', goal="{price.metric}"'
@@ -377,9 +389,8 @@ def labels_words(evaluation: Evaluation) -> str:
 
 def before_words(before: Evaluation, after: Evaluation) -> str:
     """Say what reviews have changed."""
-    row = find(after, "precision") or find(after, "roc_auc")
-    old = None if row is None else find(before, row.metric)
-    if row is None or old is None:
+    row, old = main_row(after), main_row(before)
+    if row is None or old is None or row.metric != old.metric:
         return ""
     return f"{title(row)} {answer_words(before, old)} → {answer_words(after, row)}"
 
@@ -472,8 +483,16 @@ def missing_words(evaluation: Evaluation) -> str:
     rows = (counts.positive + counts.negative + counts.unlabeled).cumsum()
     place = int(np.argmin(np.abs(rows - counts.n_positive)))
     if evaluation.top_rows:
-        top = amount(evaluation.top_rows[0].top or 0.0)
-        return f"none given: precision and recall are those of the {top} rows of the highest scores"
+        top = evaluation.top or 0.0
+        apart = evaluation.shares.sampling == "case-control"
+        number, total = (
+            top_rows(counts, top, apart=apart),
+            counts.n_unlabeled if apart else rows[-1],
+        )
+        return (
+            f"none given: precision and recall are those of the {amount(number)} highest rows "
+            f"({percent(number / total)})"
+        )
     return (
         "none given, so precision, recall and F1 are missing · "
         f"{counts.score[place]:.6g} would flag {row_words(rows[place], weighted=counts.weighted)}, "

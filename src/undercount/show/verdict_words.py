@@ -181,6 +181,8 @@ def _range_words(said: list[str], *, least: bool) -> str:
 def _nothing_words(evaluation: Evaluation) -> str:
     if evaluation.verdict.light == "open":
         return "more verdicts"
+    if evaluation.top is not None:
+        return "more labels: chance alone may leave no real case among the highest rows"
     if evaluation.threshold is None:
         return "other scores: these do not rank positives above negatives"
     row = next((row for row in evaluation.rows if row.metric == "precision"), None)

@@ -12,9 +12,11 @@ from undercount.errors import collect_warnings
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
+from undercount.read.intervals.heads import threshold_of_top
+from undercount.read.metric_name import place_words
 from undercount.read.sensitivity import AREAS
 from undercount.show.document import N_POINTS, plain
-from undercount.show.text import WIDE, share_is_guess
+from undercount.show.text import WIDE, is_guess, main_row, share_is_guess
 from undercount.show.verdict_words import condition_words
 
 # Digits of thresholds on the page, more only where two scores would become one; and of weights.
@@ -30,9 +32,14 @@ PAGE_METRICS = (*POINT_METRICS, *AREAS)
 
 
 def start_threshold(evaluation: Evaluation) -> float:
-    """Return the threshold the page opens with: the one asked for, else that of the best F1."""
+    """Return the threshold the page opens with: the one asked for, else that of the best F1.
+
+    Of the highest rows it is the score of the last, or the end of the cell that holds it.
+    """
     if evaluation.threshold is not None:
         return evaluation.threshold
+    if evaluation.top is not None and evaluation.shares.sampling == "single-sample":
+        return threshold_of_top(evaluation.counts, evaluation.top)[0]
     return evaluation.best_threshold("f1").threshold
 
 
@@ -94,6 +101,7 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
             [plain(v) for v in (r.naive, r.estimate.value, r.estimate.low, r.estimate.high)]
             for r in rows
         ],
+        "top": _top_lead(evaluation),
         **({"found": review_curve(evaluation, threshold)} if evaluation.reviewed else {}),
     }
 
@@ -150,6 +158,20 @@ def _student_quantiles(evaluation: Evaluation, size: float) -> list[list[float]]
     nodes = np.cos(np.pi * (np.arange(STUDENT_POINTS) + 0.5) / STUDENT_POINTS)
     at = (low + high) / 2 + (high - low) / 2 * nodes
     return [at.tolist(), stdtrit(max(size - 1, 1.0), ndtr(at)).tolist()]
+
+
+def _top_lead(evaluation: Evaluation) -> dict[str, Any] | None:
+    """Return the precision of the highest rows, if it leads; the page follows thresholds alone."""
+    row = main_row(evaluation)
+    if evaluation.top is None or row is None or row.top is None:
+        return None
+    found = row.estimate
+    values = {"naive": row.naive, "value": found.value, "low": found.low, "high": found.high}
+    return {
+        "place": place_words(None, row.top),
+        "guess": is_guess(evaluation, row),
+        **{name: plain(value) for name, value in values.items()},
+    }
 
 
 def page_cuts(evaluation: Evaluation, threshold: float) -> list[float]:

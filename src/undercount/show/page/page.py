@@ -18,6 +18,7 @@ from undercount.errors import InputError
 from undercount.estimate import Estimate
 from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation, MetricRow
+from undercount.read.metric_name import place_words
 from undercount.read.reviewed import Labels
 from undercount.show.costs import cost_table, cost_words
 from undercount.show.document import as_document
@@ -39,12 +40,12 @@ from undercount.show.text import (
     both_answers,
     bound_words,
     estimate_words,
-    find,
     guess_words,
     hidden_words,
     is_guess,
     labels_words,
     lacking_words,
+    main_row,
     missing_words,
     needs_words,
     plain_words,
@@ -200,15 +201,18 @@ def _facts(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _lead(evaluation: Evaluation) -> dict[str, str]:
-    row = find(evaluation, "precision") or find(evaluation, "roc_auc")
+    row = main_row(evaluation)
     assert row is not None  # noqa: S101 - every evaluation has areas
     leads, follows = _answer(evaluation, row)
     return {
         "light": light_words(evaluation),
-        "text": f"{metric_title(row.metric)} {leads}",
+        "text": f"{metric_title(row.metric)}{place_words(None, row.top)} {leads}",
         "range": follows,
         "claim": judged_words(evaluation),
         "missing": missing_words(evaluation),
+        "start": "The page starts with the best F1"
+        if evaluation.top is None
+        else "Below stands the nearest threshold at which rows were counted",
         "plain": plain_words(evaluation),
         "change": change_words(evaluation),
         "weakest": weakest_link(evaluation),

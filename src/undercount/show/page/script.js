@@ -21,7 +21,7 @@ function update(everything = false) {
   const lead = leadOf(model, rows), light = lightOf(model, rows, ruled), still = !moved(), claim = claimOf(model);
   text("light", light); $("light").className = "light " + light.split(" ")[0];
   const [leads, follows] = answer(lead);
-  text("lead", `${title(lead.name)} ${leads}`);
+  text("lead", `${title(lead.name)}${lead.place || ""} ${leads}`);
   text("lead-range", follows + (lead.bias ? ` · labelling bias up to Γ: ${span(...lead.bias)}` : ""));
   text("headline", `${$("lead").textContent} ${lead.guess ? $("lead-range").textContent : `(${$("lead-range").textContent})`} · ${light}`);
   text("claim", state.goal < 0 ? (changed() && claim && !model.verdict.required ? claimWords(claim) : model.words.claim) : claimWords(claim) + " (set here)");

@@ -106,7 +106,11 @@ function rowsOf(model) {
 }
 // What leads, the value or the range of a guess, and what follows.
 const answer = (row) => row.guess ? [span(row.low, row.high), `(guess ${number(row.value)})`] : [number(row.value), span(row.low, row.high)];
-const leadOf = (model, rows) => rows.find((row) => row.name === (model.threshold === null ? "roc_auc" : "precision"));
+// The highest rows lead, if they were asked for, until something is moved: then it is the page's threshold.
+function leadOf(model, rows) {
+  const row = rows.find((r) => r.name === (model.threshold === null && !model.top ? "roc_auc" : "precision"));
+  return model.top && !changed() ? { ...row, ...model.top } : row;
+}
 function sentence(lead, single) {
   const low = lead.naive < lead.low; // only then is the naive value too low
   if (!Number.isFinite(lead.value)) return "This number does not exist at the values set below.";
@@ -117,7 +121,7 @@ function sentence(lead, single) {
     if (most - few >= 0.3 * of) return `Between ${few} and ${most} of every ${of} flagged cases are real (best guess ${found}).` + (low && single ? why : "");
     return `About ${found} of ${found === String(of) ? "" : "every "}${of} flagged cases are real${range}.` + (low && single ? why : "");
   }
-  const pairs = `${percent(lead.value)} of the cases (${span(lead.low, lead.high, percent)}).`;
+  const pairs = lead.high - lead.low >= 0.3 ? `${percent(lead.low)} to ${percent(lead.high)} of the cases (best guess ${percent(lead.value)}).` : `${percent(lead.value)} of the cases (${span(lead.low, lead.high, percent)}).`;
   const why = ` "AUC ${number(lead.naive)}" is too low because unlabeled positives count as errors.`;
   return "A random positive scores above a random negative in " + pairs + (low ? why : "");
 }

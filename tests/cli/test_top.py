@@ -1,0 +1,72 @@
+"""The highest rows on the command line: they lead, and metrics without a place are theirs."""
+
+import json
+
+import numpy as np
+import pytest
+
+import undercount as uc
+from undercount.cli.main import main
+
+COLUMNS = ["--label", "fraud", "--score", "good"]
+
+
+@pytest.fixture
+def evaluate(folder, capsys):
+    def run(*more, code=0):
+        assert main(["evaluate", str(folder / "rows.csv"), *COLUMNS, *more]) == code
+        said = capsys.readouterr()
+        return said.err if code == 2 else " ".join(said.out.split())
+
+    return run
+
+
+def test_precision_of_the_highest_rows_leads(evaluate, rows, tmp_path):
+    out = tmp_path / "found.json"
+    said = evaluate("--top", "1%", "--json", str(out))
+    n = len(rows[0])
+    assert f"those of the {n / 100:,.0f} highest rows (1.0 %)" in said
+    assert "precision@top 1% ≥" in said.partition("Verdict ")[2]
+    plain = said.partition("In plain words ")[2]
+    assert plain.startswith(("About", "Between"))
+    assert "flagged cases are real" in plain
+    assert "--top 1% --goal precision" in said
+    assert "ROC AUC ≥" not in said
+    assert json.loads(out.read_text())
+
+
+def test_metrics_without_a_place_are_those_of_the_highest_rows(evaluate):
+    said = evaluate("--top", "100", "--metric", "precision")
+    assert "precision@top 100" in said
+    assert "ROC AUC" not in said.partition("Verdict ")[0].partition("true value")[2]
+    for goal in ("precision >= 0.1%", "precision@top 100 >= 0.1%"):
+        assert "precision@top 100 >= 0.001" in evaluate("--top", "100", "--require", goal)
+    assert "f1 needs a --threshold" in evaluate("--top", "100", "--metric", "f1", code=2)
+
+
+def test_a_bias_says_that_the_highest_rows_are_left_out(evaluate):
+    said = evaluate("--top", "1%", "--prevalence", "20%-30%", "--gamma", "2")
+    assert "Of the highest rows no bounds are known: give --threshold" in said
+    precise = evaluate("--threshold", "1.23456789", "--prevalence", "20%-30%", "--gamma", "2")
+    assert "precision@1.23456789 0." in precise.partition("Biased labels")[2]
+
+
+def test_the_highest_rows_decide_a_comparison(folder, rows, capsys):
+    last = np.sort(rows[1])[-100]
+    arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor", "--top", "100"]
+    assert main([*arguments, "--by", "precision"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "By precision" in said
+    assert f"{last:.4g}"[:5] in said
+
+
+def test_certain_positives_bound_the_highest_rows_from_below():
+    rng = np.random.default_rng(3)
+    truth = rng.random(4000) < 0.05
+    y = (truth & (rng.random(4000) < 0.1)).astype(int)
+    scores = {"one": rng.normal(0.6 * truth), "two": rng.normal(0.3 * truth)}
+    alone = uc.evaluate(y, scores["one"], unlabeled=0, top=40)
+    least = y[np.argsort(-scores["one"])[:40]].mean()
+    work = uc.compare(y, scores, unlabeled=0, top=40).workload
+    assert alone["precision"].low >= least
+    assert work.estimates["one"]["precision"].low >= least
