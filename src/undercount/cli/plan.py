@@ -78,9 +78,9 @@ if TYPE_CHECKING:
     help="The same among the unlabeled rows.",
 )
 @click.option(
-    "--out",
-    "--output",
     "-o",
+    "--output",
+    "--out",
     "out",
     type=click.Path(dir_okay=False),
     help="Write the CSV to answer in.",

@@ -331,7 +331,10 @@ class Supposition:
         options = goal, sizes, confidence_level, n_draws
         read = self._differences if goal.endswith(SUFFIX) else self._estimates
         widest = half_range(goal)
-        return np.array([min((high - low) / 2, widest) for low, high in read(*options)])
+        # Of a few rows all may be drawn positive: such verdicts tell nothing of an area.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            widths = np.array([(high - low) / 2 for low, high in read(*options)])
+        return np.fmin(np.where(np.isnan(widths), widest, widths), widest)
 
     def _estimates(
         self, goal: str, sizes: IntArray, level: float, n_draws: int
