@@ -115,7 +115,7 @@ def test_a_requirement_is_below_the_estimate():
     precision = evaluation.estimate("precision", -1.0).value
     assert 0.0112 < precision < 0.0122  # 1 % of the rows are positive, 84 % are flagged
     # One digit below 5 %; the share may fall until the interval, not the estimate, ends there.
-    assert change_words(evaluation).startswith("precision ≥ 1.0 % holds if at least 0.88 %")
+    assert change_words(evaluation).startswith("precision ≥ 1 % holds if at least 0.88 %")
     lows = [
         uc.evaluate(y, score, prevalence=p, threshold=-1.0).rows[1].estimate.low
         for p in (0.0087, 0.0088)

@@ -61,6 +61,11 @@ def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, l
         )
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN")
+    if in_database and options["reviews"]:
+        raise InputError(
+            "a further round needs the rows in a file: those of a database are in no order by "
+            "which the reviewed ones could be left out"
+        )
     keep = _kept_columns(options)
     # Whose each row is stands beside it; rows are drawn one by one all the same.
     keep += [name for name in (options["cluster"],) if name and name not in keep]
@@ -95,11 +100,6 @@ def _plan_table(
     label: str, scores: list[str], keep: list[str], options: dict[str, Any]
 ) -> tuple[RowPlan, list[str]]:
     """Plan reviews of the rows of a database; the rows to look at alone come here."""
-    if options["reviews"]:
-        raise InputError(
-            "a further round needs the rows in a file: those of a database are in no order by "
-            "which the reviewed ones could be left out"
-        )
     with open_rows(options, label, scores, keep) as rows:
         return _plan(rows, rows.scored, label, scores, keep, options)
 
