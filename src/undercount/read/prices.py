@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -81,6 +81,7 @@ class Prices:
     further: "FurtherRound | None" = None
     unlikely: "tuple[Supposition, ...]" = ()
     _known: dict[tuple[str, int], FloatArray] = field(default_factory=dict, repr=False)
+    _ends: dict[tuple[str, int], FloatArray] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -142,11 +143,11 @@ class Prices:
 
     def half_width(self, goal: str, budget: int) -> float:
         """Return the expected half-width of a goal's interval."""
-        return float(self._summary(goal, budget)[0])
+        return float(self._between(goal, budget, self._drawn_mean))
 
     def span(self, goal: str, budget: int) -> Interval:
         """Return the least and the largest half-width that may well come of it."""
-        _, low, high = self._summary(goal, budget)
+        low, high = self._between(goal, budget, self._drawn_ends)
         return Interval(float(low), min(float(high), half_range(goal)))
 
     def budget_for(self, goal: str, half_width: float) -> int:
@@ -174,18 +175,18 @@ class Prices:
                 low = middle + 1
         return low
 
-    def _summary(self, goal: str, budget: int) -> FloatArray:
-        """Return the expected half-width, and the least and largest that may well be.
+    def _between(self, goal: str, budget: int, drawn: Callable[[str, int], Any]) -> Any:
+        """Return half-widths at a budget, from those at budgets for which verdicts are drawn.
 
-        Between budgets at which verdicts are drawn, half-widths times the root of the budget are
-        taken to be linear in its logarithm: the noise of draws is no reason to review more.
+        Between these, half-widths times the root of the budget are taken to be linear in its
+        logarithm: the noise of draws is no reason to review more.
         """
         least, most = self._nodes(budget)
         if least == most:
-            return self._drawn_summary(goal, least)
+            return drawn(goal, least)
         part = np.log(budget / least) / np.log(most / least)
-        below, above = (self._drawn_summary(goal, each) * each**0.5 for each in (least, most))
-        return np.asarray(((1 - part) * below + part * above) / budget**0.5)
+        below, above = (drawn(goal, each) * each**0.5 for each in (least, most))
+        return ((1 - part) * below + part * above) / budget**0.5
 
     @property
     def _anchor(self) -> int:
@@ -203,20 +204,31 @@ class Prices:
         budget = min(budget, rows)
         return (budget, budget) if budget in (low, high) else (low, high)
 
-    def _drawn_summary(self, goal: str, budget: int) -> FloatArray:
-        """Return the same from draws."""
+    def _drawn_mean(self, goal: str, budget: int) -> float:
+        """Return the expected half-width from draws."""
+        likely = self._likely(goal, budget)
+        # Fewer hidden positives than are likeliest are nothing to promise by.
+        return float(max(likely.mean(), likely[0].mean()))
+
+    def _drawn_ends(self, goal: str, budget: int) -> FloatArray:
+        """Return the least and largest half-width that may well be, from draws."""
+        if (goal, budget) not in self._ends:
+            few = (DRAWS if budget == self._anchor else 2 * FEW_DRAWS) // len(SHARES)
+            options = goal, self._sizes(budget), self.confidence_level, few
+            ends = [np.quantile(self._likely(goal, budget), TAILS)]
+            ends += [np.quantile(each.half_widths(*options), TAILS) for each in self.unlikely]
+            found = np.min(ends), max(np.max(ends), self._drawn_mean(goal, budget))
+            self._ends[goal, budget] = np.array(found)
+        return self._ends[goal, budget]
+
+    def _likely(self, goal: str, budget: int) -> FloatArray:
+        """Return half-widths that likely shares lead to: a row a share, a column a draw."""
         if (goal, budget) not in self._known:
-            asked = budget == self._anchor
-            each = (DRAWS if asked else FEW_DRAWS) // len(self.suppositions)
-            few = (DRAWS if asked else 2 * FEW_DRAWS) // len(SHARES)
-            options = goal, self._sizes(budget), self.confidence_level
-            likely = np.array([s.half_widths(*options, each) for s in self.suppositions])
-            ends = [np.quantile(likely, TAILS)]
-            ends += [np.quantile(s.half_widths(*options, few), TAILS) for s in self.unlikely]
-            # Fewer hidden positives than are likeliest are nothing to promise by.
-            mean = max(likely.mean(), likely[0].mean())
-            found = mean, np.min(ends), max(np.max(ends), mean)
-            self._known[goal, budget] = np.array(found)
+            each = (DRAWS if budget == self._anchor else FEW_DRAWS) // len(self.suppositions)
+            options = goal, self._sizes(budget), self.confidence_level, each
+            self._known[goal, budget] = np.array(
+                [s.half_widths(*options) for s in self.suppositions]
+            )
         return self._known[goal, budget]
 
     def _sizes(self, budget: int) -> IntArray:
