@@ -16,7 +16,7 @@ from undercount.metric_facts import FACTS
 from undercount.prevalence.pooled import LabelPart
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.heads import HeadCounts
-from undercount.read.intervals.shared_labels import SharedLabels
+from undercount.read.intervals.shared_labels import SharedLabels, cut_sides
 from undercount.read.sensitivity import AREAS, metric_value
 from undercount.shares import Shares
 
@@ -73,19 +73,20 @@ def estimate_end_by_end(
     shift = found.value - middle if threshold is None else 0.0
     ends = [end + shift for end in moved]
     z = float(ndtri((1 + confidence_level) / 2))
-    both = SharedLabels(np.zeros(1), np.zeros(1))
+    both, cut = SharedLabels(np.zeros(1), np.zeros(1)), (False, False)
     if label_part is not None and threshold is not None and others.get("top") is None:
-        design = design_of(counts, exact, exact.sampling, target)
-        heads = HeadCounts.at(counts, design, threshold)
+        heads = HeadCounts.at(counts, design_of(counts, exact, exact.sampling, target), threshold)
         both = SharedLabels.of(heads, metric, [label_part], z)
-    low = found.value - both.reach(found.value - found.low, found.value - min(ends)).item()
-    high = found.value + both.reach(found.high - found.value, max(ends) - found.value).item()
-    from_share = abs(ends[1] - ends[0]) / (2 * z)
+        cut = cut_sides([_raw_value(counts, each, metric, options) for each in sides], ends)
+    down, up = found.value - min(ends), max(ends) - found.value
+    low = found.value - both.reach(found.value - found.low, down, cut=cut[0]).item()
+    high = found.value + both.reach(found.high - found.value, up, cut=cut[1]).item()
+    half = abs(ends[1] - ends[0]) / 2
     return replace(
         found,
         low=max(low, least),
         high=min(high, most),
-        standard_error=both.reach(z * found.standard_error, z * from_share).item() / z,
+        standard_error=both.reach(z * found.standard_error, half, cut=any(cut)).item() / z,
         method=f"{found.method}, share end by end",
     )
 
@@ -94,9 +95,14 @@ def _is_capped(
     counts: ScoreCounts, shares: Shares, metric: str, options: dict[str, Any], value: float
 ) -> bool:
     """Whether rates outside [0, 1] had a threshold metric pulled back."""
-    place = {name: options[name] for name in ("top", "beta") if name in options}
-    raw = metric_value(counts, shares, metric, options["threshold"], **place)
+    raw = _raw_value(counts, shares, metric, options)
     return not math.isclose(raw, value, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def _raw_value(counts: ScoreCounts, shares: Shares, metric: str, options: dict[str, Any]) -> float:
+    """Return a metric at a threshold, of rates that may lie outside [0, 1]."""
+    place = {name: options[name] for name in ("top", "beta") if name in options}
+    return metric_value(counts, shares, metric, options["threshold"], **place)
 
 
 def _widen(
