@@ -28,6 +28,7 @@ from undercount.metric_facts import FACTS
 from undercount.read.intervals.threshold_intervals import intervals_at_shares
 from undercount.read.metric_name import MetricName
 from undercount.read.requirement import Requirement
+from undercount.read.sensitivity import surviving_bias
 
 if TYPE_CHECKING:
     from undercount.read.evaluation import Evaluation
@@ -39,7 +40,7 @@ TRIED = 17
 # Halvings of the step between two of them, to find where the claim starts to hold.
 HALVINGS = 20
 # So many of them in one go, where many shares are tried at once.
-HALVINGS_AT_ONCE = 5
+HALVINGS_AT_ONCE = 10
 # Goals are set in steps of 5 %; below that with one digit.
 STEP = 0.05
 # Nobody claims that each and every case is real.
@@ -282,19 +283,18 @@ class _Trial:
                 self.claim.verdict(each) == "met" if each is not None and fitting else None
                 for each, fitting in found
             ]
-        evaluation, claim, known = self.evaluation, self.claim, self.evaluation.shares
-        threshold = cast("float", claim.threshold)
+        evaluation, name, known = self.evaluation, self.claim.name, self.evaluation.shares
         value, low, high, fits = intervals_at_shares(
             self.counts,
             design_of(self.counts, known, known.sampling, evaluation.target),
-            claim.metric,
-            threshold,
+            name.metric,
+            cast("float", name.threshold),
             known.clip(np.asarray(shares)),
             confidence_level=evaluation.confidence_level,
         )
         if self._least is not None:
             value, low, high = (np.maximum(each, self._least) for each in (value, low, high))
-        met = claim.met(value, low, high)
+        met = self.claim.met(value, low, high)
         return [bool(each) if fitting else None for each, fitting in zip(met, fits, strict=True)]
 
     @cached_property
@@ -358,10 +358,18 @@ class _Trial:
         return holds
 
     def odds_ratio(self) -> float:
-        claim, evaluation = self.claim, self.evaluation
-        if not claim.at_least or claim.name.top is not None:
+        name, evaluation = self.claim.name, self.evaluation
+        if not self.claim.at_least or name.top is not None:
             return math.nan
-        return evaluation.break_even(claim.metric, claim.value, claim.threshold).odds_ratio
+        return surviving_bias(
+            evaluation.discounted_counts(name.metric, name.threshold),
+            evaluation.shares,
+            name.metric,
+            self.claim.value,
+            name.threshold,
+            target=evaluation.target,
+            confidence_level=evaluation.confidence_level,
+        )
 
 
 def round_goal(value: float) -> float:
