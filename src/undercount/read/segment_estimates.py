@@ -21,7 +21,7 @@ from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import MetricRow, grows
 from undercount.read.hidden_share import HiddenShare
-from undercount.read.intervals.estimated_share import SHARES
+from undercount.read.intervals.estimated_share import SHARES, leaves_room
 from undercount.read.intervals.heads import HeadCounts, head_spread, two_sided_z
 from undercount.read.intervals.shared_labels import SharedLabels, cut_sides
 from undercount.read.intervals.threshold_intervals import method_name, threshold_interval
@@ -189,12 +189,15 @@ class SegmentTable:
     def _widened(
         self, metric: str, value: FloatArray, low: FloatArray, high: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Let labels reach as far as at any share from the lower end to the one in use."""
+        """Let labels reach as far as at any share from the lower end, where they have no room."""
         below, above = value - low, high - value
+        room = leaves_room(self._now, two_sided_z(self.confidence_level))
+        if room.all():
+            return low, high
         for heads in self._shares_below:
             there, least, most, _ = self._at(metric, heads)
             below, above = np.fmax(below, there - least), np.fmax(above, most - there)
-        return value - below, value + above
+        return np.where(room, low, value - below), np.where(room, high, value + above)
 
     def _at(self, metric: str, heads: HeadCounts) -> tuple[FloatArray, ...]:
         """Return value, ends and standard error at shares that are known exactly."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from undercount.assume.mixture import LABELLED, Target, design_of
@@ -73,7 +74,7 @@ def estimate_end_by_end(
     z, heads = float(ndtri((1 + confidence_level) / 2)), None
     if threshold is not None and others.get("top") is None:
         heads = HeadCounts.at(counts, design_of(counts, exact, exact.sampling, target), threshold)
-    if (heads and not _leaves_room(heads, z)) or others.get("top") is not None:
+    if (heads and not leaves_room(heads, z)) or others.get("top") is not None:
         places = np.linspace(sides[0].unlabeled_prevalence, value, SHARES)[:-1].tolist()
         below = [exact.with_unlabeled_prevalence(share) for share in places]
         found = _widen(found, counts, below, metric, options)
@@ -98,18 +99,17 @@ def estimate_end_by_end(
     )
 
 
-def _leaves_room(heads: HeadCounts, z: float) -> bool:
+def leaves_room(heads: HeadCounts, z: float) -> NDArray[np.bool_]:
     """Whether labels may go either way by chance without a cell of the table going below 0.
 
     Wilson's limits for labels drawn from many positives are wider than those in use.
     """
     design, point = heads.design, heads.point
-    if not design.pure:
-        return False
     low, high = wilson_share(heads.rates[LABELLED], design.effective[LABELLED], z)
-    share = point.prevalence
+    share = np.asarray(point.prevalence)
     alarms, spared = (1 - share) * point.fpr, (1 - share) * (1 - point.fpr)
-    return bool(share * (high - point.tpr) < alarms and share * (point.tpr - low) < spared)
+    inside = (share * (high - point.tpr) < alarms) & (share * (point.tpr - low) < spared)
+    return np.asarray(inside & design.pure)
 
 
 def _raw_value(counts: ScoreCounts, shares: Shares, metric: str, options: dict[str, Any]) -> float:
