@@ -6,12 +6,12 @@ import click
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.fuzz.__main__ import Run
 from tests.fuzz.corpus import CORPUS
 from tests.fuzz.doors import DOORS, knock
 from tests.fuzz.doors.options import LEFT_OUT, NEEDED, options_of, values_of, write_rows
 from tests.fuzz.doors.rows import check_estimate
 from tests.fuzz.report import report
+from tests.fuzz.run import Run
 
 from undercount import Interval
 from undercount.cli.commands import commands
