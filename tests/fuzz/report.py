@@ -27,7 +27,8 @@ def report(runs: list[Figures]) -> str:
     ]
     together = sum(by_door.values(), Counter[str]())
     seeds = ", ".join(str(run["seed"]) for run in runs)
-    head = f"seeds {seeds}: {sum(run['seconds'] for run in runs):.0f} s of the clock, all processes together\n\n"
+    seconds = sum(run["seconds"] for run in runs)
+    head = f"seeds {seeds}: {seconds:.0f} s of the clock, all processes together\n\n"
     below = [f"found {number} times: {place}\n" for place, number in found.most_common()]
     table = [*rows, _row("together", together, spent.total(), "")]
     return "".join([head, HEAD, *table, *(["\n", *below] if below else [])])
