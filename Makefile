@@ -58,8 +58,8 @@ lint: .venv/test
 	$(BIN)/mypy
 
 # One process a core: threads of their own would only wait for each other.
-pytest coverage validity test-oldest: export OMP_NUM_THREADS = 1
-pytest coverage validity test-oldest: export OPENBLAS_NUM_THREADS = 1
+pytest coverage validity test-oldest fuzz: export OMP_NUM_THREADS = 1
+pytest coverage validity test-oldest fuzz: export OPENBLAS_NUM_THREADS = 1
 # Hundreds of processes load the package: compiling it each time would take longer than the tests.
 pytest coverage: export PYTHONDONTWRITEBYTECODE =
 # Neighbours run in the same process, so that what a file of tests starts is started once.
@@ -84,9 +84,9 @@ test-oldest:
 	.venv-oldest/bin/python -m pip install --quiet --editable '.[test]' --editable ./reproductions --constraint oldest.txt
 	.venv-oldest/bin/python -m pytest -n auto -m 'not slow and not spark and not browser'
 
-# A million random cases at every door, or as many as an hour allows.
+# A million random cases at every door, or as many as an hour allows; other ones by SEED=7.
 fuzz: .venv/test
-	$(BIN)/python -m tests.fuzz --cases 1000000 --seconds $(or $(SECONDS_ALLOWED),3600)
+	$(BIN)/python -m tests.fuzz --cases 1000000 --seconds $(or $(SECONDS_ALLOWED),3600) --seed $(or $(SEED),0)
 
 # Kills, interrupts, full disks, read-only folders and little memory: nothing may be lost.
 faults: .venv/test

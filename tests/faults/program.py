@@ -7,10 +7,12 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 import numpy as np
 import pyarrow.parquet as pq
 
+import undercount
 from undercount.cli.main import main
 
 SAVED = "an earlier result that nobody may lose"
@@ -49,10 +51,10 @@ def start_whole(arguments: list[str]) -> int:
 
 def load() -> None:
     """Load what the program needs, and start no thread, which no copy would have."""
-    for name in ("duckdb", "jinja2", "rich.table", "scipy.stats", "scipy.optimize", "pandas"):
-        import_module(name)
-    for name in ("cli.commands", "cli.evaluate", "read.evaluate", "count.sql", "show"):
-        import_module(f"undercount.{name}")
+    ours = {found.name for found in walk_packages(undercount.__path__, "undercount.")}
+    for name in ("duckdb", "narwhals._duckdb.dataframe", "rich.console", *sorted(ours)):
+        if not name.endswith("__main__"):
+            import_module(name)
 
 
 def start_copy(arguments: list[str]) -> int:
