@@ -183,9 +183,9 @@ class ModelRows:
 class Products:
     """Hold covariances of the functions of all models among the rows of one kind.
 
-    Functions come one after the other, each of all models; so do cuts. `flagged` is how many of the rows each cut of each model flags, `both` how many each two of them
-    do, on a scale on which there are `size` rows in all: Kish's effective number, if they have
-    weights.
+    Functions come one after the other, each of all models; so do cuts. `flagged` is how many of
+    the rows each cut of each model flags, `both` how many each two of them do, on a scale on which
+    there are `size` rows in all: Kish's effective number, if they have weights.
     """
 
     covariances: FloatArray
