@@ -73,7 +73,7 @@ def test_sets_of_verdicts_are_read_together_as_each_is_alone(goal):
     )
     counts, there = counts_of(rows), replace(plan.answered(truth[plan.rows]), rows=None)
     sizes = np.minimum(3, plan.design.n_unlabeled - there.sizes)
-    alike = [Supposition.of(counts, there, share, 0.0) for share in (0.1, 0.02)]
+    alike = [Supposition(counts, there, share, 0.0) for share in (0.1, 0.02)]
     together = half_widths(alike, goal, sizes, 0.95, 4)
     posterior, at = working_posterior(counts, 0.1), 1.5 if goal in ("f1", "precision") else None
     for supposed, found in zip(alike, together, strict=True):
@@ -96,9 +96,7 @@ def test_what_is_promised_is_about_what_is_achieved(slope):
         )
         found = Reviewed(counts_of(rows), plan.answered(truth[plan.rows])).estimate("f1", 1.5)
         achieved.append((found.high - found.low) / 2)
-        supposed = Supposition.of(
-            counts_of(rows), plan.prices.suppositions[0].reviews, share, slope
-        )
+        supposed = Supposition(counts_of(rows), plan.prices.suppositions[0].reviews, share, slope)
         expected.append(half_widths([supposed], "f1", plan.design.sizes(), 0.95, 10).mean())
         ranges.append(plan.expected_range[100]["f1"])
     assert np.mean(expected) == pytest.approx(np.mean(achieved), rel=0.1)

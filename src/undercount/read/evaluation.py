@@ -270,7 +270,7 @@ class Evaluation:
         """Whether the numbers suppose that labels are random, which reviews alone do not."""
         return self.reviewed is None or self.reviewed.labels == "random"
 
-    @property
+    @cached_property
     def share_limit(self) -> float:
         """The one limit of the hidden share: the scores rule out more, at the confidence level.
 

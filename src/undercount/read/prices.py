@@ -103,7 +103,7 @@ class Prices:
             empty = Reviews(None, none.astype(np.int8), np.zeros(0), none, design)
             both = None if rival is None else RivalRows.of(rival, counts, design)
             supposed, unlikely = (
-                tuple(Supposition.of(counts, empty, *each, rival, both) for each in likely)
+                tuple(Supposition(counts, empty, *each, rival, both) for each in likely)
                 for likely in (
                     [(each, 0.0) for each in _likely_shares(share, span, SHARES)],
                     [(share, slope) for slope in SLOPES]
@@ -120,7 +120,8 @@ class Prices:
         there = earlier.answered
         verdict, score = earlier.verdict[there], earlier.score[there]
         seen = Reviews(None, verdict, score, earlier.stratum[there], earlier.design)
-        known = Supposition(counts, seen, cells.recalibrated, found, rival=rival, both=both)
+        told = cells.recalibrated
+        known = Supposition(counts, seen, found, rival=rival, both=both, found=told)
         return cls(design, (known,), confidence_level, FurtherRound.of(counts, earlier))
 
     @property
@@ -267,12 +268,12 @@ class Supposition:
         The rows.
     reviews : Reviews
         Verdicts that are there, if any, and the strata.
-    chance : array
-        That an unlabeled row of each cell is positive.
     share : float
         Of positives among the unlabeled rows.
     slope : float
         How much labels prefer high scores: log odds a standard deviation.
+    found : array, optional
+        Chance that an unlabeled row of each cell is positive, if verdicts told it.
     rival : Rival, optional
         The second model of goals that are differences.
     both : RivalRows, optional
@@ -281,29 +282,23 @@ class Supposition:
 
     counts: ScoreCounts
     reviews: Reviews
-    chance: FloatArray
     share: float
     slope: float = 0.0
     rival: Rival | None = None
     both: RivalRows | None = None
+    found: FloatArray | None = None
     _moves: dict[str, RivalMoves] = field(default_factory=dict, repr=False)
 
-    @classmethod
-    def of(
-        cls,
-        counts: ScoreCounts,
-        reviews: Reviews,
-        share: float,
-        slope: float,
-        rival: Rival | None = None,
-        both: RivalRows | None = None,
-    ) -> "Supposition":
-        """Suppose a share and a preference of the labels."""
-        chance = supposed_posterior(counts, share, slope)
-        return cls(counts, reviews, chance, share, slope, rival, both)
+    @cached_property
+    def chance(self) -> FloatArray:
+        """Chance that an unlabeled row of each cell is positive."""
+        if self.found is not None:
+            return self.found
+        return supposed_posterior(self.counts, self.share, self.slope)
 
     @cached_property
-    def _posterior(self) -> FloatArray:
+    def posterior(self) -> FloatArray:
+        """The working posterior, by which verdicts are read whatever is supposed."""
         return working_posterior(self.counts, self.reviews.design.unlabeled_prevalence)
 
     def gradient(self, metric: str) -> MassGradient:
@@ -370,7 +365,7 @@ class Supposition:
         pool = Pool(both.score, both.rows_each, both.chance(self.chance, self._rival_chance))
         drawn = pool.draw(design, sizes + self.reviews.sizes, n_draws, SEED)
         for place, reviews in drawn.as_reviews(both.score, design):
-            plan = ReviewedCells(self.counts, reviews, self._posterior)
+            plan = ReviewedCells(self.counts, reviews, self.posterior)
             models = (
                 self._model(self.counts, both.plan_cell, plan, place, level, threshold),
                 self._model(rival.counts, both.own_cell, plan, place, level, rival.threshold),
@@ -419,8 +414,7 @@ def half_widths(
     """
     first = suppositions[0]
     drawn = [each.draw(sizes, n_draws) for each in suppositions]
-    posterior = working_posterior(first.counts, first.reviews.design.unlabeled_prevalence)
-    cells = DrawnCells(first.counts, first.reviews, posterior, drawn=drawn)
+    cells = DrawnCells(first.counts, first.reviews, first.posterior, drawn=drawn)
     metrics = ReviewedMetrics(cells, confidence_level=confidence_level)
     at = threshold_of(goal, first.reviews.design.threshold)
     _, low, high, _ = metrics.intervals(goal, at)

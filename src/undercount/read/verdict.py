@@ -7,10 +7,11 @@ hidden positives if its interval at that share, taken as known, lies on the righ
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import numpy as np
+from scipy.optimize import brentq
 
 from undercount.assume.mixture import design_of
 from undercount.counts import ScoreCounts
@@ -349,13 +350,36 @@ class _Trial:
 
     def _edge(self, fails: float, holds: float) -> float:
         """Return where the claim starts to hold, between a share where it fails and one not."""
-        parts = 2**HALVINGS_AT_ONCE if self._at_once else 2
-        for _ in range(HALVINGS // HALVINGS_AT_ONCE if self._at_once else HALVINGS):
-            steps = np.linspace(holds, fails, parts + 1).tolist()
+        if not self._at_once:
+            return self._searched_edge(fails, holds)
+        for _ in range(HALVINGS // HALVINGS_AT_ONCE):
+            steps = np.linspace(holds, fails, 2**HALVINGS_AT_ONCE + 1).tolist()
             found = [True, *self.holds_at(steps[1:-1]), False]
             last = next(place for place, held in enumerate(found) if not held) - 1
             holds, fails = steps[last], steps[last + 1]
         return holds
+
+    def _searched_edge(self, fails: float, holds: float) -> float:
+        """Return the same where each share costs an estimate: by how far its end is off the goal.
+
+        Between shares the end moves smoothly, so that a few guesses tell.
+        """
+        margin = cache(self._margin)  # the search asks for the ends again
+        if not margin(holds) >= 0:  # its numbers do not exist
+            return holds
+        step = (holds - fails) / 2**HALVINGS
+        found = float(brentq(margin, fails, holds, xtol=abs(step), rtol=_ROUNDING))
+        low, high = sorted((fails, holds))
+        return float(min(max(found + step, low), high))  # on the side where it holds
+
+    def _margin(self, share: float) -> float:
+        """Return how far the interval at a share lies on the right side; -1 if it does not fit."""
+        found, fitting = self.estimate(share)
+        if found is None or not fitting or math.isnan(found.value):
+            return -1.0
+        if self.claim.at_least:
+            return found.low - self.claim.value
+        return self.claim.value - found.high
 
     def odds_ratio(self) -> float:
         name, evaluation = self.claim.name, self.evaluation

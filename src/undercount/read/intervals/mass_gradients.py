@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray
+from undercount.curve import FloatArray, read_metric
 from undercount.errors import InputError
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.area_gradients import (
@@ -218,4 +218,4 @@ def _of_table(table: FloatArray, name: str, beta: float) -> FloatArray:
     size = table.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = RatePoint(tp / (tp + fn), fp / (fp + tn), (tp + fn) / size, (tp + fp) / size)
-        return np.asarray(rates.metric(name, beta))
+        return read_metric([rates], name, beta)[0]
