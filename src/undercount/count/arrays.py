@@ -171,11 +171,11 @@ def read_labels(
     if unlabeled == 0:
         negative = np.zeros(0, dtype=bool)
         labels: NDArray[np.int8] = positive.view(np.int8) * np.int8(2) - np.int8(1)
-        known = int(positive.sum()) + int(np.count_nonzero(array == 0))
+        known = int(np.count_nonzero(positive)) + int(np.count_nonzero(array == 0))
     else:
         negative = array == 0
         labels = positive.view(np.int8) * np.int8(2) + negative.view(np.int8) - np.int8(1)
-        known = int(positive.sum()) + int(negative.sum())
+        known = int(np.count_nonzero(positive)) + int(np.count_nonzero(negative))
         if unlabeled is not None:
             known += int(np.count_nonzero(array == unlabeled))
     if known < len(array) and array.dtype.kind == "f":

@@ -248,7 +248,9 @@ class BorderRanks:
             return
         self._bucket_of = choose_map(border, score[:: 1 + score.size // SAMPLE])
         inside = np.bincount(self._bucket_of(border), minlength=self._bucket_of.n_buckets)
-        self._first = np.cumsum(inside, dtype=np.int32) - inside.astype(np.int32)
+        # The table is looked up at random, so that it had better be small.
+        narrow = np.uint16 if border.size < 1 << 16 else np.int32
+        self._first = (np.cumsum(inside) - inside).astype(narrow)
         # No score is at least as high as the last.
         self._ends = np.append(border, border.dtype.type(np.nan))
 
