@@ -23,7 +23,7 @@ from undercount.read.evaluation import MetricRow, grows
 from undercount.read.hidden_share import HiddenShare
 from undercount.read.intervals.estimated_share import SHARES, leaves_room
 from undercount.read.intervals.heads import HeadCounts, head_spread, two_sided_z
-from undercount.read.intervals.shared_labels import SharedLabels
+from undercount.read.intervals.shared_labels import SharedLabels, cut_sides
 from undercount.read.intervals.threshold_intervals import method_name, threshold_interval
 from undercount.read.metric_name import parse_metric
 from undercount.read.sensitivity import CHANCE
@@ -166,16 +166,19 @@ class SegmentTable:
         method = method_name(self._now.design, "wilson")
         if by_share and facts.needs_prevalence:
             method = f"{method}, share end by end"
+            raw = np.stack([each.point.metric(metric) for each in self._ends])
             ends = np.stack([each.point.capped().metric(metric) for each in self._ends])
             down, up = value - ends.min(axis=0), ends.max(axis=0) - value
+            below, above = cut_sides(raw, ends)
             low, high = self._widened(metric, value, low, high)
             reach = two_sided_z(self.confidence_level)
             parts = [held.label_part for held in self.hidden]
             both = SharedLabels.of(self._now, metric, parts, reach)
-            low = value - both.reach(value - low, down)
-            high = value + both.reach(high - value, up)
+            low = value - both.reach(value - low, down, cut=below)
+            high = value + both.reach(high - value, up, cut=above)
             low, high = np.maximum(low, facts.range[0]), np.minimum(high, facts.range[1])
-            error = both.reach(reach * error, np.abs(ends[1] - ends[0]) / 2) / reach
+            half = np.abs(ends[1] - ends[0]) / 2
+            error = both.reach(reach * error, half, cut=below | above) / reach
         elif by_share:  # its value is the same there, and the end that widens most is taken
             there = [self._at(metric, each) for each in self._ends]
             low = np.minimum.reduce([low, *(each[1] for each in there)])

@@ -322,10 +322,27 @@ def _code_values(values: "NDArray[Any]") -> "tuple[NDArray[np.intp], list[Hashab
             values = values.astype("datetime64[us]")
         codes = np.array([seen.setdefault(each, len(seen)) for each in values.tolist()], np.intp)
         held = list(seen)
-    plain = _without_midnight([_plain(each) for each in held])
+    plain = name_segments(held)
     names = list(dict.fromkeys(plain))
     place = {name: i for i, name in enumerate(names)}
     return np.array([place[each] for each in plain], np.intp)[codes], names
+
+
+def name_segments(values: Sequence[Any]) -> list[Hashable]:
+    """Return values as segments are called: all that is missing None, midnights dates.
+
+    Of several columns each has its own names.
+
+    Examples
+    --------
+    >>> import datetime as dt
+    >>> from undercount.read.segments import name_segments
+    >>> name_segments([("a", float("nan")), ("b", dt.datetime(2024, 3, 1))])
+    [('a', None), ('b', datetime.date(2024, 3, 1))]
+    """
+    if values and all(isinstance(each, tuple) for each in values):
+        return list(zip(*map(name_segments, zip(*values, strict=True)), strict=True))
+    return _without_midnight([_plain(each) for each in values])
 
 
 def _plain(value: Any) -> Hashable:

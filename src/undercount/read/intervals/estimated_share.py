@@ -18,7 +18,7 @@ from undercount.metric_facts import FACTS
 from undercount.prevalence.pooled import LabelPart
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.heads import HeadCounts, wilson_share
-from undercount.read.intervals.shared_labels import SharedLabels
+from undercount.read.intervals.shared_labels import SharedLabels, cut_sides
 from undercount.read.sensitivity import AREAS, metric_value
 from undercount.shares import Shares
 
@@ -82,17 +82,19 @@ def estimate_end_by_end(
     # outside [0, 1] had pulled back must not pull its ends along.
     shift = found.value - middle if threshold is None else 0.0
     ends = [end + shift for end in moved]
-    both = SharedLabels(np.zeros(1), np.zeros(1))
+    both, cut = SharedLabels(np.zeros(1), np.zeros(1)), (False, False)
     if label_part is not None and heads:
         both = SharedLabels.of(heads, metric, [label_part], z)
-    low = found.value - both.reach(found.value - found.low, found.value - min(ends)).item()
-    high = found.value + both.reach(found.high - found.value, max(ends) - found.value).item()
-    from_share = abs(ends[1] - ends[0]) / (2 * z)
+        cut = cut_sides([_raw_value(counts, each, metric, options) for each in sides], ends)
+    down, up = found.value - min(ends), max(ends) - found.value
+    low = found.value - both.reach(found.value - found.low, down, cut=cut[0]).item()
+    high = found.value + both.reach(found.high - found.value, up, cut=cut[1]).item()
+    half = abs(ends[1] - ends[0]) / 2
     return replace(
         found,
         low=max(low, least),
         high=min(high, most),
-        standard_error=both.reach(z * found.standard_error, z * from_share).item() / z,
+        standard_error=both.reach(z * found.standard_error, half, cut=any(cut)).item() / z,
         method=f"{found.method}, share end by end",
     )
 
@@ -108,6 +110,12 @@ def leaves_room(heads: HeadCounts, z: float) -> NDArray[np.bool_]:
     alarms, spared = (1 - share) * point.fpr, (1 - share) * (1 - point.fpr)
     inside = (share * (high - point.tpr) < alarms) & (share * (point.tpr - low) < spared)
     return np.asarray(inside & design.pure)
+
+
+def _raw_value(counts: ScoreCounts, shares: Shares, metric: str, options: dict[str, Any]) -> float:
+    """Return a metric at a threshold, of rates that may lie outside [0, 1]."""
+    place = {name: options[name] for name in ("top", "beta") if name in options}
+    return metric_value(counts, shares, metric, options["threshold"], **place)
 
 
 def _widen(

@@ -12,13 +12,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercount.assume.mixture import KINDS, LABELLED, MixtureDesign
-from undercount.count.kernel.rows import cell_places
+from undercount.count.kernel.rows import CellFinder
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.read.intervals import area_gradients as areas
@@ -38,8 +39,9 @@ from undercount.read.intervals.variance import (
     score_link,
 )
 
-# Rows whose places are looked up at once, and rows whose products are: these stay in the cache.
-BLOCK, CHUNK = 1 << 20, 1 << 13
+# Rows looked up at once, model after model, so that a model's tables stay in the cache; and rows
+# whose products are added up at once, which stay there themselves.
+BLOCK, CHUNK = 1 << 15, 1 << 11
 # Rows added to each of the four ways in which two models may flag a row (Agresti and Min 2005):
 # with few labels none may tell the models apart, which is no proof that none would.
 HALF_ROW = 0.5
@@ -181,9 +183,9 @@ class ModelRows:
 class Products:
     """Hold covariances of the functions of all models among the rows of one kind.
 
-    `flagged` is how many of the rows each cut of each model flags, `both` how many each two of them
-    do, on a scale on which there are `size` rows in all: Kish's effective number, if they have
-    weights.
+    Functions come one after the other, each of all models; so do cuts. `flagged` is how many of
+    the rows each cut of each model flags, `both` how many each two of them do, on a scale on which
+    there are `size` rows in all: Kish's effective number, if they have weights.
     """
 
     covariances: FloatArray
@@ -202,6 +204,7 @@ class SharedRows:
             self.models = [model.thinned for model in models]
         self.cuts = len(models[0].cuts)
         self._products: dict[int, Products] = {}
+        self._powers: dict[tuple[int, bytes], FloatArray] = {}
 
     @cached_property
     def functions(self) -> int:
@@ -233,20 +236,16 @@ class SharedRows:
         Products are those of one group: rates, average precision, each cut; no metric needs others.
         """
         groups = self._groups()
-        size = sum(map(len, groups))
+        size = groups[-1].stop
         sums, products = np.zeros((2, size)), np.zeros((2, size, size))
         weights, total = self.models[0].weights, np.zeros(2)
-        for found, weight in self._chunks(kind, self.models):
+        for found, weight in self._chunks(kind, flags=True):
             for power in range(1 if weight is None else 2):
                 heavy = found if weight is None else found * weight ** (1 + power)
                 total[power] += found.shape[1] if weight is None else (weight ** (1 + power)).sum()
                 sums[power] += heavy.sum(axis=1)
                 for group in groups:
-                    for place, i in enumerate(group):
-                        for j in group[place:]:
-                            # One by one: a product of thin matrices would be split over threads.
-                            products[power, i, j] += heavy[i] @ found[j]
-        products += np.triu(products, 1).transpose(0, 2, 1)
+                    products[power, group, group] += heavy[group] @ found[group].T
         if weights is None:
             total[1], sums[1], products[1] = total[0], sums[0], products[0]
         return self._products_of(kind, np.maximum(total, 1e-300), sums, products)
@@ -268,50 +267,43 @@ class SharedRows:
             size,
         )
 
-    def _groups(self) -> list[list[int]]:
+    def _groups(self) -> list[slice]:
         """Return the places of what is multiplied with each other."""
-        width, number = self.functions, len(self.models)
-        rates, last = len(self.kinds), number * width
-        found = [
-            [model * width + k for model in range(number) for k in part]
-            for part in (range(rates), range(rates, width))
-        ]
-        cuts = [
-            [last + model * self.cuts + cut for model in range(number)] for cut in range(self.cuts)
-        ]
-        return found + cuts
+        steps = [0, len(self.kinds), self.functions]
+        steps += range(self.functions + 1, self.functions + self.cuts + 1)
+        number = len(self.models)
+        return [slice(first * number, last * number) for first, last in pairwise(steps)]
 
-    def _chunks(
-        self, kind: int, models: Sequence[ModelRows]
-    ) -> Iterator[tuple[FloatArray, FloatArray | None]]:
-        """Yield functions and flags of some rows, shape (all of them, rows), and their weights.
+    def _chunks(self, kind: int, *, flags: bool) -> Iterator[tuple[FloatArray, FloatArray | None]]:
+        """Yield functions and, if asked for, flags of some rows, and the weights of the rows.
 
-        Functions are less their means, so that squares lose nothing by rounding.
+        Shape (all of them, rows): each function of all models, then each cut of all models.
+        Functions are less their means, so that squares lose nothing by rounding. The array is used
+        again for the next rows.
         """
-        size, weights = len(models[0].scores[kind]), models[0].weights
+        scores, weights = [m.scores[kind] for m in self.models], self.models[0].weights
+        finders = [CellFinder(m.counts.score, s) for m, s in zip(self.models, scores, strict=True)]
         tables = [
-            list(model.tables(kind) - self.means[kind, self.models.index(model)][:, np.newaxis])
-            for model in models
+            model.tables(kind) - self.means[kind, place][:, np.newaxis]
+            for place, model in enumerate(self.models)
         ]
+        number, size = len(self.models), len(scores[0])
+        cuts = self.cuts if flags else 0
+        found = np.empty(((self.functions + cuts) * number, min(size, BLOCK)))
         for first in range(0, size, BLOCK):
-            blocks = [model.scores[kind][first : first + BLOCK] for model in models]
-            places = [
-                cell_places(model.counts.score, block)
-                for model, block in zip(models, blocks, strict=True)
-            ]
-            for start in range(0, len(blocks[0]), CHUNK):
-                part = slice(start, start + CHUNK)
-                found = [
-                    column.take(place[part], mode="clip")
-                    for table, place in zip(tables, places, strict=True)
-                    for column in table
-                ]
-                found += [
-                    cut.flag(block[part])
-                    for model, block in zip(models, blocks, strict=True)
-                    for cut in model.cuts
-                ]
-                yield np.stack(found), None if weights is None else weights[kind][first:][part]
+            last = min(first + BLOCK, size)
+            for place, model in enumerate(self.models):
+                block = scores[place][first:last]
+                mine = found[place::number, : last - first]
+                cells = finders[place](block)
+                for values, row in zip(tables[place], mine, strict=False):
+                    values.take(cells, out=row, mode="clip")
+                for cut in range(cuts):
+                    mine[self.functions + cut] = model.cuts[cut].flag(block)
+            for start in range(0, last - first, CHUNK):
+                part = slice(start, min(start + CHUNK, last - first))
+                weight = None if weights is None else weights[kind][first:last][part]
+                yield found[:, part], weight
 
     def _link(self, kind: int) -> float:
         """Return how far squares of the rows' own weights are taken in place of Kish's mean.
@@ -329,8 +321,8 @@ class SharedRows:
         """Return the variance of a sum of functions of a model less that of another."""
         if self.design.sizes[kind] == 0:
             return 0.0
-        found, width = self.products(kind).covariances, self.functions
-        spots = [slice(model * width, (model + 1) * width) for model in (one, other)]
+        found, number = self.products(kind).covariances, len(self.models)
+        spots = [slice(model, None, number) for model in (one, other)]
         own = [float(value @ found[spot, spot] @ value) for spot in spots]
         variance = sum(own) - 2 * float(value @ found[spots[0], spots[1]] @ value)
         thinned = self.models[one] is not self._whole[one]
@@ -347,23 +339,39 @@ class SharedRows:
 
     def _directly(self, value: FloatArray, kind: int, one: int, other: int) -> float:
         """Return the same row by row: exactly 0 of models that are alike."""
-        mean, square, _ = self._gap_powers(value, kind, one, other)
+        mean, square, _ = self._gap_powers(value, kind)[:, one, other].tolist()
         return max(square - mean * mean, 0.0)
 
     def gap_third(self, value: FloatArray, kind: int, one: int, other: int) -> float:
         """Return the third central moment of a sum of functions of a model less that of another."""
-        mean, square, cube = self._gap_powers(value, kind, one, other)
-        return cube - 3 * mean * square + 2 * mean**3
+        mean, square, cube = self._gap_powers(value, kind)[:, one, other].tolist()
+        return float(cube - 3 * mean * square + 2 * mean**3)
 
-    def _gap_powers(self, value: FloatArray, kind: int, one: int, other: int) -> list[float]:
-        """Return the means of the first three powers of the same, row by row."""
-        width, total, powers = self.functions, 0.0, np.zeros(3)
-        for found, weights in self._chunks(kind, [self.models[one], self.models[other]]):
-            gap = value @ (found[:width] - found[width : 2 * width])
-            weight = np.ones(len(gap)) if weights is None else weights
-            total += float(weight.sum())
-            powers += [float(weight @ gap**power) for power in (1, 2, 3)]
-        return [float(power) for power in powers / total]
+    def _gap_powers(self, value: FloatArray, kind: int) -> FloatArray:
+        """Return the means of the first three powers of the same, row by row, of every pair.
+
+        Rows are gone through once for all pairs; shape (powers, models, models).
+        """
+        key = kind, value.tobytes()
+        if key not in self._powers:
+            self._powers[key] = self._add_powers(value, kind)
+        return self._powers[key]
+
+    def _add_powers(self, value: FloatArray, kind: int) -> FloatArray:
+        number, total = len(self.models), 0.0
+        powers = np.zeros((3, number, number))
+        used = np.flatnonzero(value).tolist()
+        for found, weight in self._chunks(kind, flags=False):
+            sums = sum(value[k] * found[k * number : (k + 1) * number] for k in used)
+            total += found.shape[1] if weight is None else float(weight.sum())
+            for one in range(number - 1):
+                gap = sums[one] - sums[one + 1 :]
+                heavy = gap if weight is None else gap * weight
+                for power in range(3):
+                    powers[power, one, one + 1 :] += heavy.sum(axis=1)
+                    heavy = heavy * gap
+        signs = np.array([-1.0, 1.0, -1.0])[:, np.newaxis, np.newaxis]
+        return (powers + signs * powers.transpose(0, 2, 1)) / total
 
 
 @dataclass(frozen=True)
@@ -452,7 +460,8 @@ class PairFlags:
     @cached_property
     def _sums(self) -> dict[int, tuple[float, float, float, list[float], float]]:
         """Sums of squares and of the product of the two flags, of flags, and of rows, by kind."""
-        spots = [model * self.rows.cuts + self.cut for model in (self.one, self.other)]
+        first = self.cut * len(self.rows.models)
+        spots = [first + model for model in (self.one, self.other)]
         sums = {}
         for kind in KINDS:
             if self.rows.design.sizes[kind] > 0:
