@@ -338,7 +338,8 @@ class CellFinder:
 
     def __init__(self, cells: FloatArray, score: Scores) -> None:
         self._size = cells.size
-        self._ranks = BorderRanks(cells[::-1].astype(score.dtype), score)
+        # A knot may be a number that scores cannot be.
+        self._ranks = BorderRanks(round_up_knots(cells[::-1], score.dtype), score)
 
     def __call__(self, score: Scores) -> Indices:
         """Return the cell of each row."""
