@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.assume.mixture import LABELLED, NEGATIVE, UNLABELED, MixtureDesign
+from undercount.count.kernel.rows import round_up_knots
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
@@ -123,9 +124,10 @@ def _last_of(
     flagged, rank = np.cumsum(_rows_of_target(counts, design)), int(np.ceil(size))
     cell = int(np.searchsorted(flagged, rank))
     above = float(flagged[cell - 1]) if cell else 0.0
-    inside = score >= score.dtype.type(counts.score[cell])
+    begins = round_up_knots(counts.score[max(cell - 1, 0) : cell + 1], score.dtype)
+    inside = score >= begins[-1]
     if cell:
-        inside &= score < score.dtype.type(counts.score[cell - 1])
+        inside &= score < begins[0]
     here = np.sort(score[inside])
     last = here[len(here) - (rank - int(above))]
     higher = len(here) - int(np.searchsorted(here, last, "right"))

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercount.assume.mixture import LABELLED, NEGATIVE, UNLABELED
+from undercount.count.kernel.rows import round_up_knots
 from undercount.curve import FloatArray
 
 # Rows looked at at once, which stay in the cache.
@@ -47,14 +49,19 @@ class Cut:
 
     def parts(self, score: NDArray[Any]) -> list[NDArray[np.bool_]]:
         """Return which rows are flagged wholly, and which in part, if any are."""
-        if self.share == 1:
-            return [score >= self.threshold]
-        return [score > self.threshold, score == self.threshold]
+        at = _lowest_flagged(self.threshold, score.dtype)
+        return [score >= at] if self.share == 1 else [score > at, score == at]
 
     def flag(self, score: NDArray[Any]) -> FloatArray:
         """Return 1 for flagged rows, 0 for others, the share between for ties at the cut."""
         parts = zip(self.shares, self.parts(score), strict=True)
         return np.asarray(sum(share * part for share, part in parts), dtype=float)
+
+
+@lru_cache(maxsize=64)  # every block of rows asks again
+def _lowest_flagged(threshold: float, dtype: np.dtype[Any]) -> Any:
+    """Return the lowest score that is flagged; 0.7, say, is no number of single precision."""
+    return round_up_knots(np.array([threshold]), dtype)[0]
 
 
 @dataclass(frozen=True, eq=False)

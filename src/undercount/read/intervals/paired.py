@@ -246,12 +246,12 @@ class SharedRows:
         again for the next rows.
         """
         weights = self.models[0].weights
-        finders = [CellFinder(model.counts.score, model.scores.score) for model in self.models]
+        number, size = len(self.models), self.models[0].scores.size(kind)
+        finders = [CellFinder(m.counts.score, m.scores.score, size) for m in self.models]
         tables = [
             model.tables(kind) - self.means[kind, place][:, np.newaxis]
             for place, model in enumerate(self.models)
         ]
-        number, size = len(self.models), self.models[0].scores.size(kind)
         found = np.empty((self.functions * number, min(size, BLOCK)))
         for first in range(0, size, BLOCK):
             last = min(first + BLOCK, size)
