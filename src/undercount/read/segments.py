@@ -302,7 +302,9 @@ def split_rows(by: Any, n_rows: int) -> "dict[Hashable, NDArray[np.intp]]":
             (*(first if isinstance(first, tuple) else (first,)), others[pair % len(others)])
             for first, pair in zip(firsts, pairs, strict=True)
         ]
-    order = np.argsort(codes, kind="stable")
+    # Short numbers are sorted in one pass over the rows.
+    short = codes.astype(np.uint16) if len(names) <= np.iinfo(np.uint16).max else codes
+    order = np.argsort(short, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
     parts = dict(zip(names, np.split(order, ends), strict=True))
     return {key: parts[key] for key in sort_segments(list(parts))}
@@ -314,7 +316,11 @@ def _code_values(values: "NDArray[Any]") -> "tuple[NDArray[np.intp], list[Hashab
         raise InputError(
             f"{named('by')} must hold one value a row; got shape {values.shape}", argument="by"
         )
-    if values.dtype.kind in "biuf":
+    close = values.dtype.kind in "iu" and values.dtype != np.uint64 and len(values) > 0
+    if close and int(values.max()) - int(values.min()) < len(values):
+        found, codes = _count_integers(values.astype(np.int64))
+        held = found.tolist()
+    elif values.dtype.kind in "biuf":
         found, codes = np.unique(values, return_inverse=True)
         held = found.tolist()
     else:
@@ -327,6 +333,13 @@ def _code_values(values: "NDArray[Any]") -> "tuple[NDArray[np.intp], list[Hashab
     names = list(dict.fromkeys(plain))
     place = {name: i for i, name in enumerate(names)}
     return np.array([place[each] for each in plain], np.intp)[codes], names
+
+
+def _count_integers(values: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[np.intp]]":
+    """Return the different values and the place of each, as `np.unique` does by sorting."""
+    low = values.min()
+    held = np.bincount(values - low) > 0
+    return np.flatnonzero(held) + low, (np.cumsum(held) - 1)[values - low]
 
 
 def name_segments(values: Sequence[Any]) -> list[Hashable]:

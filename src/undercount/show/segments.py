@@ -30,6 +30,7 @@ from undercount.show.text import estimate_words
 SCHEMA = "undercount/segments/1"
 SIGNIFICANT, SMALLEST_P = 0.05, 0.0001
 NAME, NUMBER, CELL = 14, 9, 29
+BESIDE = 17  # letters of a name that a note stands beside
 ALL = "all rows"
 # Segments of few labels from which on they are named together.
 SEVERAL = 3
@@ -201,7 +202,14 @@ def as_text(found: Evaluations) -> str:
     ]
     said = notes(found)
     lines += [""] if said else []
-    return "\n".join([*lines, *(line(_cut(name, 40), note, width=room) for name, note in said)])
+    return "\n".join([*lines, *(_said(name, note, room) for name, note in said)])
+
+
+def _said(name: str, note: str, room: int) -> str:
+    """Write a note beside its segment, or after it where there are several."""
+    if len(name) <= BESIDE:
+        return line(name, note, width=room)
+    return wrap(f"{name}: {note}", room, " " * 19, " ")
 
 
 def _table(found: Evaluations, room: int) -> list[str]:
