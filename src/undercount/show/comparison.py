@@ -333,7 +333,9 @@ def deployed_title(comparison: Comparison) -> str:
 
 def deployed_table(comparison: Comparison) -> Table:
     """Return models and their differences there, metric by metric and pair by pair."""
-    head = ["metric", "models", "one there", "the other there", "one less the other", "p"]
+    pair = len(comparison.evaluations) == PAIR
+    ends = list(comparison.evaluations) if pair else ["one", "other"]
+    head = ["metric", *([] if pair else ["models"]), *ends, f"{ends[0]} minus {ends[1]}", "p"]
     if comparison.deploy_prevalence is None:
         return head, []
     known = {
@@ -343,7 +345,7 @@ def deployed_table(comparison: Comparison) -> Table:
     rows = [
         [
             metric_title(d.metric),
-            f"{d.one}, {d.other}",
+            *([] if pair else [f"{d.one}, {d.other}"]),
             *(number(known[name][d.metric].value) for name in (d.one, d.other)),
             gap_words(d),
             p_words(d),

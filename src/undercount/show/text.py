@@ -256,7 +256,9 @@ def weakest_link(evaluation: Evaluation) -> str:
     if evaluation.chances is not None:
         return f"Are the chances of a label right?{_certain_words(evaluation.chances)}"
     if evaluation.source == "estimated":
-        fair = f"The prevalence is an estimate. And {fair[0].lower()}{fair[1:]}"
+        # Known negatives tell the share without this; methods that read shapes need it.
+        high = ", too high if negatives reach the best scores" if evaluation.share_estimates else ""
+        fair = f"The prevalence is an estimate{high}. And {fair[0].lower()}{fair[1:]}"
     return fair + review_words(evaluation)
 
 

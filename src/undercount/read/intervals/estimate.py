@@ -171,7 +171,7 @@ def _check(
         if threshold is None:
             raise InputError(f"{facts.name} needs a threshold; rows with at least this score count")
         if math.isnan(threshold):
-            raise InputError("threshold must be a number; got nan")
+            raise InputError(f"{named('threshold')} must be a number; got nan")
 
 
 def _searched(shares: Shares | None, confidence_level: float) -> tuple[Shares | None, float]:
