@@ -298,7 +298,8 @@ def test_a_requirement_fails_only_where_it_does_at_every_share():
     assert found.outcome == "inconclusive"
     assert "it fails from" in str(found) or "(UC" in str(found)
     assert evaluation.require("recall <= 0.2").outcome == "failed"
-    given = uc.evaluate(y, score, unlabeled=0, threshold=1.0, prevalence=0.25)
+    fair = truth & (rng.random(4000) < 0.5)
+    given = uc.evaluate(fair, score, unlabeled=0, threshold=1.0, prevalence=truth.mean())
     assert given.require("precision >= 0.95").outcome == "failed"
 
 
@@ -309,3 +310,21 @@ def test_scores_worse_than_chance_fail_though_a_check_does():
     found = uc.evaluate(y, -rng.normal(2.0 * truth), unlabeled=0)
     assert any(check.level == "fail" for check in found.checks)
     assert found.require("roc_auc >= 0.9").outcome == "failed"
+
+
+def test_what_is_safe_at_every_share_names_that_labels_must_be_right(rows):
+    y, score, _ = rows
+    evaluation = uc.evaluate(y, score, prevalence=SHARE, threshold=1.0).claiming("precision >= 0.3")
+    assert evaluation.verdict.light == "robust"
+    assert light_words(evaluation) == "robust if labels are right"
+    text = " ".join(str(evaluation).split())
+    assert "if no positive were hidden and every label is right" in text
+    assert "needs right labels (no negative is labelled positive) and scores of rows" in text
+    assert "right labels" in evaluation["precision"].needs
+    met = str(evaluation.require("precision >= 0.3"))
+    assert "needs random labels, prevalence, right labels" in met
+    facts = json.loads(evaluation.to_json())["models"][0]
+    assert all("right labels" in row["needs"] for row in facts["metrics"])
+    told = uc.evaluate(y, score, prevalence=SHARE, threshold=1.0, label_purity=0.95)
+    assert "right labels" not in told["precision"].needs
+    assert "right labels" not in str(told)

@@ -120,6 +120,11 @@ class HiddenShare:
     checks: tuple[Check, ...] = ()
     label_part: LabelPart | None = None
 
+    @property
+    def is_guess(self) -> bool:
+        """Whether the share is estimated from scores, so that a wide interval says little."""
+        return self.interval != "" or bool(self.estimates)
+
 
 def shared_share(
     models: Models,

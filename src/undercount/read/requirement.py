@@ -125,9 +125,11 @@ class Judgement:
 
     @property
     def words(self) -> str:
-        """What was asked of what, what was found, and why it is open."""
+        """What was asked of what, what was found, and why it is open or what it rests on."""
         found = self.requirement.found_words(self.estimate)
         why = f"; because {self.why}" if self.why else ""
+        if self.outcome == "met" and self.estimate.needs:
+            why = f"; needs {', '.join(self.estimate.needs)}"
         return f"{self.subject}: {self.requirement.words}; {found}{why}"
 
     def __str__(self) -> str:

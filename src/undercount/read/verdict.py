@@ -203,9 +203,7 @@ def _light(
     *,
     possible: bool,
 ) -> Light:
-    shares = evaluation.shares
-    pure = shares.label_purity == 1 and shares.label_purity_interval is None
-    if False not in found and found[0] and pure and possible:
+    if False not in found and found[0] and evaluation.supposes_right_labels and possible:
         return "robust"
     if not any(inside) or (evaluation.share_given and not possible):
         return "unsupported"
