@@ -157,10 +157,12 @@ class Evaluation:
     share_estimates : mapping
         What each estimator says of the share of hidden positives, if it was estimated.
     largest_share : float
-        Share of hidden positives at which the ROC AUC would be 1; nothing is defined beyond.
+        Share of hidden positives at which the ROC AUC would be 1, which chance may pass.
     upper_bound : float
-        Largest share of hidden positives that the scores allow, at the confidence level. Of
-        several models on the same rows both are those of the model that allows least.
+        Largest share of hidden positives that the scores allow, at the confidence level.
+    area_bound : float
+        Largest share at which the ROC AUC passes 1 by no more than chance. Of several models on
+        the same rows all three are those of the model that allows least.
     interval : str
         How the interval of the share was made: "calibrated", "bootstrap", "combined"; "own" if an
         estimator's was given; empty if a number, a range or a standard error was.
@@ -239,6 +241,7 @@ class Evaluation:
     odds_ratio: float | None = field(default=None, kw_only=True)
     unlabeled: float | None = field(default=None, kw_only=True, repr=False)
     label_part: LabelPart | None = field(default=None, kw_only=True, repr=False)
+    area_bound: float = field(default=1.0, kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -274,11 +277,10 @@ class Evaluation:
     def share_limit(self) -> float:
         """The one limit of the hidden share: the scores rule out more, at the confidence level.
 
-        The smaller of `largest_share` and `upper_bound`, which suppose random labels; but never
-        inside the interval of a share that was estimated from pure labels, which chance may take
-        beyond the point where the ROC AUC is 1.
+        The smaller of `area_bound` and `upper_bound`, which suppose random labels; but never
+        inside the interval of a share that was estimated from pure labels.
         """
-        limit, span = self.largest_share, self.shares.unlabeled_prevalence_interval
+        limit, span = self.area_bound, self.shares.unlabeled_prevalence_interval
         if span is not None and not self.share_given and self.shares.label_purity == 1:
             limit = max(limit, span.high)
         return float(self.shares.clip(min(limit, self.upper_bound)))

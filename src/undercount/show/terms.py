@@ -283,7 +283,7 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
     ),
     "ruled out": (
         "The one limit of the share of hidden positives: the scores allow no more.",
-        "the smaller of an upper confidence bound and the share at which the ROC AUC is 1",
+        "the smaller of two confidence bounds: of heads, and of the ROC AUC, which is at most 1",
         "random labels",
         f"{JAIN}; the bound of prevalence's ROC slope",
     ),
