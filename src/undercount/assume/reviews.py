@@ -454,6 +454,11 @@ class ReviewedCells:
         ratio = self.unlabeled_rows / np.maximum(self.reviewed_rows, 1)
         return np.asarray(ratio[self.stratum[self.place]])
 
+    @property
+    def beyond(self) -> FloatArray:
+        """The same without itself: rows of which nobody has seen any."""
+        return self.stands_for - 1
+
     @cached_property
     def squared_weight(self) -> FloatArray:
         """Mean square of the weight of an unlabeled row in each group of strata.
@@ -503,20 +508,25 @@ class ReviewedCells:
         return self.weight * (self.verdict - self.posterior[self.place]) * self.stands_for
 
     @cached_property
-    def spread_hidden(self) -> FloatArray:
-        """The same, what verdicts add being spread over all unlabeled rows of their stratum.
+    def unseen(self) -> FloatArray:
+        """Unlabeled rows of each unit that have no verdict."""
+        seen = np.bincount(self.place, self.weight, len(self.posterior))
+        return np.asarray(np.maximum(self.unlabeled - seen, 0.0))
 
-        In a stratum that was looked at as a whole nothing is spread: every row is known.
-        """
-        many, whole = len(self.unlabeled_rows), self.reviewed_rows >= self.unlabeled_rows
-        here = self.stratum[self.place]
-        if whole.all():
-            return self.hidden
-        added = np.bincount(here, np.where(whole[here], 0.0, self.excess), many)
-        own = np.bincount(self.place, np.where(whole[here], self.excess, 0.0), len(self.posterior))
-        rows = np.bincount(self.stratum, self.unlabeled, many)
-        each = np.divide(added, rows, out=np.zeros(many), where=rows > 0)
-        return self.by_cell(self.unlabeled * (self.posterior + each[self.stratum]) + own)
+    @cached_property
+    def found(self) -> FloatArray:
+        """Positives that verdicts found in each unit."""
+        return np.bincount(self.place, self.weight * self.verdict, len(self.posterior))
+
+    @cached_property
+    def spread_hidden(self) -> FloatArray:
+        """The same, what verdicts add beyond their own rows being spread over those without one."""
+        many, here = len(self.unlabeled_rows), self.stratum[self.place]
+        each = self.weight * (self.verdict - self.posterior[self.place]) * self.beyond
+        added = np.bincount(here, each, many)
+        rows = np.bincount(self.stratum, self.unseen, many)
+        more = np.divide(added, rows, out=np.zeros(many), where=rows > 0)
+        return self.by_cell(self.found + self.unseen * (self.posterior + more[self.stratum]))
 
     def by_cell(self, by_unit: FloatArray) -> FloatArray:
         """Sum up over the units of each cell."""
@@ -657,6 +667,21 @@ class AuditedCells(ReviewedCells):
         """Unlabeled rows of its stratum for which each known row stands."""
         ratio = self.unlabeled_rows / np.maximum(self.reviewed_rows, 1) - 1
         return np.asarray(ratio[self.stratum[self.place]])
+
+    @property
+    def beyond(self) -> FloatArray:
+        """The same: a known row is none of them."""
+        return self.stands_for
+
+    @property
+    def unseen(self) -> FloatArray:
+        """All unlabeled rows: the known ones are none of them."""
+        return self.unlabeled
+
+    @property
+    def found(self) -> FloatArray:
+        """Positives that verdicts found among unlabeled rows: none, the known ones are others."""
+        return np.zeros(len(self.posterior))
 
 
 def audit_reviews(counts: ScoreCounts) -> Reviews:

@@ -5,11 +5,12 @@ linear in what verdicts show. So the hidden positives are moved, as far as verdi
 and the metric is read again there.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaincinv
+from scipy.special import betaincinv, betaln
 
 from undercount.assume.reviews import IntArray, ReviewedCells
 from undercount.curve import FloatArray
@@ -24,15 +25,17 @@ PATH = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 # an interval is meant for all shares, at 90 % and below for the average.
 RISKS, PARTS = (0.025, 0.05), (0.75, 0.5)
 HALF = 0.5
+# Where so many times the verdicts are more than the rows that have none, these count one by one.
+TIMES_LEFT = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """Hold the unlabeled rows among which a positive more moves a metric the same way.
+    """Hold the rows that nobody looked at among which a positive more moves a metric the same way.
 
     The sum over them of hidden positives, each counting what it moves, is a share of the most it
     can be. Its variance gives the number of verdicts that a plain sample would need for as much
-    (Korn and Graubard 1998), and that number the exact ends, as for a share.
+    (Korn and Graubard 1998), and that number the ends, as for a share of so many rows.
 
     Attributes
     ----------
@@ -44,7 +47,7 @@ class Side:
         may have shown none), but only fewer of those that were seen; where negatives are few, the
         other way round. A posterior that is off adds to both.
     found, likely, most : float
-        The sum by the verdicts, by the smooth shares, and if all rows were positive.
+        The sum by the verdicts, by the smooth shares, and if all these rows were positive.
     """
 
     moves: FloatArray
@@ -59,28 +62,51 @@ class Side:
 
         `risk` is that of one end, and variances are taken `widened` times as large.
         """
-        share = self.found / self.most
+        share = min(max(self.found / self.most, 0.0), 1.0)
+        smooth = min(max(self.likely / self.most, 1e-12), 1 - 1e-12)
         for up, each in ((True, self.more), (False, self.fewer)):
             total = float(each.sum())
             if total <= 0:
                 continue
             # The end beyond which nothing was seen rests on the smooth share.
-            middle = self.likely / self.most if up == (share < HALF) else share
-            middle = min(max(middle, 1e-12), 1 - 1e-12)
-            number = middle * (1 - middle) * self.most**2 / (total * widened)
-            end = _share_end(share, number, risk, up=up)
-            gap = (end - share) * self.most
+            middle = smooth if up == (share < HALF) else min(max(share, 1e-12), 1 - 1e-12)
+            number, likely = (
+                p * (1 - p) * self.most**2 / (total * widened) for p in (middle, smooth)
+            )
+            rows = self.most * total / float(each @ self.moves)  # as heavy as those that vary
+            end_of = _counted_end if likely * TIMES_LEFT > rows else _share_end
+            gap = end_of(share, number, rows, risk, up=up) * self.most - self.found
             if (gap > 0) == up and gap != 0:
                 by_unit = np.divide(each, self.moves, out=np.zeros(len(each)), where=self.moves > 0)
                 yield by_unit / total * gap
 
 
-def _share_end(share: float, number: float, risk: float, *, up: bool) -> float:
+def _share_end(share: float, number: float, _: float, risk: float, *, up: bool) -> float:
     """Return an end of the interval of a share of a number of verdicts, whole or not."""
     yes, no, more = share * number, (1 - share) * number, part_more(risk)
     if up:
         return 1.0 if no <= 0 else float(betaincinv(yes + more, no + 1 - more, 1 - risk))
     return 0.0 if yes <= 0 else float(betaincinv(yes + 1 - more, no + more, risk))
+
+
+def _counted_end(share: float, number: float, rows: float, risk: float, *, up: bool) -> float:
+    """Return the same for a number of rows so small that positives among them are whole ones.
+
+    Of 7 rows 2 % are none or one. If n verdicts on other rows tell of these m, they are known as by
+    n m / (n + m) verdicts on what these are drawn from. The n leave open a beta distribution of the
+    share, and that share how many of the m are positive. With a whole verdict more this is the
+    exact end for a population of so many rows (hypergeometric probabilities are those of the
+    beta-binomial distribution).
+    """
+    seen = rows * number / max(rows - number, 1e-6 * rows)
+    many, more = math.ceil(rows - 1e-9), part_more(risk) if up else 1 - part_more(risk)
+    yes, no = share * seen + more, (1 - share) * seen + 1 - more
+    positive = np.arange(many + 1.0)
+    log = betaln(positive + yes, many - positive + no) - betaln(yes, no)
+    log -= betaln(positive + 1, many - positive + 1) + math.log(many + 1)
+    place = int(np.searchsorted(np.cumsum(np.exp(log)), 1 - risk if up else risk))
+    # Which rows they are moves a metric as well, by about what half a row does.
+    return (min(place, many) + (HALF if up else -HALF)) / many
 
 
 def part_more(risk: float) -> float:
@@ -115,7 +141,7 @@ def sides_of(
     rarer = rarer * (left / np.maximum(drawn - 1, 1))[own] * cells.weight**2
     for sign in (1.0, -1.0):
         moves = np.where(sign * turned > 0, np.abs(turned), 0.0)
-        most = float(moves @ unlabeled)
+        most = float(moves @ cells.unseen)
         if most <= 0:
             continue
         outer = left * shares.variance(moves, n_strata) * shares.correction(drawn)
@@ -127,13 +153,14 @@ def sides_of(
         each = rarer * moves[place] ** 2
         # Spread over a stratum, verdicts say nothing of where in it its positives are.
         inner = outer if spread else inner + np.bincount(place, each, len(unlabeled))
-        found = float(moves @ (unlabeled * cells.posterior)) + float(moves[place] @ cells.excess)
+        found = float(moves @ (unlabeled * cells.posterior - cells.found))
+        found += float(moves[place] @ cells.excess)
         yield Side(
             moves,
             np.where(few[stratum], outer, inner),
             np.where(few[stratum], inner, outer),
-            min(max(found, 0.0), most),
-            float(moves @ (unlabeled * shares.share)),
+            found,
+            float(moves @ (cells.unseen * shares.share)),
             most,
         )
 
