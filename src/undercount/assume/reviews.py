@@ -516,7 +516,8 @@ class ReviewedCells:
     @cached_property
     def found(self) -> FloatArray:
         """Positives that verdicts found in each unit."""
-        return np.bincount(self.place, self.weight * self.verdict, len(self.posterior))
+        found = np.bincount(self.place, self.weight * self.verdict, len(self.posterior))
+        return np.asarray(found, dtype=float)
 
     @cached_property
     def spread_hidden(self) -> FloatArray:

@@ -28,8 +28,8 @@ _FREQUENCIES = (1e-6, 1 - 1e-6)
 LEAST_RATIO = 1e-3
 # Least part of what labels say of a stratum that is left of it whatever its verdicts were.
 LEAST_PART = 0.05
-# Below this skewness a statistic is taken for normal.
-LEAST_SKEWNESS = 1e-3
+# Below this skewness a statistic is taken for normal; a larger one than this is little known.
+LEAST_SKEWNESS, MOST_SKEWNESS = 1e-3, 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,8 +240,9 @@ def _normal_score(value: float, skewness: float) -> float:
     """
     if abs(skewness) < LEAST_SKEWNESS:
         return value
-    root = float(np.cbrt(1 + skewness * value / 2))
-    return 6 / skewness * (root - 1) + skewness / 6
+    skew = min(max(skewness, -MOST_SKEWNESS), MOST_SKEWNESS)
+    root = float(np.cbrt(1 + skew * value / 2))
+    return 6 / skew * (root - 1) + skew / 6
 
 
 def _part(chance: float, positives: FloatArray, reviewed: FloatArray) -> FloatArray:
