@@ -372,6 +372,28 @@ def test_what_the_same_labels_do_to_share_and_recall_is_not_added_twice():
     assert unknown.reach(0.3, 0.4).item() == pytest.approx(0.5)
 
 
+def test_an_end_that_the_range_cuts_loses_nothing_to_common_labels():
+    """Labels and share both reach to a precision of 1: so does the interval, and not to nothing."""
+    whole = SharedLabels(np.array([0.09]), np.array([1.0]))
+    assert whole.reach([0.1], [0.1]).item() == 0.0
+    assert whole.reach([0.1], [0.1], cut=[True]).item() == pytest.approx(0.1 * np.sqrt(2))
+    # What goes the same way is added all the same.
+    along = SharedLabels(np.array([0.09]), np.array([-1.0]))
+    assert along.reach([0.1], [0.1], cut=[True]).item() == pytest.approx(0.2)
+    rng = np.random.default_rng(8)
+    truth = rng.random(6000) < 0.3
+    y = np.where(truth & (rng.random(6000) < 0.3), 1.0, np.nan)
+    score, segment = rng.normal(size=6000) + 3.2 * truth, np.arange(6000) % 4
+    found = uc.evaluate(y, score, by=segment, threshold=2.8)  # nearly all flagged rows are real
+    for row in found.rows:
+        here = (segment == row.segment) & (score >= 2.8)
+        spans = [
+            next(r.estimate for r in rows if r.metric == "precision")
+            for rows in (row.rows, found[row.segment].rows)
+        ]
+        assert all(span.low <= truth[here].mean() <= span.high for span in spans)
+
+
 def test_a_range_begins_where_the_labels_do(rows):
     y, score, by = rows
     least = np.nanmean(np.where(np.isnan(y), 0, 1))

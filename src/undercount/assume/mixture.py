@@ -269,7 +269,7 @@ def _cleaned(counts: ScoreCounts, points: _Points, monotone: Monotone | None) ->
         order = np.argsort(fpr, kind="stable")
     else:
         order = np.lexsort((tpr, fpr))
-    tpr, fpr = tpr[order], fpr[order]
+    tpr, fpr = (rate.take(order, mode="clip") for rate in (tpr, fpr))  # the fastest way
     kept = order if points.kept is None else np.flatnonzero(points.kept)[order]
     gone = None if points.kept is None else ~points.kept
     if monotone is not None:
@@ -292,8 +292,9 @@ def _places(
     counts: ScoreCounts, points: NDArray[np.intp]
 ) -> tuple[FloatArray, NDArray[np.bool_] | None]:
     """Return thresholds of some points, and which of them have merged cells, if any cell has."""
-    cells = points - 1
-    threshold, merged = counts.score[cells], counts.merged[cells] if counts.compact else None
+    cells = np.maximum(points - 1, 0)
+    threshold = counts.score.take(cells, mode="clip")
+    merged = counts.merged.take(cells, mode="clip") if counts.compact else None
     if points[0] == 0:  # the first of all, where nothing is flagged, stays the first
         threshold[0] = np.inf
         if merged is not None:
@@ -457,8 +458,10 @@ Source: TypeAlias = Literal[
 # Step of the complex-step derivative, exact to rounding however small; relative to all rows, whose
 # weights may be of any size.
 _STEP = 1e-30
-# The design that was last asked for, since a dozen metrics of one table are read one by one.
-_LAST: "WeakKeyDictionary[ScoreCounts, tuple[Any, MixtureDesign]]" = WeakKeyDictionary()
+# The designs that were last asked for, since a dozen metrics of one table are read one by one, of
+# these rows and of their population by turns.
+_LAST: "WeakKeyDictionary[ScoreCounts, tuple[tuple[Any, MixtureDesign], ...]]"
+_LAST, KEPT = WeakKeyDictionary(), 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -634,10 +637,13 @@ def design_of(
 ) -> MixtureDesign:
     """Return the design of counted rows; without shares the labels are pure."""
     asked = shares, sampling, target
-    known = _LAST.get(counts)
-    if known is None or known[0] != asked:
-        _LAST[counts] = known = asked, _design_of(counts, *asked)
-    return known[1]
+    known = _LAST.get(counts, ())
+    for before, design in known:
+        if before == asked:
+            return design
+    design = _design_of(counts, *asked)
+    _LAST[counts] = ((asked, design), *known[: KEPT - 1])
+    return design
 
 
 def _design_of(

@@ -86,17 +86,18 @@ def _evaluate(name: str, reading: "Reading", options: dict[str, Any]) -> "Evalua
 def _split(name: str, reading: "Reading", options: dict[str, Any]) -> "SegmentModels":
     """Return the segments of one score: of rows that were kept, or of counts."""
     from undercount.read.counted_model import CountedModel  # noqa: PLC0415 - only when needed
-    from undercount.read.segment_rows import SegmentModels, split_model  # noqa: PLC0415
-    from undercount.read.segments import sort_segments  # noqa: PLC0415
+    from undercount.read.segment_rows import (  # noqa: PLC0415
+        SegmentModels,
+        name_parts,
+        split_model,
+    )
 
     threshold, column = options.get("threshold"), ", ".join(options["by"])
     if reading.models:
         by = reading.by[0] if len(reading.by) == 1 else reading.by
         return split_model(reading.models[name], by, column, reading.cluster)
-    counted = reading.segments[name]
-    parts = {key: CountedModel(counted[key], threshold) for key in sort_segments(list(counted))}
     whole = CountedModel(reading.counts[name], threshold)
-    return SegmentModels(whole, parts, column)
+    return SegmentModels(whole, name_parts(reading.segments[name], threshold), column)
 
 
 def _write(found: "Evaluations", options: dict[str, Any]) -> None:

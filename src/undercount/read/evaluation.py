@@ -270,7 +270,7 @@ class Evaluation:
         """Whether the numbers suppose that labels are random, which reviews alone do not."""
         return self.reviewed is None or self.reviewed.labels == "random"
 
-    @property
+    @cached_property
     def share_limit(self) -> float:
         """The one limit of the hidden share: the scores rule out more, at the confidence level.
 
@@ -636,7 +636,7 @@ class Evaluation:
             return design
         return self.clusters.design(self.counts, design, metric, threshold=threshold)
 
-    def _discounted(self, metric: str, threshold: float | None) -> ScoreCounts:
+    def discounted_counts(self, metric: str, threshold: float | None) -> ScoreCounts:
         """Return counts that answer at a threshold, their effective sizes those of clusters."""
         counts = self.counts_at(threshold)
         if self.clusters is None:
@@ -672,7 +672,7 @@ class Evaluation:
                 "labelling chances tell the prevalence, which is not free to move; "
                 "chances.bounds(metric, gamma) moves the chances instead"
             )
-        counts = self._discounted(metric, threshold)
+        counts = self.discounted_counts(metric, threshold)
         options: dict[str, Any] = {
             "target": self.target,
             "confidence_level": self.confidence_level,
@@ -686,7 +686,7 @@ class Evaluation:
         if self.chances is not None:
             return self.chances.break_even(metric, value, threshold)
         self._suppose_random("a break-even share", "ask by require() whether the metric holds")
-        counts = self._discounted(metric, threshold)
+        counts = self.discounted_counts(metric, threshold)
         return break_even(
             counts,
             self.shares,
@@ -744,7 +744,7 @@ class Evaluation:
             row.estimate,
             row.metric,
             odds_ratio,
-            self._discounted(row.metric, row.threshold),
+            self.discounted_counts(row.metric, row.threshold),
             self.shares,
             threshold=row.threshold,
             target=self.target,

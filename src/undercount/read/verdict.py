@@ -7,10 +7,11 @@ hidden positives if its interval at that share, taken as known, lies on the righ
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import numpy as np
+from scipy.optimize import brentq
 
 from undercount.assume.mixture import design_of
 from undercount.counts import ScoreCounts
@@ -28,6 +29,7 @@ from undercount.metric_facts import FACTS
 from undercount.read.intervals.threshold_intervals import intervals_at_shares
 from undercount.read.metric_name import MetricName
 from undercount.read.requirement import Requirement
+from undercount.read.sensitivity import surviving_bias
 
 if TYPE_CHECKING:
     from undercount.read.evaluation import Evaluation
@@ -39,7 +41,7 @@ TRIED = 17
 # Halvings of the step between two of them, to find where the claim starts to hold.
 HALVINGS = 20
 # So many of them in one go, where many shares are tried at once.
-HALVINGS_AT_ONCE = 5
+HALVINGS_AT_ONCE = 10
 # Goals are set in steps of 5 %; below that with one digit.
 STEP = 0.05
 # Nobody claims that each and every case is real.
@@ -282,19 +284,18 @@ class _Trial:
                 self.claim.verdict(each) == "met" if each is not None and fitting else None
                 for each, fitting in found
             ]
-        evaluation, claim, known = self.evaluation, self.claim, self.evaluation.shares
-        threshold = cast("float", claim.threshold)
+        evaluation, name, known = self.evaluation, self.claim.name, self.evaluation.shares
         value, low, high, fits = intervals_at_shares(
             self.counts,
             design_of(self.counts, known, known.sampling, evaluation.target),
-            claim.metric,
-            threshold,
+            name.metric,
+            cast("float", name.threshold),
             known.clip(np.asarray(shares)),
             confidence_level=evaluation.confidence_level,
         )
         if self._least is not None:
             value, low, high = (np.maximum(each, self._least) for each in (value, low, high))
-        met = claim.met(value, low, high)
+        met = self.claim.met(value, low, high)
         return [bool(each) if fitting else None for each, fitting in zip(met, fits, strict=True)]
 
     @cached_property
@@ -349,19 +350,50 @@ class _Trial:
 
     def _edge(self, fails: float, holds: float) -> float:
         """Return where the claim starts to hold, between a share where it fails and one not."""
-        parts = 2**HALVINGS_AT_ONCE if self._at_once else 2
-        for _ in range(HALVINGS // HALVINGS_AT_ONCE if self._at_once else HALVINGS):
-            steps = np.linspace(holds, fails, parts + 1).tolist()
+        if not self._at_once:
+            return self._searched_edge(fails, holds)
+        for _ in range(HALVINGS // HALVINGS_AT_ONCE):
+            steps = np.linspace(holds, fails, 2**HALVINGS_AT_ONCE + 1).tolist()
             found = [True, *self.holds_at(steps[1:-1]), False]
             last = next(place for place, held in enumerate(found) if not held) - 1
             holds, fails = steps[last], steps[last + 1]
         return holds
 
+    def _searched_edge(self, fails: float, holds: float) -> float:
+        """Return the same where each share costs an estimate: by how far its end is off the goal.
+
+        Between shares the end moves smoothly, so that a few guesses tell.
+        """
+        margin = cache(self._margin)  # the search asks for the ends again
+        if not margin(holds) >= 0:  # its numbers do not exist
+            return holds
+        step = (holds - fails) / 2**HALVINGS
+        found = float(brentq(margin, fails, holds, xtol=abs(step), rtol=_ROUNDING))
+        low, high = sorted((fails, holds))
+        return float(min(max(found + step, low), high))  # on the side where it holds
+
+    def _margin(self, share: float) -> float:
+        """Return how far the interval at a share lies on the right side; -1 if it does not fit."""
+        found, fitting = self.estimate(share)
+        if found is None or not fitting or math.isnan(found.value):
+            return -1.0
+        if self.claim.at_least:
+            return found.low - self.claim.value
+        return self.claim.value - found.high
+
     def odds_ratio(self) -> float:
-        claim, evaluation = self.claim, self.evaluation
-        if not claim.at_least or claim.name.top is not None:
+        name, evaluation = self.claim.name, self.evaluation
+        if not self.claim.at_least or name.top is not None:
             return math.nan
-        return evaluation.break_even(claim.metric, claim.value, claim.threshold).odds_ratio
+        return surviving_bias(
+            evaluation.discounted_counts(name.metric, name.threshold),
+            evaluation.shares,
+            name.metric,
+            self.claim.value,
+            name.threshold,
+            target=evaluation.target,
+            confidence_level=evaluation.confidence_level,
+        )
 
 
 def round_goal(value: float) -> float:

@@ -13,7 +13,7 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError, named
 from undercount.estimate import Estimate
 from undercount.read.differences import Difference
-from undercount.read.intervals.paired import Cut
+from undercount.read.intervals.flagged_rows import Cut, KindScores
 
 # Labelled rows that a density is taken from: this power of their number, and no fewer than these.
 NEIGHBOURS, FEWEST_NEIGHBOURS = 0.7, 5
@@ -86,18 +86,17 @@ def _of_target(values: Any, design: MixtureDesign) -> float:
 def cut_at(
     size: float,
     counts: ScoreCounts,
-    scores: Sequence[NDArray[Any]],
+    scores: KindScores,
     weights: Sequence[FloatArray] | None,
     design: MixtureDesign,
 ) -> tuple[Cut, float]:
     """Return the cut that flags a number of rows of the target, and the rows tied at it."""
     kinds = [UNLABELED] if design.sampling == "case-control" else [LABELLED, UNLABELED, NEGATIVE]
-    pooled = np.concatenate([scores[kind] for kind in kinds])
     if weights is None:
-        place = len(pooled) - int(np.ceil(size))
-        last = float(np.partition(pooled, place)[place])
-        above, tied = float((pooled > last).sum()), float((pooled == last).sum())
+        pooled = scores.score if len(kinds) > 1 else scores.part(UNLABELED)
+        last, above, tied = _last_of(size, counts, pooled, design)
     else:
+        pooled = np.concatenate([scores.part(kind) for kind in kinds])
         heavy = np.concatenate([weights[kind] for kind in kinds])
         order = np.argsort(-pooled, kind="stable")
         place = int(np.searchsorted(np.cumsum(heavy[order]), size * (1 - 1e-12)))
@@ -107,6 +106,33 @@ def cut_at(
     return Cut(last, share, _densities(counts, design, size)), tied
 
 
+def _rows_of_target(counts: ScoreCounts, design: MixtureDesign) -> FloatArray:
+    """Return how many rows of the target each cell holds."""
+    if design.sampling == "case-control":
+        return counts.unlabeled
+    return np.asarray(np.sum([counts.positive, counts.unlabeled, counts.negative], axis=0))
+
+
+def _last_of(
+    size: float, counts: ScoreCounts, score: NDArray[Any], design: MixtureDesign
+) -> tuple[float, float, float]:
+    """Return the score of the last of so many highest rows, the rows above it and those tied.
+
+    The table tells in which cell it lies, so that only the rows of that cell are put in order.
+    """
+    flagged, rank = np.cumsum(_rows_of_target(counts, design)), int(np.ceil(size))
+    cell = int(np.searchsorted(flagged, rank))
+    above = float(flagged[cell - 1]) if cell else 0.0
+    inside = score >= score.dtype.type(counts.score[cell])
+    if cell:
+        inside &= score < score.dtype.type(counts.score[cell - 1])
+    here = np.sort(score[inside])
+    last = here[len(here) - (rank - int(above))]
+    higher = len(here) - int(np.searchsorted(here, last, "right"))
+    tied = len(here) - higher - int(np.searchsorted(here, last))
+    return float(last), above + higher, float(tied)
+
+
 def _densities(counts: ScoreCounts, design: MixtureDesign, size: float) -> FloatArray:
     """Return each kind's density at a rank over that of all rows of the target.
 
@@ -114,7 +140,7 @@ def _densities(counts: ScoreCounts, design: MixtureDesign, size: float) -> Float
     """
     everyone = np.asarray(design.mixing.everyone, dtype=float)
     cells = [counts.positive, counts.unlabeled, counts.negative]
-    of_target = cells[UNLABELED] if design.sampling == "case-control" else np.sum(cells, axis=0)
+    of_target = _rows_of_target(counts, design)
     rank = np.cumsum(of_target) - of_target / 2
     total, found = float(of_target.sum()), np.zeros(3)
     for kind in (LABELLED, NEGATIVE):
@@ -122,9 +148,9 @@ def _densities(counts: ScoreCounts, design: MixtureDesign, size: float) -> Float
         if rows == 0:
             continue
         distance = np.maximum(np.abs(rank - size), of_target / 2)
-        order = np.argsort(distance, kind="stable")
         effective = float(design.effective[kind])
         near = max(effective**NEIGHBOURS, min(FEWEST_NEIGHBOURS, effective)) / effective
+        order = _nearest(distance, cells[kind], near * rows)
         inside = np.cumsum(cells[kind][order]) / rows
         place = min(int(np.searchsorted(inside, near)), len(order) - 1)
         reach = distance[order[place]]
@@ -133,3 +159,14 @@ def _densities(counts: ScoreCounts, design: MixtureDesign, size: float) -> Float
     known = everyone[LABELLED] * found[LABELLED] + everyone[NEGATIVE] * found[NEGATIVE]
     found[UNLABELED] = max(1 - known, 0.0) / everyone[UNLABELED]
     return found
+
+
+def _nearest(distance: FloatArray, rows: FloatArray, enough: float) -> NDArray[np.intp]:
+    """Return the nearest cells, nearest first, that hold enough rows, and perhaps some more."""
+    reach = 2 * enough
+    near = np.flatnonzero(distance <= reach)
+    # One row more than enough, since sums of weights round.
+    while near.size < distance.size and rows[near].sum() < enough + 1:
+        reach *= 2
+        near = np.flatnonzero(distance <= reach)
+    return near[np.argsort(distance[near], kind="stable")]

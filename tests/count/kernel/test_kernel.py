@@ -318,7 +318,7 @@ def test_borders_below_are_those_that_a_search_finds(shape, n_borders):
         with np.errstate(over="ignore"):
             some = score.astype(real)
         border = np.unique(some[:n_borders])
-        found = buckets.count_borders_below(border, some)
+        found = buckets.BorderRanks(border, some)(some)
         np.testing.assert_array_equal(found, np.searchsorted(border, some, "right"))
 
 

@@ -228,27 +228,46 @@ def count_around(border: Scores, score: Scores, weight: FloatArray | None = None
     return counter.counts()
 
 
-def count_borders_below(border: Scores, score: Scores) -> Indices:
-    """Return how many borders (ascending) are at most each score, in the order of the scores.
+class BorderRanks:
+    """Say how many borders (ascending) are at most each score, in the order of the scores.
 
-    All borders in lower buckets are; those in its own bucket, mostly none or one, are tried.
+    All borders in lower buckets are; those in a score's own bucket, mostly none or one, are tried.
+
+    Parameters
+    ----------
+    border : array
+        Scores of the borders, ascending.
+    score : array
+        Scores like those that are asked for, from which the buckets are chosen.
     """
-    if border.size == 0 or score.size <= SMALL:
-        return np.searchsorted(border, score, "right")
-    bucket_of = choose_map(border, score[:: 1 + score.size // SAMPLE])
-    inside = np.bincount(bucket_of(border), minlength=bucket_of.n_buckets)
-    first = np.cumsum(inside, dtype=np.int32) - inside.astype(np.int32)
-    ends = np.append(border, border.dtype.type(np.nan))  # no score is at least as high as the last
-    found = np.empty(score.size, np.intp)
-    for start in range(0, score.size, CHUNK):
-        part, place = score[start : start + CHUNK], found[start : start + CHUNK]
-        place[:] = first.take(bucket_of(part))
-        rows = np.flatnonzero(ends.take(place) <= part)
-        for _ in range(TRIED):
-            place[rows] += 1
-            rows = rows[ends.take(place[rows]) <= part[rows]]
-        place[rows] = np.searchsorted(border, part[rows], "right")
-    return found
+
+    def __init__(self, border: Scores, score: Scores) -> None:
+        self._border = border
+        self._bucket_of: BucketMap | None = None
+        if border.size == 0 or score.size <= SMALL:
+            return
+        self._bucket_of = choose_map(border, score[:: 1 + score.size // SAMPLE])
+        inside = np.bincount(self._bucket_of(border), minlength=self._bucket_of.n_buckets)
+        # The table is looked up at random, so that it had better be small.
+        narrow = np.uint16 if border.size < 1 << 16 else np.int32
+        self._first = (np.cumsum(inside) - inside).astype(narrow)
+        # No score is at least as high as the last.
+        self._ends = np.append(border, border.dtype.type(np.nan))
+
+    def __call__(self, score: Scores) -> Indices:
+        """Return the number of borders that are at most each score."""
+        if self._bucket_of is None:
+            return np.searchsorted(self._border, score, "right")
+        found = np.empty(score.size, np.intp)
+        for start in range(0, score.size, CHUNK):
+            part, place = score[start : start + CHUNK], found[start : start + CHUNK]
+            place[:] = self._first.take(self._bucket_of(part))
+            rows = np.flatnonzero(self._ends.take(place) <= part)
+            for _ in range(TRIED):
+                place[rows] += 1
+                rows = rows[self._ends.take(place[rows]) <= part[rows]]
+            place[rows] = np.searchsorted(self._border, part[rows], "right")
+        return found
 
 
 def _count_near(border: Scores, score: Scores, weight: FloatArray | None) -> BorderCounts:

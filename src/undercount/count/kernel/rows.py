@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from undercount.count.kernel.buckets import (
     BorderCounts,
+    BorderRanks,
     Borders,
     count_around,
-    count_borders_below,
 )
 from undercount.count.kernel.packed import Codes, count_around_labels, count_every_score, pack
 from undercount.count.kernel.table import (
@@ -317,6 +317,35 @@ def count_distinct(score: Scores) -> int:
     return len(_distinct(np.sort(score))[0])
 
 
+class CellFinder:
+    """Find the cells of rows in a table of falling scores, whose cells hold all of the rows.
+
+    Parameters
+    ----------
+    cells : array
+        The lowest score of each cell, falling.
+    score : array
+        Scores like those that are looked up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.count.kernel.rows import CellFinder
+    >>> score = np.array([0.2, 0.9, 0.3, 0.5])
+    >>> CellFinder(np.array([0.9, 0.5, 0.2]), score)(score)
+    array([2, 0, 2, 1])
+    """
+
+    def __init__(self, cells: FloatArray, score: Scores) -> None:
+        self._size = cells.size
+        self._ranks = BorderRanks(cells[::-1].astype(score.dtype), score)
+
+    def __call__(self, score: Scores) -> Indices:
+        """Return the cell of each row."""
+        below = self._ranks(score)
+        return np.subtract(self._size, below, out=below)
+
+
 def cell_places(cells: FloatArray, score: Scores) -> Indices:
     """Return the cell of each row in a table of falling scores, whose cells hold all of the rows.
 
@@ -327,5 +356,4 @@ def cell_places(cells: FloatArray, score: Scores) -> Indices:
     >>> cell_places(np.array([0.9, 0.5, 0.2]), np.array([0.2, 0.9, 0.3, 0.5]))
     array([2, 0, 2, 1])
     """
-    below = count_borders_below(cells[::-1].astype(score.dtype), score)
-    return np.subtract(cells.size, below, out=below)
+    return CellFinder(cells, score)(score)

@@ -15,13 +15,20 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from undercount.assume.mixture import KINDS, LABELLED, MixtureDesign
-from undercount.count.kernel.rows import cell_places
+from undercount.count.kernel.rows import CellFinder
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.read.intervals import area_gradients as areas
+from undercount.read.intervals.flagged_rows import (
+    BLOCK,
+    Cut,
+    FlagSums,
+    KindScores,
+    count_flags,
+    weigh_flags,
+)
 from undercount.read.intervals.heads import HeadCounts, head_spread
 from undercount.read.intervals.paired_precision import (
     FEWEST,
@@ -38,8 +45,10 @@ from undercount.read.intervals.variance import (
     score_link,
 )
 
-# Rows whose places are looked up at once, and rows whose products are: these stay in the cache.
-BLOCK, CHUNK = 1 << 20, 1 << 13
+# Rows are looked up block by block, model after model, so that a model's tables stay in the cache.
+# Products are added up for so many rows at once that these stay there themselves, and are below
+# the size at which matrices are multiplied in threads.
+CHUNK = 1 << 11
 # Rows added to each of the four ways in which two models may flag a row (Agresti and Min 2005):
 # with few labels none may tell the models apart, which is no proof that none would.
 HALF_ROW = 0.5
@@ -50,40 +59,6 @@ ALIKE = 1e-9
 SIMILAR = 0.05
 
 
-@dataclass(frozen=True)
-class Cut:
-    """Say which rows are flagged: those above a score, and a share of those that have it.
-
-    Parameters
-    ----------
-    threshold : float
-        The score.
-    share : float
-        Share of the rows with this score that are flagged, any as likely as another.
-    densities : array, optional
-        If the number of flagged rows is fixed: the density of each kind's rows at the score over
-        that of all rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from undercount.read.intervals.paired import Cut
-    >>> Cut(0.5, 0.25).flag(np.array([0.4, 0.5, 0.6])).tolist()
-    [0.0, 0.25, 1.0]
-    """
-
-    threshold: float
-    share: float = 1.0
-    densities: FloatArray | None = None
-
-    def flag(self, score: NDArray[Any]) -> FloatArray:
-        """Return 1 for flagged rows, 0 for others, the share between for ties at the cut."""
-        found = np.asarray(score >= self.threshold, dtype=float)
-        if self.share < 1:
-            found -= (1 - self.share) * (score == self.threshold)
-        return found
-
-
 @dataclass(frozen=True, eq=False)
 class ModelRows:
     """Hold the rows of one model: its table, and the scores and weights of the rows of each kind.
@@ -92,7 +67,7 @@ class ModelRows:
     ----------
     counts : ScoreCounts
         The table; cells without a label may be merged.
-    scores : sequence of three arrays
+    scores : KindScores
         Scores of the labelled positive, unlabeled and labelled negative rows, each in an order
         that all models share.
     design : MixtureDesign
@@ -104,7 +79,7 @@ class ModelRows:
     """
 
     counts: ScoreCounts
-    scores: Sequence[NDArray[Any]]
+    scores: KindScores
     design: MixtureDesign
     cuts: Sequence[Cut] = ()
     weights: Sequence[FloatArray] | None = None
@@ -122,13 +97,14 @@ class ModelRows:
     @cached_property
     def heads(self) -> FloatArray:
         """How many rows of each kind are predicted positive; shape (cuts, kinds)."""
-        found = np.zeros((len(self.cuts), len(KINDS)))
-        for place, cut in enumerate(self.cuts):
-            for kind, score in enumerate(self.scores):
-                flags = cut.flag(score)
-                weights = None if self.weights is None else self.weights[kind]
-                found[place, kind] = flags.sum() if weights is None else weights @ flags
-        return found
+        return np.array([self._heads_of(cut) for cut in self.cuts]).reshape(-1, len(KINDS))
+
+    def _heads_of(self, cut: Cut) -> FloatArray:
+        if self.weights is not None:
+            parts = zip(KINDS, self.weights, strict=True)
+            return np.array([weight @ cut.flag(self.scores.part(kind)) for kind, weight in parts])
+        found = [count_flags([cut], [self.scores], kind).flagged[0] for kind in KINDS]
+        return np.array(found)
 
     @property
     def thinned(self) -> "ModelRows":
@@ -181,14 +157,12 @@ class ModelRows:
 class Products:
     """Hold covariances of the functions of all models among the rows of one kind.
 
-    `flagged` is how many of the rows each cut of each model flags, `both` how many each two of them
-    do, on a scale on which there are `size` rows in all: Kish's effective number, if they have
-    weights.
+    Functions come one after the other, each of all models. `flags` are of each cut, on a scale on
+    which there are `size` rows in all: Kish's effective number, if they have weights.
     """
 
     covariances: FloatArray
-    flagged: FloatArray
-    both: FloatArray
+    flags: Sequence[FlagSums]
     size: float
 
 
@@ -202,6 +176,7 @@ class SharedRows:
             self.models = [model.thinned for model in models]
         self.cuts = len(models[0].cuts)
         self._products: dict[int, Products] = {}
+        self._powers: dict[tuple[int, bytes], FloatArray] = {}
 
     @cached_property
     def functions(self) -> int:
@@ -228,90 +203,66 @@ class SharedRows:
         return found
 
     def _add_up(self, kind: int) -> Products:
-        """Go through the rows: sums and products of functions and flags, by weight and square.
+        """Go through the rows: sums and products of functions by weight and by its square.
 
-        Products are those of one group: rates, average precision, each cut; no metric needs others.
+        Products are those of one group, rates or average precision; no metric needs others.
         """
-        groups = self._groups()
-        size = sum(map(len, groups))
+        number, size = len(self.models), len(self.models) * self.functions
+        groups = [slice(0, len(self.kinds) * number), slice(len(self.kinds) * number, size)]
         sums, products = np.zeros((2, size)), np.zeros((2, size, size))
-        weights, total = self.models[0].weights, np.zeros(2)
-        for found, weight in self._chunks(kind, self.models):
+        for found, weight in self._chunks(kind):
             for power in range(1 if weight is None else 2):
                 heavy = found if weight is None else found * weight ** (1 + power)
-                total[power] += found.shape[1] if weight is None else (weight ** (1 + power)).sum()
                 sums[power] += heavy.sum(axis=1)
                 for group in groups:
-                    for place, i in enumerate(group):
-                        for j in group[place:]:
-                            # One by one: a product of thin matrices would be split over threads.
-                            products[power, i, j] += heavy[i] @ found[j]
-        products += np.triu(products, 1).transpose(0, 2, 1)
+                    # With all: the product of a matrix and itself is left to a slower routine.
+                    products[power, group] += heavy[group] @ found.T
+        return self._products_of(kind, sums, products)
+
+    def _products_of(self, kind: int, sums: FloatArray, products: FloatArray) -> Products:
+        """Make covariances of sums by weight and by its square, and count flagged rows."""
+        scores = [model.scores for model in self.models]
+        every = [[model.cuts[cut] for model in self.models] for cut in range(self.cuts)]
+        weights = self.models[0].weights
         if weights is None:
-            total[1], sums[1], products[1] = total[0], sums[0], products[0]
-        return self._products_of(kind, np.maximum(total, 1e-300), sums, products)
-
-    def _products_of(
-        self, kind: int, total: FloatArray, sums: FloatArray, products: FloatArray
-    ) -> Products:
-        """Make covariances of sums by weight and by its square, and counts of flagged rows."""
-        first = len(self.models) * self.functions
-        means = sums[0, :first] / total[0]  # functions are centred: what rounding left
-        spread = [products[p, :first, :first] / total[p] - np.outer(means, means) for p in (0, 1)]
-        link, size = self._link(kind), float(total[0] ** 2 / total[1])
+            total = float(max(scores[0].size(kind), 1))
+            means = sums[0] / total  # functions are centred: what rounding left
+            flags = [count_flags(cuts, scores, kind) for cuts in every]
+            return Products(products[0] / total - np.outer(means, means), flags, total)
+        weight = weights[kind]
+        totals = np.maximum([weight.sum(), weight @ weight], 1e-300)
+        means = sums[0] / totals[0]
+        spread = [products[p] / totals[p] - np.outer(means, means) for p in (0, 1)]
+        link, size = self._link(kind), float(totals[0] ** 2 / totals[1])
         # The same of flags: how many of Kish's rows they are.
-        share = [size * (1 - link) / total[0], size * link / total[1]]
-        return Products(
-            (1 - link) * spread[0] + link * spread[1],
-            np.tensordot(share, sums[:, first:], 1),
-            np.tensordot(share, products[:, first:, first:], 1),
-            size,
-        )
+        rows = size * weight * ((1 - link) / totals[0] + link / totals[1] * weight)
+        flags = [weigh_flags(cuts, scores, kind, rows) for cuts in every]
+        return Products((1 - link) * spread[0] + link * spread[1], flags, size)
 
-    def _groups(self) -> list[list[int]]:
-        """Return the places of what is multiplied with each other."""
-        width, number = self.functions, len(self.models)
-        rates, last = len(self.kinds), number * width
-        found = [
-            [model * width + k for model in range(number) for k in part]
-            for part in (range(rates), range(rates, width))
-        ]
-        cuts = [
-            [last + model * self.cuts + cut for model in range(number)] for cut in range(self.cuts)
-        ]
-        return found + cuts
+    def _chunks(self, kind: int) -> Iterator[tuple[FloatArray, FloatArray | None]]:
+        """Yield the functions of some rows, each of all models, and the weights of the rows.
 
-    def _chunks(
-        self, kind: int, models: Sequence[ModelRows]
-    ) -> Iterator[tuple[FloatArray, FloatArray | None]]:
-        """Yield functions and flags of some rows, shape (all of them, rows), and their weights.
-
-        Functions are less their means, so that squares lose nothing by rounding.
+        Functions are less their means, so that squares lose nothing by rounding. The array is used
+        again for the next rows.
         """
-        size, weights = len(models[0].scores[kind]), models[0].weights
+        weights = self.models[0].weights
+        finders = [CellFinder(model.counts.score, model.scores.score) for model in self.models]
         tables = [
-            list(model.tables(kind) - self.means[kind, self.models.index(model)][:, np.newaxis])
-            for model in models
+            model.tables(kind) - self.means[kind, place][:, np.newaxis]
+            for place, model in enumerate(self.models)
         ]
+        number, size = len(self.models), self.models[0].scores.size(kind)
+        found = np.empty((self.functions * number, min(size, BLOCK)))
         for first in range(0, size, BLOCK):
-            blocks = [model.scores[kind][first : first + BLOCK] for model in models]
-            places = [
-                cell_places(model.counts.score, block)
-                for model, block in zip(models, blocks, strict=True)
-            ]
-            for start in range(0, len(blocks[0]), CHUNK):
-                part = slice(start, start + CHUNK)
-                found = [
-                    column.take(place[part], mode="clip")
-                    for table, place in zip(tables, places, strict=True)
-                    for column in table
-                ]
-                found += [
-                    cut.flag(block[part])
-                    for model, block in zip(models, blocks, strict=True)
-                    for cut in model.cuts
-                ]
-                yield np.stack(found), None if weights is None else weights[kind][first:][part]
+            last = min(first + BLOCK, size)
+            for place, model in enumerate(self.models):
+                cells = finders[place](model.scores.part(kind, first, last))
+                for values, row in zip(tables[place], found[place::number], strict=True):
+                    values.take(cells, out=row[: last - first], mode="clip")
+            for start in range(0, last - first, CHUNK):
+                part = slice(start, min(start + CHUNK, last - first))
+                weight = None if weights is None else weights[kind][first:last][part]
+                yield found[:, part], weight
 
     def _link(self, kind: int) -> float:
         """Return how far squares of the rows' own weights are taken in place of Kish's mean.
@@ -322,15 +273,15 @@ class SharedRows:
         if kind != LABELLED or self.models[0].weights is None:
             return 1.0
         weights = self.models[0].weights[kind]
-        orders = (np.argsort(-model.scores[kind], kind="stable") for model in self.models)
+        orders = (np.argsort(-model.scores.part(kind), kind="stable") for model in self.models)
         return max(score_link(weights[order]) for order in orders)
 
     def gap_variance(self, value: FloatArray, kind: int, one: int, other: int) -> float:
         """Return the variance of a sum of functions of a model less that of another."""
         if self.design.sizes[kind] == 0:
             return 0.0
-        found, width = self.products(kind).covariances, self.functions
-        spots = [slice(model * width, (model + 1) * width) for model in (one, other)]
+        found, number = self.products(kind).covariances, len(self.models)
+        spots = [slice(model, None, number) for model in (one, other)]
         own = [float(value @ found[spot, spot] @ value) for spot in spots]
         variance = sum(own) - 2 * float(value @ found[spots[0], spots[1]] @ value)
         thinned = self.models[one] is not self._whole[one]
@@ -347,23 +298,39 @@ class SharedRows:
 
     def _directly(self, value: FloatArray, kind: int, one: int, other: int) -> float:
         """Return the same row by row: exactly 0 of models that are alike."""
-        mean, square, _ = self._gap_powers(value, kind, one, other)
-        return max(square - mean * mean, 0.0)
+        mean, square, _ = self._gap_powers(value, kind)[:, one, other].tolist()
+        return max(float(square - mean * mean), 0.0)
 
     def gap_third(self, value: FloatArray, kind: int, one: int, other: int) -> float:
         """Return the third central moment of a sum of functions of a model less that of another."""
-        mean, square, cube = self._gap_powers(value, kind, one, other)
-        return cube - 3 * mean * square + 2 * mean**3
+        mean, square, cube = self._gap_powers(value, kind)[:, one, other].tolist()
+        return float(cube - 3 * mean * square + 2 * mean**3)
 
-    def _gap_powers(self, value: FloatArray, kind: int, one: int, other: int) -> list[float]:
-        """Return the means of the first three powers of the same, row by row."""
-        width, total, powers = self.functions, 0.0, np.zeros(3)
-        for found, weights in self._chunks(kind, [self.models[one], self.models[other]]):
-            gap = value @ (found[:width] - found[width : 2 * width])
-            weight = np.ones(len(gap)) if weights is None else weights
-            total += float(weight.sum())
-            powers += [float(weight @ gap**power) for power in (1, 2, 3)]
-        return [float(power) for power in powers / total]
+    def _gap_powers(self, value: FloatArray, kind: int) -> FloatArray:
+        """Return the means of the first three powers of the same, row by row, of every pair.
+
+        Rows are gone through once for all pairs; shape (powers, models, models).
+        """
+        key = kind, value.tobytes()
+        if key not in self._powers:
+            self._powers[key] = self._add_powers(value, kind)
+        return self._powers[key]
+
+    def _add_powers(self, value: FloatArray, kind: int) -> FloatArray:
+        number, total = len(self.models), 0.0
+        powers = np.zeros((3, number, number))
+        used = np.flatnonzero(value).tolist()
+        for found, weight in self._chunks(kind):
+            sums = sum(value[k] * found[k * number : (k + 1) * number] for k in used)
+            total += found.shape[1] if weight is None else float(weight.sum())
+            for one in range(number - 1):
+                gap = sums[one] - sums[one + 1 :]
+                heavy = gap if weight is None else gap * weight
+                for power in range(3):
+                    powers[power, one, one + 1 :] += heavy.sum(axis=1)
+                    heavy = heavy * gap
+        signs = np.array([-1.0, 1.0, -1.0])[:, np.newaxis, np.newaxis]
+        return (powers + signs * powers.transpose(0, 2, 1)) / total
 
 
 @dataclass(frozen=True)
@@ -452,13 +419,13 @@ class PairFlags:
     @cached_property
     def _sums(self) -> dict[int, tuple[float, float, float, list[float], float]]:
         """Sums of squares and of the product of the two flags, of flags, and of rows, by kind."""
-        spots = [model * self.rows.cuts + self.cut for model in (self.one, self.other)]
-        sums = {}
+        pair, sums = [self.one, self.other], {}
         for kind in KINDS:
             if self.rows.design.sizes[kind] > 0:
                 found = self.rows.products(kind)
-                (one, both), (_, other) = found.both[np.ix_(spots, spots)].tolist()
-                sums[kind] = one, other, both, found.flagged[spots].tolist(), found.size
+                flags = found.flags[self.cut]
+                (one, both), (_, other) = flags.both[np.ix_(pair, pair)].tolist()
+                sums[kind] = one, other, both, flags.flagged[pair].tolist(), found.size
         return sums
 
     @cached_property

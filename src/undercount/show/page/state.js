@@ -65,12 +65,18 @@ function estimateWithShare(model, name, i, share, purity) {
   const isArea = AREAS.includes(name), middle = valueAt(model, name, i, share, purity, true), shift = isArea ? v - middle : 0, lowest = Math.min(h.low, share);
   const ends = [lowest, Math.min(Math.max(h.high, share), purity - 1e-6)].map((s) => shift + valueAt(model, name, i, s, purity, true));
   let below = v - found.low, above = found.high - v;
-  if (!isArea && !(Math.abs(valueAt(model, name, i, share, purity) - middle) <= Math.max(1e-12, 1e-9 * Math.abs(middle)))) {
-    const there = estimate(known, name, i, lowest, purity);
+  // Where a share leaves the labels no room they have it at a smaller one: as far as at any of five.
+  for (let k = 0; !isArea && k < 4 && !leavesRoom(model, i, share, purity); k++) {
+    const there = estimate(known, name, i, lowest + k / 4 * (share - lowest), purity);
     if (!Number.isNaN(there.value)) below = Math.max(below, there.value - there.low), above = Math.max(above, there.high - there.value);
   }
   const low = v - Math.hypot(below, Math.max(v - Math.min(...ends), 0)), high = v + Math.hypot(above, Math.max(Math.max(...ends) - v, 0));
   return { ...found, low: clip(low, least), high: clip(high, least) };
+}
+// Whether labels may go either way by chance without a cell of the table going below 0.
+function leavesRoom(model, i, share, purity) {
+  const rates = ratesAt(model, i), [tpr, fpr, p] = ratesOf(mix(model.sizes, "", share, purity, model.single), rates), [low, high] = wilson(rates[0], model.effective[0], model.z);
+  return purity === 1 && p * (high - tpr) < (1 - p) * fpr && p * (tpr - low) < (1 - p) * (1 - fpr);
 }
 // Of these rows the labelled ones among those flagged are positive whatever else is.
 function certainPrecision(model, i, purity) {
