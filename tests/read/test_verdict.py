@@ -283,3 +283,29 @@ def test_a_share_beyond_chance_is_still_ruled_out(sharp):
     claimed = found.claiming("roc_auc >= 0.95")
     assert claimed.verdict.light == "unsupported"
     assert claimed.require("roc_auc >= 0.95").outcome == "inconclusive"
+
+
+def test_a_requirement_fails_only_where_it_does_at_every_share():
+    rng = np.random.default_rng(1)
+    truth = rng.random(4000) < 0.4
+    score = rng.normal(1.5 * truth)
+    rank = score.argsort().argsort() / len(score)
+    y = truth & (rng.random(4000) < rank**3)  # labels prefer high scores
+    evaluation = uc.evaluate(y, score, unlabeled=0, threshold=1.0)
+    precision = truth[score >= 1.0].mean()
+    assert evaluation["precision"].high < precision - 0.02
+    found = evaluation.require(f"precision >= {precision - 0.02}")
+    assert found.outcome == "inconclusive"
+    assert "it fails from" in str(found) or "(UC" in str(found)
+    assert evaluation.require("recall <= 0.2").outcome == "failed"
+    given = uc.evaluate(y, score, unlabeled=0, threshold=1.0, prevalence=0.25)
+    assert given.require("precision >= 0.95").outcome == "failed"
+
+
+def test_scores_worse_than_chance_fail_though_a_check_does():
+    rng = np.random.default_rng(3)
+    truth = rng.random(2000) < 0.3
+    y = truth & (rng.random(2000) < 0.5)
+    found = uc.evaluate(y, -rng.normal(2.0 * truth), unlabeled=0)
+    assert any(check.level == "fail" for check in found.checks)
+    assert found.require("roc_auc >= 0.9").outcome == "failed"

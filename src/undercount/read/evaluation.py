@@ -63,7 +63,12 @@ from undercount.read.sensitivity import (
     metric_value,
     sweep,
 )
-from undercount.read.verdict import ClaimVerdict, doubt_words, judge_claim
+from undercount.read.verdict import (
+    ClaimVerdict,
+    doubt_words,
+    failure_doubt_words,
+    judge_claim,
+)
 from undercount.shares import Shares
 
 if TYPE_CHECKING:
@@ -514,10 +519,10 @@ class Evaluation:
         Returns
         -------
         Verdict
-            True only if each condition holds on its whole interval and `verdict` grants it: one
-            that hangs on an estimated share is "inconclusive" unless it holds at every share that
-            the scores allow. `outcome` is "met", "failed" or "inconclusive", and printed it says
-            why.
+            True only if each condition holds on its whole interval and `verdict` grants it.
+            One that hangs on an estimated share or on a failed check is "inconclusive", unless it
+            holds, or fails, at every share that the scores allow. `outcome` is "met", "failed" or
+            "inconclusive", and printed it says why.
         """
         wanted = [
             requirement
@@ -538,9 +543,12 @@ class Evaluation:
         if requirement.threshold is not None:
             checks.append(flagged_check(self.counts, requirement.threshold))
         outcome, why = judge_requirement(requirement, estimate, checks, warned)
-        if outcome == "met":  # one judgement: what the verdict does not grant is not met
+        # One judgement: what the verdict does not grant is not met, and not failed either.
+        if outcome == "met":
             why = self._doubt_words(requirement, estimate)
-            outcome = "inconclusive" if why else outcome
+        elif outcome == "failed":
+            why = failure_doubt_words(replace(self, claim=requirement.opposite))
+        outcome = "inconclusive" if why else outcome
         return Judgement(self.name, requirement, outcome, estimate, why, tuple(warned))
 
     def _doubt_words(self, requirement: Requirement, estimate: Estimate) -> str:

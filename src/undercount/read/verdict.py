@@ -136,7 +136,7 @@ def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
     return replace(verdict, light="unsupported") if verdict.reason else verdict
 
 
-def doubt_words(evaluation: "Evaluation") -> str:
+def doubt_words(evaluation: "Evaluation", does: str = "holds") -> str:
     """Say why a claim about a metric that rests on the share is not safe; nothing if it is.
 
     What the whole interval of an estimated share supports is no more than that: the share itself
@@ -153,10 +153,28 @@ def doubt_words(evaluation: "Evaluation") -> str:
         return "no share of hidden positives that the scores allow fits"
     ends, known = verdict.holds, "a range" if evaluation.share_given else "only estimated"
     return (
-        f"it depends on the share of hidden positives, which is {known}: it holds from "
+        f"it depends on the share of hidden positives, which is {known}: it {does} from "
         f"{100 * ends.low:.3g} % to {100 * ends.high:.3g} % of the unlabeled rows, not at every "
         "share that the scores allow"
     )
+
+
+def failure_doubt_words(evaluation: "Evaluation") -> str:
+    """Say why a requirement may not have failed, of an evaluation that claims its opposite.
+
+    What is so at every share that the scores allow is so, whatever share was estimated and whatever
+    a check says of it; but for scores that know the labels, which rule out what they should not.
+    """
+    verdict, known = evaluation.verdict, {CODES["leak"], CODES["in-sample"]}
+    doubted = {check.code for check in (verdict.reason, verdict.doubt) if check is not None}
+    claim, holds = verdict.claim, verdict.holds
+    moves = claim is not None and FACTS[claim.metric].needs_prevalence
+    if holds is not None and not (moves and doubted & known):
+        whole = holds.low <= _ROUNDING and holds.high >= evaluation.share_limit - _ROUNDING
+        possible = evaluation.shares.unlabeled_prevalence <= evaluation.share_limit + _ROUNDING
+        if whole and possible:
+            return ""
+    return doubt_words(evaluation, "fails")
 
 
 def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool) -> ClaimVerdict:

@@ -458,7 +458,7 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
             "on the wrong one, else inconclusive."
         ),
         "precision@0.7 >= 0.8 and fpr < 2%",
-        "exit codes 0, 1 and 3; a failing check makes all but failures inconclusive",
+        "exit codes 0, 1 and 3; inconclusive too if a check fails or the share was only estimated",
         "this project's documentation, How to",
     ),
     "top": (
