@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-oldest lint docs bench fuzz faults validity reproduce clean
+.PHONY: demo test pytest coverage test-oldest lint docs bench fuzz faults validity reproduce clean
 .DELETE_ON_ERROR:
 
 .venv/pip:
@@ -15,9 +15,10 @@ BIN := .venv/bin
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
+# With what the documentation needs, so that one look at the index serves both.
 .venv/test: .venv/pip pyproject.toml reproductions/pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[test,lint]' --editable ./reproductions
-	touch $@
+	$(BIN)/python -m pip install --quiet --editable '.[test,lint,docs]' --editable ./reproductions
+	touch $@ .venv/docs
 
 # The browser tests need Chromium, those of accessibility axe-core besides; without them they are
 # skipped, and say so.
@@ -29,8 +30,8 @@ BIN := .venv/bin
 	  || echo "*** axe-core could not be installed: accessibility will not be tested ***"
 	touch $@
 
-# Counts inside a database are tested on a real PostgreSQL, likewise.
-.venv/database: .venv/pip
+# Counts inside a database are tested on a real PostgreSQL, likewise. One apt-get at a time.
+.venv/database: .venv/pip | .venv/browser
 	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
 	  || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq postgresql; } >/dev/null 2>&1 \
 	  || echo "*** PostgreSQL could not be installed: its tests will be skipped ***"
@@ -57,11 +58,24 @@ lint: .venv/test
 	$(BIN)/mypy
 
 # One process a core: threads of their own would only wait for each other.
-test validity test-oldest: export OMP_NUM_THREADS = 1
-test validity test-oldest: export OPENBLAS_NUM_THREADS = 1
+pytest coverage validity test-oldest fuzz: export OMP_NUM_THREADS = 1
+pytest coverage validity test-oldest fuzz: export OPENBLAS_NUM_THREADS = 1
+# Hundreds of processes load the package: compiling it each time would take longer than the tests.
+pytest coverage: export PYTHONDONTWRITEBYTECODE =
+# Neighbours run in the same process, so that what a file of tests starts is started once.
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow'
 
-test: lint docs .venv/browser .venv/database
-	$(BIN)/python -m pytest -n auto -m 'not slow' --cov --cov-report=term:skip-covered
+# Packages, then everything else, side by side: mypy and mkdocs use one core each.
+test:
+	$(MAKE) --no-print-directory --jobs 2 .venv/test .venv/browser .venv/database
+	$(MAKE) --no-print-directory --jobs 3 lint docs pytest
+
+pytest: .venv/test .venv/browser .venv/database
+	$(PYTEST)
+
+# Which lines no test reaches: following each of them costs half as much again as the tests.
+coverage: .venv/test .venv/browser .venv/database
+	$(PYTEST) --cov --cov-report=term:skip-covered
 
 # The oldest versions that pyproject.toml allows, in an environment of their own.
 test-oldest:
@@ -70,9 +84,9 @@ test-oldest:
 	.venv-oldest/bin/python -m pip install --quiet --editable '.[test]' --editable ./reproductions --constraint oldest.txt
 	.venv-oldest/bin/python -m pytest -n auto -m 'not slow and not spark and not browser'
 
-# A million random cases at every door, or as many as an hour allows.
+# A million random cases at every door, or as many as an hour allows; other ones by SEED=7.
 fuzz: .venv/test
-	$(BIN)/python -m tests.fuzz --cases 1000000 --seconds $(or $(SECONDS_ALLOWED),3600)
+	$(BIN)/python -m tests.fuzz --cases 1000000 --seconds $(or $(SECONDS_ALLOWED),3600) --seed $(or $(SEED),0)
 
 # Kills, interrupts, full disks, read-only folders and little memory: nothing may be lost.
 faults: .venv/test

@@ -1,5 +1,7 @@
 """Evaluations and comparisons of frames of every engine are those of their columns as arrays."""
 
+import datetime as dt
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -16,6 +18,7 @@ COLUMNS = {
     "q": RNG.normal(TRUTH),
     "w": RNG.uniform(0.5, 2.0, 900),
 }
+MONTHS = [dt.date(2024, month, 1) for month in (1, 2, 3)]
 KNOWN = {"prevalence": 0.3, "threshold": 0.7}
 
 
@@ -29,6 +32,40 @@ def test_every_engine_answers_as_arrays_do(engines):
             assert mine.estimate.value == pytest.approx(other.estimate.value, abs=1e-9), name
         again = found.estimate("precision", 1.1).value  # counts once more
         assert again == pytest.approx(expected.estimate("precision", 1.1).value, abs=1e-9), name
+
+
+SEGMENTS = {
+    "land": np.array(["DE", "FR", None], object)[RNG.integers(3, size=900)],
+    "shop": RNG.integers(1, 4, size=900),
+    "month": np.array(["2024-01-01", "2024-02-01", "2024-03-01"], "datetime64[us]")[
+        RNG.integers(3, size=900)
+    ],
+}
+
+
+def lines(found):
+    """Each segment with its rows and metrics."""
+    return [
+        (row.segment, row.counts.n_rows, [metric.estimate.low for metric in row.rows])
+        for row in found.rows
+    ]
+
+
+@pytest.mark.parametrize("by", ["land", "shop", "month", ["land", "shop"]])
+def test_every_engine_has_the_segments_of_arrays(engines, by):
+    """Text with missing values, numbers, dates and pairs: the same names, the same numbers."""
+    frame = pd.DataFrame(COLUMNS | SEGMENTS)
+    ask = {"label": "is_fraud", "score": "p", "by": by, **KNOWN}
+    expected = lines(uc.evaluate(frame, **ask))
+    assert sum(size for _, size, _ in expected) == len(frame)
+    names = {"land": ["DE", "FR", None], "shop": [1, 2, 3], "month": MONTHS}
+    if isinstance(by, str):
+        assert [segment for segment, *_ in expected] == names[by]
+    for engine, make in engines.items():
+        found = lines(uc.evaluate(make(COLUMNS | SEGMENTS), **ask))
+        assert [each[:2] for each in found] == [each[:2] for each in expected], engine
+        for mine, other in zip(found, expected, strict=True):
+            assert mine[2] == pytest.approx(other[2], abs=1e-9), engine
 
 
 def test_every_engine_compares_as_arrays_do(engines):

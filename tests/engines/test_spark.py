@@ -1,5 +1,6 @@
 """Counts by a real local Spark, classic, with a task that fails at first."""
 
+import datetime as dt
 import importlib.util
 import os
 import pathlib
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import undercount as uc
 from undercount.count.counts_file import load_counts
 from undercount.count.draw import draw_rows, stratum_of
 from undercount.count.frames import count_scores
@@ -90,6 +92,26 @@ def test_weights_groups_and_several_scores(frame, columns, same):
     mine = held["g"] == "south"
     y, t, w = (held[name][mine] for name in ("y", "t", "w"))
     same(found["t"]["south"], ScoreCounts.from_rows(y, t, sample_weight=w))
+
+
+def test_segments_are_evaluated_where_they_are(spark, columns):
+    """One table of segments, with a missing name and with dates, as of the rows in memory."""
+    y, s = columns["y"][:200], columns["s"][:200]
+    land = [None if k % 7 == 0 else name for k, name in enumerate(columns["g"][:200].tolist())]
+    day = [dt.date(2024, 1 + k % 3, 1) for k in range(200)]
+    held = pd.DataFrame({"y": y, "s": s, "land": land, "day": day})
+    labels = [None if np.isnan(value) else float(value) for value in y]
+    made = list(zip(labels, s.tolist(), land, day, strict=True))
+    frame = spark.createDataFrame(made, "y double, s double, land string, day date")
+    for by in ("land", "day", ["land", "day"]):
+        ask = {"label": "y", "score": "s", "by": by, "threshold": 0.0, "label_frequency": 0.5}
+        found, expected = (uc.evaluate(each, **ask) for each in (frame, held))
+        assert [row.segment for row in found.rows] == [row.segment for row in expected.rows]
+        assert found.column == expected.column
+        for mine, other in zip(found.rows, expected.rows, strict=True):
+            assert (mine.counts.n_rows, mine.note) == (other.counts.n_rows, other.note)
+            for one, two in zip(mine.rows, other.rows, strict=True):
+                assert one.estimate.low == pytest.approx(two.estimate.low, abs=1e-9)
 
 
 def test_bins(frame, columns, auc):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tests.faults.engines import kill_dask_worker, kill_spark_executor
 from tests.faults.limits import refuse_writing, starve
-from tests.faults.program import ROWS, start, write_rows
+from tests.faults.program import write_rows
 from tests.faults.signals import interrupt, kill, kill_writers
 
 if TYPE_CHECKING:
@@ -30,14 +30,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rows = write_rows(folder, options.rows)
-        begin = time.monotonic()
-        assert start([*ROWS, str(rows), "--html", str(folder / "x.html")]).wait() == 0
-        length = time.monotonic() - begin
         half = options.kills // 2
         faults: dict[str, Callable[[], Counter[str]]] = {
             "kills while writing": lambda: kill_writers(options.kills - half, folder, rng),
-            "kills": lambda: kill(half, rows, folder, length, rng),
-            "interrupts": lambda: interrupt(options.interrupts, rows, folder, length, rng),
+            "kills": lambda: kill(half, rows, folder, rng),
+            "interrupts": lambda: interrupt(options.interrupts, rows, folder, rng),
             "writing refused": lambda: refuse_writing(rows, folder),
             "little memory": lambda: starve(rows, folder),
             "Dask worker": lambda: kill_dask_worker(rng),

@@ -9,39 +9,73 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from tests.faults.program import ROWS, SAVED, leftovers, start, targets, whole
+from tests.faults.program import (
+    ROWS,
+    SAVED,
+    leftovers,
+    load,
+    start_copy,
+    start_whole,
+    targets,
+    wait,
+    whole,
+)
 
 import undercount as uc
 from undercount.count.atomic_file import write_text
 
 
-def run_until(seconds: float, sign: int, rows: Path, folder: Path) -> int:
-    """Send a signal after a while; return the exit code."""
-    files = targets(folder)
-    process = start([*ROWS, str(rows), "--json", str(files["json"]), "--html", str(files["html"])])
-    time.sleep(seconds)
-    process.send_signal(sign)
-    process.communicate()
-    for path in files.values():
-        assert whole(path), f"{path} is broken after signal {sign} at {seconds:.3f} s"
-    return process.returncode
+class Program:
+    """A way to start the program, and how long it runs if nobody stops it."""
+
+    def __init__(self, begin: Callable[[list[str]], int], rows: Path, folder: Path) -> None:
+        self.begin = begin
+        self.files = targets(folder)
+        told = ["--json", str(self.files["json"]), "--html", str(self.files["html"])]
+        self.arguments = [*ROWS, str(rows), *told]
+        self.length = self.run()
+
+    def run(self) -> float:
+        """Run it to its end; return the seconds it took."""
+        begin = time.monotonic()
+        assert wait(self.begin(self.arguments)) == 0
+        return time.monotonic() - begin
+
+    def send(self, sign: int, moment: float) -> int:
+        """Send a signal after that part of its length; return the exit code."""
+        for path in self.files.values():
+            path.write_text(SAVED)
+        process = self.begin(self.arguments)
+        time.sleep(moment * self.length)
+        os.kill(process, sign)
+        code = wait(process)
+        for path in self.files.values():
+            assert whole(path), f"{path} is broken after signal {sign} at {moment:.0%}"
+        return code
 
 
-def kill(n: int, rows: Path, folder: Path, length: float, rng: random.Random) -> Counter[str]:
+def kill(n: int, rows: Path, folder: Path, rng: random.Random) -> Counter[str]:
     """Kill at random moments, half of them near the end, where files are written."""
     ends: Counter[str] = Counter()
-    for turn in range(n):
-        moment = rng.uniform(0, length) if turn % 2 else rng.uniform(0.8 * length, 1.05 * length)
-        code = run_until(moment, signal.SIGKILL, rows, folder)
-        assert code in (0, -signal.SIGKILL), code
-        ends["finished first" if code == 0 else "killed"] += 1
-    files = targets(folder)
-    told = ["--json", str(files["json"]), "--html", str(files["html"])]
-    last = start([*ROWS, str(rows), *told])
-    last.communicate()
-    assert last.returncode == 0
-    assert not leftovers(folder), leftovers(folder)  # the next run removes what was left
+    for program, turns in make_programs(n, rows, folder):
+        for turn in range(turns):
+            moment = rng.uniform(0, 1) if turn % 2 else rng.uniform(0.8, 1.05)
+            code = program.send(signal.SIGKILL, moment)
+            assert code in (0, -signal.SIGKILL), code
+            ends["finished first" if code == 0 else "killed"] += 1
+        program.run()
+        assert not leftovers(folder), leftovers(folder)  # the next run removes what was left
     return ends
+
+
+def make_programs(n: int, rows: Path, folder: Path) -> list[tuple[Program, int]]:
+    """Split turns: one in five for new processes, the others for copies that work at once."""
+    load()
+    new = max(n // 5, 1)
+    return [
+        (Program(start_whole, rows, folder), new),
+        (Program(start_copy, rows, folder), n - new),
+    ]
 
 
 def kill_writers(n: int, folder: Path, rng: random.Random) -> Counter[str]:
@@ -91,14 +125,15 @@ def make_writer(files: dict[str, Path]) -> Callable[[], None]:
     return write
 
 
-def interrupt(n: int, rows: Path, folder: Path, length: float, rng: random.Random) -> Counter[str]:
-    """Interrupt at random moments: exit 130 within half a second, and nothing is left behind."""
+def interrupt(n: int, rows: Path, folder: Path, rng: random.Random) -> Counter[str]:
+    """Interrupt at random moments: exit 130, and nothing is left behind."""
     ends: Counter[str] = Counter()
-    for _ in range(n):
-        code = run_until(rng.uniform(0.3, length), signal.SIGINT, rows, folder)
-        # Before the program's first line and after its last Python itself ends by the signal,
-        # which a shell calls 130 too.
-        assert code in (0, 130, -signal.SIGINT), code
-        ends[{0: "finished first", 130: "exit 130"}.get(code, "before or after the program")] += 1
-    assert not leftovers(folder), leftovers(folder)
+    for program, turns in make_programs(n, rows, folder):
+        for _ in range(turns):
+            code = program.send(signal.SIGINT, rng.uniform(0.1, 1))
+            # Before the program's first line and after its last Python itself ends by the signal,
+            # which a shell calls 130 too.
+            assert code in (0, 130, -signal.SIGINT), code
+            ends[{0: "finished first", 130: "exit 130"}.get(code, "before or after it")] += 1
+            assert not leftovers(folder), leftovers(folder)
     return ends

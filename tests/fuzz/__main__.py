@@ -1,151 +1,42 @@
 """Many random cases at every door: `python -m tests.fuzz --cases 1000000 --seconds 3600`."""
 
 import argparse
-import faulthandler
 import json
-import random
-import re
+import os
 import sys
-import tempfile
-import time
-import traceback
-from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
-from hypothesis import HealthCheck, seed, settings
-from hypothesis.stateful import run_state_machine_as_test
-from tests.fuzz.doors import DOORS, PATIENCE, knock
-from tests.fuzz.doors.options import write_rows
-from tests.fuzz.machines import MACHINES
-
-TURN = 1000  # cases of all doors, each with its part
-SHOWN = 3  # findings of the same place that are printed
+from tests.fuzz.doors import DOORS
+from tests.fuzz.report import report
+from tests.fuzz.run import roll
 
 
 def main() -> int:
-    """Knock at all doors in turn until the cases or the time are used up."""
+    """Share the cases out to processes, each with a seed of its own; print what came of them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=1_000_000)
     parser.add_argument("--seconds", type=float, default=3600.0)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="Of the first process")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="Processes")
     parser.add_argument("--door", choices=list(DOORS), action="append")
     parser.add_argument("--walks", type=int, default=200, help="Of each machine; 0 for none")
-    parser.add_argument("--json", type=Path, help="Add the figures to those of earlier runs")
+    parser.add_argument("--json", type=Path, help="Lines of figures, to which a run adds its own")
     options = parser.parse_args()
-    run = Run(options.seed)
-    with tempfile.TemporaryDirectory() as folder:
-        write_rows(Path(folder))
-        while run.cases < options.cases and run.seconds < options.seconds:
-            run.turn(options.door or list(DOORS), Path(folder))
-    if not options.door:
-        run.walk(options.walks)
-    run.report()
+    jobs = options.jobs
+    each = -(-options.cases // jobs), options.seconds, options.door, -(-options.walks // jobs)
+    if jobs == 1:
+        runs = [roll(options.seed, *each)]
+    else:
+        with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+            pending = [pool.submit(roll, options.seed + job, *each) for job in range(jobs)]
+            runs = [job.result() for job in pending]
     if options.json:
-        run.add_to(options.json)
-    return int(bool(run.findings))
-
-
-class Run:
-    """How the cases of one seed ended, how long they took, and what was found."""
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-        self.begin = time.monotonic()
-        self.dice = random.Random(seed)  # noqa: S311 - cases, not secrets
-        self.ends: Counter[str] = Counter()
-        self.spent: Counter[str] = Counter()
-        self.findings: Counter[str] = Counter()
-        self.longest: Counter[str] = Counter()
-
-    @property
-    def cases(self) -> int:
-        """Cases so far."""
-        return self.ends.total()
-
-    @property
-    def seconds(self) -> float:
-        """Seconds so far."""
-        return time.monotonic() - self.begin
-
-    def turn(self, doors: list[str], folder: Path) -> None:
-        """Knock at each door as often as its part says."""
-        for door in doors:
-            begin = time.monotonic()
-            for _ in range(DOORS[door].part if len(doors) > 1 else 10):
-                # What hangs for good is shown and ends the run.
-                faulthandler.dump_traceback_later(6 * PATIENCE, exit=True)
-                self._knock(door, folder)
-            faulthandler.cancel_dump_traceback_later()
-            self.spent[door] += time.monotonic() - begin
-
-    def _knock(self, door: str, folder: Path) -> None:
-        begin = time.process_time()
-        case = DOORS[door].draw(self.dice)
-        try:
-            end = knock(door, case, folder)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
-            end = "FOUND"
-            place = _place(error)
-            self.findings[place] += 1
-            if self.findings[place] <= SHOWN:
-                traceback.print_exc(limit=-3)
-                sys.stderr.write(f"door {door!r}, case {_short(case)}\n\n")
-        self.ends[f"{door}: {end}"] += 1
-        self.longest[door] = max(self.longest[door], time.process_time() - begin)
-
-    def walk(self, walks: int) -> None:
-        """Let every machine take so many walks; the first step that fails is a finding."""
-        for machine in MACHINES if walks else ():
-            begin, name = time.monotonic(), machine.__name__
-            steps = settings(
-                max_examples=walks,
-                stateful_step_count=25,
-                deadline=None,
-                database=None,
-                suppress_health_check=list(HealthCheck),
-            )
-            seed(self.seed)(machine)
-            try:
-                run_state_machine_as_test(machine, settings=steps)
-            except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
-                self.findings[_place(error)] += 1
-                traceback.print_exc(limit=-3)
-            self.ends[f"{name}: walks of 25 steps"] += walks
-            self.spent[name] += time.monotonic() - begin
-
-    def report(self) -> None:
-        """Print how the cases ended."""
-        sys.stdout.write(
-            f"seed {self.seed}: {self.cases:,} cases in {self.seconds:.0f} s, "
-            f"{self.findings.total()} findings\n"
-        )
-        for end, number in sorted(self.ends.items()):
-            sys.stdout.write(f"  {end}: {number:,}\n")
-        for door in self.spent:
-            sys.stdout.write(
-                f"  {door}: {self.spent[door]:.0f} s, longest {self.longest[door]:.2f} s\n"
-            )
-        for place, number in self.findings.most_common():
-            sys.stdout.write(f"  FOUND {number} times: {place}\n")
-
-    def add_to(self, path: Path) -> None:
-        """Add the figures to a file of earlier runs."""
-        runs = json.loads(path.read_text()) if path.exists() else []
-        figures = {"seed": self.seed, "seconds": self.seconds, "findings": dict(self.findings)}
-        figures |= {"ends": dict(self.ends), "spent": dict(self.spent)}
-        path.write_text(json.dumps([*runs, figures | {"longest": dict(self.longest)}]))
-
-
-def _short(case: object) -> str:
-    """Write a case such that it can be read again, without the spaces of arrays."""
-    return re.sub(r"\s+", " ", repr(case))
-
-
-def _place(error: BaseException) -> str:
-    """Name the kind of a finding and the line of the library where it was raised."""
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if "undercount" in frame.filename] or frames
-    return f"{type(error).__name__} in {Path(ours[-1].filename).name}:{ours[-1].lineno}"
+        with options.json.open("a") as lines:
+            lines.writelines(json.dumps(run) + "\n" for run in runs)
+    sys.stdout.write(report(runs))
+    return int(any(run["findings"] for run in runs))
 
 
 if __name__ == "__main__":

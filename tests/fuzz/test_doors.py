@@ -6,11 +6,12 @@ import click
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.fuzz.__main__ import Run
 from tests.fuzz.corpus import CORPUS
 from tests.fuzz.doors import DOORS, knock
 from tests.fuzz.doors.options import LEFT_OUT, NEEDED, options_of, values_of, write_rows
 from tests.fuzz.doors.rows import check_estimate
+from tests.fuzz.report import report
+from tests.fuzz.run import Run
 
 from undercount import Interval
 from undercount.cli.commands import commands
@@ -100,3 +101,15 @@ def test_a_seed_rolls_the_same_cases_again():
         for _ in range(2)
     )
     assert first == again
+
+
+def test_figures_of_runs_add_up():
+    figures = {"seed": 1, "seconds": 9.0, "spent": {"rows": 2.0, "options": 1.0}, "longest": {}}
+    ends = {"rows: evaluated": 5, "rows: refused": 3, "options: plan exit 2": 1, "rows: FOUND": 1}
+    first = {**figures, "ends": ends, "findings": {"ValueError in a.py:3": 1}}
+    again = {**first, "longest": {"rows": 0.7}, "ends": {"options: plan exit 1": 4}, "findings": {}}
+    written = report([first, again])
+    assert "| rows | 9 | 5 | 3 | 1 | 4 | 0.70 |\n" in written
+    assert "| options | 5 | 4 | 1 | 0 | 2 |  |\n" in written
+    assert "| together | 14 | 9 | 4 | 1 | 6 |  |\n" in written
+    assert "found 1 times: ValueError in a.py:3\n" in written

@@ -64,3 +64,49 @@ def test_refusals():
     counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
     with pytest.raises(uc.InputError, match="covariates needs rows in memory"):
         uc.evaluate(counts, prevalence=truth.mean(), covariates=group)
+
+
+def check_groups(chance_of, share_of=(0.15, 0.15, 0.15), seed=5, n=3000):
+    """Evaluate three groups, labelled and positive as often as said."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 3, n)
+    truth = rng.random(n) < np.array(share_of)[group]
+    score = rng.normal(2.0 * truth)
+    y = (truth & (rng.random(n) < np.array(chance_of)[group])).astype(int)
+    options = {"unlabeled": 0, "prevalence": truth.mean(), "metrics": ["roc_auc"]}
+    return check_of(uc.evaluate(y, score, covariates=group, **options))
+
+
+def test_a_group_without_any_label_fails():
+    check = check_groups((0.5, 0.0, 0.5))
+    assert check.level == "fail"
+    assert "rows with the covariate = 1 have no labels" in check.message
+    assert "review some of these rows" in check.advice
+
+
+def test_a_group_with_far_fewer_labels_is_named():
+    check = check_groups((0.5, 0.5, 0.08))
+    assert (check.level, "the covariate = 2 have only" in check.message) == ("warn", True)
+
+
+def test_a_group_whose_positives_are_rarer_is_no_alarm():
+    # Two thirds as many positives, which the score does not know: labels are fair all the same.
+    levels = [check_groups((0.5,) * 3, (0.15, 0.15, 0.1), seed).level for seed in range(20)]
+    assert levels.count("ok") >= 19
+
+
+def test_a_group_too_small_to_tell_is_not_called_fair():
+    rng = np.random.default_rng(6)
+    truth, group = rng.random(3000) < 0.15, (np.arange(3000) < 10).astype(int)
+    y = (truth & (group == 0) & (rng.random(3000) < 0.5)).astype(int)
+    found = uc.evaluate(
+        y, rng.normal(2.0 * truth), unlabeled=0, prevalence=truth.mean(), covariates=group
+    )
+    check = check_of(found)
+    assert (check.level, "1 more has no label" in check.message) == ("info", True)
+    assert "in each of 1 group by" in check.message
+
+
+def test_fair_labels_alarm_no_more_often_than_said():
+    levels = [check_groups((0.3,) * 3, seed=seed, n=1500).level for seed in range(60)]
+    assert levels.count("ok") >= 57

@@ -1,13 +1,16 @@
 """What reviews are said to buy, beside what they buy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import undercount as uc
 from undercount.assume.drawn_verdicts import Pool
-from undercount.assume.reviews import Reviews, supposed_posterior, working_posterior
+from undercount.assume.reviews import ReviewedCells, supposed_posterior, working_posterior
 from undercount.estimate import Interval
-from undercount.read.prices import MOST_CELLS, Prices, Supposition, coarse_counts
+from undercount.read.intervals.review_intervals import ReviewedMetrics
+from undercount.read.prices import MOST_CELLS, Prices, Supposition, coarse_counts, half_widths
 from undercount.read.reviewed import Reviewed
 
 
@@ -47,19 +50,38 @@ def test_positives_lie_lower_where_labels_prefer_high_scores():
 def test_drawn_verdicts_are_those_of_the_strata_and_as_many_are_positive_as_expected(budget):
     counts = counts_of(draw(1))
     design = uc.design_reviews(counts, budget=budget, threshold=1.5, unlabeled_prevalence=0.1)
-    chance, none = working_posterior(counts, 0.1), np.zeros(0, np.intp)
-    empty = Reviews(None, none.astype(np.int8), np.zeros(0), none, design)
+    chance = working_posterior(counts, 0.1)
     pool = Pool(counts.score, counts.unlabeled, chance)
-    drawn = pool.draw(empty, design.sizes(), 40, seed=3)
-    for place, reviews in drawn:
+    drawn = pool.draw(design, design.sizes(), 40, seed=3)
+    for place, reviews in drawn.as_reviews(counts.score, design):
         np.testing.assert_array_equal(reviews.sizes, design.sizes())
         np.testing.assert_array_equal(design.stratum_of(counts.score[place]), reviews.stratum)
-    stratum = np.concatenate([reviews.stratum for _, reviews in drawn])
-    expected = np.bincount(stratum, np.concatenate([chance[place] for place, _ in drawn]))
-    found = np.bincount(stratum, np.concatenate([reviews.verdict for _, reviews in drawn]))
+    stratum = np.tile(drawn.stratum, 40)
+    expected = np.bincount(stratum, chance[drawn.unit].ravel())
+    found = np.bincount(stratum, drawn.verdict.ravel())
     np.testing.assert_allclose(found, expected, atol=1 + 1e-9)
     # Which draw they fall into is left to chance: their number varies from draw to draw.
-    assert np.ptp([reviews.verdict.sum() for _, reviews in drawn]) > 0
+    assert np.ptp(drawn.verdict.sum(axis=1)) > 0
+
+
+@pytest.mark.parametrize("goal", ["f1", "precision", "roc_auc", "average_precision", "prevalence"])
+def test_sets_of_verdicts_are_read_together_as_each_is_alone(goal):
+    """Those that are there and drawn ones, against the estimate of one set after the other."""
+    truth, score, y = rows = draw(2, n_rows=2000)
+    plan = uc.plan_reviews(
+        y, score, unlabeled=0, budget=40, threshold=1.5, goal=goal, unlabeled_prevalence=0.1
+    )
+    counts, there = counts_of(rows), replace(plan.answered(truth[plan.rows]), rows=None)
+    sizes = np.minimum(3, plan.design.n_unlabeled - there.sizes)
+    alike = [Supposition(counts, there, share, 0.0) for share in (0.1, 0.02)]
+    together = half_widths(alike, goal, sizes, 0.95, 4)
+    posterior, at = working_posterior(counts, 0.1), 1.5 if goal in ("f1", "precision") else None
+    for supposed, found in zip(alike, together, strict=True):
+        drawn = supposed.draw(sizes, 4).as_reviews(counts.score, plan.design)
+        for (_, reviews), width in zip(drawn, found, strict=True):
+            cells = ReviewedCells(counts, there + reviews, posterior)
+            alone = ReviewedMetrics(cells).estimate(goal, at)
+            assert width == pytest.approx((alone.high - alone.low) / 2, rel=1e-9)
 
 
 @pytest.mark.parametrize("slope", [0.0, 1.0, -1.0])
@@ -74,10 +96,8 @@ def test_what_is_promised_is_about_what_is_achieved(slope):
         )
         found = Reviewed(counts_of(rows), plan.answered(truth[plan.rows])).estimate("f1", 1.5)
         achieved.append((found.high - found.low) / 2)
-        supposed = Supposition.of(
-            counts_of(rows), plan.prices.suppositions[0].reviews, share, slope
-        )
-        expected.append(supposed.half_widths("f1", plan.design.sizes(), 0.95, 10).mean())
+        supposed = Supposition(counts_of(rows), plan.prices.suppositions[0].reviews, share, slope)
+        expected.append(half_widths([supposed], "f1", plan.design.sizes(), 0.95, 10).mean())
         ranges.append(plan.expected_range[100]["f1"])
     assert np.mean(expected) == pytest.approx(np.mean(achieved), rel=0.1)
     low, high = (np.mean([getattr(span, end) for span in ranges]) for end in ("low", "high"))

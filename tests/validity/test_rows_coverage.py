@@ -23,6 +23,7 @@ from undercount.errors import collect_warnings
 from undercount.read.chance_differences import chance_differences
 from undercount.read.chances import Chances
 from undercount.read.deployed import Deployment
+from undercount.read.deployed_differences import DeployedPaired
 from undercount.read.fair_sample import groups_check
 from undercount.read.intervals.clusters import ClusterRows, read_clusters
 from undercount.read.intervals.counted_clusters import CountedClusters
@@ -244,6 +245,40 @@ def cover_deployed(n, prevalence, frequency, there, *, apart=1.8, repeats=REPEAT
     return shares_covered(estimates, [of_normals(apart, there)] * repeats)
 
 
+def cover_differences_there(
+    n, prevalence, frequency, there, *, apart=1.8, noise=1.0, cluster=1, repeats=REPEATS, seed=17
+):
+    """Coverage of the difference of two models at another prevalence, rows in clusters or not."""
+    rng, estimates, poor_apart = np.random.default_rng(seed), [], apart / (1 + noise**2) ** 0.5
+    for _ in range(repeats):
+        truth = np.repeat(rng.random(n // cluster) < prevalence, cluster)
+        looked = np.repeat(rng.random(n // cluster) < frequency, cluster)
+        shared = np.repeat(rng.normal(size=(2, n // cluster)), cluster, axis=1)
+        own, more = 0.8 * shared + 0.6 * rng.normal(size=(2, n)) if cluster > 1 else shared
+        good = apart * truth + own
+        models = {"good": good, "poor": (good + noise * more) / (1 + noise**2) ** 0.5}
+        ask = {"cluster": np.arange(n) // cluster} if cluster > 1 else {}
+        with collect_warnings():  # of few labels
+            made = uc.compare(
+                (truth & looked).astype(int),
+                models,
+                unlabeled=0,
+                prevalence=prevalence,
+                threshold=THRESHOLD,
+                **ask,
+            )
+            paired = DeployedPaired(made.paired.models, there)
+        found = {name: [] for name in METRICS}
+        for level, name in itertools.product(LEVELS, METRICS):
+            paired.level = level
+            (gap,) = paired.differences(name, 0 if name in POINTS else None)
+            found[name].append(ends(gap.difference))
+        estimates.append(found)
+    pair = of_normals(apart, there), of_normals(poor_apart, there)
+    truth = {name: pair[0][name] - pair[1][name] for name in METRICS}
+    return shares_covered(estimates, [truth] * repeats)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["dataset", "population"])
 @pytest.mark.parametrize("sizes", ["equal", "skewed"])
@@ -292,6 +327,15 @@ def test_another_prevalence(there):
     found = cover_deployed(2000, 0.2, 0.4, there)
     assert min(at_95(found)) >= LEAST, found
     assert max(at_95(found)) <= MOST, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("there", "cluster"), [(0.05, 1), (0.5, 1), (0.05, 4)])
+def test_models_at_another_prevalence(there, cluster):
+    found = cover_differences_there(2000, 0.2, 0.4, there, cluster=cluster, repeats=250)
+    assert min(at_95(found)) >= LEAST, found
+    # Far below the prevalence of the rows average precision is too wide (evidence).
+    assert max(at_95({name: each for name, each in found.items() if name in POINTS})) <= MOST, found
 
 
 @pytest.mark.slow
@@ -353,6 +397,11 @@ def cells(what, ask):
         for there in (0.01, 0.3):
             draw = partial(cover_deployed, 4000, 0.08, 0.6, there, apart=2.5, **ask)
             yield f"8 % to {there}", draw
+        for there, cluster in ((0.05, 1), (0.5, 1), (0.05, 4)):
+            draw = partial(cover_differences_there, 2000, 0.2, 0.4, there, cluster=cluster, **ask)
+            yield f"models, 20 % to {there}, {cluster}", draw
+        draw = partial(cover_differences_there, 4000, 0.08, 0.6, 0.01, apart=2.5, noise=0.6, **ask)
+        yield "models, 8 % to 0.01", draw
 
 
 if __name__ == "__main__":

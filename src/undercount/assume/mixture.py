@@ -458,8 +458,10 @@ Source: TypeAlias = Literal[
 # Step of the complex-step derivative, exact to rounding however small; relative to all rows, whose
 # weights may be of any size.
 _STEP = 1e-30
-# The design that was last asked for, since a dozen metrics of one table are read one by one.
-_LAST: "WeakKeyDictionary[ScoreCounts, tuple[Any, MixtureDesign]]" = WeakKeyDictionary()
+# The designs that were last asked for, since a dozen metrics of one table are read one by one, of
+# these rows and of their population by turns.
+_LAST: "WeakKeyDictionary[ScoreCounts, tuple[tuple[Any, MixtureDesign], ...]]"
+_LAST, KEPT = WeakKeyDictionary(), 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -635,10 +637,13 @@ def design_of(
 ) -> MixtureDesign:
     """Return the design of counted rows; without shares the labels are pure."""
     asked = shares, sampling, target
-    known = _LAST.get(counts)
-    if known is None or known[0] != asked:
-        _LAST[counts] = known = asked, _design_of(counts, *asked)
-    return known[1]
+    known = _LAST.get(counts, ())
+    for before, design in known:
+        if before == asked:
+            return design
+    design = _design_of(counts, *asked)
+    _LAST[counts] = ((asked, design), *known[: KEPT - 1])
+    return design
 
 
 def _design_of(

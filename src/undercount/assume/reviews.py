@@ -332,17 +332,32 @@ def _guesses(counts: ScoreCounts) -> tuple[FloatArray, FloatArray]:
 def _fit_logistic(
     columns: FloatArray, verdict: FloatArray, expected: FloatArray, spread: FloatArray
 ) -> FloatArray:
-    """Fit verdicts by logistic regression, drawn towards expected coefficients."""
-    theta, prior = expected.copy(), spread**-2.0
+    """Fit verdicts by logistic regression, drawn towards expected coefficients.
+
+    Several sets of verdicts at once: the last axis but one of `columns` are the verdicts.
+    """
+    prior, turned = spread**-2.0, columns.swapaxes(-1, -2)
+    theta = np.broadcast_to(expected, (*verdict.shape[:-1], len(expected)))
     for _ in range(50):
-        share = 1 / (1 + np.exp(-columns @ theta))
-        score = columns.T @ (verdict - share) - prior * (theta - expected)
-        bend = (columns.T * (share * (1 - share))) @ columns + np.diag(prior)
-        step = np.linalg.solve(bend, score)
+        share = 1 / (1 + np.exp(-(columns @ theta[..., None])[..., 0]))
+        score = (turned @ (verdict - share)[..., None])[..., 0] - prior * (theta - expected)
+        bend = (turned * (share * (1 - share))[..., None, :]) @ columns + np.diag(prior)
+        step = np.linalg.solve(bend, score[..., None])[..., 0]
         theta = theta + np.clip(step, -1.0, 1.0)
         if np.abs(step).max() < 1e-10:  # noqa: PLR2004 - converged
             break
     return theta
+
+
+def sum_by(place: IntArray, value: FloatArray, number: int) -> FloatArray:
+    """Add up values by their places, of several sets (rows of `value`) at once."""
+    if value.ndim == 1:
+        return np.asarray(np.bincount(place, value, number), dtype=float)
+    # Each set has places of its own behind those of the set before.
+    sets = value.reshape(-1, value.shape[-1])
+    shifted = np.arange(len(sets))[:, None] * number + place
+    sums = np.bincount(shifted.ravel(), sets.ravel(), len(sets) * number).astype(float)
+    return sums.reshape(*value.shape[:-1], number)
 
 
 def _scaled(odds: FloatArray, unlabeled: FloatArray) -> FloatArray:
@@ -437,6 +452,19 @@ class ReviewedCells:
         return np.minimum(cell, len(self.counts.score) - 1)
 
     @cached_property
+    def verdict_stratum(self) -> IntArray:
+        """Group of strata that each such row belongs to."""
+        return np.asarray(self.stratum[self.place])
+
+    def at_verdicts(self, by_unit: FloatArray) -> FloatArray:
+        """Return for each such row what is known of its unit."""
+        return by_unit[self.place]
+
+    def sum_verdicts(self, by_verdict: FloatArray) -> FloatArray:
+        """Sum up over the verdicts on each unit."""
+        return sum_by(self.place, by_verdict, len(self.unlabeled))
+
+    @cached_property
     def verdict(self) -> FloatArray:
         """Verdict of each such row."""
         return self.reviews.verdict[self.reviews.answered].astype(float)
@@ -452,7 +480,12 @@ class ReviewedCells:
     def stands_for(self) -> FloatArray:
         """Rows of its stratum for which each such row stands."""
         ratio = self.unlabeled_rows / np.maximum(self.reviewed_rows, 1)
-        return np.asarray(ratio[self.stratum[self.place]])
+        return np.asarray(ratio[self.verdict_stratum])
+
+    @property
+    def beyond(self) -> FloatArray:
+        """The same without itself: rows of which nobody has seen any."""
+        return self.stands_for - 1
 
     @cached_property
     def squared_weight(self) -> FloatArray:
@@ -485,38 +518,42 @@ class ReviewedCells:
     ) -> FloatArray:
         """Fit the verdicts by log odds that are linear in some columns, a part more evenly."""
         theta = _fit_logistic(columns[self.place], self.verdict, expected, spread)
-        found = 1 / (1 + np.exp(-np.clip(columns @ theta, -30, 30)))
+        found = 1 / (1 + np.exp(-np.clip(theta @ columns.T, -30, 30)))
         # As many positives, spread more evenly.
         even = np.sqrt(found)
-        even *= float(self.unlabeled @ found) / max(float(self.unlabeled @ even), 1e-300)
+        ratio = (found @ self.unlabeled) / np.maximum(even @ self.unlabeled, 1e-300)
+        even *= ratio[..., None]
         return np.asarray((1 - EVEN) * found + EVEN * np.minimum(even, MOST))
 
     @cached_property
     def hidden(self) -> FloatArray:
         """Positives among the unlabeled rows of each cell; negative in some by chance."""
-        found = np.bincount(self.place, self.excess, len(self.posterior))
-        return self.by_cell(self.unlabeled * self.posterior + found)
+        return self.by_cell(self.unlabeled * self.posterior + self.sum_verdicts(self.excess))
 
     @cached_property
     def excess(self) -> FloatArray:
         """Positives beyond the working posterior for which each verdict stands."""
-        return self.weight * (self.verdict - self.posterior[self.place]) * self.stands_for
+        return self.weight * (self.verdict - self.at_verdicts(self.posterior)) * self.stands_for
+
+    @cached_property
+    def unseen(self) -> FloatArray:
+        """Unlabeled rows of each unit that have no verdict."""
+        seen = self.sum_verdicts(self.weight * np.ones(self.verdict.shape))
+        return np.asarray(np.maximum(self.unlabeled - seen, 0.0))
+
+    @cached_property
+    def found(self) -> FloatArray:
+        """Positives that verdicts found in each unit."""
+        return self.sum_verdicts(self.weight * self.verdict)
 
     @cached_property
     def spread_hidden(self) -> FloatArray:
-        """The same, what verdicts add being spread over all unlabeled rows of their stratum.
-
-        In a stratum that was looked at as a whole nothing is spread: every row is known.
-        """
-        many, whole = len(self.unlabeled_rows), self.reviewed_rows >= self.unlabeled_rows
-        here = self.stratum[self.place]
-        if whole.all():
-            return self.hidden
-        added = np.bincount(here, np.where(whole[here], 0.0, self.excess), many)
-        own = np.bincount(self.place, np.where(whole[here], self.excess, 0.0), len(self.posterior))
-        rows = np.bincount(self.stratum, self.unlabeled, many)
-        each = np.divide(added, rows, out=np.zeros(many), where=rows > 0)
-        return self.by_cell(self.unlabeled * (self.posterior + each[self.stratum]) + own)
+        """The same, what verdicts add beyond their own rows being spread over those without one."""
+        many, excess = len(self.unlabeled_rows), self.verdict - self.at_verdicts(self.posterior)
+        added = sum_by(self.verdict_stratum, self.weight * excess * self.beyond, many)
+        rows = sum_by(self.stratum, self.unseen, many)
+        more = np.divide(added, rows, out=np.zeros(added.shape), where=rows > 0)
+        return self.by_cell(self.found + self.unseen * (self.posterior + more[..., self.stratum]))
 
     def by_cell(self, by_unit: FloatArray) -> FloatArray:
         """Sum up over the units of each cell."""
@@ -536,9 +573,10 @@ class ReviewedCells:
         return self.hidden if self.apart else np.asarray(self.counts.positive + self.hidden)
 
     @property
-    def possible(self) -> bool:
+    def possible(self) -> Any:
         """Whether there are positives and negatives; the first few verdicts may deny it."""
-        return 0 < float(self.positive.sum()) < float(self.everyone.sum())
+        total = self.positive.sum(axis=-1)
+        return (total > 0) & (total < self.everyone.sum())
 
     @property
     def likely(self) -> FloatArray:
@@ -656,7 +694,22 @@ class AuditedCells(ReviewedCells):
     def stands_for(self) -> FloatArray:
         """Unlabeled rows of its stratum for which each known row stands."""
         ratio = self.unlabeled_rows / np.maximum(self.reviewed_rows, 1) - 1
-        return np.asarray(ratio[self.stratum[self.place]])
+        return np.asarray(ratio[self.verdict_stratum])
+
+    @property
+    def beyond(self) -> FloatArray:
+        """The same: a known row is none of them."""
+        return self.stands_for
+
+    @property
+    def unseen(self) -> FloatArray:
+        """All unlabeled rows: the known ones are none of them."""
+        return self.unlabeled
+
+    @property
+    def found(self) -> FloatArray:
+        """Positives that verdicts found among unlabeled rows: none, the known ones are others."""
+        return np.zeros(len(self.posterior))
 
 
 def audit_reviews(counts: ScoreCounts) -> Reviews:

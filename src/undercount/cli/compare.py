@@ -10,6 +10,7 @@ from undercount.cli.options import (
     CHANCE,
     CLUSTER,
     DATA,
+    DEPLOY,
     ThresholdType,
     TopType,
     database_options,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 @reading_options
 @CLUSTER
 @CHANCE
+@DEPLOY
 @database_options
 @share_options
 @review_options
@@ -92,6 +94,7 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
             question=options["question"],
             cluster=rows.cluster,
             propensity=rows.chance,
+            deploy_prevalence=options["deploy_prevalence"],
             **review_arguments(options),
             **share_arguments(options, rows.sampling),
         )

@@ -26,9 +26,8 @@ def fill(wanted: FloatArray, least: Any, rows: Any, budget: int) -> IntArray:
     """Share a budget in proportion to what is wanted, between what must be and what can be."""
     least, rows = np.asarray(least, dtype=float), np.asarray(rows, dtype=float)
     low, high = 0.0, float(rows.max()) / max(float(wanted[wanted > 0].min()), 1e-12) + 1
-    for _ in range(200):
-        scale = (low + high) / 2
-        short = np.clip(scale * wanted, least, rows).sum() < budget
+    while low < (scale := (low + high) / 2) < high:  # until they are neighbours
+        short = np.minimum(np.maximum(scale * wanted, least), rows).sum() < budget
         low, high = (scale, high) if short else (low, scale)
     real = np.clip(high * wanted, least, rows)
     sizes = np.floor(real + 1e-9)

@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+from undercount.curve import FloatArray
 from undercount.estimate import Estimate
 from undercount.read.chances import NEEDS, Chances
 from undercount.read.differences import (
@@ -47,11 +48,22 @@ def chance_differences(
     places = {name: thresholds[name] if metric in POINTS else None for name in models}
     values = {name: each.estimate(metric, places[name]).value for name, each in asked.items()}
     moves = {name: each.influence(metric, places[name]) for name, each in asked.items()}
+    return paired_by_row(metric, values, moves, asked, question)
+
+
+def paired_by_row(
+    metric: str,
+    values: Mapping[str, float],
+    moves: Mapping[str, FloatArray],
+    models: Mapping[str, Chances],
+    question: Question,
+) -> list[Difference]:
+    """Return the difference of each pair from the models' values and what each row adds to them."""
     found = []
     for one, other in itertools.combinations(models, 2):
         gap, value = moves[one] - moves[other], values[one] - values[other]
-        chance = Chance(math.sqrt(float(gap @ gap)), asked[one].freedom)
-        level = asked[one].confidence_level
+        chance = Chance(math.sqrt(float(gap @ gap)), models[one].freedom)
+        level = models[one].confidence_level
         half = chance.quantile(level) * chance.error
         ends = possible_ends(metric, value, value - half, value + half)
         estimate = Estimate(value, *ends, chance.error, level, NEEDS, "paired, chances")

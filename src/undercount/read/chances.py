@@ -112,6 +112,15 @@ def fit_chances(
     return np.asarray(found[:, 1], dtype=float)
 
 
+def _row_values(counts: ScoreCounts, of_cells: Callable[[Any], FloatArray]) -> RowValues:
+    """Return what turns values of cells into values of rows."""
+
+    def of_rows(value: Any, score: NDArray[Any]) -> FloatArray:
+        return np.asarray(of_cells(value)[cell_places(counts.score, score)])
+
+    return of_rows
+
+
 @dataclass(frozen=True, eq=False)
 class Chances:
     """Read every metric from labels that were given with chances of their own.
@@ -249,7 +258,11 @@ class Chances:
             )
         family = FACTS[metric].family
         if family == "loss":
-            raise InputError(f"{metric} is not worked out for labelling chances")
+            raise InputError(
+                f"{metric} is not worked out for labelling chances",
+                hint="without an interval it is the loss of all rows as if negative, plus (loss if "
+                "positive - loss if negative) / chance of the labelled rows, over all rows",
+            )
         if family == "threshold":
             if threshold is None:
                 raise InputError(f"{metric} needs a threshold; rows with at least this score count")
@@ -330,11 +343,7 @@ class Chances:
         self, counts: ScoreCounts, moves: Spread, of_cells: Callable[[Any], FloatArray]
     ) -> MixtureDesign:
         """Return the design with the effect of the chances, of what moves weighted counts."""
-
-        def of_rows(value: Any, score: NDArray[Any]) -> FloatArray:
-            return np.asarray(of_cells(value)[cell_places(counts.score, score)])
-
-        found = self._with_variance(moves, of_rows)
+        found = self._with_variance(moves, _row_values(counts, of_cells))
         return replace(found, clusters=min(found.clusters, self.freedom + 1))
 
     @property
@@ -356,8 +365,19 @@ class Chances:
         else:
             _, moves, of_rows = self._moves(metric, threshold)
             rows = self._row_moves(moves, of_rows)
+        return rows * self._of_few
+
+    def influence_of(
+        self, counts: ScoreCounts, moves: Spread, of_cells: Callable[[Any], FloatArray]
+    ) -> FloatArray:
+        """Return the same of anything that moves with weighted counts."""
+        return self._row_moves(moves, _row_values(counts, of_cells)) * self._of_few
+
+    @property
+    def _of_few(self) -> float:
+        """What errors are multiplied by because they are taken around the labels' own mean."""
         n_labels = len(self.stands_for)
-        return rows * math.sqrt(n_labels / max(n_labels - 1, 1))
+        return math.sqrt(n_labels / max(n_labels - 1, 1))
 
     def _precision_moves(self) -> FloatArray:
         """Return the error that each row brings to average precision, in which a label counts once.

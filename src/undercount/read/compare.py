@@ -26,6 +26,8 @@ from undercount.read.counted_model import (
     name_columns,
     take_column,
 )
+from undercount.read.deployed import read_deploy_prevalence
+from undercount.read.deployed_differences import deployed_differences
 from undercount.read.differences import (
     AREAS,
     POINTS,
@@ -144,6 +146,33 @@ class Comparison:
             return self.evaluations[names]
         metrics = dict.fromkeys(found.metric for found in self.differences)
         return {metric: self.difference(metric, *names) for metric in metrics}
+
+    @property
+    def deploy_prevalence(self) -> float | None:
+        """Share of positives where the models will work, if it was given."""
+        return next(iter(self.evaluations.values())).deploy_prevalence
+
+    def deployed(self, prevalence: float | None = None) -> tuple[Difference, ...]:
+        """Return the differences where another share of rows is positive, with intervals.
+
+        They speak of the population behind these rows, if positives and negatives score there as
+        they do here (`Evaluation.deployed` has the models' own metrics).
+
+        Parameters
+        ----------
+        prevalence : float, optional
+            Share of positives there; by default the `deploy_prevalence` that `compare` was given.
+        """
+        asked = self.deploy_prevalence if prevalence is None else prevalence
+        if asked is None:
+            raise InputError(
+                f"deployed() needs a prevalence; pass it, or {named('deploy_prevalence')} to "
+                "compare",
+                argument="deploy_prevalence",
+            )
+        reviewed = any(each.reviewed is not None for each in self.evaluations.values())
+        share = read_deploy_prevalence(asked, reviewed=reviewed)
+        return deployed_differences(self.paired, share)
 
     def leaderboard(
         self, metric: str | None = None, *, same_workload: bool = False
@@ -381,7 +410,7 @@ def compare(
     if unknown:
         raise TypeError(f"compare() got an unexpected keyword argument {unknown[0]!r}")
     propensity, covariates = options.pop("propensity", None), options.pop("covariates", None)
-    _refuse_in_comparisons(options, propensity, covariates, top)
+    _refuse_in_comparisons(propensity, covariates, top)
     thresholds, cluster = _thresholds(threshold, scores), options.pop("cluster", None)
     at_top = by in POINTS and options.get("sampling") != "case-control"
     thresholds = thresholds or _top_thresholds(
@@ -391,6 +420,7 @@ def compare(
     purity = options.get("label_purity", 1.0)
     pure = isinstance(purity, int | float) and purity == 1
     reviews = options["reviews"] = as_reviews(options.get("reviews"))
+    there = _read_there(options.pop("deploy_prevalence", None), reviewed=reviews is not None)
     edges = () if reviews is None else reviews.design.edges
     pure = pure and (reviews is None or not reviews.mostly)
     counted = {
@@ -404,7 +434,7 @@ def compare(
     }
     if propensity is not None:
         counted = _with_chances(counted, propensity, covariates, options)
-    evaluations = evaluate_models(counted, **options)
+    evaluations = _with_there(evaluate_models(counted, **options), there)
     metrics = (*AREAS, *POINTS) if thresholds else AREAS
     by = by or ("f1" if thresholds else "roc_auc")
     if by not in metrics:
@@ -424,16 +454,19 @@ def compare(
     return Comparison(evaluations, tuple(found), question, by, work, paired)
 
 
-def _refuse_in_comparisons(
-    options: dict[str, Any], propensity: Any, covariates: Any, top: Any
-) -> None:
+def _read_there(prevalence: Any, *, reviewed: bool) -> float | None:
+    """Return the prevalence where the models will work, if one was given."""
+    return None if prevalence is None else read_deploy_prevalence(prevalence, reviewed=reviewed)
+
+
+def _with_there(
+    evaluations: Mapping[str, Evaluation], prevalence: float | None
+) -> dict[str, Evaluation]:
+    return {name: replace(e, deploy_prevalence=prevalence) for name, e in evaluations.items()}
+
+
+def _refuse_in_comparisons(propensity: Any, covariates: Any, top: Any) -> None:
     """Refuse what a comparison does not answer, before any row is counted."""
-    if options.pop("deploy_prevalence", None) is not None:
-        raise InputError(
-            f"compare takes no {named('deploy_prevalence')}; evaluate each model with it. Recall "
-            "and ROC AUC are the same there, and so is their order",
-            argument="deploy_prevalence",
-        )
     if covariates is not None and not hasattr(propensity, "fit"):
         raise InputError(
             f"compare takes {named('covariates')} for a {named('propensity')} that is a "

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from undercount.assume.mixture import LABELLED, MixtureDesign, design_of
+from undercount.assume.mixture import LABELLED, Mixing, MixtureDesign, design_of
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, read_metric
 from undercount.errors import InputError, named, real_number
@@ -20,6 +20,7 @@ from undercount.metric_facts import FACTS
 from undercount.read.chances import NEEDS, Chances
 from undercount.read.intervals.area_gradients import (
     Recovered,
+    area_influence,
     average_precision,
     cell_rows,
     recovered,
@@ -33,7 +34,7 @@ from undercount.read.intervals.heads import (
     student_level,
 )
 from undercount.read.intervals.threshold_intervals import combine, rate_limits
-from undercount.read.intervals.variance import HeadRows, Influence, Spread
+from undercount.read.intervals.variance import CellRows, HeadRows, Influence, Spread
 from undercount.shares import Shares
 
 # Metrics that are functions of the two rates alone keep their value.
@@ -56,6 +57,28 @@ def read_deploy_prevalence(prevalence: object, *, reviewed: bool = False) -> flo
             argument="deploy_prevalence",
         )
     return found
+
+
+def at_cells(counts: ScoreCounts, value: Any, flagged: Any = None) -> FloatArray:
+    """Return a function of rows by cell; one of flagged rows is 0 in the others."""
+    cells = np.broadcast_to(value, counts.score.shape)
+    return np.asarray(cells if flagged is None else cells * flagged)
+
+
+def carried_rates(heads: HeadCounts, metric: str, prevalence: float) -> Influence:
+    """Return what a flagged row adds to a metric of the same rates at another prevalence."""
+    there = replace(heads.smooth_point, prevalence=np.asarray(prevalence))
+    by_tpr, by_fpr, _ = rate_slopes(there, metric, 1.0)
+    return Influence(0.0, by_tpr, negative=by_fpr)
+
+
+def carried_precision(rows: CellRows, mixing: Mixing, prevalence: float) -> Influence:
+    """Return what a row of each cell adds to the average precision at another prevalence."""
+    here = recovered(rows, mixing)
+    everyone = prevalence * here.positive + (1 - prevalence) * here.negative
+    slope = average_precision(Recovered(here.positive, here.negative, everyone, prevalence))
+    positive = slope.positive + prevalence * slope.everyone
+    return Influence(0.0, positive, negative=(1 - prevalence) * slope.everyone)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +159,7 @@ class Deployment:
                 scale = 1 - self.prevalence
                 numbers = self.prevalence / 2 + scale * numbers
             return (*numbers.tolist(), scale * found.standard_error)
-        design = self._design(shares)
+        design = self.design(shares)
         if metric == "average_precision":
             return self._average_precision(design)
         if facts.family != "threshold" or threshold is None:
@@ -157,7 +180,7 @@ class Deployment:
             clusters=self.clusters,
         )
 
-    def _design(self, shares: Shares) -> MixtureDesign:
+    def design(self, shares: Shares) -> MixtureDesign:
         """Return what was drawn at random, if the shares are known exactly."""
         if self.chances is not None:
             return self.chances.design(self.counts)
@@ -170,8 +193,7 @@ class Deployment:
         """
 
         def of_cells(value: Any) -> FloatArray:
-            cells = np.broadcast_to(value, self.counts.score.shape)
-            return np.asarray(cells if flagged is None else cells * flagged)
+            return at_cells(self.counts, value, flagged)
 
         if self.chances is not None:
             return self.chances.with_effect(self.counts, moves, of_cells)
@@ -179,15 +201,22 @@ class Deployment:
             return moves.design
         return self.clusters.with_effect(self.counts, moves, of_cells)
 
+    def moves(self, design: MixtureDesign, metric: str, threshold: float | None = None) -> Spread:
+        """Say how a metric there moves with the rows here; lift AUC as ROC AUC does."""
+        if threshold is not None:
+            heads = HeadCounts.at(self.counts, design, threshold)
+            rates = HeadRows(heads.smoothed.rates)
+            return Spread(design, rates, carried_rates(heads, metric, self.prevalence))
+        rows = cell_rows(self.counts)
+        if metric == "average_precision":
+            return Spread(design, rows, carried_precision(rows, design.mixing, self.prevalence))
+        return Spread(design, rows, area_influence(rows, design.mixing, "roc_auc"))
+
     def _at_threshold(
         self, design: MixtureDesign, metric: str, threshold: float
     ) -> tuple[float, float, float, float]:
         heads = HeadCounts.at(self.counts, design, threshold)
-        smooth = replace(heads.smooth_point, prevalence=np.asarray(self.prevalence))
-        by_tpr, by_fpr, _ = rate_slopes(smooth, metric, 1.0)
-        moves = Spread(
-            design, HeadRows(heads.smoothed.rates), Influence(0.0, by_tpr, negative=by_fpr)
-        )
+        moves = self.moves(design, metric, threshold)
         level, effect = self.confidence_level, 1.0
         if self.clusters is not None or self.chances is not None:
             drawn = self._with_effect(moves, self.counts.score >= threshold)
@@ -206,39 +235,22 @@ class Deployment:
 
     def _average_precision(self, design: MixtureDesign) -> tuple[float, float, float, float]:
         """Return average precision, its interval on the log scale with Student's quantile."""
-        rows, prevalence = cell_rows(self.counts), self.prevalence
-        here = recovered(rows, design.mixing)
-        there = Recovered(
-            here.positive,
-            here.negative,
-            prevalence * here.positive + (1 - prevalence) * here.negative,
-            prevalence,
-        )
-        slope = average_precision(there)
-        moves = Spread(
-            design,
-            rows,
-            Influence(
-                0.0,
-                slope.positive + prevalence * slope.everyone,
-                negative=(1 - prevalence) * slope.everyone,
-            ),
-        )
+        moves = self.moves(design, "average_precision")
         design = self._with_effect(moves)
-        value = self._mean_precision(here, design)
+        value = self.mean_precision(design)
         error = math.sqrt(design.cluster_effect * float(moves.variance))
         t = float(stdtrit(design.freedom, (1 + self.confidence_level) / 2))
         low, high = delta_interval(value, error, "log", t)
         return value, float(low), min(float(high), 1.0), error
 
-    def _mean_precision(self, here: Recovered, design: MixtureDesign) -> float:
+    def mean_precision(self, design: MixtureDesign) -> float:
         """Return the mean over labelled rows of the precision at their scores.
 
         A row itself counts one half: whole it would make recall too high at its own score, left
         out too low, and the more so the precision of the highest rows.
         """
         labelled, total = self.counts.positive, self.counts.n_positive
-        at = labelled > 0
+        here, at = recovered(cell_rows(self.counts), design.mixing), labelled > 0
         unit = float(design.units[LABELLED])
         tpr: FloatArray = np.maximum(np.cumsum(labelled)[at] - unit / 2, 0.0) / total
         fpr = np.cumsum(here.negative)[at]

@@ -123,6 +123,13 @@ class Model:
             self._points[key] = HeadCounts(heads, design).point
         return self._points[key]
 
+    def cluster_parts(self, metric: str, cut: int | None) -> list[FloatArray]:
+        """Return what each row of a kind, if rows come in clusters, moves a metric by."""
+        at = None if cut is None else self.rows.cuts[cut].threshold
+        counts, by_cluster = self.evaluation.counts_at(at), self.evaluation.clusters
+        whose = cast("ClusterRows", by_cluster)
+        return whose.parts(counts, self.rows.design, metric, threshold=at)
+
     def _precisions(self, shares: FloatArray) -> FloatArray:
         """Return the unbiased average precision at each share: a line in the positives.
 
@@ -319,12 +326,7 @@ class Paired:
         clusters = gap.one.evaluation.clusters
         if not isinstance(clusters, ClusterRows):  # models are compared row by row
             return chance
-        parts = []
-        for model in (gap.one, gap.other):
-            rows, by_cluster = model.rows, cast("ClusterRows", model.evaluation.clusters)
-            at = None if gap.cut is None else rows.cuts[gap.cut].threshold
-            counts = model.evaluation.counts_at(at)
-            parts.append(by_cluster.parts(counts, rows.design, gap.metric, threshold=at))
+        parts = [model.cluster_parts(gap.metric, gap.cut) for model in (gap.one, gap.other)]
         gaps = [one - other for one, other in zip(*parts, strict=True)]
         design = clusters.with_parts(gap.one.rows.design, gaps)
         error = chance.error * math.sqrt(design.cluster_effect)

@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import bdtr
 
 from undercount.counts import ScoreCounts
 from undercount.errors import CODES, Check, InputError, named
@@ -16,23 +18,31 @@ from undercount.shares import Shares
 # Groups that a column of numbers is cut into, if it has more values than `MANY`.
 PARTS, MANY = 4, 10
 LEVEL = 0.95
+# Strata of scores within which the labels of a group are compared with those of others.
+STRATA = 20
+# Part of other rows' positives that a group may hold at the same score, no label being amiss.
+LESS_OFTEN = 0.5
 
 
 def groups_check(
     labels: NDArray[Any], score: NDArray[Any], covariates: Any, shares: Shares
 ) -> Check:
-    """UC022: in no group may random labels need more hidden positives than its scores allow.
+    """UC022: no group may have more labels, or fewer, than fair labels would give it.
 
     If every positive is as likely to be labelled, a group with many labels holds many hidden
     positives: (1/c - 1) for each label, c being the label frequency of all rows. A group whose
     scores rule so many out (`upper_bound`, exact at any sample size) is labelled more often than
-    others. Groups are values of a covariate, quarters of one with many values; the chance of a
-    false alarm is at most 5 % over all of them.
+    others. And a group with none or few has a row of each score labelled as often as rows
+    elsewhere, unless at the same score it holds fewer positives (`few_labels`). Groups are values
+    of a covariate, quarters of one with many values; the chance of a false alarm is at most 5 %
+    over all of them.
 
     Notes
     -----
-    Assumes: the share of hidden positives, at the lower end of its interval, and pure labels.
-    Wrong when: that share is too high; a group then fails for the share, not for its labels.
+    Assumes: the share of hidden positives, at the lower end of its interval, and pure labels; for
+    few labels that at the same score a group holds at least half as many positives as others.
+    Wrong when: that share is too high; a group then fails for the share, not for its labels. Or a
+    group has hardly any positives, and the model does not know.
     """
     whole = ScoreCounts.from_rows(labels, score, unlabeled=-1, compact=True)
     span = shares.unlabeled_prevalence_interval
@@ -40,25 +50,39 @@ def groups_check(
     # Hidden positives for each label, as few as the share's interval allows.
     each = least * whole.n_unlabeled / whole.n_positive
     groups = list(_groups(covariates, len(labels)))
-    level = 1 - (1 - LEVEL) / max(len(groups), 1)
-    worst, tested = (0.0, "", 0.0, 0.0), 0
+    # Each group is asked for too many labels and for too few.
+    risk = (1 - LEVEL) / (2 * max(len(groups), 1))
+    stratum = _score_strata(score)
+    worst, sparse, untold, tested = (0.0, "", 0.0, 0.0), [], 0, 0
     for group, inside in groups:
         n_labelled, n_unlabeled = (np.count_nonzero(labels[inside] == kind) for kind in (1, -1))
+        few = few_labels(labels, stratum, inside, group)
+        sparse += [few] if few.p_value < risk else []
         if n_labelled == 0 or n_unlabeled == 0:
+            untold += n_labelled == 0
             continue
         tested += 1
         counts = ScoreCounts.from_rows(labels[inside], score[inside], unlabeled=-1, compact=True)
         needed = float(each * n_labelled / n_unlabeled)
-        allowed = upper_bound(counts, level)
+        allowed = upper_bound(counts, 1 - risk)
         worst = max(worst, (needed - allowed, group, needed, allowed))
-    if worst[0] <= 0:
-        return Check(
-            CODES["fair-sample"],
-            "ok",
-            f"labels may be a fair sample in each of {tested} groups by the covariates: their "
-            "scores allow the hidden positives that would need. That is no proof",
-        )
-    _, name, needed, allowed = worst
+    fewest = min(sparse, key=lambda found: (found.labels > 0, found.p_value), default=None)
+    if worst[0] > 0 and (fewest is None or fewest.labels > 0):  # assumes less than few labels do
+        return _crowded_check(*worst[1:])
+    if fewest is not None:
+        return fewest.check()
+    alone = "1 more has" if untold == 1 else f"{untold} more have"
+    none = f"; {alone} no label, and too few rows of high score to tell why" if untold else ""
+    return Check(
+        CODES["fair-sample"],
+        "info" if untold else "ok",
+        f"labels may be a fair sample in each of {tested} group{'' if tested == 1 else 's'} by the "
+        f"covariates: their scores allow the hidden positives that would need{none}. That is no "
+        "proof",
+    )
+
+
+def _crowded_check(name: str, needed: float, allowed: float) -> Check:
     return Check(
         CODES["fair-sample"],
         "warn",
@@ -67,6 +91,69 @@ def groups_check(
         f"{100 * allowed:.2g} %; such rows are labelled more often than others",
         f"find out the chances of a label and pass {named('propensity')}",
     )
+
+
+@dataclass(frozen=True)
+class FewLabels:
+    """Hold how many labels a group has, and how many its scores let expect."""
+
+    name: str
+    labels: int
+    expected: float
+    p_value: float
+
+    def check(self) -> Check:
+        """Fail where nobody labels a group at all: its positives are missed by every label."""
+        number = f"only {self.labels:,}" if self.labels else "no"
+        return Check(
+            CODES["fair-sample"],
+            "warn" if self.labels else "fail",
+            f"labels are no fair sample: rows with {self.name} have {number} labels, where as many "
+            f"rows of the same scores have {self.expected:,.0f} elsewhere (p = {self.p_value:.2g}, "
+            "were their positives half as frequent): they are labelled less often, or hold far "
+            "fewer positives than their scores say",
+            f"review some of these rows, leave them out, or pass {named('propensity')}",
+        )
+
+
+def few_labels(
+    labels: NDArray[Any], stratum: NDArray[Any], inside: NDArray[np.bool_], name: str
+) -> FewLabels:
+    """Compare the labels of a group with those of other rows of the same scores.
+
+    In a stratum of scores with T labels, m rows of the group and M others, the group's labels are
+    Binomial(T, θm/(θm + M)) if its rows are labelled θ times as often; their sum lies as low as
+    seen with at most the chance of one binomial of the same mean (Hoeffding 1956). θ is one half,
+    so that a group may hold half as many positives at the same score, and no label be amiss.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.read.fair_sample import few_labels
+    >>> labels, group = np.repeat([1, -1, -1], [12, 88, 100]), np.arange(200) >= 100
+    >>> found = few_labels(labels, np.zeros(200, int), group, "b")
+    >>> round(found.expected), round(found.p_value / (2 / 3) ** 12, 6)  # each elsewhere: 2 to 1
+    (12, 1.0)
+    """
+    kinds = int(stratum.max()) + 1
+    labelled = np.bincount(stratum[labels == 1], minlength=kinds)
+    here = np.bincount(stratum[inside], minlength=kinds)
+    others = np.bincount(stratum[~inside], minlength=kinds)
+    own = int(np.count_nonzero(labels[inside] == 1))
+    elsewhere = labelled - np.bincount(stratum[inside & (labels == 1)], minlength=kinds)
+    expected = float(np.sum(here * elsewhere / np.maximum(others, 1)))
+    few = LESS_OFTEN * here
+    mean = float(np.sum(labelled * few / np.maximum(few + others, 1) * (others > 0)))
+    total = int(labelled.sum())
+    # One binomial's tail bounds that of a sum only below the mean.
+    p_value = float(bdtr(own, total, mean / total)) if own <= mean - 1 else 1.0
+    return FewLabels(name, own, expected, p_value)
+
+
+def _score_strata(score: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the stratum of each row: equal parts of the rows by score, ties together."""
+    ends = np.unique(np.quantile(score, np.linspace(0, 1, STRATA + 1)[1:-1]))
+    return np.searchsorted(ends, score, side="right")
 
 
 def found_check(found: ScoreTest) -> Check:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from undercount.assume.drawn_verdicts import Pool, SampledCells
+from undercount.assume.drawn_verdicts import DrawnCells, DrawnVerdicts, Pool, SampledCells
 from undercount.assume.reviews import (
     IntArray,
     ReviewDesign,
@@ -103,7 +103,7 @@ class Prices:
             empty = Reviews(None, none.astype(np.int8), np.zeros(0), none, design)
             both = None if rival is None else RivalRows.of(rival, counts, design)
             supposed, unlikely = (
-                tuple(Supposition.of(counts, empty, *each, rival, both) for each in likely)
+                tuple(Supposition(counts, empty, *each, rival, both) for each in likely)
                 for likely in (
                     [(each, 0.0) for each in _likely_shares(share, span, SHARES)],
                     [(share, slope) for slope in SLOPES]
@@ -120,8 +120,9 @@ class Prices:
         there = earlier.answered
         verdict, score = earlier.verdict[there], earlier.score[there]
         seen = Reviews(None, verdict, score, earlier.stratum[there], earlier.design)
-        known = Supposition(counts, seen, cells.recalibrated, found, rival=rival, both=both)
-        return cls(design, (known,), confidence_level, FurtherRound.of(counts, earlier))
+        told, further = cells.recalibrated, FurtherRound.of(counts, earlier, rival)
+        known = Supposition(counts, seen, found, rival=rival, both=both, found=told)
+        return cls(design, (known,), confidence_level, further)
 
     @property
     def supposed(self) -> float:
@@ -214,22 +215,29 @@ class Prices:
         """Return the least and largest half-width that may well be, from draws."""
         if (goal, budget) not in self._ends:
             few = (DRAWS if budget == self._anchor else 2 * FEW_DRAWS) // len(SHARES)
-            options = goal, self._sizes(budget), self.confidence_level, few
             ends = [np.quantile(self._likely(goal, budget), TAILS)]
-            ends += [np.quantile(each.half_widths(*options), TAILS) for each in self.unlikely]
-            found = np.min(ends), max(np.max(ends), self._drawn_mean(goal, budget))
-            self._ends[goal, budget] = np.array(found)
+            if self.unlikely:
+                found = self._half_widths(self.unlikely, goal, budget, few)
+                ends += list(np.quantile(found, TAILS, axis=1).T)
+            most = max(np.max(ends), self._drawn_mean(goal, budget))
+            self._ends[goal, budget] = np.array([np.min(ends), most])
         return self._ends[goal, budget]
 
     def _likely(self, goal: str, budget: int) -> FloatArray:
         """Return half-widths that likely shares lead to: a row a share, a column a draw."""
         if (goal, budget) not in self._known:
             each = (DRAWS if budget == self._anchor else FEW_DRAWS) // len(self.suppositions)
-            options = goal, self._sizes(budget), self.confidence_level, each
-            self._known[goal, budget] = np.array(
-                [s.half_widths(*options) for s in self.suppositions]
-            )
+            self._known[goal, budget] = self._half_widths(self.suppositions, goal, budget, each)
         return self._known[goal, budget]
+
+    def _half_widths(
+        self, suppositions: "Sequence[Supposition]", goal: str, budget: int, n_draws: int
+    ) -> FloatArray:
+        """Return half the width of a goal's interval: a row a supposition, a column a draw."""
+        options = goal, self._sizes(budget), self.confidence_level, n_draws
+        if goal.endswith(SUFFIX):
+            return np.array([each.difference_widths(*options) for each in suppositions])
+        return half_widths(suppositions, *options)
 
     def _sizes(self, budget: int) -> IntArray:
         """Share out a budget: a beginning of the plan, or the whole of it enlarged."""
@@ -260,12 +268,12 @@ class Supposition:
         The rows.
     reviews : Reviews
         Verdicts that are there, if any, and the strata.
-    chance : array
-        That an unlabeled row of each cell is positive.
     share : float
         Of positives among the unlabeled rows.
     slope : float
         How much labels prefer high scores: log odds a standard deviation.
+    found : array, optional
+        Chance that an unlabeled row of each cell is positive, if verdicts told it.
     rival : Rival, optional
         The second model of goals that are differences.
     both : RivalRows, optional
@@ -274,29 +282,23 @@ class Supposition:
 
     counts: ScoreCounts
     reviews: Reviews
-    chance: FloatArray
     share: float
     slope: float = 0.0
     rival: Rival | None = None
     both: RivalRows | None = None
+    found: FloatArray | None = None
     _moves: dict[str, RivalMoves] = field(default_factory=dict, repr=False)
 
-    @classmethod
-    def of(
-        cls,
-        counts: ScoreCounts,
-        reviews: Reviews,
-        share: float,
-        slope: float,
-        rival: Rival | None = None,
-        both: RivalRows | None = None,
-    ) -> "Supposition":
-        """Suppose a share and a preference of the labels."""
-        chance = supposed_posterior(counts, share, slope)
-        return cls(counts, reviews, chance, share, slope, rival, both)
+    @cached_property
+    def chance(self) -> FloatArray:
+        """Chance that an unlabeled row of each cell is positive."""
+        if self.found is not None:
+            return self.found
+        return supposed_posterior(self.counts, self.share, self.slope)
 
     @cached_property
-    def _posterior(self) -> FloatArray:
+    def posterior(self) -> FloatArray:
+        """The working posterior, by which verdicts are read whatever is supposed."""
         return working_posterior(self.counts, self.reviews.design.unlabeled_prevalence)
 
     def gradient(self, metric: str) -> MassGradient:
@@ -310,7 +312,7 @@ class Supposition:
         """Return the value of a goal."""
         if goal.endswith(SUFFIX):
             return self.moves(goal).value
-        return self.gradient(goal).value
+        return float(self.gradient(goal).value)
 
     def moves(self, goal: str) -> RivalMoves:
         """Return a difference of two models, and how far the draw of the rows moves it."""
@@ -333,31 +335,21 @@ class Supposition:
         """Chance that an unlabeled row of each cell of the second model is positive."""
         return supposed_posterior(cast("Rival", self.rival).counts, self.share, self.slope)
 
-    def half_widths(
+    def draw(self, sizes: IntArray, n_draws: int) -> DrawnVerdicts:
+        """Draw so many more verdicts a stratum, as they may well be."""
+        pool = Pool(self.counts.score, self.counts.unlabeled, self.chance)
+        return pool.draw(self.reviews.design, sizes, n_draws, SEED)
+
+    def difference_widths(
         self, goal: str, sizes: IntArray, confidence_level: float, n_draws: int
     ) -> FloatArray:
-        """Return half the width of a goal's interval, in draws of so many more verdicts a stratum.
+        """Return half the width of a difference's interval, in draws of so many more verdicts.
 
         The difference of two models is meant where rows come from, as `compare` has it.
         """
-        options = goal, sizes, confidence_level, n_draws
-        read = self._differences if goal.endswith(SUFFIX) else self._estimates
-        widest = half_range(goal)
-        # Of a few rows all may be drawn positive: such verdicts tell nothing of an area.
         with np.errstate(divide="ignore", invalid="ignore"):
-            widths = np.array([(high - low) / 2 for low, high in read(*options)])
-        return np.fmin(np.where(np.isnan(widths), widest, widths), widest)
-
-    def _estimates(
-        self, goal: str, sizes: IntArray, level: float, n_draws: int
-    ) -> Iterator[tuple[float, float]]:
-        """Read one model's metric by drawn verdicts, beside those that are there."""
-        at = threshold_of(goal, self.reviews.design.threshold)
-        pool = Pool(self.counts.score, self.counts.unlabeled, self.chance)
-        for _, reviews in pool.draw(self.reviews, sizes, n_draws, SEED):
-            cells = ReviewedCells(self.counts, self.reviews + reviews, self._posterior)
-            found = ReviewedMetrics(cells, confidence_level=level).estimate(goal, at)
-            yield found.low, found.high
+            ends = list(self._differences(goal, sizes, confidence_level, n_draws))
+        return _no_wider(np.array(ends), goal)
 
     def _differences(
         self, goal: str, sizes: IntArray, level: float, n_draws: int
@@ -369,10 +361,11 @@ class Supposition:
         """
         metric, row_variance = metric_of(goal), self.moves(goal).row_variance
         rival, both = cast("Rival", self.rival), cast("RivalRows", self.both)
-        threshold = self.reviews.design.threshold
+        design, threshold = self.reviews.design, self.reviews.design.threshold
         pool = Pool(both.score, both.rows_each, both.chance(self.chance, self._rival_chance))
-        for place, reviews in pool.draw(self.reviews, sizes + self.reviews.sizes, n_draws, SEED):
-            plan = ReviewedCells(self.counts, reviews, self._posterior)
+        drawn = pool.draw(design, sizes + self.reviews.sizes, n_draws, SEED)
+        for place, reviews in drawn.as_reviews(both.score, design):
+            plan = ReviewedCells(self.counts, reviews, self.posterior)
             models = (
                 self._model(self.counts, both.plan_cell, plan, place, level, threshold),
                 self._model(rival.counts, both.own_cell, plan, place, level, rival.threshold),
@@ -408,6 +401,34 @@ class Supposition:
         return ReviewedModel(metrics, labels, own_cell, threshold)
 
 
+def half_widths(
+    suppositions: Sequence[Supposition],
+    goal: str,
+    sizes: IntArray,
+    confidence_level: float,
+    n_draws: int,
+) -> FloatArray:
+    """Return half the width of a metric's interval: a row a supposition, a column a draw.
+
+    So many more verdicts a stratum are drawn by each supposition, and all read in one go.
+    """
+    first = suppositions[0]
+    drawn = [each.draw(sizes, n_draws) for each in suppositions]
+    cells = DrawnCells(first.counts, first.reviews, first.posterior, drawn=drawn)
+    metrics = ReviewedMetrics(cells, confidence_level=confidence_level)
+    at = threshold_of(goal, first.reviews.design.threshold)
+    _, low, high, _ = metrics.intervals(goal, at)
+    found = _no_wider(np.stack([low, high], axis=-1), goal)
+    return found.reshape(len(suppositions), n_draws)
+
+
+def _no_wider(ends: FloatArray, goal: str) -> FloatArray:
+    """Return half the widths of intervals, none more than half of a goal's range."""
+    # Of a few rows all may be drawn positive: such verdicts tell nothing of an area.
+    widest, widths = half_range(goal), (ends[:, 1] - ends[:, 0]) / 2
+    return np.fmin(np.where(np.isnan(widths), widest, widths), widest)
+
+
 def coarse_counts(counts: ScoreCounts, design: ReviewDesign) -> ScoreCounts:
     """Join neighbouring cells of a stratum, and of one side of the threshold, if there are many."""
     if len(counts.score) <= MOST_CELLS or counts.weighted:
@@ -436,7 +457,9 @@ class FurtherRound:
     rows: IntArray
 
     @classmethod
-    def of(cls, counts: ScoreCounts, reviews: Reviews) -> "FurtherRound":
+    def of(
+        cls, counts: ScoreCounts, reviews: Reviews, rival: Rival | None = None
+    ) -> "FurtherRound":
         """Read from the verdicts where further ones say most."""
         design = reviews.design
         posterior = working_posterior(counts, design.unlabeled_prevalence)
@@ -447,9 +470,12 @@ class FurtherRound:
         smooth = replace(found.shares, share=found.cells.recalibrated)
         wanted = np.zeros(len(rows))
         for goal in design.goal:
-            name = metric_of(goal)  # a difference is shared out by the first model's metric
-            gradient = found.gradient(name, threshold_of(name, design.threshold))
+            name = metric_of(goal)
+            at = threshold_of(name, design.threshold)
+            gradient = found.gradient(name, at)
             own = smooth.variance(gradient.turned, len(rows))
+            if goal.endswith(SUFFIX):
+                own = _difference_variance(found.cells, gradient, name, at, rival)
             total = float(rows @ np.sqrt(own))
             wanted += own / total**2 if total > 0 else 0.0
         part = np.asarray(design.n_unlabeled * np.sqrt(wanted)[group], dtype=float)
@@ -462,3 +488,28 @@ class FurtherRound:
         """Share out a budget of new verdicts; no stratum is asked for more rows than it has."""
         budget = int(min(budget, (self.rows - self.drawn).sum()))
         return fill(self.part, self.drawn, self.rows, budget + int(self.drawn.sum())) - self.drawn
+
+
+def _difference_variance(
+    cells: ReviewedCells,
+    first: MassGradient,
+    metric: str,
+    threshold: float | None,
+    rival: Rival | None,
+) -> FloatArray:
+    """Return of each stratum what one more verdict on its rows varies a difference of two models.
+
+    Where the second model scores the rows of a stratum high is known of a sample of them.
+    """
+    if rival is None:
+        raise InputError(
+            f"the goal {metric}{SUFFIX} needs the scores of two models", argument="goal"
+        )
+    share, rows = cells.recalibrated, cells.unlabeled
+    known = working_posterior(rival.counts, float(share @ rows) / float(rows.sum()))
+    second = rival.gradient(metric, known, None if threshold is None else rival.threshold)
+    squares = rival.squares(cells.counts, first, second, known, threshold)
+    sums = np.bincount(
+        cells.stratum, rows * squares * share * (1 - share), len(cells.unlabeled_rows)
+    )
+    return np.asarray(sums / np.maximum(cells.unlabeled_rows, 1.0))

@@ -13,11 +13,11 @@ from scipy.special import ndtri, stdtr, stdtrit
 from undercount.assume.reviews import Reviews
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
-from undercount.estimate import Estimate, Interval
+from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.differences import Difference, Question, possible_ends
 from undercount.read.intervals.mass_gradients import MassGradient, metric_values
-from undercount.read.intervals.review_ends import PATH, moved_interval, sides_of
+from undercount.read.intervals.review_ends import PATH, Gaps, moved_interval, sides_of
 from undercount.read.intervals.review_intervals import METHOD, ReviewedMetrics
 
 
@@ -104,7 +104,7 @@ def difference_ends(
     value = gradients[0].value - gradients[1].value
     half = float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(variance)
     moved = _moved_ends(models, gradients, metric, level, variance, freedom)
-    low, high = min(-half, moved.low), max(half, moved.high)
+    low, high = min(-half, float(moved.low)), max(half, float(moved.high))
     return possible_ends(metric, value, value + low, value + high)
 
 
@@ -115,7 +115,7 @@ def _moved_ends(
     level: float,
     variance: float,
     freedom: float,
-) -> Interval:
+) -> Gaps:
     """Return how far a difference may lie below and above its value, by moving hidden positives.
 
     As for one metric, where a handful of positives that one model alone flags make it lopsided:

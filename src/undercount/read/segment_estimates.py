@@ -21,8 +21,9 @@ from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import MetricRow, grows
 from undercount.read.hidden_share import HiddenShare
+from undercount.read.intervals.estimated_share import SHARES, leaves_room
 from undercount.read.intervals.heads import HeadCounts, head_spread, two_sided_z
-from undercount.read.intervals.shared_labels import SharedLabels
+from undercount.read.intervals.shared_labels import SharedLabels, cut_sides
 from undercount.read.intervals.threshold_intervals import method_name, threshold_interval
 from undercount.read.metric_name import parse_metric
 from undercount.read.sensitivity import CHANCE
@@ -121,6 +122,20 @@ class SegmentTable:
         low, high = zip(*(_share_ends(held.shares) for held in self.hidden), strict=True)
         return HeadCounts(self.heads, self._design(low)), HeadCounts(self.heads, self._design(high))
 
+    @cached_property
+    def _shares_below(self) -> list[HeadCounts]:
+        """The same at the shares below the estimates that `estimate_end_by_end` looks at."""
+        found = []
+        for part in np.linspace(0, 1, SHARES)[:-1].tolist():
+            moved = []
+            for held in self.hidden:
+                low, _ = _share_ends(held.shares)
+                value = held.shares.unlabeled_prevalence
+                start = low.unlabeled_prevalence
+                moved.append(held.shares.exact(start + part * (value - start)))
+            found.append(HeadCounts(self.heads, self._design(moved)))
+        return found
+
     def _fits(self) -> Any:
         """Tell the segments whose rates lie inside [0, 1], so that nothing has to be said."""
         point = self._now.point
@@ -151,16 +166,19 @@ class SegmentTable:
         method = method_name(self._now.design, "wilson")
         if by_share and facts.needs_prevalence:
             method = f"{method}, share end by end"
+            raw = np.stack([each.point.metric(metric) for each in self._ends])
             ends = np.stack([each.point.capped().metric(metric) for each in self._ends])
             down, up = value - ends.min(axis=0), ends.max(axis=0) - value
+            below, above = cut_sides(raw, ends)
             low, high = self._widened(metric, value, low, high)
             reach = two_sided_z(self.confidence_level)
             parts = [held.label_part for held in self.hidden]
             both = SharedLabels.of(self._now, metric, parts, reach)
-            low = value - both.reach(value - low, down)
-            high = value + both.reach(high - value, up)
+            low = value - both.reach(value - low, down, cut=below)
+            high = value + both.reach(high - value, up, cut=above)
             low, high = np.maximum(low, facts.range[0]), np.minimum(high, facts.range[1])
-            error = both.reach(reach * error, np.abs(ends[1] - ends[0]) / 2) / reach
+            half = np.abs(ends[1] - ends[0]) / 2
+            error = both.reach(reach * error, half, cut=below | above) / reach
         elif by_share:  # its value is the same there, and the end that widens most is taken
             there = [self._at(metric, each) for each in self._ends]
             low = np.minimum.reduce([low, *(each[1] for each in there)])
@@ -171,14 +189,15 @@ class SegmentTable:
     def _widened(
         self, metric: str, value: FloatArray, low: FloatArray, high: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Let labels reach as far as at the shares' lower ends, where rates had to be capped."""
-        capped = ~np.isclose(self._now.point.metric(metric), value, rtol=1e-9, atol=1e-12)
-        capped &= ~np.isnan(value)
-        if not capped.any():
+        """Let labels reach as far as at any share from the lower end, where they have no room."""
+        below, above = value - low, high - value
+        room = leaves_room(self._now, two_sided_z(self.confidence_level))
+        if room.all():
             return low, high
-        there, least, most, _ = self._at(metric, self._ends[0])
-        below, above = np.fmax(value - low, there - least), np.fmax(high - value, most - there)
-        return np.where(capped, value - below, low), np.where(capped, value + above, high)
+        for heads in self._shares_below:
+            there, least, most, _ = self._at(metric, heads)
+            below, above = np.fmax(below, there - least), np.fmax(above, most - there)
+        return np.where(room, low, value - below), np.where(room, high, value + above)
 
     def _at(self, metric: str, heads: HeadCounts) -> tuple[FloatArray, ...]:
         """Return value, ends and standard error at shares that are known exactly."""

@@ -19,7 +19,7 @@ from undercount.read.counted_model import (
     take_column,
 )
 from undercount.read.intervals.clusters import read_clusters
-from undercount.read.segments import sort_segments, split_rows, why_not
+from undercount.read.segments import name_segments, sort_segments, split_rows, why_not
 from undercount.shares import Sampling
 
 
@@ -93,12 +93,9 @@ class SegmentedRows:
             compact=True if compact else None,
             knots=() if overall.threshold is None else (overall.threshold,),
         )
-        keys = {key[0] if isinstance(key, tuple) and len(key) == 1 else key: key for key in counted}
-        parts = {
-            key: CountedModel(counted[keys[key]], overall.threshold)
-            for key in sort_segments([*keys])
-        }
-        return SegmentModels(overall, parts, ", ".join(columns))
+        alone = [key[0] if isinstance(key, tuple) and len(key) == 1 else key for key in counted]
+        found = dict(zip(alone, counted.values(), strict=True))
+        return SegmentModels(overall, name_parts(found, overall.threshold), ", ".join(columns))
 
     def _take_counts(self, by: Any, threshold: float | None) -> SegmentModels:
         """Take a mapping of segment → counts."""
@@ -111,9 +108,19 @@ class SegmentedRows:
             )
         cut = None if threshold is None else read_threshold(threshold)
         whole = sum(list(found.values())[1:], next(iter(found.values())))
-        parts = {key: CountedModel(found[key], cut) for key in sort_segments(list(found))}
+        parts = name_parts(found, cut)
         column = by if isinstance(by, str) else "segment"
         return SegmentModels(CountedModel(whole, cut), parts, column)
+
+
+def name_parts(
+    counted: Mapping[Any, ScoreCounts], threshold: float | None
+) -> dict[Hashable, CountedModel]:
+    """Call counted segments as those of rows are called; one by two kinds of missing is one."""
+    parts: dict[Hashable, ScoreCounts] = {}
+    for name, counts in zip(name_segments(list(counted)), counted.values(), strict=True):
+        parts[name] = parts[name] + counts if name in parts else counts
+    return {name: CountedModel(parts[name], threshold) for name in sort_segments(list(parts))}
 
 
 def _describe_values(found: Mapping[Any, Any]) -> str:

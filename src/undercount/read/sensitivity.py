@@ -246,18 +246,31 @@ def break_even(
     counts.require("positive", "unlabeled")
     point = _point(counts, shares, metric, threshold)
     share = _least_share(counts, shares, metric, value, threshold, point)
-    pure = shares.label_purity == 1
-    if point is None if metric not in BIASED_AREAS else not pure:
-        return BreakEven(metric, value, share, math.nan)
-    ends = bias_ends(
-        counts,
-        shares,
-        metric,
-        threshold=threshold,
-        target=target,
-        confidence_level=confidence_level,
-    )
-    return BreakEven(metric, value, share, largest_bias(ends, value))
+    options = {"target": target, "confidence_level": confidence_level}
+    bias = surviving_bias(counts, shares, metric, value, threshold, **options)
+    return BreakEven(metric, value, share, bias)
+
+
+def surviving_bias(
+    counts: ScoreCounts,
+    shares: Shares,
+    metric: str,
+    value: float,
+    threshold: float | None = None,
+    **options: Any,
+) -> float:
+    """Return the largest labelling bias at which metric >= value; NaN where none is followed.
+
+    `options` are target and confidence level, as in `break_even`.
+    """
+    if metric in BIASED_AREAS:
+        followed = shares.label_purity == 1
+    else:
+        followed = metric not in AREAS and threshold is not None
+    if not followed:
+        return math.nan
+    ends = bias_ends(counts, shares, metric, threshold=threshold, **options)
+    return largest_bias(ends, value)
 
 
 def check_goal(metric: str, value: float) -> None:

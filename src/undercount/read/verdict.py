@@ -7,10 +7,11 @@ hidden positives if its interval at that share, taken as known, lies on the righ
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import numpy as np
+from scipy.optimize import brentq
 
 from undercount.assume.mixture import design_of
 from undercount.counts import ScoreCounts
@@ -28,6 +29,7 @@ from undercount.metric_facts import FACTS
 from undercount.read.intervals.threshold_intervals import intervals_at_shares
 from undercount.read.metric_name import MetricName
 from undercount.read.requirement import Requirement
+from undercount.read.sensitivity import surviving_bias
 
 if TYPE_CHECKING:
     from undercount.read.evaluation import Evaluation
@@ -39,7 +41,7 @@ TRIED = 17
 # Halvings of the step between two of them, to find where the claim starts to hold.
 HALVINGS = 20
 # So many of them in one go, where many shares are tried at once.
-HALVINGS_AT_ONCE = 5
+HALVINGS_AT_ONCE = 10
 # Goals are set in steps of 5 %; below that with one digit.
 STEP = 0.05
 # Nobody claims that each and every case is real.
@@ -111,11 +113,14 @@ def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
     trial = replace(trial, claim=claim)
     shares = trial.tried()
     found = trial.holds_at(shares)
+    taken = shares.index(trial.taken)
+    if found[taken] is None and trial.possible:
+        found[taken] = trial.holds_by_chance()
     span = trial.span
     inside = [
         held for share, held in zip(shares, found, strict=True) if span.low <= share <= span.high
     ]
-    light, doubt = _light(evaluation, found, inside), None
+    light, doubt = _light(evaluation, found, inside, possible=trial.possible), None
     if light == "robust" and (doubt := _doubt(evaluation)):
         light = "depends"
     verdict = ClaimVerdict(
@@ -124,14 +129,14 @@ def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
         required,
         trial.around(shares, found),
         all(inside),
-        trial.odds_ratio() if found[shares.index(trial.taken)] else math.nan,
+        trial.odds_ratio() if found[taken] else math.nan,
         _grave(evaluation),
         doubt,
     )
     return replace(verdict, light="unsupported") if verdict.reason else verdict
 
 
-def doubt_words(evaluation: "Evaluation") -> str:
+def doubt_words(evaluation: "Evaluation", does: str = "holds") -> str:
     """Say why a claim about a metric that rests on the share is not safe; nothing if it is.
 
     What the whole interval of an estimated share supports is no more than that: the share itself
@@ -148,10 +153,28 @@ def doubt_words(evaluation: "Evaluation") -> str:
         return "no share of hidden positives that the scores allow fits"
     ends, known = verdict.holds, "a range" if evaluation.share_given else "only estimated"
     return (
-        f"it depends on the share of hidden positives, which is {known}: it holds from "
+        f"it depends on the share of hidden positives, which is {known}: it {does} from "
         f"{100 * ends.low:.3g} % to {100 * ends.high:.3g} % of the unlabeled rows, not at every "
         "share that the scores allow"
     )
+
+
+def failure_doubt_words(evaluation: "Evaluation") -> str:
+    """Say why a requirement may not have failed, of an evaluation that claims its opposite.
+
+    What is so at every share that the scores allow is so, whatever share was estimated and whatever
+    a check says of it; but for scores that know the labels, which rule out what they should not.
+    """
+    verdict, known = evaluation.verdict, {CODES["leak"], CODES["in-sample"]}
+    doubted = {check.code for check in (verdict.reason, verdict.doubt) if check is not None}
+    claim, holds = verdict.claim, verdict.holds
+    moves = claim is not None and FACTS[claim.metric].needs_prevalence
+    if holds is not None and not (moves and doubted & known):
+        whole = holds.low <= _ROUNDING and holds.high >= evaluation.share_limit - _ROUNDING
+        possible = evaluation.shares.unlabeled_prevalence <= evaluation.share_limit + _ROUNDING
+        if whole and possible:
+            return ""
+    return doubt_words(evaluation, "fails")
 
 
 def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool) -> ClaimVerdict:
@@ -173,10 +196,15 @@ def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool
     return ClaimVerdict(light, claim, required, odds_ratio=odds_ratio, reason=_grave(evaluation))
 
 
-def _light(evaluation: "Evaluation", found: list[bool | None], inside: list[bool | None]) -> Light:
+def _light(
+    evaluation: "Evaluation",
+    found: list[bool | None],
+    inside: list[bool | None],
+    *,
+    possible: bool,
+) -> Light:
     shares = evaluation.shares
     pure = shares.label_purity == 1 and shares.label_purity_interval is None
-    possible = shares.unlabeled_prevalence <= evaluation.share_limit + _ROUNDING
     if False not in found and found[0] and pure and possible:
         return "robust"
     if not any(inside) or (evaluation.share_given and not possible):
@@ -247,6 +275,11 @@ class _Trial:
         return self.evaluation.shares.unlabeled_prevalence
 
     @property
+    def possible(self) -> bool:
+        """Whether the scores do not rule the share out."""
+        return self.taken <= self.evaluation.share_limit + _ROUNDING
+
+    @property
     def span(self) -> Interval:
         span = self.evaluation.shares.unlabeled_prevalence_interval
         if span is None:
@@ -275,27 +308,37 @@ class _Trial:
         return found, not misfits
 
     def holds_at(self, shares: Sequence[float]) -> list[bool | None]:
-        """Whether the interval at each share lies on the right side; None if it does not fit."""
+        """Whether the interval at each share lies on the right side; None if it does not exist."""
         if not self._at_once:
             found = [self.estimate(share) for share in shares]
-            return [
-                self.claim.verdict(each) == "met" if each is not None and fitting else None
-                for each, fitting in found
-            ]
-        evaluation, claim, known = self.evaluation, self.claim, self.evaluation.shares
-        threshold = cast("float", claim.threshold)
+            return [self._met(each) if fitting else None for each, fitting in found]
+        evaluation, name, known = self.evaluation, self.claim.name, self.evaluation.shares
         value, low, high, fits = intervals_at_shares(
             self.counts,
             design_of(self.counts, known, known.sampling, evaluation.target),
-            claim.metric,
-            threshold,
+            name.metric,
+            cast("float", name.threshold),
             known.clip(np.asarray(shares)),
             confidence_level=evaluation.confidence_level,
         )
         if self._least is not None:
             value, low, high = (np.maximum(each, self._least) for each in (value, low, high))
-        met = claim.met(value, low, high)
-        return [bool(each) if fitting else None for each, fitting in zip(met, fits, strict=True)]
+        exists = fits & ~np.isnan(value)
+        met = self.claim.met(value, low, high)
+        return [bool(each) if there else None for each, there in zip(met, exists, strict=True)]
+
+    def _met(self, found: Estimate | None) -> bool | None:
+        """Whether an interval lies on the right side; None if there is none."""
+        if found is None or math.isnan(found.value):
+            return None
+        return self.claim.verdict(found) == "met"
+
+    def holds_by_chance(self) -> bool | None:
+        """Whether the interval at the share taken, which misfits by chance alone, is right.
+
+        A number that passes its range there is reported for the nearest possible value.
+        """
+        return self._met(self.estimate(self.taken)[0])
 
     @cached_property
     def _least(self) -> float | None:
@@ -349,19 +392,50 @@ class _Trial:
 
     def _edge(self, fails: float, holds: float) -> float:
         """Return where the claim starts to hold, between a share where it fails and one not."""
-        parts = 2**HALVINGS_AT_ONCE if self._at_once else 2
-        for _ in range(HALVINGS // HALVINGS_AT_ONCE if self._at_once else HALVINGS):
-            steps = np.linspace(holds, fails, parts + 1).tolist()
+        if not self._at_once:
+            return self._searched_edge(fails, holds)
+        for _ in range(HALVINGS // HALVINGS_AT_ONCE):
+            steps = np.linspace(holds, fails, 2**HALVINGS_AT_ONCE + 1).tolist()
             found = [True, *self.holds_at(steps[1:-1]), False]
             last = next(place for place, held in enumerate(found) if not held) - 1
             holds, fails = steps[last], steps[last + 1]
         return holds
 
+    def _searched_edge(self, fails: float, holds: float) -> float:
+        """Return the same where each share costs an estimate: by how far its end is off the goal.
+
+        Between shares the end moves smoothly, so that a few guesses tell.
+        """
+        margin = cache(self._margin)  # the search asks for the ends again
+        if not margin(holds) >= 0:  # its numbers do not exist
+            return holds
+        step = (holds - fails) / 2**HALVINGS
+        found = float(brentq(margin, fails, holds, xtol=abs(step), rtol=_ROUNDING))
+        low, high = sorted((fails, holds))
+        return float(min(max(found + step, low), high))  # on the side where it holds
+
+    def _margin(self, share: float) -> float:
+        """Return how far the interval at a share lies on the right side; -1 if it does not fit."""
+        found, fitting = self.estimate(share)
+        if found is None or not fitting or math.isnan(found.value):
+            return -1.0
+        if self.claim.at_least:
+            return found.low - self.claim.value
+        return self.claim.value - found.high
+
     def odds_ratio(self) -> float:
-        claim, evaluation = self.claim, self.evaluation
-        if not claim.at_least or claim.name.top is not None:
+        name, evaluation = self.claim.name, self.evaluation
+        if not self.claim.at_least or name.top is not None:
             return math.nan
-        return evaluation.break_even(claim.metric, claim.value, claim.threshold).odds_ratio
+        return surviving_bias(
+            evaluation.discounted_counts(name.metric, name.threshold),
+            evaluation.shares,
+            name.metric,
+            self.claim.value,
+            name.threshold,
+            target=evaluation.target,
+            confidence_level=evaluation.confidence_level,
+        )
 
 
 def round_goal(value: float) -> float:

@@ -60,6 +60,7 @@ def as_text(comparison: Comparison, width: int = WIDTH) -> str:
                 "", "--csv and --json have the differences of every pair (to_csv, to_json)", width
             )
         )
+    blocks.append(_there(comparison, width))
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
@@ -319,6 +320,47 @@ def _pair(comparison: Comparison, width: int) -> list[str]:
     )
 
 
+def deployed_title(comparison: Comparison) -> str:
+    """Name the table of another prevalence, with what it supposes."""
+    there = comparison.deploy_prevalence
+    if there is None:
+        return ""
+    return (
+        f"Where {percent(there)} are positive, if positives and negatives score there as here; "
+        "p two-sided"
+    )
+
+
+def deployed_table(comparison: Comparison) -> Table:
+    """Return two models and their differences there; of more, each pair by what decides."""
+    pair = len(comparison.evaluations) == PAIR
+    ends = list(comparison.evaluations) if pair else ["one", "other"]
+    head = ["metric", *([] if pair else ["models"]), *ends, f"{ends[0]} minus {ends[1]}", "p"]
+    if comparison.deploy_prevalence is None:
+        return head, []
+    known = {
+        name: {row.metric: row.estimate for row in evaluation.deployed()}
+        for name, evaluation in comparison.evaluations.items()
+    }
+    rows = [
+        [
+            metric_title(d.metric),
+            *([] if pair else [f"{d.one}, {d.other}"]),
+            *(number(known[name][d.metric].value) for name in (d.one, d.other)),
+            gap_words(d),
+            p_words(d),
+        ]
+        for d in comparison.deployed()
+        if pair or d.metric == comparison.by
+    ]
+    return head, rows
+
+
+def _there(comparison: Comparison, width: int) -> list[str]:
+    table = deployed_table(comparison)
+    return _table(table, deployed_title(comparison), width) if table[1] else []
+
+
 def _facts(comparison: Comparison, width: int) -> list[str]:
     first = _first(comparison)
     hidden = hidden_words(first)
@@ -444,8 +486,31 @@ def as_json(comparison: Comparison) -> str:
             "leaderboard": [_standing(s) for s in comparison.leaderboard()],
             "differences": rows[:apart],
             **_same_work_facts(comparison, rows[apart:]),
+            **_deployed_facts(comparison),
         }
     )
+
+
+def _deployed_facts(comparison: Comparison) -> dict[str, Any]:
+    """Return the differences at another prevalence; each model has its metrics there itself."""
+    if comparison.deploy_prevalence is None:
+        return {}
+    rows = [
+        {
+            "metric": d.metric,
+            "one": d.one,
+            "other": d.other,
+            "difference": plain(d.difference.value),
+            "low": plain(d.difference.low),
+            "high": plain(d.difference.high),
+            "better_probability": plain(d.better_probability),
+            "p_value": plain(d.p_value),
+            "adjusted_p_value": plain(d.adjusted_p_value),
+            "crossover": plain(d.crossover),
+        }
+        for d in comparison.deployed()
+    ]
+    return {"deployed": {"prevalence": comparison.deploy_prevalence, "differences": rows}}
 
 
 def _same_work_facts(comparison: Comparison, rows: list[dict[str, Any]]) -> dict[str, Any]:

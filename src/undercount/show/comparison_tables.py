@@ -12,6 +12,8 @@ from undercount.read.compare import Comparison
 from undercount.show.comparison import (
     PAIR,
     Table,
+    deployed_table,
+    deployed_title,
     difference_table,
     leaderboard_table,
     leaderboard_title,
@@ -36,6 +38,8 @@ def named_tables(comparison: Comparison) -> list[tuple[str, Table]]:
     if len(comparison.evaluations) == PAIR:
         one, other = comparison.evaluations
         found.append((f"{one} minus {other}", difference_table(comparison)))
+    if comparison.deploy_prevalence is not None:
+        found.append((deployed_title(comparison), deployed_table(comparison)))
     return found
 
 

@@ -144,13 +144,13 @@ def hidden_words(evaluation: Evaluation) -> str:
 
 def limit_words(evaluation: Evaluation) -> str:
     """Say the one limit of the share, and what sets it."""
-    limit, area = evaluation.share_limit, evaluation.shares.clip(evaluation.largest_share)
+    limit, area = evaluation.share_limit, evaluation.shares.clip(evaluation.area_bound)
     reverse = naive_area(evaluation.counts, "roc_auc") < 0.5  # noqa: PLR2004 - chance
     if limit != area and not reverse:
         level = 100 * evaluation.confidence_level
         return f"above {percent(limit)} ruled out ({level:g} % confidence)"
     end = "fall below 0" if reverse else "pass 1"
-    return f"above {percent(limit)} ruled out: the ROC AUC would {end}"
+    return f"above {percent(limit)} ruled out: the ROC AUC would {end} beyond chance"
 
 
 def find(evaluation: Evaluation, metric: str) -> MetricRow | None:
@@ -256,7 +256,9 @@ def weakest_link(evaluation: Evaluation) -> str:
     if evaluation.chances is not None:
         return f"Are the chances of a label right?{_certain_words(evaluation.chances)}"
     if evaluation.source == "estimated":
-        fair = f"The prevalence is an estimate. And {fair[0].lower()}{fair[1:]}"
+        # Known negatives tell the share without this; methods that read shapes need it.
+        high = ", too high if negatives reach the best scores" if evaluation.share_estimates else ""
+        fair = f"The prevalence is an estimate{high}. And {fair[0].lower()}{fair[1:]}"
     return fair + review_words(evaluation)
 
 
@@ -502,6 +504,8 @@ def missing_words(evaluation: Evaluation) -> str:
 
 def _bias(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
     """Show where metrics may lie if labels prefer some positives, if a bias was given."""
+    if evaluation.odds_ratio is None:
+        return []
     return [(text, "plain") for text in bias_lines(evaluation, width)]
 
 
@@ -526,10 +530,12 @@ def _costs(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
 def _table(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
     """Write the table; without room for what each row needs that is said below, or rows stack."""
     rows = (*evaluation.rows, *evaluation.top_rows)
-    room = max(18, *(len(title(row)) for row in rows))
-    lines, more = _table_lines(evaluation, rows, room), []
+    names = [title(row) for row in rows]
+    room = max(18, *map(len, names))
+    lines, more = _table_lines(evaluation, rows, names, room), []
     if too_wide(lines, width):
-        lines, more = _table_lines(evaluation, rows, room, needs=False), _needs_lines(rows, width)
+        lines = _table_lines(evaluation, rows, names, room, needs=False)
+        more = _needs_lines(rows, width)
     styles: list[Style] = [
         "main" if row.metric in ("precision", "roc_auc") else "plain" for row in rows
     ]
@@ -549,24 +555,22 @@ def _table(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
 
 
 def _table_lines(
-    evaluation: Evaluation, rows: Sequence[MetricRow], room: int, *, needs: bool = True
+    evaluation: Evaluation,
+    rows: Sequence[MetricRow],
+    names: Sequence[str],
+    room: int,
+    *,
+    needs: bool = True,
 ) -> list[str]:
     """Write head and rows side by side; `room` is that of the names."""
     level = f"{100 * evaluation.confidence_level:g} %"
+    naive = numbers(*(row.naive for row in rows))
+    answers = [answer_words(evaluation, row) for row in rows]
     # Negative values are longer; two spaces keep the columns apart.
-    span = max(24, *(len(answer_words(evaluation, row)) + 2 for row in rows))
+    span = max(24, *(len(answer) + 2 for answer in answers))
     bounded = any(row.lower_bound is not None for row in rows)
     cells = [("", "unlabeled = negative", f"true value ({level})", "at least", "needs")]
-    cells += [
-        (
-            title(row),
-            number(row.naive),
-            answer_words(evaluation, row),
-            bound_words(row),
-            needs_words(row),
-        )
-        for row in rows
-    ]
+    cells += zip(names, naive, answers, map(bound_words, rows), map(needs_words, rows), strict=True)
     return [
         f" {name:<{room}}{naive:>22}  {value:<{span}}"
         + (f"{least:<10}" if bounded else "")

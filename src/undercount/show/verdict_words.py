@@ -75,13 +75,14 @@ def claim_words(claim: Requirement | None, threshold: float | None = None) -> st
     """Say a claim: "precision ≥ 60 %", with its threshold unless it is the evaluation's."""
     if claim is None:
         return ""
-    own = claim.name.top is None and claim.threshold in (None, threshold)
-    at = "" if own else place_words(claim.threshold, claim.name.top)
+    name = claim.name
+    own = name.top is None and name.threshold in (None, threshold)
+    at = "" if own else place_words(name.threshold, name.top)
     sign = {">=": "≥", "<=": "≤"}.get(claim.sign, claim.sign)
     # Areas, correlations and ratios are said as numbers, rates as percentages.
-    plain = claim.metric in AREAS or claim.metric in ("mcc", "kappa") or abs(claim.value) > 1
+    plain = name.metric in AREAS or name.metric in ("mcc", "kappa") or abs(claim.value) > 1
     goal = short_number(claim.value) if plain else goal_percent(claim.value)
-    return f"{metric_title(claim.metric)}{at} {sign} {goal}"
+    return f"{metric_title(name.metric)}{at} {sign} {goal}"
 
 
 def judged_words(evaluation: Evaluation) -> str:

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 from scipy.special import stdtrit
 
 import undercount as uc
@@ -16,6 +17,7 @@ from undercount.read.intervals.area_gradients import cell_rows, mean_loss, recov
 from undercount.read.intervals.area_intervals import (
     grown_interval,
     odds_interval,
+    ranked_interval,
     skewed_interval,
     third_moments,
 )
@@ -201,6 +203,29 @@ def test_without_a_steady_part_the_odds_have_a_logit_interval(share):
     assert high == pytest.approx(1 / (1 + math.exp(-(logit + t * 0.3))), abs=1e-12)
 
 
+@pytest.mark.parametrize("share", [0.5, 0.62, 0.9])
+def test_ends_of_ranks_are_those_of_the_arcsine_and_of_wilson(share):
+    error, t = 0.06 * math.sqrt(share * (1 - share)), 2.2
+    low, high = ranked_interval(share, error**2, 0.0, t, 0.0)
+    middle, reach = math.asin(math.sqrt(share)), t * 0.06 / 2
+    assert high == pytest.approx(math.sin(middle + reach) ** 2, abs=1e-12)
+    # Wilson's ends are those shares from which the estimate is t of their own errors away.
+    wilson = brentq(lambda p: share - p - t * 0.06 * math.sqrt(p * (1 - p)), 0.01, share)
+    assert low == pytest.approx(min(wilson, math.sin(middle - reach) ** 2), abs=1e-9)
+
+
+def test_an_order_turned_round_has_the_ends_turned_round():
+    low, high = ranked_interval(0.93, 4e-4, 1e-4, 2.2, 0.02)
+    assert ranked_interval(0.07, 4e-4, 1e-4, 2.2, 0.02) == pytest.approx((1 - high, 1 - low))
+
+
+def test_the_steady_part_of_the_error_goes_to_both_sides():
+    """Labels spread as in a perfect order err by a known, even spread, however near 1 is."""
+    low, high = ranked_interval(0.98, 1e-4, 1e-4, 1.96, 0.0196)
+    assert high == pytest.approx(0.9996, abs=1e-9)
+    assert 0.94 < low < 0.98 - 0.0196
+
+
 def test_errors_that_do_not_grow_are_added():
     assert grown_interval(0.1, 0.04, 0.04, 2.0) == pytest.approx((-0.3, 0.5), abs=1e-12)
 
@@ -215,6 +240,17 @@ def test_the_interval_moves_smoothly_while_the_estimate_reaches_1():
     assert longest[1] == pytest.approx(longest[0] / 10, rel=0.02)
     # At 1 a steady error of .015 and one of .0132 that grows: further than 2.2 · .02.
     assert 0.9 < ends[-1][0] < 1 - 2.2 * 0.02
+    assert ends[-1][1] > 1
+
+
+def test_the_interval_of_ranks_moves_smoothly_while_the_estimate_reaches_1():
+    longest = []
+    for n_steps in (2000, 20_000):
+        shares = np.linspace(0.9, 1.0, n_steps + 1)
+        ends = np.array([ranked_interval(share, 4e-4, 2.25e-4, 2.2, 0.033) for share in shares])
+        longest.append(np.abs(np.diff(np.minimum(ends, 1), axis=0)).max())
+    assert longest[1] == pytest.approx(longest[0] / 10, rel=0.02)
+    assert 0 < ends[-1][0] < 1 - 2.2 * 0.02
     assert ends[-1][1] > 1
 
 

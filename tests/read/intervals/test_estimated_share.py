@@ -104,3 +104,18 @@ def test_a_metric_pulled_back_into_range_keeps_the_ends_of_the_share(metric):
     assert found.low <= naive <= found.high
     capped = uc.evaluate(counts, unlabeled_prevalence=0.018, threshold=1)[metric]
     assert found.low <= capped.value <= found.high
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "f1", "mcc"])
+def test_labels_keep_their_chance_where_the_share_leaves_no_room(metric):
+    """A share so large that nearly every flagged row is positive would leave chance no way up.
+
+    The truth: 1,064 of 1,773 positives labelled at random, recall .475, true share .2. At it the
+    labels alone reach as far as they do, and the interval of an estimated share holds that.
+    """
+    counts = uc.ScoreCounts.from_counts([1, 0], [492, 572], [0, 0], [395, 2949])
+    shares = uc.Shares(uc.Estimate(0.246, 0.167, 0.274, 0.027))
+    found = estimate_end_by_end(counts, shares, metric, threshold=1, **OPTIONS)
+    smaller = uc.evaluate(counts, unlabeled_prevalence=0.21, threshold=1)[metric]
+    assert found.high - found.value > 0.9 * (smaller.high - smaller.value)
+    assert found.low < smaller.value < found.high

@@ -277,7 +277,10 @@ _SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class Recovered:
-    """Hold the masses of positives, negatives and all rows in each cell, some perhaps negative."""
+    """Hold the masses of positives, negatives and all rows in each cell, some perhaps negative.
+
+    Areas of ranks can be read of several sets at once, a row of `positive` each.
+    """
 
     positive: FloatArray
     negative: FloatArray
@@ -292,7 +295,7 @@ class Recovered:
         """The curve of the running sums, by falling score; its thresholds are places."""
         masses = self.positive, self.negative, self.everyone
         tpr, fpr, flagged = self.heads or map(_heads, masses)
-        places = np.arange(0.0, -len(tpr), -1.0)
+        places = np.arange(0.0, -tpr.shape[-1], -1.0)
         return OperatingCurve(places, tpr, fpr, self.prevalence, flagged=flagged)
 
     @cached_property
@@ -417,7 +420,7 @@ def roc_auc(mass: Recovered) -> Influence:
     """
     below = _middle(mass.curve.fpr)
     np.subtract(1, below, out=below)
-    value = dot(mass.negative, mass.middle_tpr)
+    value = _dots(mass.negative, mass.middle_tpr)
     return Influence(value, positive=below, negative=mass.middle_tpr)
 
 
@@ -425,7 +428,7 @@ def lift_auc(mass: Recovered) -> Influence:
     """Area under recall against predicted-positive rate (AUL), a row against itself counting ½."""
     below = _middle(mass.curve.predicted_positive_rate)
     np.subtract(1, below, out=below)
-    value = dot(mass.everyone, mass.middle_tpr)
+    value = _dots(mass.everyone, mass.middle_tpr)
     return Influence(value, positive=below, everyone=mass.middle_tpr)
 
 
@@ -557,17 +560,22 @@ def mean_loss(counts: ScoreCounts, mass: Recovered, name: str) -> Influence:
     )
 
 
+def _dots(mass: FloatArray, value: FloatArray) -> Any:
+    """Return the sum of products along a long array, or along each of several sets."""
+    return dot(mass, value) if value.ndim == 1 else (mass * value).sum(axis=-1)
+
+
 def _middle(rate: FloatArray) -> FloatArray:
     """Return the rate in the middle of each cell, where half of its rows are flagged."""
-    middle = rate[1:] + rate[:-1]
+    middle = rate[..., 1:] + rate[..., :-1]
     middle /= 2
     return middle
 
 
 def _heads(mass: FloatArray) -> FloatArray:
     """Return the mass above each border between cells, from 0 to all."""
-    heads = np.zeros(len(mass) + 1)
-    np.cumsum(mass, out=heads[1:])
+    heads = np.zeros((*mass.shape[:-1], mass.shape[-1] + 1))
+    np.cumsum(mass, axis=-1, out=heads[..., 1:])
     return heads
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from undercount.assume.mixture import KINDS, LABELLED, TOLERANCE, UNLABELED, Misfit, MixtureDesign
 from undercount.counts import ScoreCounts
@@ -29,6 +29,7 @@ from undercount.read.intervals.area_gradients import (
     unbiased_average_precision,
     with_borders,
 )
+from undercount.read.intervals.heads import wilson_share
 from undercount.read.intervals.skewness import Skewness
 from undercount.read.intervals.variance import CellRows, Found, Spread
 
@@ -199,12 +200,11 @@ def _ranked_ends(
         variance = max(variance, steady)
         known = steady / variance
     quantile = math.hypot(known**0.5 * float(ndtri((1 + level) / 2)), (1 - known) ** 0.5 * t)
-    low, high = odds_interval(share, variance, min(steady, variance), quantile)
-    # Better than chance, and no label is known to be wrong.
-    if share > 0.5 and moves.design.pure and isinstance(moves.rows, CellRows):  # noqa: PLR2004
-        end = 1.0 if name != "partial_roc_auc" or max_fpr is None else max_fpr
-        unseen = _unseen(moves.design, moves.rows, share, end, (1 - level) / 2)
-        low = _towards(low, unseen, _rests_on_one(moves.design, share, variance))
+    if moves.design.pure:
+        z = float(ndtri((1 + level) / 2))
+        low, high = ranked_interval(share, variance, steady, quantile, z * math.sqrt(steady))
+    else:  # an estimate may be far from what any order of the rows has
+        low, high = odds_interval(share, variance, min(steady, variance), quantile)
     if name == "partial_roc_auc" and 0 < share < 1:
         # Its errors grow with it, the more so the fewer negatives are among the unlabeled rows:
         # half-way to the end on the log scale, which alone would be too far out.
@@ -224,6 +224,35 @@ def _possible(moves: Spread, name: str, max_fpr: float | None) -> tuple[float, f
         half = float(moves.design.mixing.prevalence) / 2
         return half, 1 - half
     return (no_area(max_fpr), 1.0) if name == "partial_roc_auc" else (0.0, 1.0)
+
+
+def ranked_interval(
+    share: float, variance: float, steady: float, t: float, steady_reach: float
+) -> tuple[float, float]:
+    """Return the ends for a share of pairs in the right order.
+
+    What is far from 1 varies less the nearer it is: the arcsine of the square root has the same
+    errors everywhere. Downward that is too short by itself, since labels that stand on top say
+    little of positives that do not; Wilson's end, for as many independent rows as have the same
+    variance, reaches further. It counts as far as the variance is not that of labels spread as in
+    a perfect order (`steady`), which is known and the same to both sides.
+    """
+    if share < 0.5:  # noqa: PLR2004 - an order turned round has the same errors
+        low, high = ranked_interval(1 - share, variance, steady, t, steady_reach)
+        return 1 - high, 1 - low
+    # An estimate counts as no nearer to 1 than one steady standard error, from where it may come.
+    inside = max(min(share, 1 - math.sqrt(steady)), 0.5)
+    free = inside * (1 - inside)
+    if not 0 < free < math.inf or variance == 0:
+        return share - t * math.sqrt(variance), share + t * math.sqrt(variance)
+    t = min(t, _LARGEST_EXPONENT)  # a single degree of freedom or less
+    middle, reach = math.asin(math.sqrt(inside)), t * math.sqrt(variance / free) / 2
+    low, high = (
+        math.sin(min(max(end, 0.0), math.pi / 2)) ** 2 for end in (middle - reach, middle + reach)
+    )
+    further = min(float(wilson_share(np.asarray(inside), free / variance, t)[0]), low)
+    known = steady / variance
+    return known * low + (1 - known) * further, max(high, share + steady_reach)
 
 
 def odds_interval(share: float, variance: float, steady: float, t: float) -> tuple[float, float]:
@@ -258,48 +287,6 @@ def grown_interval(value: float, variance: float, steady: float, t: float) -> tu
     unit = math.sqrt(steady / grows)
     middle, reach = math.asinh(value / unit), min(t * rate, _EXPONENT)
     return unit * math.sinh(middle - reach), unit * math.sinh(middle + reach)
-
-
-def _rests_on_one(design: MixtureDesign, share: float, variance: float) -> float:
-    """Return how nearly a single label makes the whole estimate: 0 not at all, 1 altogether.
-
-    The relative variance of the odds, squared; it is 1 if only one label is not on top.
-    """
-    free = float(design.unlabelled_share) if design.counted else 1.0
-    odds = (share * (1 - share)) ** 2
-    return min(variance / (free * odds), 1.0) ** 2 if free * odds > 0 else float(free > 0)
-
-
-def _unseen(design: MixtureDesign, rows: CellRows, share: float, end: float, tail: float) -> float:
-    """Return the least share if positives may lie below all labelled ones, as normal scores do.
-
-    All n labels lie above the place of the lowest, which has a chance of at least `tail` only if
-    a share of tail^(1/n) of the positives lies there. The rates at that place tell how far apart
-    two normal distributions are, and so the area; up to a false-positive rate of `end`, about
-    1 - exp(-missed/end) of what is possible is missed.
-    """
-    prevalence, size = float(design.mixing.prevalence), max(float(design.effective[LABELLED]), 1.0)
-    seen = tail ** (1 / size)
-    lowest = int(np.flatnonzero(rows.masses[LABELLED])[-1]) + 1
-    fpr = float(design.mixing.negative @ rows.heads[:, lowest])
-    # The rate supposes that all positives lie above; half of those that need not are taken off.
-    apart = design.sampling == "case-control"
-    n_rows = float(design.effective[UNLABELED] if apart else design.effective_total)
-    fpr = max(fpr, 0.0) + max(prevalence * (1 - seen) / 2, 1 / n_rows) / (1 - prevalence)
-    missed = float(ndtr((ndtri(min(fpr, 0.5)) - ndtri(seen)) / math.sqrt(2)))
-    if end < 1:
-        missed = 1 - math.exp(-missed / end)
-    # Of these rows only hidden positives can lie elsewhere; few of them vary the more.
-    hidden = float(design.unlabelled_share) ** 0.25 if design.counted else 1.0
-    return share - hidden * max(share - 1 + missed, 0.0)
-
-
-def _towards(low: float, unseen: float, doubt: float) -> float:
-    """Return a lower end moved towards another, if that is lower, on the logit scale."""
-    if not 0 < unseen < low:
-        return low
-    ends = [math.log(end) - math.log1p(-end) for end in (unseen, min(low, 1 - 1e-15))]
-    return 1 / (1 + math.exp(-(doubt * ends[0] + (1 - doubt) * ends[1])))
 
 
 def _flat_ends(

@@ -168,15 +168,16 @@ class ClusterRows(Clusters):
 
         Those of two models on the same rows, one less the other, are those of their difference.
         """
-        return self._of_rows(counts, cell_parts(counts, design, name, **options))
+        return self.of_rows(counts, cell_parts(counts, design, name, **options))
 
     def with_cell_parts(
         self, counts: ScoreCounts, design: MixtureDesign, parts: Sequence[FloatArray]
     ) -> MixtureDesign:
         """Return a design with the effect that clusters have, from what a row of a cell adds."""
-        return self.with_parts(design, self._of_rows(counts, parts))
+        return self.with_parts(design, self.of_rows(counts, parts))
 
-    def _of_rows(self, counts: ScoreCounts, parts: Sequence[FloatArray]) -> list[FloatArray]:
+    def of_rows(self, counts: ScoreCounts, parts: Sequence[FloatArray]) -> list[FloatArray]:
+        """Return what each row adds, from what a row of its cell does."""
         known = _PLACES.get(counts)
         if known is None or known[0] is not self:
             places = [cell_places(counts.score, score) for score in self.score]

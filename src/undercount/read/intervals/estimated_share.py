@@ -1,13 +1,15 @@
 """The interval of an estimated share in the interval of a metric, end by end."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from undercount.assume.mixture import Target, design_of
+from undercount.assume.mixture import LABELLED, Target, design_of
 from undercount.counts import ScoreCounts
 from undercount.curve import PARAMETRIC, metric_names
 from undercount.errors import collect_warnings
@@ -15,10 +17,13 @@ from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.prevalence.pooled import LabelPart
 from undercount.read.intervals.estimate import estimate_metric
-from undercount.read.intervals.heads import HeadCounts
-from undercount.read.intervals.shared_labels import SharedLabels
+from undercount.read.intervals.heads import HeadCounts, wilson_share
+from undercount.read.intervals.shared_labels import SharedLabels, cut_sides
 from undercount.read.sensitivity import AREAS, metric_value
 from undercount.shares import Shares
+
+# Shares, from the lower end of an interval to the estimate, at which the labels' chance is read.
+SHARES = 5
 
 
 def estimate_end_by_end(
@@ -66,54 +71,71 @@ def estimate_end_by_end(
         exact.with_unlabeled_prevalence(exact.clip(max(span.high, value))),
     )
     middle, *moved = (_value(counts, each, metric, options) for each in (exact, *sides))
-    if threshold is not None and _is_capped(counts, exact, metric, options, middle):
-        found = _widen(found, counts, sides[0], metric, options)
+    z, heads = float(ndtri((1 + confidence_level) / 2)), None
+    if threshold is not None and others.get("top") is None:
+        heads = HeadCounts.at(counts, design_of(counts, exact, exact.sampling, target), threshold)
+    if (heads and not leaves_room(heads, z)) or others.get("top") is not None:
+        places = np.linspace(sides[0].unlabeled_prevalence, value, SHARES)[:-1].tolist()
+        below = [exact.with_unlabeled_prevalence(share) for share in places]
+        found = _widen(found, counts, below, metric, options)
     # Areas are corrected for chance, which the curve's are not. A threshold metric that rates
     # outside [0, 1] had pulled back must not pull its ends along.
     shift = found.value - middle if threshold is None else 0.0
     ends = [end + shift for end in moved]
-    z = float(ndtri((1 + confidence_level) / 2))
-    both = SharedLabels(np.zeros(1), np.zeros(1))
-    if label_part is not None and threshold is not None and others.get("top") is None:
-        design = design_of(counts, exact, exact.sampling, target)
-        heads = HeadCounts.at(counts, design, threshold)
+    both, cut = SharedLabels(np.zeros(1), np.zeros(1)), (False, False)
+    if label_part is not None and heads:
         both = SharedLabels.of(heads, metric, [label_part], z)
-    low = found.value - both.reach(found.value - found.low, found.value - min(ends)).item()
-    high = found.value + both.reach(found.high - found.value, max(ends) - found.value).item()
-    from_share = abs(ends[1] - ends[0]) / (2 * z)
+        cut = cut_sides([_raw_value(counts, each, metric, options) for each in sides], ends)
+    down, up = found.value - min(ends), max(ends) - found.value
+    low = found.value - both.reach(found.value - found.low, down, cut=cut[0]).item()
+    high = found.value + both.reach(found.high - found.value, up, cut=cut[1]).item()
+    half = abs(ends[1] - ends[0]) / 2
     return replace(
         found,
         low=max(low, least),
         high=min(high, most),
-        standard_error=both.reach(z * found.standard_error, z * from_share).item() / z,
+        standard_error=both.reach(z * found.standard_error, half, cut=any(cut)).item() / z,
         method=f"{found.method}, share end by end",
     )
 
 
-def _is_capped(
-    counts: ScoreCounts, shares: Shares, metric: str, options: dict[str, Any], value: float
-) -> bool:
-    """Whether rates outside [0, 1] had a threshold metric pulled back."""
+def leaves_room(heads: HeadCounts, z: float) -> NDArray[np.bool_]:
+    """Whether labels may go either way by chance without a cell of the table going below 0.
+
+    Wilson's limits for labels drawn from many positives are wider than those in use.
+    """
+    design, point = heads.design, heads.point
+    low, high = wilson_share(heads.rates[LABELLED], design.effective[LABELLED], z)
+    share = np.asarray(point.prevalence)
+    alarms, spared = (1 - share) * point.fpr, (1 - share) * (1 - point.fpr)
+    inside = (share * (high - point.tpr) < alarms) & (share * (point.tpr - low) < spared)
+    return np.asarray(inside & design.pure)
+
+
+def _raw_value(counts: ScoreCounts, shares: Shares, metric: str, options: dict[str, Any]) -> float:
+    """Return a metric at a threshold, of rates that may lie outside [0, 1]."""
     place = {name: options[name] for name in ("top", "beta") if name in options}
-    raw = metric_value(counts, shares, metric, options["threshold"], **place)
-    return not math.isclose(raw, value, rel_tol=1e-9, abs_tol=1e-12)
+    return metric_value(counts, shares, metric, options["threshold"], **place)
 
 
 def _widen(
-    found: Estimate, counts: ScoreCounts, shares: Shares, metric: str, options: dict[str, Any]
+    found: Estimate,
+    counts: ScoreCounts,
+    others: Sequence[Shares],
+    metric: str,
+    options: dict[str, Any],
 ) -> Estimate:
-    """Let the chance of the labels reach as far as at the lower end of the share's interval.
+    """Let the chance of the labels reach as far as at any of the other, smaller shares.
 
-    Where the share leaves no room (every flagged row would be positive), labels seem to have no
-    chance to one side; at a smaller share they have.
+    Where a share leaves no room (nearly every flagged row would be positive), labels seem to have
+    no chance to one side; at a smaller share they have.
     """
     with collect_warnings():  # the estimate itself has warned
-        there = estimate_metric(counts, shares, metric, **options)
-    if math.isnan(there.value):
-        return found
-    low = found.value - max(found.value - found.low, there.value - there.low)
-    high = found.value + max(found.high - found.value, there.high - there.value)
-    return replace(found, low=low, high=high)
+        there = [estimate_metric(counts, each, metric, **options) for each in others]
+    known = [each for each in there if not math.isnan(each.value)]
+    below = max([found.value - found.low, *(each.value - each.low for each in known)])
+    above = max([found.high - found.value, *(each.high - each.value for each in known)])
+    return replace(found, low=found.value - below, high=found.value + above)
 
 
 def _value(counts: ScoreCounts, shares: Shares, metric: str, options: dict[str, Any]) -> float:

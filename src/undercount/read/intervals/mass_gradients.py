@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray
+from undercount.curve import FloatArray, read_metric
 from undercount.errors import InputError
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.area_gradients import (
@@ -21,6 +21,8 @@ from undercount.read.intervals.area_gradients import (
 )
 from undercount.read.intervals.heads import RatePoint, top_parts, top_rows
 
+# Areas of ranks, which are read of many masses at once.
+RANKED = ("roc_auc", "lift_auc")
 # Relative step of central differences.
 _STEP = 1e-5
 _ROUNDING = 1e-8
@@ -33,12 +35,12 @@ class MassGradient:
     Attributes
     ----------
     value : float
-        The metric.
+        The metric; an array if it was read of several sets of masses.
     positive, negative : array
         Its derivatives by the positives and the negatives of each cell.
     """
 
-    value: float
+    value: Any
     positive: FloatArray
     negative: FloatArray
 
@@ -73,19 +75,23 @@ def mass_gradient(
     counts : ScoreCounts
         The cells.
     positive, everyone : array
-        Positives and all rows in each cell.
+        Positives and all rows in each cell; positives may be several sets, a row each.
     name : str
         A metric of `FACTS`, or "prevalence".
     threshold, top, beta, max_fpr
         As in `estimate_metric`.
     """
-    total, rows = float(positive.sum()), float(everyone.sum())
     if name == "prevalence":
-        share = total / rows
-        ones = np.ones(len(positive))
-        return MassGradient(share, (1 - share) / rows * ones, -share / rows * ones)
+        rows, ones = float(everyone.sum()), np.ones(len(everyone))
+        share = positive.sum(axis=-1) / rows
+        by_cell = np.multiply.outer((1 - share) / rows, ones), np.multiply.outer(share / rows, ones)
+        return MassGradient(share, by_cell[0], -by_cell[1])
     if FACTS[name].family != "threshold":
-        return _area(counts, positive, everyone, name, max_fpr)
+        if positive.ndim == 1:
+            return _area(counts, positive, everyone, name, max_fpr)
+        found = [_area(counts, row, everyone, name, max_fpr) for row in positive]
+        parts = ("value", "positive", "negative")
+        return MassGradient(*(np.array([getattr(e, part) for e in found]) for part in parts))
     return _point(positive, everyone, _flagged(counts, everyone, name, threshold, top), name, beta)
 
 
@@ -101,9 +107,14 @@ def metric_values(
     max_fpr: float | None = None,
 ) -> FloatArray:
     """Return a metric at several numbers of positives in the cells, a row of `positive` each."""
-    if name == "prevalence" or FACTS[name].family != "threshold":
-        found = (mass_gradient(counts, row, everyone, name, max_fpr=max_fpr) for row in positive)
-        return np.array([each.value for each in found])
+    if name == "prevalence":
+        return np.asarray(positive.sum(axis=-1) / float(everyone.sum()))
+    if name in RANKED:
+        return np.asarray(AREA_GRADIENTS[name](_masses(positive, everyone)).value)
+    if FACTS[name].family != "threshold":
+        rows = positive.reshape(-1, positive.shape[-1])
+        found = [_area(counts, row, everyone, name, max_fpr).value for row in rows]
+        return np.array(found).reshape(positive.shape[:-1])
     above = _flagged(counts, everyone, name, threshold, top)
     return _of_table(_table(positive, everyone, above), name, beta)
 
@@ -134,8 +145,7 @@ def _area(
 ) -> MassGradient:
     """Turn derivatives towards distributions into derivatives by masses."""
     total, rows = float(positive.sum()), float(everyone.sum())
-    negative, others = everyone - positive, rows - total
-    mass = Recovered(positive / total, negative / others, everyone / rows, total / rows)
+    others, mass = rows - total, _masses(positive, everyone)
     if FACTS[name].family == "loss":
         found = mean_loss(counts, mass, name)
     elif name == "partial_roc_auc":
@@ -153,6 +163,14 @@ def _area(
     )
 
 
+def _masses(positive: FloatArray, everyone: FloatArray) -> Recovered:
+    """Return the distributions of positives, negatives and all rows over the cells."""
+    total, rows = positive.sum(axis=-1, keepdims=True), float(everyone.sum())
+    negative, others = everyone - positive, rows - total
+    share = total[..., 0] / rows
+    return Recovered(positive / total, negative / others, everyone / rows, share)
+
+
 def _centred(influence: Any, mass: FloatArray) -> FloatArray:
     """Return how a distribution's point mass moves the value, since all masses add up to one."""
     value = np.asarray(influence, dtype=float) + np.zeros(len(mass))
@@ -163,13 +181,14 @@ def _point(
     positive: FloatArray, everyone: FloatArray, above: FloatArray, name: str, beta: float
 ) -> MassGradient:
     """Return a metric of flagged rows (a part of each cell), with its gradient."""
-    table, total, rows = _table(positive, everyone, above), positive.sum(), everyone.sum()
+    table, rows = _table(positive, everyone, above), everyone.sum()
+    total = positive.sum(axis=-1)
     # Positives may be none, or fewer, by the chance of the draw: a step must still be felt.
-    step = _STEP * max(min(total, rows - total), _STEP * rows)
+    step = _STEP * np.maximum(np.minimum(total, rows - total), _STEP * rows)
     # Where a cell is empty the slope is that on the side where tables exist.
     inside = np.maximum(table, step)
-    moved = inside[:, None, None] + step * np.eye(4)[:, :, None] * np.array([1.0, -1.0])
-    ends = _of_table(moved, name, beta)
+    steps = np.multiply.outer(np.eye(4)[:, :, None] * np.array([1.0, -1.0]), step)
+    ends = _of_table(inside[:, None, None] + steps, name, beta)
     # A step down to an empty cell may have no end, that of a ratio; then a step up tells.
     ended = np.isfinite(ends[:, 1])
     lower = np.where(ended, ends[:, 1], _of_table(inside, name, beta))
@@ -178,11 +197,12 @@ def _point(
     slopes = np.nan_to_num(slopes, posinf=0.0, neginf=0.0)
     # A part of the table that is not in the metric moves it by rounding alone, which would leave a
     # variance of 1e-24 where every flagged row was looked at.
-    slopes = np.where(np.abs(slopes) < _ROUNDING * np.abs(slopes).max(), 0.0, slopes)
+    slopes = np.where(np.abs(slopes) < _ROUNDING * np.abs(slopes).max(axis=0), 0.0, slopes)
+    outer = np.multiply.outer
     return MassGradient(
-        float(_of_table(table, name, beta)),
-        above * slopes[0] + (1 - above) * slopes[2],
-        above * slopes[1] + (1 - above) * slopes[3],
+        _of_table(table, name, beta)[()],
+        outer(slopes[0], above) + outer(slopes[2], 1 - above),
+        outer(slopes[1], above) + outer(slopes[3], 1 - above),
     )
 
 
@@ -198,4 +218,4 @@ def _of_table(table: FloatArray, name: str, beta: float) -> FloatArray:
     size = table.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = RatePoint(tp / (tp + fn), fp / (fp + tn), (tp + fn) / size, (tp + fp) / size)
-        return np.asarray(rates.metric(name, beta))
+        return read_metric([rates], name, beta)[0]

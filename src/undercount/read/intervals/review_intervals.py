@@ -11,7 +11,7 @@ from scipy.special import ndtri, stdtrit
 from undercount.assume.mixture import Target
 from undercount.assume.reviews import CrossedCells, ReviewedCells
 from undercount.curve import FloatArray
-from undercount.estimate import Estimate, Interval, check_confidence_level, delta_interval
+from undercount.estimate import Estimate, check_confidence_level, delta_interval
 from undercount.metric_facts import FACTS, Scale
 from undercount.read.intervals.mass_gradients import (
     MassGradient,
@@ -19,7 +19,7 @@ from undercount.read.intervals.mass_gradients import (
     metric_values,
 )
 from undercount.read.intervals.review_clusters import ReviewClusters
-from undercount.read.intervals.review_ends import PATH, moved_interval, sides_of
+from undercount.read.intervals.review_ends import PATH, Gaps, moved_interval, sides_of
 from undercount.read.intervals.stratum_shares import StratumShares
 
 METHOD = "strata of reviews"
@@ -62,9 +62,9 @@ class ReviewedMetrics:
         )
         if moved is None:
             return found
-        return replace(found, value=found.value + float(found.turned @ moved))
+        return replace(found, value=found.value + (found.turned * moved).sum(axis=-1))
 
-    def variance(self, gradient: MassGradient) -> tuple[float, float]:
+    def variance(self, gradient: MassGradient) -> tuple[Any, Any]:
         """Return the variance of an estimate, and its degrees of freedom."""
         total, freedom = self.drawn_variance(self.cells.moves(gradient.turned))
         total += self._own_variance(gradient)
@@ -105,7 +105,7 @@ class ReviewedMetrics:
         excess = (cells.verdict - share[at]) * cells.weight * cells.stands_for
         return adds, excess * gradient.turned[place[at]]
 
-    def drawn_variance(self, moves: FloatArray) -> tuple[float, float]:
+    def drawn_variance(self, moves: FloatArray) -> tuple[Any, Any]:
         """Return the variance that the draw of reviews causes, and its degrees of freedom.
 
         `moves` is how much the estimate moves if a row of each unit turns out to be positive.
@@ -116,62 +116,68 @@ class ReviewedMetrics:
         known = drawn + self.shares.prior_weight
         one = one * self.shares.correction(drawn)
         each = rows * np.maximum(rows - drawn, 0.0) * one * cells.squared_weight / drawn
-        total = float(each.sum())
-        freedom = total**2 / max(float((each**2 / known).sum()), 1e-300) if total > 0 else np.inf
-        return total, freedom
+        total = each.sum(axis=-1)
+        squares = np.maximum((each**2 / known).sum(axis=-1), 1e-300)
+        return total, np.where(total > 0, total**2 / squares, np.inf)
 
     def estimate(self, name: str, threshold: float | None = None, **options: Any) -> Estimate:
         """Estimate a metric with its interval.
 
         Where verdicts leave nearly its whole range open there is no value, but for the prevalence.
         """
-        gradient = self.gradient(name, threshold, **options)
-        least, most = range_of(name)
-        value, level = min(max(gradient.value, least), most), self.confidence_level
-        possible = self.cells.possible or name == "precision"
-        if possible and math.isnan(value):  # nothing is flagged, say
-            return Estimate(value, value, value, value, level, ("reviews",), METHOD)
-        if possible and math.isinf(value):  # a ratio to none at all: how large, verdicts do not say
-            return Estimate(value, least, most, math.inf, level, ("reviews",), METHOD)
-        if not possible or abs(gradient.value - value) > BEYOND:
-            return self._unknown(name)
-        variance, freedom = self.variance(gradient)
-        widened = stretch(self.cells, level) if self.sequential else 1.0
-        error = (widened * variance) ** 0.5
-        gaps = self._gaps(gradient, freedom, widened, name, {"threshold": threshold, **options})
-        low, high = max(value + gaps.low, least), min(value + gaps.high, most)
-        if high - low >= OPEN * (most - least):
-            return self._unknown(name)
-        return Estimate(value, low, high, error, level, ("reviews",), METHOD)
-
-    def _unknown(self, name: str) -> Estimate:
-        """Return that a metric can be anything; of the prevalence, what is likely."""
-        likely = float(self.cells.likely.sum()) / float(self.cells.everyone.sum())
-        value = likely if name == "prevalence" else math.nan
-        return Estimate(
-            value, *range_of(name), math.nan, self.confidence_level, ("reviews",), METHOD
+        value, low, high, error = (
+            float(each) for each in self.intervals(name, threshold, **options)
         )
+        return Estimate(value, low, high, error, self.confidence_level, ("reviews",), METHOD)
+
+    def intervals(
+        self, name: str, threshold: float | None = None, **options: Any
+    ) -> tuple[FloatArray, ...]:
+        """Return value, ends and standard error of a metric, for each set of verdicts."""
+        gradient = self.gradient(name, threshold, **options)
+        found, (least, most) = np.asarray(gradient.value, dtype=float), range_of(name)
+        value, level = np.clip(found, least, most), self.confidence_level
+        possible = self.cells.possible | (name == "precision")
+        with np.errstate(invalid="ignore", divide="ignore"):
+            variance, freedom = self.variance(gradient)
+            widened = stretch(self.cells, level) if self.sequential else 1.0
+            gaps = self._gaps(gradient, freedom, widened, name, {"threshold": threshold, **options})
+            low, high = np.maximum(value + gaps.low, least), np.minimum(value + gaps.high, most)
+            known = possible & ~(np.abs(found - value) > BEYOND) & ~np.isinf(value)
+            known &= ~(high - low >= OPEN * (most - least))
+            low, high = np.where(known, low, least), np.where(known, high, most)
+        error = np.where(known, (widened * variance) ** 0.5, np.nan)
+        # A ratio to none at all: how large, verdicts do not say.
+        endless = possible & np.isinf(value)
+        error = np.where(endless, np.inf, error)
+        # Of the prevalence, what is likely.
+        likely = np.nan
+        if name == "prevalence":
+            likely = self.cells.likely.sum(axis=-1) / float(self.cells.everyone.sum())
+        value = np.where(known | endless, value, likely)
+        missing = possible & np.isnan(found)  # nothing is flagged, say
+        return tuple(np.where(missing, np.nan, each) for each in (value, low, high, error))
 
     def _gaps(
         self,
         gradient: MassGradient,
-        freedom: float,
+        freedom: Any,
         widened: float,
         name: str,
         options: dict[str, Any],
-    ) -> Interval:
+    ) -> Gaps:
         """Return how far a metric may lie below and above its value."""
         cells, risk = self.cells, (1 - self.confidence_level) / 2
         spread = name == "average_precision"  # as its value is read
         positive = cells.positive - (cells.hidden - cells.spread_hidden if spread else 0.0)
 
         def read(more: FloatArray) -> FloatArray:
-            parts = np.array([0.0, *PATH])
-            at = positive + np.multiply.outer(parts, cells.by_cell(more))
+            parts = np.array([[0.0], *([part] for part in PATH)])
+            at = positive[..., None, :] + parts * cells.by_cell(more)[..., None, :]
             found = metric_values(cells.counts, at, cells.everyone, name, **options)
-            return np.asarray(found[1:] - found[0])
+            return np.asarray(found[..., 1:] - found[..., :1])
 
-        student, normal = float(stdtrit(freedom, 1 - risk)), float(ndtri(1 - risk))
+        student, normal = stdtrit(freedom, 1 - risk), float(ndtri(1 - risk))
         # The rows' own part is linear: its ends are those of the value on the metric's scale.
         value, error = gradient.value, (widened * self.row_variance(gradient)) ** 0.5
         ends = np.array(delta_interval(value, error, scale_of(name), student)) - value

@@ -65,12 +65,31 @@ class SharedLabels:
         square = np.nan_to_num((quantile * slope) ** 2 * variance)
         return cls(square, np.nan_to_num(way * kept))
 
-    def reach(self, by_chance: Any, by_share: Any) -> FloatArray:
+    def reach(self, by_chance: Any, by_share: Any, *, cut: Any = False) -> FloatArray:
         """Return how far an end lies from the value: both errors in squares, less what is common.
 
         `by_chance` is the distance that the chance of the labels makes, `by_share` that of the
-        share's interval.
+        share's interval. Where the metric's range `cut` it, neither is as long as the error is,
+        and nothing is taken off: two ends cut at 1 would leave no interval at all.
         """
         chance, share = np.maximum(by_chance, 0.0) ** 2, np.maximum(by_share, 0.0) ** 2
         common = self.opposed * np.minimum(np.minimum(self.square, chance), share)
+        common = np.where(cut, np.minimum(common, 0.0), common)
         return np.asarray(np.sqrt(np.maximum(chance + share - 2 * common, 0.0)))
+
+
+def cut_sides(raw: Any, ends: Any) -> tuple[Any, Any]:
+    """Tell whether the lower and the upper of a metric's two ends had to be pulled into its range.
+
+    `raw` holds the metric at both ends of a share's interval, `ends` the same of rates inside
+    [0, 1].
+
+    Examples
+    --------
+    >>> from undercount.read.intervals.shared_labels import cut_sides
+    >>> [bool(side) for side in cut_sides([0.6, 1.2], [0.6, 1.0])]
+    [False, True]
+    """
+    first, last = ~np.isclose(raw, ends, rtol=1e-9, atol=1e-12)
+    rises = np.asarray(ends[1]) >= np.asarray(ends[0])
+    return np.where(rises, first, last), np.where(rises, last, first)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from undercount.assume.reviews import MOST, IntArray, ReviewedCells
+from undercount.assume.reviews import MOST, IntArray, ReviewedCells, sum_by
 from undercount.curve import FloatArray
 
 # Verdicts that the recalibrated posterior counts for where a stratum's variance is estimated: as
@@ -35,12 +35,12 @@ class StratumShares:
         # Verdicts on most scores cannot tell that the highest hold no negative of their own kind.
         guess = np.minimum(cells.recalibrated, MOST)
         prior = _means(stratum, unlabeled, guess, len(cells.unlabeled_rows))
-        found = np.bincount(cells.stratum[cells.place], cells.verdict, len(prior))
+        found = sum_by(cells.verdict_stratum, cells.verdict, len(cells.unlabeled_rows))
         prior = np.clip(prior, 1e-9, 1 - 1e-9)  # a stratum may have no unlabeled row left
         weight = PRIOR_POSITIVES / np.minimum(prior, 1 - prior)
         weight = np.clip(weight, LEAST_WEIGHT, MOST_WEIGHT)
         share = (found + weight * prior) / (cells.reviewed_rows + weight)
-        tilt = (np.log(share / (1 - share)) - np.log(prior / (1 - prior)))[stratum]
+        tilt = (np.log(share / (1 - share)) - np.log(prior / (1 - prior)))[..., stratum]
         odds = guess / (1 - guess) * np.exp(tilt)
         return cls(stratum, unlabeled, cells.posterior, odds / (1 + odds), weight)
 
@@ -76,7 +76,7 @@ class StratumShares:
         Rows of a stratum are taken to be alike: where no positive was seen, none need be where the
         posterior is high.
         """
-        share = _means(self.stratum, self.unlabeled, self.share, n_strata)[self.stratum]
+        share = _means(self.stratum, self.unlabeled, self.share, n_strata)[..., self.stratum]
         return self._mismatch(moves, share, n_strata)
 
     def _mismatch(self, moves: FloatArray, share: FloatArray, n_strata: int) -> FloatArray:
@@ -89,5 +89,5 @@ class StratumShares:
 def _means(stratum: IntArray, weight: FloatArray, value: FloatArray, n: int) -> FloatArray:
     """Return the mean of a value over the rows of each stratum."""
     rows = np.bincount(stratum, weight, n)
-    sums = np.bincount(stratum, weight * value, n)
-    return np.divide(sums, rows, out=np.zeros(n), where=rows > 0)
+    sums = sum_by(stratum, weight * value, n)
+    return np.divide(sums, rows, out=np.zeros(sums.shape), where=rows > 0)

@@ -155,11 +155,12 @@ def threshold_interval(
     if any(errors):
         more = _share_pairs(counts, errors, two_sided_z(confidence_level))
         points = [*points, *itertools.chain(*more)]
-    middle, value, *ends = read_metric(points, name, beta)
-    low, high = combine(middle, ends, facts)
-    if design.counted and design.pure:
-        least, most = certain_limits(counts, name, beta)
-        low, high = np.clip(low, least, most), np.clip(high, least, most)
+    if not (design.counted and design.pure):
+        middle, value, *ends = read_metric(points, name, beta)
+        return value, *combine(middle, ends, facts)
+    worst, best, middle, value, *ends = read_metric([*_corners(counts), *points], name, beta)
+    least, most = _extremes([worst, best], facts)
+    low, high = (np.clip(end, least, most) for end in combine(middle, ends, facts))
     return value, low, high
 
 
@@ -257,7 +258,8 @@ def table_point(counts: HeadCounts, true_positives: Any, positives: Any) -> Rate
         missed = sizes[LABELLED] - heads[LABELLED]
     hits = np.minimum(np.minimum(true_positives, most), positives - missed)
     hits = np.maximum(np.maximum(hits, least), positives - rest)
-    return table_rates(hits, positives, flagged, total).capped()
+    rates = table_rates(hits, positives, flagged, total)
+    return RatePoint(np.clip(rates.tpr, 0, 1), np.clip(rates.fpr, 0, 1), rates.prevalence)
 
 
 def table_rates(hits: Any, positives: Any, flagged: Any, total: Any) -> RatePoint:
@@ -507,29 +509,45 @@ def certain_limits(
     way with the true positives and the other way with the false negatives, so it is extreme where
     all unlabeled rows speak for the classifier, or all against it.
     """
-    heads, tails = counts.heads, counts.sizes - counts.heads
-    # Hits, misses, false alarms and the rest. A rate of 1 is made of equal sums of weights: as a
-    # difference it might be above 1 by rounding, and 1 - it a negative number to divide by.
-    corners = (
-        (heads[LABELLED], tails[LABELLED] + tails[UNLABELED], heads[UNLABELED] + heads[NEGATIVE]),
-        (heads[LABELLED] + heads[UNLABELED], tails[LABELLED], heads[NEGATIVE]),
+    return _extremes(read_metric(_corners(counts), name, beta), FACTS[name])
+
+
+def _extremes(corners: list[FloatArray], facts: MetricFacts) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the largest of two; where a corner is 0/0 nothing is certain."""
+    least, most = (
+        [np.where(np.isnan(end), limit, end) for end in corners] for limit in facts.range
     )
-    rests = tails[NEGATIVE], tails[NEGATIVE] + tails[UNLABELED]
+    return np.fmin(*least), np.fmax(*most)
+
+
+def _corners(counts: HeadCounts) -> tuple[RatePoint, RatePoint]:
+    """Return the rates if all unlabeled rows speak against the classifier, and if all speak for it.
+
+    Every metric at a threshold asks for them.
+    """
+    found: tuple[RatePoint, RatePoint] | None = counts.limits.get("corners")
+    if found is None:
+        heads, tails = counts.heads, counts.sizes - counts.heads
+        hits, misses, alarms, rest = (
+            side[kind] for kind in (LABELLED, NEGATIVE) for side in (heads, tails)
+        )
+        above, below = heads[UNLABELED], tails[UNLABELED]
+        found = counts.limits["corners"] = (
+            _table_point(hits, misses + below, alarms + above, rest),
+            _table_point(hits + above, misses, alarms, rest + below),
+        )
+    return found
+
+
+def _table_point(hits: Any, misses: Any, alarms: Any, rest: Any) -> RatePoint:
+    """Return the rates of a table.
+
+    A rate of 1 is made of equal sums of weights: as a difference it might be above 1 by rounding,
+    and 1 - it a negative number to divide by.
+    """
+    positives, negatives = hits + misses, alarms + rest
     with np.errstate(divide="ignore", invalid="ignore"):
-        points = [
-            RatePoint(
-                hits / (hits + misses),
-                alarms / (alarms + rest),
-                (hits + misses) / (hits + misses + alarms + rest),
-            )
-            for (hits, misses, alarms), rest in zip(corners, rests, strict=True)
-        ]
-    ends = read_metric(points, name, beta)
-    least, most = FACTS[name].range
-    # Where a corner is 0/0 nothing is certain.
-    return np.fmin(*(np.nan_to_num(end, nan=least, posinf=np.inf) for end in ends)), np.fmax(
-        *(np.nan_to_num(end, nan=most, posinf=np.inf) for end in ends)
-    )
+        return RatePoint(hits / positives, alarms / negatives, positives / (positives + negatives))
 
 
 def method_name(design: MixtureDesign, kind: IntervalKind) -> str:

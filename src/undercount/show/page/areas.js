@@ -232,34 +232,17 @@ function rankedEnds(d, value, error, name) {
   const { model, x } = d, half = name === "lift_auc" ? x.prevalence / 2 : 0, room = 1 - 2 * half, share = Math.min((value - half) / room, 1);
   const steady = perfectVariance(d, name) / room ** 2 * Math.min((2 * share - 1) ** 2, 1), seen = (error / room) ** 2, variance = d.pure ? Math.max(seen, steady) : seen;
   const known = d.pure ? steady / variance : 0, quantile = Math.hypot(Math.sqrt(known) * model.z, Math.sqrt(1 - known) * model.t);
-  let [low, high] = oddsEnds(share, variance, Math.min(steady, variance), quantile);
-  if (share > 0.5 && d.pure) low = towards(low, unseen(d, share), restsOnOne(d, share, variance));
+  const [low, high] = d.pure ? rankEnds(share, variance, steady, quantile, model.z * Math.sqrt(steady)) : oddsEnds(share, variance, Math.min(steady, variance), quantile);
   return [half + Math.max(low, 0) * room, half + Math.min(high, 1) * room];
 }
-const freeShare = ({ model, x, purity }) => model.dataset && model.single ? clip(1 - purity * model.sizes[0] / x.n) : 1;
-function restsOnOne(d, share, variance) { // the relative variance of the odds, squared
-  const free = freeShare(d), odds = (share * (1 - share)) ** 2;
-  return free * odds > 0 ? Math.min(variance / (free * odds), 1) ** 2 : +(free > 0);
-}
-function unseen(d, share) { // positives may lie below all labelled ones, as normal scores do
-  const { model, x } = d, tail = (1 - model.confidence_level) / 2, seen = tail ** (1 / Math.max(model.effective[0], 1));
-  let fpr = 0, lowest = model.m - 1;
-  while (!(model.masses[0][lowest] > 0)) lowest--;
-  KINDS.forEach((k) => { let head = 0; for (let i = 0; i <= lowest; i++) head += model.masses[k][i]; fpr += x.negative[k] * head; });
-  const rows = model.single ? model.total ** 2 / dot(model.sizes, model.units) : model.effective[1];
-  fpr = Math.max(fpr, 0) + Math.max(x.prevalence * (1 - seen) / 2, 1 / rows) / (1 - x.prevalence);
-  const missed = normal((normalQuantile(Math.min(fpr, 0.5)) - normalQuantile(seen)) / Math.SQRT2);
-  return share - freeShare(d) ** 0.25 * Math.max(share - 1 + missed, 0);
-}
-function towards(low, other, doubt) { // on the logit scale
-  if (!(other > 0 && other < low)) return low;
-  const [a, b] = [other, Math.min(low, 1 - 1e-15)].map((v) => Math.log(v) - Math.log1p(-v));
-  return 1 / (1 + Math.exp(-(doubt * a + (1 - doubt) * b)));
-}
-function normalQuantile(p) {
-  let low = -9, high = 9;
-  for (let k = 0; k < 70; k++) { const middle = (low + high) / 2; if (normal(middle) < p) low = middle; else high = middle; }
-  return (low + high) / 2;
+// The arcsine's ends; the lower one further, at Wilson's, as far as the variance is not that of a perfect order.
+function rankEnds(share, variance, steady, t, steadyReach) {
+  if (share < 0.5) return rankEnds(1 - share, variance, steady, t, steadyReach).map((end) => 1 - end).reverse();
+  const inside = Math.max(Math.min(share, 1 - Math.sqrt(steady)), 0.5), free = inside * (1 - inside), known = steady / variance;
+  if (!(free > 0) || variance === 0) return [-t, t].map((q) => share + q * Math.sqrt(variance));
+  const middle = Math.asin(Math.sqrt(inside)), reach = t * Math.sqrt(variance / free) / 2;
+  const [low, high] = [-reach, reach].map((q) => Math.sin(clip(middle + q, 0, Math.PI / 2)) ** 2), further = Math.min(wilson(inside, free / variance, t)[0], low);
+  return [known * low + (1 - known) * further, Math.max(high, share + steadyReach)];
 }
 function anywhere(d, name) { // what a label adds in each cell, and between and beyond them
   const { model } = d, masses = model.masses.map((mass) => new Float64Array(2 * model.m + 1).map((_, i) => i % 2 ? mass[(i - 1) / 2] : 0));
