@@ -298,9 +298,7 @@ def names_database(data: tuple[str, ...], options: dict[str, Any]) -> bool:
     if data and (table or query):
         raise InputError(f"DATA do not go with --table and --query; got {' '.join(data)}")
     if data and database and database != os.environ.get(DATABASE_VARIABLE):
-        raise InputError(
-            f"DATA do not go with --from, a database; got {' '.join(data)}"
-        )
+        raise InputError(f"DATA do not go with --from, a database; got {' '.join(data)}")
     return bool(database) and not data
 
 
