@@ -417,7 +417,9 @@ def half_widths(
     cells = DrawnCells(first.counts, first.reviews, first.posterior, drawn=drawn)
     metrics = ReviewedMetrics(cells, confidence_level=confidence_level)
     at = threshold_of(goal, first.reviews.design.threshold)
-    _, low, high, _ = metrics.intervals(goal, at)
+    # Of a few rows all may be drawn positive, and none is left to be ranked below them.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        _, low, high, _ = metrics.intervals(goal, at)
     found = _no_wider(np.stack([low, high], axis=-1), goal)
     return found.reshape(len(suppositions), n_draws)
 
