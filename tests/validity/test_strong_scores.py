@@ -59,9 +59,9 @@ def test_intervals_near_one_cover(setting, target):
 
 
 # Prevalence, labels, rows, how scores are drawn, and the bars of coverage at .95 and of the width:
-# meant to hurt. Where one positive in seven looks like a negative, ten labels hold none of these in one sample of five, and no interval of that width
-# covers; likewise where positives reach further down than normal scores would
-# (`docs/evidence/areas.md`).
+# meant to hurt. Where one positive in seven looks like a negative, ten labels hold none of these in
+# one sample of five, and no interval of that width covers; likewise where positives reach further
+# down than normal scores would (`docs/evidence/areas.md`).
 FEW_LABELS = {
     "2.5 apart, prevalence .05, 10 labels": (0.05, 10, 4000, "2.5", 0.93, 1.5),
     "2.5 apart, prevalence .3, 20 labels": (0.3, 20, 1000, "2.5", 0.93, 1.5),
