@@ -113,10 +113,8 @@ def estimate_metric(
     """
     facts = FACTS[name]
     _check(facts, shares, threshold if top is None else 0.0, beta, confidence_level)
-    if interval not in INTERVAL_KINDS:
-        check_choice("interval", interval, INTERVAL_KINDS)
-    if share_error not in SHARE_ERRORS:
-        check_choice("share_error", share_error, SHARE_ERRORS)
+    check_choice("interval", interval, INTERVAL_KINDS)
+    check_choice("share_error", share_error, SHARE_ERRORS)
     level = confidence_level = float(confidence_level)  # a fraction, say
     if share_error == "guaranteed":
         shares, level = _searched(shares, confidence_level)
