@@ -227,3 +227,14 @@ def test_rows_of_many_are_drawn_from_a_sample_of_them(rows, monkeypatch):
         own = score[pool][design.stratum_of(score[pool]) == h]
         error = own.std() / np.sqrt(60 * design.sizes()[h]) + 1e-12
         assert abs(np.mean(found, axis=0)[h] - own.mean()) < 4 * error
+
+
+def test_a_printed_plan_is_its_table_of_prices():
+    rng = np.random.default_rng(0)
+    truth = rng.random(3000) < 0.1
+    y = np.where(truth & (rng.random(3000) < 0.3), 1, 0)
+    plan = uc.plan_reviews(y, rng.normal(2 * truth), unlabeled=0, budget=50, threshold=1.5)
+    printed = str(plan)
+    assert f"50 of {(y == 0).sum():,} rows without a label" in printed
+    assert "reviews buy" in printed
+    assert "array(" not in printed

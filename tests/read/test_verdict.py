@@ -328,3 +328,25 @@ def test_what_is_safe_at_every_share_names_that_labels_must_be_right(rows):
     told = uc.evaluate(y, score, prevalence=SHARE, threshold=1.0, label_purity=0.95)
     assert "right labels" not in told["precision"].needs
     assert "right labels" not in str(told)
+
+
+def test_a_claim_that_rows_flagged_at_random_meet_is_not_made():
+    rng = np.random.default_rng(12)
+    truth = rng.random(3000) < 0.35
+    y = truth & (rng.random(3000) < 0.4)
+    noise = uc.evaluate(y, rng.random(3000), unlabeled=0, threshold=0.5)
+    assert noise.verdict.claim is None
+    assert "robust" not in str(noise)
+    assert "nothing can be claimed" in str(noise)
+    assert noise.claiming("precision >= 0.05").verdict.light == "robust"  # asked for
+
+
+def test_ends_that_differ_are_written_so():
+    rng = np.random.default_rng(2)
+    truth = rng.random(60_000) < 0.001
+    y = truth & (rng.random(60_000) < 0.5)
+    options = {"unlabeled": 0, "prevalence": 0.001, "threshold": 3.0}
+    found = uc.evaluate(y, rng.normal(3.0 * truth), metrics=["specificity"], **options)
+    low, high = (f"{end:.3f}" for end in (found["specificity"].low, found["specificity"].high))
+    assert low == high
+    assert f"({low} – {high})" not in str(found)

@@ -84,6 +84,7 @@ FORMS = {
     "latex": "undercount.show.tables:as_latex",
     "frame": "undercount.show.page.report:as_frame",
     "text": "undercount.show.text:as_text",
+    "plan text": "undercount.show.plan:as_text",
     "html": "undercount.show.page.report:write_page",
     "comparison json": "undercount.show.comparison:as_json",
     "comparison text": "undercount.show.comparison:as_text",
@@ -418,7 +419,7 @@ class Evaluation:
             if certain:
                 ends = {end: max(getattr(estimate, end), value) for end in ("value", "low", "high")}
                 estimate = replace(estimate, **ends)
-                estimate = replace(estimate, guess=self.is_guess(estimate))
+                estimate = replace(estimate, guess=is_guess(self, estimate))
             rows.append(MetricRow(metric, threshold, value, estimate, bound, certain))
         return tuple(rows)
 
@@ -468,20 +469,13 @@ class Evaluation:
         """Estimate one metric, and name all that it needs."""
         found = self._estimate_alone(counts, metric, threshold, **place)
         right = (RIGHT_LABELS,) if found.needs and self.supposes_right_labels else ()
-        return replace(found, needs=(*found.needs, *right), guess=self.is_guess(found))
+        return replace(found, needs=(*found.needs, *right), guess=is_guess(self, found))
 
     @property
     def share_is_guess(self) -> bool:
         """Whether the share is estimated from scores: no one gave it, nor do reviews tell it."""
         told = self.chances is not None or self.reviewed is not None
         return not self.share_given and not told
-
-    def is_guess(self, estimate: Estimate) -> bool:
-        """Whether an estimate hangs on a share that scores hardly tell, or on a few verdicts."""
-        if not estimate.wide:
-            return False
-        hangs = "prevalence" in estimate.needs and self.share_is_guess
-        return hangs or "reviews" in estimate.needs
 
     def _estimate_alone(
         self, counts: ScoreCounts, metric: str, threshold: float | None, **place: Any
@@ -983,3 +977,11 @@ def grows(metric: str, naive: float, shares: Shares) -> bool:
     """
     rises = naive >= (0.0 if metric == "mcc" else -math.inf)
     return rises and shares.sampling in FACTS[metric].grows
+
+
+def is_guess(evaluation: Evaluation, estimate: Estimate) -> bool:
+    """Whether an estimate hangs on a share that scores hardly tell, or on a few verdicts."""
+    if not estimate.wide:
+        return False
+    hangs = "prevalence" in estimate.needs and evaluation.share_is_guess
+    return hangs or "reviews" in estimate.needs

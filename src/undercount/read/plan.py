@@ -19,6 +19,7 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
 from undercount.estimate import Interval
 from undercount.read.allocation import FLOOR, allocate, interleave
+from undercount.read.evaluation import render
 from undercount.read.intervals.clusters import read_clusters
 from undercount.read.intervals.mass_gradients import mass_gradient
 from undercount.read.prices import FurtherRound, Prices
@@ -83,6 +84,9 @@ class ReviewPlan:
     earlier: Reviews | None = field(default=None, repr=False)
     cluster: NDArray[Any] | None = field(default=None, repr=False)
     expected_range: dict[int, dict[str, Interval]] = field(default_factory=dict, repr=False)
+
+    def __str__(self) -> str:
+        return str(render("plan text", self))
 
     @property
     def stratum(self) -> IntArray:

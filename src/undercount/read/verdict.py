@@ -133,7 +133,17 @@ def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
         _grave(evaluation),
         doubt,
     )
+    if _says_nothing(evaluation, verdict):
+        return ClaimVerdict("unsupported", None)
     return replace(verdict, light="unsupported") if verdict.reason else verdict
+
+
+def _says_nothing(evaluation: "Evaluation", verdict: ClaimVerdict) -> bool:
+    """Whether a claim that nobody asked for is met by rows that are flagged at random."""
+    claim = verdict.claim
+    if verdict.required or verdict.light != "robust" or claim is None:
+        return False
+    return claim.metric == "precision" and claim.value <= evaluation.prevalence
 
 
 def doubt_words(evaluation: "Evaluation", does: str = "holds") -> str:

@@ -1,19 +1,22 @@
 """A plan of reviews as text and JSON: what each budget buys."""
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 from undercount import __version__
 from undercount.count.arrays import row_words
 from undercount.metric_facts import FACTS
 from undercount.read.metric_name import place_words
+from undercount.read.plan import ReviewPlan
 from undercount.read.plan_rows import RowPlan
+from undercount.read.prices import Prices
 from undercount.read.review_goals import SUFFIX, metric_of
 from undercount.show.document import plain, write_document
 from undercount.show.layout import WIDTH, line, stack, too_wide, wrap
 from undercount.show.spoken import metric_title, percent
 from undercount.show.text import half_width
 
+AnyPlan: TypeAlias = RowPlan | ReviewPlan
 SCHEMA = "undercount/plan/1"
 # A half-width that is written as 0.000 is nothing to buy.
 SMALLEST = 0.0005
@@ -21,13 +24,13 @@ SMALLEST = 0.0005
 ROUNDED = 0.05
 
 
-def goal_title(plan: RowPlan, goal: str) -> str:
+def goal_title(plan: AnyPlan, goal: str) -> str:
     """Name a goal as people say it."""
     threshold, metric = plan.design.threshold, metric_of(goal)
     first = _title_at(metric, threshold)
     if not goal.endswith(SUFFIX):
         return first
-    rival = plan.prices.suppositions[0].rival
+    rival = None if plan.prices is None else plan.prices.suppositions[0].rival
     second = _title_at(metric, threshold if rival is None else rival.threshold)
     return f"difference of {first}" + ("" if second == first else f" and {second}")
 
@@ -45,22 +48,17 @@ def half_width_words(value: float) -> str:
     return f"± {half_width(value)}" if math.isfinite(value) else "–"
 
 
-def as_text(plan: RowPlan, wanted: float | None = None, width: int = WIDTH) -> str:
+def as_text(plan: AnyPlan, wanted: float | None = None, width: int = WIDTH) -> str:
     """Write what was chosen, what it supposes, and what each budget buys."""
     design, budgets = plan.design, _worth_buying(plan)
     chosen = (
-        f"{len(design.order):,} of {row_words(plan.counts.n_unlabeled)} without a label, in "
+        f"{len(design.order):,} of {row_words(int(design.n_unlabeled.sum()))} without a label, in "
         f"{design.n_strata} strata of the score · seed {design.seed}"
     )
-    supposed = f"{percent(plan.prices.supposed)} of them are positive"
-    if plan.prices.further is None:
-        supposed += (
-            ". From … to …: what may come by the draw, if labels prefer high or low scores, or if "
-            "the share is off; intervals hold whatever is supposed"
-        )
-    else:
-        supposed += ", by the verdicts so far"
-    lines = [line("Reviews", chosen, width=width), line("Supposed", supposed, width=width), ""]
+    lines = [line("Reviews", chosen, width=width)]
+    if plan.prices is not None:
+        lines.append(line("Supposed", _supposed_words(plan.prices), width=width))
+    lines.append("")
     room = max(18, *(len(goal_title(plan, goal)) + 1 for goal in design.goal))
     head = "".join(f"{budget:>9,}" for budget in budgets)
     table = [f" {'reviews buy':<{room}}{head}"]
@@ -74,7 +72,7 @@ def as_text(plan: RowPlan, wanted: float | None = None, width: int = WIDTH) -> s
             bought = [(f"{b:,} reviews buy", _bought_words(plan, goal, b)) for b in budgets]
             table += stack(goal_title(plan, goal), bought, width)
     lines += table
-    if wanted is not None:
+    if wanted is not None and plan.prices is not None:
         for goal in design.goal:
             need = _round_need(plan.prices.budget_for(goal, wanted), len(design.order))
             least, most = plan.prices.budget_span(goal, wanted)
@@ -84,20 +82,32 @@ def as_text(plan: RowPlan, wanted: float | None = None, width: int = WIDTH) -> s
     return "\n".join(lines)
 
 
-def _widths(plan: RowPlan, goal: str, budgets: list[int]) -> list[tuple[str, list[float]]]:
+def _supposed_words(prices: Prices) -> str:
+    """Say which share the widths suppose, and why they may be others."""
+    supposed = f"{percent(prices.supposed)} of them are positive"
+    if prices.further is not None:
+        return f"{supposed}, by the verdicts so far"
+    return (
+        f"{supposed}. From … to …: what may come by the draw, if labels prefer high or low scores, "
+        "or if the share is off; intervals hold whatever is supposed"
+    )
+
+
+def _widths(plan: AnyPlan, goal: str, budgets: list[int]) -> list[tuple[str, list[float]]]:
     """Return the expected half-widths of a goal, and what they may well be where that is open."""
     found = [(goal_title(plan, goal), [plan.expected[b][goal] for b in budgets])]
-    spans = [plan.expected_range[b][goal] for b in budgets]
+    spans = [plan.expected_range[b][goal] for b in budgets if b in plan.expected_range]
     if any(span.high > span.low for span in spans):
         found.append(("  from", [span.low for span in spans]))
         found.append(("  to", [span.high for span in spans]))
     return found
 
 
-def _bought_words(plan: RowPlan, goal: str, budget: int) -> str:
+def _bought_words(plan: AnyPlan, goal: str, budget: int) -> str:
     """Write what a budget buys in one line."""
-    span, words = plan.expected_range[budget][goal], half_width_words(plan.expected[budget][goal])
-    if not span.high > span.low:
+    words, spans = half_width_words(plan.expected[budget][goal]), plan.expected_range.get(budget)
+    span = None if spans is None else spans[goal]
+    if span is None or not span.high > span.low:
         return words
     return f"{words} ({half_width(span.low)} to {half_width(span.high)})"
 
@@ -107,7 +117,7 @@ def _round_need(need: int, chosen: int) -> int:
     return chosen if abs(need - chosen) <= ROUNDED * chosen else need
 
 
-def _worth_buying(plan: RowPlan) -> list[int]:
+def _worth_buying(plan: AnyPlan) -> list[int]:
     """Return the budget asked for, and others up to where no interval is left to make narrower."""
     asked, budgets = len(plan.design.order), sorted(plan.expected)
     open_yet = [b for b in budgets if max(plan.expected[b].values()) >= SMALLEST]

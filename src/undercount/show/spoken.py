@@ -52,5 +52,19 @@ def number(value: float) -> str:
 
 
 def numbers(*values: float) -> list[str]:
-    """Write several metrics, or one with the ends of its interval."""
-    return [number(value) for value in values]
+    """Write several metrics, or one with the ends of its interval.
+
+    Ends that differ are written with so many digits that it shows.
+
+    Examples
+    --------
+    >>> from undercount.show.spoken import numbers
+    >>> numbers(0.5, 0.25), numbers(0.9981, 0.9978, 0.9983)
+    (['0.500', '0.250'], ['0.9981', '0.9978', '0.9983'])
+    """
+    plain = [number(value) for value in values]
+    known = not any(map(math.isnan, values))
+    if len(set(plain)) > 1 or not known or max(values) - min(values) < ROUNDING:
+        return plain
+    digits = next(d for d in range(4, 11) if len({f"{value:.{d}f}" for value in values}) > 1)
+    return [f"{value:.{digits}f}" for value in values]

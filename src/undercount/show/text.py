@@ -16,6 +16,7 @@ from undercount.metric_facts import RIGHT_LABELS
 from undercount.read.chances import Chances
 from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation, MetricRow
+from undercount.read.evaluation import is_guess as estimate_is_guess
 from undercount.read.intervals.heads import top_rows
 from undercount.read.metric_name import short_number, top_words
 from undercount.read.review_price import price_reviews, reviews_for
@@ -85,7 +86,7 @@ def is_guess(evaluation: Evaluation, row: MetricRow) -> bool:
 
 def hangs_on_guess(evaluation: Evaluation, estimate: Estimate) -> bool:
     """Whether an estimate hangs on a share that scores hardly tell, or on a few verdicts."""
-    return evaluation.is_guess(estimate)
+    return estimate_is_guess(evaluation, estimate)
 
 
 def share_is_guess(evaluation: Evaluation) -> bool:
@@ -308,7 +309,7 @@ def _given_words(evaluation: Evaluation) -> str:
     name, value = evaluation.shares.stated(evaluation.counts)
     one = evaluation.shares.unlabeled_prevalence_interval is None
     known = evaluation.share_given and one and name != "label_frequency"
-    return f", {name}={short_number(value)}" if known else ""
+    return f", {name}={value:.6g}" if known else ""  # the plan supposes it, and rounds nothing
 
 
 def half_width(value: float) -> str:
@@ -563,7 +564,7 @@ def _table_lines(
 ) -> list[str]:
     """Write head and rows side by side; `room` is that of the names."""
     level = f"{100 * evaluation.confidence_level:g} %"
-    naive = numbers(*(row.naive for row in rows))
+    naive = [number(row.naive) for row in rows]
     answers = [answer_words(evaluation, row) for row in rows]
     # Negative values are longer; two spaces keep the columns apart.
     span = max(24, *(len(answer) + 2 for answer in answers))

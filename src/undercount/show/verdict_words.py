@@ -191,4 +191,6 @@ def _nothing_words(evaluation: Evaluation) -> str:
         return "another threshold: no row is flagged at this one"
     if row.estimate.value <= 0:
         return "another threshold: no row flagged at this one is estimated to be real"
-    return "more labels: at this threshold chance alone may leave no real case"
+    random = "rows flagged at random may be real as often"
+    chance = "at this threshold chance alone may leave no real case"
+    return f"more labels: {random if row.estimate.low > 0 else chance}"
