@@ -54,13 +54,13 @@ def as_text(comparison: Comparison, width: int = WIDTH) -> str:
     ]
     if len(comparison.evaluations) == PAIR:
         blocks.append(_pair(comparison, width))
-        blocks.append(_there(comparison, width))
     else:
         blocks.append(
             _filled(
                 "", "--csv and --json have the differences of every pair (to_csv, to_json)", width
             )
         )
+    blocks.append(_there(comparison, width))
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
@@ -332,7 +332,7 @@ def deployed_title(comparison: Comparison) -> str:
 
 
 def deployed_table(comparison: Comparison) -> Table:
-    """Return models and their differences there, metric by metric and pair by pair."""
+    """Return two models and their differences there; of more, each pair by what decides."""
     pair = len(comparison.evaluations) == PAIR
     ends = list(comparison.evaluations) if pair else ["one", "other"]
     head = ["metric", *([] if pair else ["models"]), *ends, f"{ends[0]} minus {ends[1]}", "p"]
@@ -351,6 +351,7 @@ def deployed_table(comparison: Comparison) -> Table:
             p_words(d),
         ]
         for d in comparison.deployed()
+        if pair or d.metric == comparison.by
     ]
     return head, rows
 

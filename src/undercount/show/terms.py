@@ -283,7 +283,7 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
     ),
     "ruled out": (
         "The one limit of the share of hidden positives: the scores allow no more.",
-        "the smaller of an upper confidence bound and the share at which the ROC AUC is 1",
+        "the smaller of two confidence bounds: of heads, and of the ROC AUC, which is at most 1",
         "random labels",
         f"{JAIN}; the bound of prevalence's ROC slope",
     ),
@@ -458,7 +458,7 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
             "on the wrong one, else inconclusive."
         ),
         "precision@0.7 >= 0.8 and fpr < 2%",
-        "exit codes 0, 1 and 3; a failing check makes all but failures inconclusive",
+        "exit codes 0, 1 and 3; inconclusive too if a check fails or the share was only estimated",
         "this project's documentation, How to",
     ),
     "top": (

@@ -144,13 +144,13 @@ def hidden_words(evaluation: Evaluation) -> str:
 
 def limit_words(evaluation: Evaluation) -> str:
     """Say the one limit of the share, and what sets it."""
-    limit, area = evaluation.share_limit, evaluation.shares.clip(evaluation.largest_share)
+    limit, area = evaluation.share_limit, evaluation.shares.clip(evaluation.area_bound)
     reverse = naive_area(evaluation.counts, "roc_auc") < 0.5  # noqa: PLR2004 - chance
     if limit != area and not reverse:
         level = 100 * evaluation.confidence_level
         return f"above {percent(limit)} ruled out ({level:g} % confidence)"
     end = "fall below 0" if reverse else "pass 1"
-    return f"above {percent(limit)} ruled out: the ROC AUC would {end}"
+    return f"above {percent(limit)} ruled out: the ROC AUC would {end} beyond chance"
 
 
 def find(evaluation: Evaluation, metric: str) -> MetricRow | None:

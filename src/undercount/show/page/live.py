@@ -89,6 +89,7 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
         "condition": condition_words(evaluation),
         # The purity less this is the share at which an AUC would be 1, of all models on the rows.
         "separation": shares.label_purity - largest if largest > 0 else own,
+        "area_bound": evaluation.area_bound,
         "errors": [shares.unlabeled_prevalence_error, shares.label_purity_error],
         "units": [squares / total if total > 0 else 1.0 for total, squares in pairs],
         "z": float(ndtri(upper)),
