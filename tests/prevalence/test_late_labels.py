@@ -8,6 +8,7 @@ import pytest
 import undercount as uc
 from undercount.errors import collect_warnings
 from undercount.prevalence import LateLabels
+from undercount.prevalence.delay_tail import DelayTail
 from undercount.prevalence.delays import DelayDistribution, read_days
 from undercount.read.monitoring import metrics_of_late
 
@@ -103,6 +104,42 @@ def test_found_eventually_scales_the_positives():
     assert half == pytest.approx(2 * all_of_them)
 
 
+def late_rows(rng, median, n=12_000):
+    """Rows of twelve months with exponential delays of a longer median."""
+    seen, truth = rng.integers(0, UNTIL, n), rng.random(n) < 0.1
+    delay = rng.exponential(median / np.log(2), n)
+    return seen, truth, np.where(truth & (seen + delay <= UNTIL), seen + delay, np.nan)
+
+
+def test_the_tail_is_the_part_that_comes_after_the_oldest_window():
+    rng = np.random.default_rng(0)
+    for form in (rng.exponential(size=60_000), rng.lognormal(sigma=0.9, size=60_000)):
+        delay, window = 80 * form, rng.uniform(0, UNTIL, 60_000)
+        seen = delay <= window
+        rows = delay[seen], window[seen]
+        tail = DelayTail.of(*rows, DelayDistribution.of(*rows, 30))
+        later = (delay > UNTIL).sum() / (delay <= UNTIL).sum()
+        assert tail.unseen == pytest.approx(later, rel=0.35)
+        assert later < tail.high < 2 * later
+
+
+def test_no_label_beyond_the_tail_begins_no_tail():
+    rows = np.full(50, 3.0), np.linspace(100, 200, 50)
+    assert DelayTail.of(*rows, DelayDistribution.of(*rows)) == DelayTail(0.0, 0.0)
+
+
+def test_slow_labels_are_not_reported_or_held_by_the_interval():
+    # A mean delay of 120 days: 5 % come after the oldest row's year, and used to be forgotten.
+    for seed in range(6):
+        seen, truth, found = late_rows(np.random.default_rng([7, seed]), 83)
+        with collect_warnings():
+            late = LateLabels().fit(seen, found, until=UNTIL)
+        flagged = np.ones(len(seen), bool)
+        precision = metrics_of_late(late, flagged)["precision"]
+        assert truth[late.usable_].mean() in precision.interval
+        assert late.tail_.high > 0.053  # exp(-3) / (1 - exp(-3)): the truth
+
+
 def tally(repeats, seed=4, **design):
     """Coverage of each metric at three levels, mean width of precision, error of the naive one."""
     rng = np.random.default_rng(seed)
@@ -141,6 +178,40 @@ def test_late_labels_are_covered_and_sharp(drift, delays):
     assert found["f1"][-1] >= 0.92, found  # .932 in 1,200 repeats of the worst design
     assert width <= 0.08
     assert naive < -0.05
+
+
+FORMS = {
+    "exponential": lambda rng, n: rng.exponential(1 / np.log(2), n),
+    "log-normal": lambda rng, n: rng.lognormal(sigma=1.0, size=n),
+    "Weibull": lambda rng, n: rng.weibull(0.7, n) / np.log(2) ** (1 / 0.7),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("form", "median"),
+    [("exponential", 45), ("exponential", 62), ("exponential", 83), ("exponential", 104),
+     ("log-normal", 45), ("log-normal", 62), ("log-normal", 83), ("Weibull", 21)],
+)  # fmt: skip
+def test_what_may_be_reported_holds_the_truth(form, median):
+    held = []
+    for seed in range(150):
+        rng = np.random.default_rng([seed, 53])
+        n = 12_000
+        truth, seen = rng.random(n) < 0.1, rng.integers(0, UNTIL, n)
+        late_by = median * FORMS[form](rng, n)
+        found = np.where(truth & (seen + late_by <= UNTIL), seen + late_by, np.nan)
+        flagged = rng.normal(2.0 * truth) >= 1.5
+        with collect_warnings():
+            late = LateLabels().fit(seen, found, until=UNTIL)
+        value = truth[flagged & late.usable_].mean()
+        within = value in metrics_of_late(late, flagged)["precision"].interval
+        held.append((late.mature_, within))
+    ripe, within = np.array(held).T
+    # Two standard errors of the repeats below .93.
+    assert within.mean() >= 0.93 - 2 * 0.02
+    if ripe.sum() >= 15:
+        assert within[ripe].mean() >= 0.93 - 2 * np.sqrt(0.07 / ripe.sum())
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError, SmallSampleWarning, warn
 from undercount.estimate import Interval
 from undercount.prevalence.base import Fitted, PrevalenceEstimator
+from undercount.prevalence.delay_tail import DelayTail
 from undercount.prevalence.delays import DelayDistribution, read_days
 from undercount.prevalence.fair_scores import ScoreTest, compare_delays
 
@@ -20,6 +21,9 @@ FEWEST_AT_RISK = 30
 # A last month of the oldest window that still brings more labels than this part is not mature.
 RIPE = 0.02
 LAST_DAYS = 30.0
+# Nor is a cohort of which, by the rate of late labels, more than this may come later still.
+UNSEEN = 0.15
+SURELY_MANY = 1.0
 MANY = 1e9  # degrees of freedom with which Student's quantile is the normal one
 # What every number made from dates of labels rests on.
 NEEDS = ("delays alike", "a mature oldest cohort", "the share ever found")
@@ -49,17 +53,23 @@ class LateLabels(PrevalenceEstimator):
     labels_ : array
         1 where a label was found, NaN elsewhere: the `y` for `evaluate`.
     delays_ : DelayDistribution
+        Of the labels that take no longer than the oldest row had.
+    tail_ : DelayTail
+        How many take longer; part of every chance and of every error.
     diagnostics_ : dict
         ``median_delay``; ``longest_window``: days since the oldest row; ``last_part``: part of
-        the labels that came in the last 30 days of it, which should be nearly none; ``young``:
-        rows too young.
+        the labels that came in the last 30 days of it, which should be nearly none;
+        ``unseen_part``, ``unseen_high``: labels to come after it for each that came, and their
+        upper limit; ``young``: rows too young.
     mature_ : bool
-        Whether so few labels came in those last 30 days (2 % at most) that nearly all have arrived.
+        Whether so few labels came in those last 30 days (2 % at most), and so few can come later
+        (15 for each 100 at most), that nearly all have arrived.
 
     Notes
     -----
-    Assumes: nearly all labels of the oldest rows have arrived (the oldest cohort is mature); the
-    delay has one distribution, whatever the score and whenever the row was; of the positives just
+    Assumes: nearly all labels of the oldest rows have arrived (the oldest cohort is mature), and
+    later ones go on in the form of the long delays; the delay has one distribution, whatever the
+    score and whenever the row was; of the positives just
     `found_eventually` are ever labelled.
     Wrong when: labelling became faster or slower; sure cases are labelled sooner than others; some
     positives are never found and `found_eventually` does not say so: dates cannot tell it.
@@ -108,8 +118,9 @@ class LateLabels(PrevalenceEstimator):
             raise InputError("some rows must have a date of their label, and some must not")
         fewest = min(FEWEST_AT_RISK, np.count_nonzero(labelled) / FEWEST_AT_RISK)
         self.delays_ = DelayDistribution.of(rows.delay[labelled], rows.window[labelled], fewest)
+        self.tail_ = DelayTail.of(rows.delay[labelled], rows.window[labelled], self.delays_)
         arrived = self.delays_.chance(rows.window)
-        self.chance_ = self.found_eventually * arrived
+        self.chance_ = self.arrives_ * arrived
         self.usable_ = arrived >= LEAST_CHANCE
         self.labels_ = np.where(labelled, 1.0, np.nan)
         self.rows_ = rows
@@ -132,16 +143,17 @@ class LateLabels(PrevalenceEstimator):
     def sum_positives(self, amounts: Any) -> "Total":
         """Return the sum of an amount over all positives, labelled or not, with its error.
 
-        Rows that are too young count nothing. Two errors add up: which labels have arrived, and
-        how well the chances are known.
+        Rows that are too young count nothing. Three errors add up: which labels have arrived, how
+        well the chances are known, and how many labels take longer than the oldest row had.
         """
         rows, use = self.rows_, self.rows_.labelled & self.usable_
         amount = np.asarray(amounts, np.float64)[use]
         chance = self.chance_[use]
         value = float(np.sum(amount / chance))
         drawn = amount**2 * (1 - chance) / chance**2
-        known = self.delays_.total_variance(amount, rows.window[use]) / self.found_eventually**2
-        variance = float(np.sum(drawn)) + known
+        known = self.delays_.total_variance(amount, rows.window[use]) / self.arrives_**2
+        unseen = (value * self.tail_.error) ** 2
+        variance = float(np.sum(drawn)) + known + unseen
         # Few labels of a small chance make most of the variance, so that it is not known well
         # itself: Satterthwaite's degrees of freedom, each label's part being its own error.
         parts = float(np.sum(drawn**2))
@@ -170,22 +182,34 @@ class LateLabels(PrevalenceEstimator):
             "median_delay": self.delays_.quantile(0.5),
             "longest_window": longest,
             "last_part": float(1 - before[0]),
+            "unseen_part": self.tail_.unseen,
+            "unseen_high": self.tail_.high,
             "young": int(np.count_nonzero(~self.usable_)),
         }
 
     @property
+    def arrives_(self) -> float:
+        """The share of positives whose label arrives within the longest window."""
+        return self.found_eventually * self.tail_.arrives
+
+    @property
     def mature_(self) -> bool:
         """Whether nearly all labels of the oldest rows have arrived."""
-        return self._facts()["last_part"] <= RIPE
+        return self._facts()["last_part"] <= RIPE and self.tail_.high <= UNSEEN
 
     def unripe_words(self) -> str:
         """Say why the oldest cohort is not mature."""
         facts = self._facts()
         before = max(facts["longest_window"] - LAST_DAYS, 0.0)
+        later = (
+            f"as many as {100 * facts['unseen_high']:.0f} for each 100 may come later still"
+            if facts["unseen_high"] < SURELY_MANY
+            else "nobody can say how many come later still"
+        )
         return (
-            f"the oldest rows are {facts['longest_window']:.0f} days old, and "
-            f"{100 * facts['last_part']:.0f} % of the labels take longer than {before:.0f}: the "
-            "oldest cohort is not mature, and positives whose labels come later still are missed"
+            f"the oldest rows are {facts['longest_window']:.0f} days old, "
+            f"{100 * facts['last_part']:.2g} % of their labels took longer than {before:.0f}, and "
+            f"{later}: the oldest cohort is not mature"
         )
 
     def _warn(self) -> None:
@@ -211,7 +235,7 @@ class Total:
         hidden, reach = self.value - seen, self.quantile(level) * self.standard_error
         if hidden <= 0:
             return float(seen), self.value + reach
-        factor = math.exp(reach / hidden)
+        factor = math.exp(min(reach / hidden, 700.0))  # no more than a number holds
         return seen + hidden / factor, seen + hidden * factor
 
 

@@ -26,6 +26,8 @@ LOOK_DAYS = 7.0
 MATURE = 0.8
 # Changes of the rate of positives that an alarm bets on.
 FALLS, RISES = (0.5, 0.7, 0.85), (1.2, 1.5, 2.0)
+# A change may begin at every fourth look.
+LOOKS_A_START, STARTS_A_YEAR = 4, 13
 # Parts of the risk of a false alarm: the baseline's error, and the looks.
 BASELINE_RISK, LOOKS_RISK = 0.2, 0.8
 BoolArray: TypeAlias = NDArray[np.bool_]
@@ -101,10 +103,11 @@ class Monitoring:
     Examples
     --------
     >>> import undercount as uc
-    >>> score, days = [0.9, 0.8, 0.1, 0.7], [0, 1, 2, 90]
-    >>> found = uc.monitor(score, observed=days, found=[9, 20, None, None], threshold=0.5)
+    >>> score, days = [0.9, 0.1] * 45, list(range(90))
+    >>> labels = [day + 5 if day % 4 == 0 and day < 80 else None for day in days]
+    >>> found = uc.monitor(score, observed=days, found=labels, threshold=0.5)
     >>> [(row.period, row.n_flagged, row.n_found) for row in found.rows]
-    [('1970-01', 2, 2), ('1970-04', 1, 0)]
+    [('1970-01', 16, 8), ('1970-02', 14, 7), ('1970-03', 15, 5)]
     """
 
     metrics: dict[str, Estimate]
@@ -308,7 +311,8 @@ def period_precision(late: LateLabels, some: BoolArray, z: float) -> Estimate:
     centre, reach = _wilson(labels, number, z)
     low, high = ((centre + side * reach) / chance for side in (-1, 1))
     window = late.rows_.window[some]
-    known = math.sqrt(late.delays_.total_variance(late.chance_[some], window)) / number
+    chances = math.sqrt(late.delays_.total_variance(late.chance_[some], window))
+    known = math.hypot(chances / (number * late.arrives_), late.tail_.error)
     ends = (
         value - math.hypot(value - low, z * value * known),
         value + math.hypot(high - value, z * value * known),
@@ -383,30 +387,60 @@ def _allow_for_chances(late: LateLabels, baseline: Estimate, z: float) -> tuple[
 def _evidence(
     late: LateLabels, later: BoolArray, looks: FloatArray, rate: float, bets: tuple[float, ...]
 ) -> FloatArray:
-    """Return the evidence of each look that the rate of positives is another than this.
+    """Return the evidence of each look that the rate of positives became another than this.
 
     Of the rows not found yet each is found until the next look with chance
-    q = p ΔF/(1 - p F). θ^found · exp(-(θ - 1) Σ q) has a mean of at most 1 for every θ, whatever
-    came before; its product over looks, averaged over some θ, is a test martingale.
+    q = p ΔF/(1 - p F). θ^found / ∏(1 + q (θ - 1)) has a mean of 1 for every θ, whatever came
+    before; its product over looks is a test martingale. Nobody knows when a change began, and old
+    rows that did not change would drown it: each start has a martingale of its own, of the rows
+    seen since. Their average, by weights that were fixed before, is one again.
     """
-    seen, delay = late.rows_.observed[later], late.rows_.delay[later]
+    order = np.argsort(late.rows_.observed[later], kind="stable")
+    seen, delay = (each[later][order] for each in (late.rows_.observed, late.rows_.delay))
     arrives = np.where(np.isnan(delay), np.inf, seen + delay)
-    whole = late.found_eventually * rate
-    log_odds = np.zeros(len(bets))
-    made = []
+    first = looks[0] - LOOK_DAYS
+    starts = first + LOOK_DAYS * np.arange(0, len(looks), LOOKS_A_START)
+    place, weight = np.searchsorted(seen, starts), start_weights(len(starts))
+    whole, bet = late.arrives_ * rate, np.array(bets)
+    log_odds, made = np.zeros((len(starts), len(bets))), []
     for end in looks:
-        start = end - LOOK_DAYS
-        waiting = (seen <= end) & (arrives > start)
-        then = late.delays_.chance(np.maximum(end - seen[waiting], -1.0))
-        before = np.where(
-            seen[waiting] <= start, late.delays_.chance(np.maximum(start - seen[waiting], -1.0)), 0
+        newly = _chances_to_arrive(late, seen, end, whole)
+        waiting = arrives > end - LOOK_DAYS
+        came = waiting & (arrives <= end)
+        gains = came[:, None] * np.log(bet) - waiting[:, None] * np.log1p(
+            newly[:, None] * (bet - 1)
         )
-        # Where all are sure to have been found nothing more is expected.
-        open_still = 1 - whole * before
-        newly = np.zeros_like(open_still)
-        np.divide(whole * (then - before), open_still, out=newly, where=open_still > 0)
-        expected = float(np.sum(newly))
-        came = int(np.count_nonzero(waiting & (arrives <= end)))
-        log_odds = log_odds + came * np.log(bets) - expected * (np.array(bets) - 1)
-        made.append(float(np.mean(np.exp(np.minimum(log_odds, 700.0)))))
+        since = np.cumsum(gains[::-1], axis=0)[::-1]
+        log_odds += np.concatenate([since, np.zeros((1, len(bets)))])[place]
+        odds = np.exp(np.minimum(log_odds, 700.0)).mean(axis=1)
+        # Starts to come have had no look and count 1.
+        made.append(float(weight @ odds + 1 - weight.sum()))
     return np.asarray(made)
+
+
+def _chances_to_arrive(late: LateLabels, seen: FloatArray, end: float, whole: float) -> FloatArray:
+    """Return the chance that a row not found at the last look is found until this one."""
+    start = end - LOOK_DAYS
+    then, before = (
+        np.where(seen <= day, late.delays_.chance(np.maximum(day - seen, -1.0)), 0.0)
+        for day in (end, start)
+    )
+    # Where all are sure to have been found nothing more is expected.
+    open_still = 1 - whole * before
+    newly = np.zeros_like(open_still)
+    np.divide(whole * (then - before), open_still, out=newly, where=open_still > 0)
+    return newly
+
+
+def start_weights(count: int) -> FloatArray:
+    """Return the weight of each start of a change: half for the first year, half of the rest next.
+
+    Together they never exceed 1, however long one looks.
+
+    Examples
+    --------
+    >>> from undercount.read.monitoring import start_weights
+    >>> (26 * start_weights(15)).round(2)[[0, 12, 13]]
+    array([1. , 1. , 0.5])
+    """
+    return 0.5 ** (np.arange(count) // STARTS_A_YEAR + 1) / STARTS_A_YEAR

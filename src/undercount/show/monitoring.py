@@ -113,8 +113,9 @@ def _period(row: PeriodRow) -> str:
     )
 
 
-def alarm_words(alarm: Alarm | None) -> tuple[str, str]:
+def alarm_words(found: Monitoring) -> tuple[str, str]:
     """Say whether the precision changed, and what that rests on."""
+    alarm = found.alarm
     if alarm is None or not alarm.looks:
         return "no alarm is possible", "no period is mature, or none comes after it"
     words = [
@@ -127,7 +128,28 @@ def alarm_words(alarm: Alarm | None) -> tuple[str, str]:
         f"baseline; at the last look the evidence of a fall was {_part(alarm, 1)} of what raises "
         f"the alarm, that of a rise {_part(alarm, 2)}"
     )
-    return " and ".join(words) or "no change seen", evidence
+    return " and ".join(words) or _no_alarm(found, alarm), evidence
+
+
+def _no_alarm(found: Monitoring, alarm: Alarm) -> str:
+    """Name the periods that look otherwise than the baseline, though no alarm went off."""
+    base = alarm.baseline
+    known = [(row.period, row.precision) for row in found.rows if row.precision is not None]
+    names = {
+        "below": [name for name, each in known if each.high < base.low],
+        "above": [name for name, each in known if each.low > base.high],
+    }
+    odd = [
+        f"{', '.join(some)} {'lies' if len(some) == 1 else 'lie'} {side} it"
+        for side, some in names.items()
+        if some
+    ]
+    if not odd:
+        return "no change seen"
+    return (
+        f"no alarm yet, though by their own intervals {' and '.join(odd)}: some do by chance, and "
+        "the alarm allows for every look"
+    )
 
 
 def _part(alarm: Alarm, side: int) -> str:
@@ -139,7 +161,7 @@ def _part(alarm: Alarm, side: int) -> str:
 
 
 def _alarm(found: Monitoring, room: int) -> list[str]:
-    return [line("Alarm", " ".join(alarm_words(found.alarm)), width=room)]
+    return [line("Alarm", " ".join(alarm_words(found)), width=room)]
 
 
 def write_page(found: Monitoring, path: str | Path) -> None:
@@ -150,7 +172,7 @@ def write_page(found: Monitoring, path: str | Path) -> None:
 def as_page(found: Monitoring) -> str:
     """Return one self-contained page without scripts."""
     style = read_asset("style.css")
-    said, alarm = alarm_words(found.alarm)
+    said, alarm = alarm_words(found)
     return load_template("monitoring.html.jinja").render(
         threshold=short_number(found.threshold),
         level=f"{100 * found.late.confidence_level:g}",
