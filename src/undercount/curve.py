@@ -13,6 +13,7 @@ from undercount.errors import (
     InputError,
     UndefinedMetricWarning,
     keep_scores,
+    named,
     real_number,
     warn,
 )
@@ -393,7 +394,7 @@ class OperatingCurve(Rates[FloatArray]):
         """
         if math.isnan(real_number(threshold)):
             got = "NaN" if isinstance(threshold, float) else repr(threshold)
-            raise InputError(f"threshold must be a number; got {got}")
+            raise InputError(f"{named('threshold')} must be a number; got {got}")
         every, merged = self._thresholds()
         n_above = int(np.count_nonzero(every[1:] >= threshold))
         index, below = n_above, n_above + 1 if n_above + 1 < len(every) else None

@@ -6,7 +6,6 @@ are never shown: errors, warnings and checks turn their text into a `Message`, w
 and remembers them.
 """
 
-import difflib
 import math
 import re
 import warnings
@@ -84,6 +83,8 @@ def suggest(word: object, known: Iterable[str], *, quoted: bool = True) -> str:
     >>> suggest("Precison", ["precision", "recall"]), suggest("xyz", ["precision"])
     ("did you mean 'precision'?", '')
     """
+    import difflib  # noqa: PLC0415 - only mistakes need it
+
     folded = {each.casefold(): each for each in known}
     near = difflib.get_close_matches(str(word).casefold(), folded, n=3)
     shown = [repr(folded[each]) if quoted else folded[each] for each in near]

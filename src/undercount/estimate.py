@@ -46,9 +46,16 @@ class Interval:
         return self.high - self.low
 
 
+# An interval so wide is said before its middle.
+WIDE = 0.3
+
+
 @dataclass(frozen=True)
 class Estimate:
     """Hold a number with its interval, what it rests on, and how it was made.
+
+    `guess` says that it is little but a guess inside a wide interval: one that hangs on a share
+    which scores hardly tell, or on a few verdicts. Report the interval then.
 
     Examples
     --------
@@ -67,6 +74,7 @@ class Estimate:
     confidence_level: float = 0.95
     needs: tuple[str, ...] = ()
     method: str = ""
+    guess: bool = False
 
     def __post_init__(self) -> None:
         if self.low > self.high:
@@ -82,7 +90,14 @@ class Estimate:
         span = f"{self.low:.4g} to {self.high:.4g} at {self.confidence_level:.4g}"
         if 0 < self.confidence_level < 1:
             span = f"{self.low:.4g} to {self.high:.4g} at {100 * self.confidence_level:.4g} %"
-        return f"{self.value:.4g} ({span}; needs {needs})"
+        guess = "a guess: " if self.guess else ""
+        return f"{self.value:.4g} ({guess}{span}; needs {needs})"
+
+    @property
+    def wide(self) -> bool:
+        """Whether the ends lie so far apart that the value between them says little."""
+        least = WIDE * max(abs(self.value), 1.0)  # a lift, say, passes 1
+        return self.high - self.low >= least  # never of NaN
 
     @property
     def open(self) -> bool:

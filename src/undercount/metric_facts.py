@@ -77,6 +77,8 @@ class MetricFacts:
         return ("random labels", "prevalence", "purity") if self.needs else ()
 
 
+# What every number of labels rests on, unless their purity is told; said once, not row by row.
+RIGHT_LABELS = "right labels"
 _LABELS = ("random labels",)
 _SINGLE, _BOTH = ("single-sample",), ("single-sample", "case-control")
 _SIGNED, _RATIO = (-1.0, 1.0), (0.0, float("inf"))

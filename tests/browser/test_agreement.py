@@ -178,13 +178,13 @@ def test_arrow_presses_never_turn_the_light_green(open_page: Any, cases: Any) ->
     opened = open_page(cases.evaluations()["strong, share estimated here"])
     page = opened.page
     before = page.text_content("#light")
-    assert before != "robust"
+    assert not before.startswith("robust")
     for slider in ("share", "threshold", "purity", "gamma"):
         page.focus("#" + slider)
         for key in ["ArrowRight"] * 10 + ["ArrowLeft"] * 20:
             page.keyboard.press(key)
             opened.settle()
-            assert page.text_content("#light") != "robust"
+            assert not page.text_content("#light").startswith("robust")
             assert "robust" not in page.get_attribute("#light", "class")
         page.click("#reset")
         opened.settle()

@@ -172,6 +172,21 @@ def test_a_further_round_takes_a_half_width_alone(folder, rows, tmp_path):
     assert json.loads(out.read_text())["budget"] == pytest.approx(100, abs=2)
 
 
+def test_a_further_round_may_have_another_goal_and_a_second_model(folder, rows, tmp_path, capsys):
+    """Planned for one model; then another is to be compared with it."""
+    again, out = _answered_plan(folder, rows, tmp_path / "review.csv"), tmp_path / "more.csv"
+    more = ["--score", "poor", "--budget", "30", "--out", str(out), "--quiet"]
+    assert main([*again, *more, "--goal", "difference"]) == 0
+    sheet = read_review_files([out])
+    assert sheet.design["goal"] == ["f1_difference"]
+    assert (sheet.n_answered, len(sheet.case)) == (40, 70)
+    assert list(sheet.scores) == ["good"]  # rows of a file are found without the second one
+    assert main([*again, *more]) == 0
+    assert read_review_files([out]).design["goal"] == ["f1"]
+    assert main([*again, "--budget", "30", "--goal", "difference"]) != 0
+    assert "needs the scores of two models" in capsys.readouterr().err
+
+
 def test_a_prevalence_is_planned_with_and_printed_as_the_file_has_it(folder, tmp_path, capsys):
     out, text = tmp_path / "plan.json", tmp_path / "review.csv"
     arguments = ["plan", str(folder / "rows.csv"), *COLUMNS, "--threshold", "1.2", "--budget", "60"]

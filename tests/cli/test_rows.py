@@ -214,3 +214,40 @@ def test_counts_by_cluster(run, table, tmp_path):
     assert recall["high"] - recall["low"] == pytest.approx(exact["recall"].interval.width, rel=0.1)
     assert any(check["code"] == "UC020" for check in model["checks"])
     assert " Clusters          150 clusters, " in output
+
+
+def test_numbers_of_a_csv_file_are_numbers(run, table):
+    """2 stands before 10, and there is a trend; codes with a leading 0 stay as they are."""
+    rows, path = table
+    rows["shop"] = np.array([2, 10, 9])[np.arange(len(rows)) % 3]
+    rows["code"] = np.array(["02", "10", "9"])[np.arange(len(rows)) % 3]
+    rows.to_csv(path, index=False)
+    ask = ("evaluate", path, *ASK, "--label-frequency", ".5")
+    for more in ((), ("--cluster", "who")):
+        code, output = run(*ask, "--by", "shop", *more)
+        assert code == 0, output
+        names = [words.split()[0] for words in output.splitlines() if words.startswith(" ")]
+        assert [name for name in names if name in ("2", "9", "10")] == ["2", "9", "10"]
+        assert "trend" in output
+    code, output = run(*ask, "--by", "code")
+    names = [words.split()[0] for words in output.splitlines() if words.startswith(" ")]
+    assert [name for name in names if name in ("02", "9", "10")] == ["02", "10", "9"]
+    assert "trend" not in output
+
+
+def test_two_models_at_another_prevalence(run, table, tmp_path):
+    rows, path = table
+    ask = ("compare", path, "--label", "y", "--score", "p", "--score", "q", "--threshold", "1")
+    ask = (*ask, "--prevalence", ".3", "--deploy-prevalence")
+    code, output = run(*ask, ".02", "--json", tmp_path / "j", "--html", tmp_path / "h")
+    assert code == 0, output
+    assert "Where 2.0 % are positive, if positives and negatives score there as here" in output
+    told = json.loads((tmp_path / "j").read_text())["deployed"]
+    both = {"p": rows["p"], "q": rows["q"]}
+    exact = uc.compare(rows["y"], both, unlabeled=0, prevalence=0.3, threshold=1).deployed(0.02)
+    assert [row["low"] for row in told["differences"]] == pytest.approx(
+        [each.difference.low for each in exact]
+    )
+    assert "Where 2.0 % are positive" in (tmp_path / "h").read_text()
+    code, output = run(*ask, "2")
+    assert (code, "--deploy-prevalence must be a share" in output) == (2, True)

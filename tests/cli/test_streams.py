@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -105,6 +106,27 @@ def test_odd_values_get_a_short_message(rows, arguments, said, capsys):
 def test_addresses_are_not_fetched(address, capsys):
     assert main(["evaluate", address, *COLUMNS]) == 2
     assert "only files of this machine are read" in capsys.readouterr().err
+
+
+def test_a_file_does_not_go_with_a_database_unless_the_environment_names_it(
+    rows, capsys, monkeypatch
+):
+    assert main(["evaluate", str(rows), *COLUMNS, "--from", "sqlite:///x.db"]) == 2
+    assert "DATA do not go with --from" in capsys.readouterr().err
+    monkeypatch.setenv("UNDERCOUNT_FROM", "sqlite:///x.db")
+    assert main(["evaluate", str(rows), *COLUMNS]) == 0
+
+
+def test_words_of_a_message_are_options_only_where_they_are(rows, tmp_path, capsys):
+    assert main(["evaluate", str(rows), *COLUMNS, "--threshold", "nan"]) == 2
+    assert "--threshold must be a number; got nan" in capsys.readouterr().err
+    counts = tmp_path / "counts.parquet"
+    duckdb.sql(
+        f"COPY (SELECT 1.0 AS score, -5.0 AS positive, 0.0 AS negative, 3.0 AS unlabeled) "
+        f"TO '{counts}'"
+    )
+    assert main(["evaluate", str(counts), "--prevalence", "0.3"]) == 2
+    assert "counts.parquet: positive must be finite and not negative" in capsys.readouterr().err
 
 
 def test_pipes_and_devices_are_no_files(tmp_path, capsys):

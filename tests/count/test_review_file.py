@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -187,6 +188,14 @@ def test_parts_answered_by_two_people_are_one_sample(tmp_path):
     write_review_file(sheet(seed=8), tmp_path / "other.csv")
     with pytest.raises(InputError, match="two plans"):
         read_review_files([first, tmp_path / "other.csv"])
+
+
+def test_plans_by_two_models_are_no_sample_and_each_goes_on(tmp_path):
+    write_review_file(sheet(), tmp_path / "a.csv")
+    write_review_file(replace(sheet(scores=["q"]), scores=sheet().scores), tmp_path / "b.csv")
+    words = r"by the scores 'p' and 'q'.* plan … --score p --score q --goal difference --reviews"
+    with pytest.raises(InputError, match=words):
+        read_review_files([tmp_path / "a.csv", tmp_path / "b.csv"])
 
 
 def test_ticks_beside_nothing_are_refused(tmp_path):

@@ -36,9 +36,8 @@ def kill_dask_worker(rng: random.Random) -> Counter[str]:
 
     warnings.simplefilter("ignore")  # ports in use, and other talk of starting up
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
-        for _ in range(TURNS):
-            client.wait_for_workers(2)
+    for _ in range(TURNS):  # a cluster each: on a busy machine a worker may take minutes to return
+        with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster):
             slow = dd.from_map(part, range(PARTS), meta=frame.iloc[:0])
             victim = next(iter(cluster.workers.values())).pid
             timer = threading.Timer(rng.uniform(0.1, 0.7), os.kill, (victim, signal.SIGKILL))

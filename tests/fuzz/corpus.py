@@ -253,4 +253,13 @@ CORPUS = [
     ("requirements", "npv@top 5 ≤ .45%"),
     ("counts files", (COUNTS, {"version": "1"})),
     ("counts files", (COUNTS, {"version": 1, "squared_weight": [1, -2, 3]})),
+    (
+        "questions",
+        {
+            **_question("costing", "reviews", false_positive=1e9, false_negative=1e9)[1],
+            "seed": 1452984588,
+            "rows": 12,
+            "labels": "any",
+        },
+    ),
 ]

@@ -207,7 +207,6 @@ def test_a_classifier_finds_the_chances_of_all_models_once():
     by_name = uc.compare(frame, ["a", "b"], label="y", unlabeled=-1, propensity="e")
     assert by_name.chances_given
     for options, words in (
-        ({"deploy_prevalence": 0.1}, "the same there"),
         ({"covariates": covariate}, "is a classifier"),
         ({"propensity": frame["e"], "top": 10}, "leave top out"),
     ):

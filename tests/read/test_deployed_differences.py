@@ -143,6 +143,11 @@ def test_areas_alone_without_a_threshold_and_three_models():
     found = uc.compare(y, {**scores, "third": -scores["new"]}, unlabeled=0, prevalence=0.2)
     there = found.deployed(0.02)
     assert len(there) == 9
+    assert "Where" not in str(found)
+    three = {**scores, "third": -scores["new"]}
+    shown = uc.compare(y, three, unlabeled=0, prevalence=0.2, deploy_prevalence=0.02)
+    assert "Where 2.0 % are positive" in str(shown)
+    assert "old, third" in str(shown)
     assert {each.metric for each in there} == {"roc_auc", "lift_auc", "average_precision"}
 
 

@@ -267,7 +267,9 @@ def test_a_share_that_the_scores_rule_out_gets_no_plain_praise():
             y, rng.normal(2.5 * truth), unlabeled=0, prevalence=0.09, threshold=1.7
         )
     assert any(check.code == "UC001" and check.level == "fail" for check in evaluation.checks)
-    assert "do not report them" in " ".join(str(evaluation).split())
+    said = " ".join(str(evaluation).split())
+    assert "Do not report them" in said
+    assert ("Values of 1.000 show only that" in said) == (" 1.000 (" in said)
 
 
 def test_later_answers_do_not_hang_on_the_callers_arrays(rows):

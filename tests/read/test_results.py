@@ -103,3 +103,22 @@ def test_an_estimated_share_is_not_said_to_be_given():
         "estimated by RocSlope"
     )
     assert "given" in str(uc.evaluate(Y, SCORE, unlabeled=-1, prevalence=0.3))
+
+
+def test_a_guess_is_marked_wherever_it_is_told():
+    rng = np.random.default_rng(6)
+    truth = rng.random(1500) < 0.4
+    y, score = truth & (rng.random(1500) < 0.2), rng.normal(1.2 * truth)
+    found = uc.evaluate(y, score, unlabeled=0, threshold=1.0)
+    precision = found["precision"]
+    assert precision.high - precision.low >= 0.3
+    assert precision.guess
+    assert "(a guess: " in str(precision)
+    assert found.metrics()["precision_guess"] == 1
+    assert "recall_guess" not in found.metrics()
+    marks = {row["metric"]: row["guess"] for row in found.to_dict()["models"][0]["metrics"]}
+    assert marks["precision"]
+    assert not marks["recall"]
+    given = uc.evaluate(y, score, unlabeled=0, threshold=1.0, prevalence=(0.15, 0.6))
+    assert not given["precision"].guess
+    assert "guess" not in str(given["precision"])

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm, pearson3
 from sklearn.metrics import (
     average_precision_score,
     f1_score,
@@ -16,6 +17,7 @@ from sklearn.metrics import (
 import undercount as uc
 from undercount.errors import CODES
 from undercount.read.intervals.mass_gradients import mass_gradient
+from undercount.read.intervals.review_labels import _normal_score
 from undercount.show.text import estimate_words
 
 CUT = 1.5
@@ -318,3 +320,14 @@ def test_with_every_row_reviewed_metrics_are_those_of_the_truth():
     expected = average_precision_score(truth, score)
     assert value(found, "average_precision").value == pytest.approx(expected)
     assert value(found, "recall").value == pytest.approx(recall_score(truth, score >= CUT))
+
+
+@pytest.mark.parametrize("skewness", [0.5, -0.5, 1.0])
+def test_the_score_of_a_skew_statistic_is_that_of_its_gamma_distribution(skewness):
+    """A gamma variable of that skewness has the tail of a normal one of the score."""
+    law = pearson3(skewness)
+    for tail in (0.01, 0.1, 0.5, 0.9, 0.99):
+        assert norm.cdf(_normal_score(float(law.ppf(tail)), skewness)) == pytest.approx(
+            tail, abs=0.006
+        )
+    assert _normal_score(1.3, 0.0) == 1.3

@@ -86,6 +86,58 @@ def test_a_segment_without_labels_has_a_row_and_a_reason(rows):
         assert "no row is labelled positive" in form
 
 
+def test_a_segment_whose_rows_are_all_labelled_says_what_they_say(rows):
+    y, score, by = rows
+    flagged, here = score >= 1.0, by == "MT"
+    truth = score > 1.3
+    y = np.where(here, truth, y)
+    found = uc.evaluate(y, score, by=by, threshold=1.0, label_frequency=0.4)
+    hits = (truth & flagged & here).sum()
+    recall, precision = hits / (truth & here).sum(), hits / (flagged & here).sum()
+    words = f"nothing is hidden, and its labels speak for themselves: recall@1 {recall:.3f}"
+    assert found.row("MT").note.startswith(f"no row is unlabeled: {words}")
+    assert found.row("MT").note.endswith(f"precision@1 {precision:.3f}")
+    assert "nothing is hidden, see below" in str(found)
+    assert "cannot be said" not in str(found)
+    only = uc.evaluate(np.where(here, 1.0, y), score, by=by, threshold=1.0, label_frequency=0.4)
+    assert only.row("MT").note.endswith("its labels speak for themselves")
+
+
+def test_many_small_segments_are_named_once():
+    rng = np.random.default_rng(4)
+    truth = rng.random(3000) < 0.2
+    y, by = np.where(truth & (rng.random(3000) < 0.4), 1.0, np.nan), np.arange(3000) % 60
+    found = uc.evaluate(y, rng.normal(2.0 * truth), by=by, threshold=1.0, prevalence=0.2)
+    labels = [row.counts.n_positive for row in found.rows if 0 < row.counts.n_positive < 20]
+    told = f"only {min(labels):.0f} to {max(labels):.0f} labelled rows each: their intervals are"
+    assert str(found).replace("\n", " ").count("rough ones") == 1
+    assert told in " ".join(str(found).split())
+    assert " more: only" in " ".join(str(found).split())
+
+
+def test_a_metric_that_does_not_exist_says_why():
+    y = np.array([1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0])
+    score = np.r_[np.linspace(1, 0, 10), 0.1, 0.2, 0.3]
+    by, ask = np.r_[np.zeros(10), np.ones(3)], {"unlabeled": 0, "prevalence": 0.5}
+    areas = uc.evaluate(y, score, by=by, metrics=["average_precision"], **ask)
+    assert areas.row(1.0).note.endswith("average precision does not exist: too few labels")
+    flags = uc.evaluate(y, score, by=by, threshold=0.5, **ask)
+    assert flags.row(1.0).note.endswith("precision does not exist: no row is flagged")
+
+
+def test_what_stands_out_has_an_interval_that_says_so():
+    rng = np.random.default_rng(6)
+    by = np.arange(12000) % 8
+    truth = rng.random(12000) < 0.3
+    y = np.where(truth & (rng.random(12000) < 0.5), 1.0, np.nan)
+    score = rng.normal((1.5 + 0.25 * (by == 3) - 0.4 * (by == 5)) * truth)
+    found = uc.evaluate(y, score, by=by, threshold=1.0, label_frequency=0.5)
+    out = [d for d in found.differences("recall") if not d.difference.low <= 0 <= d.difference.high]
+    line = next(words for words in str(found).splitlines() if words.startswith(" recall@1"))
+    assert out
+    assert f"stand out: {out[0].segment} " in line
+
+
 def test_shares_lie_between_their_own_and_the_centre(rows):
     y, score, by = rows
     found = uc.evaluate(y, score, by=by)

@@ -248,3 +248,83 @@ def test_the_claim_is_about_a_metric_that_was_chosen(rows, metrics, claim):
     assert evaluation.verdict.claim.words.startswith(claim)
     estimate = evaluation[evaluation.verdict.claim.metric]
     assert evaluation.verdict.claim.verdict(estimate) == "met"
+
+
+@pytest.fixture(scope="module")
+def sharp():
+    """Scores that part the classes, labels that happen to rank high: an area passes 1 by chance."""
+    rng = np.random.default_rng(8)
+    truth = np.repeat([True, False], [200, 400])
+    score = np.concatenate([rng.normal(5, 1, 200), rng.normal(0, 1, 400)])
+    for seed in range(100):
+        y = truth & (np.random.default_rng(seed).random(600) < 0.4)
+        evaluation = uc.evaluate(y, score, unlabeled=0, prevalence=1 / 3, threshold=2.5)
+        share = evaluation.shares.unlabeled_prevalence
+        if share > evaluation.largest_share + 0.01:
+            return evaluation
+    raise AssertionError
+
+
+@pytest.mark.parametrize("claim", ["precision >= 0.9", "roc_auc >= 0.95"])
+def test_a_true_share_within_chance_is_judged_by_the_interval(sharp, claim):
+    assert sharp.shares.unlabeled_prevalence < sharp.share_limit
+    claimed = sharp.claiming(claim)
+    assert claimed.verdict.light == "given"
+    assert claimed.require(claim).outcome == "met"
+    facts = json.loads(claimed.to_json())["models"][0]
+    assert facts["verdict"]["light"] == "given"
+    assert facts["hidden_share"]["limit"] == sharp.share_limit > sharp.largest_share
+    assert "ruled out" in str(claimed)
+
+
+def test_a_share_beyond_chance_is_still_ruled_out(sharp):
+    counts, share = sharp.counts, sharp.share_limit + 0.01
+    found = uc.evaluate(counts, unlabeled_prevalence=share, metrics=["roc_auc"])
+    claimed = found.claiming("roc_auc >= 0.95")
+    assert claimed.verdict.light == "unsupported"
+    assert claimed.require("roc_auc >= 0.95").outcome == "inconclusive"
+
+
+def test_a_requirement_fails_only_where_it_does_at_every_share():
+    rng = np.random.default_rng(1)
+    truth = rng.random(4000) < 0.4
+    score = rng.normal(1.5 * truth)
+    rank = score.argsort().argsort() / len(score)
+    y = truth & (rng.random(4000) < rank**3)  # labels prefer high scores
+    evaluation = uc.evaluate(y, score, unlabeled=0, threshold=1.0)
+    precision = truth[score >= 1.0].mean()
+    assert evaluation["precision"].high < precision - 0.02
+    found = evaluation.require(f"precision >= {precision - 0.02}")
+    assert found.outcome == "inconclusive"
+    assert "it fails from" in str(found) or "(UC" in str(found)
+    assert evaluation.require("recall <= 0.2").outcome == "failed"
+    fair = truth & (rng.random(4000) < 0.5)
+    given = uc.evaluate(fair, score, unlabeled=0, threshold=1.0, prevalence=truth.mean())
+    assert given.require("precision >= 0.95").outcome == "failed"
+
+
+def test_scores_worse_than_chance_fail_though_a_check_does():
+    rng = np.random.default_rng(3)
+    truth = rng.random(2000) < 0.3
+    y = truth & (rng.random(2000) < 0.5)
+    found = uc.evaluate(y, -rng.normal(2.0 * truth), unlabeled=0)
+    assert any(check.level == "fail" for check in found.checks)
+    assert found.require("roc_auc >= 0.9").outcome == "failed"
+
+
+def test_what_is_safe_at_every_share_names_that_labels_must_be_right(rows):
+    y, score, _ = rows
+    evaluation = uc.evaluate(y, score, prevalence=SHARE, threshold=1.0).claiming("precision >= 0.3")
+    assert evaluation.verdict.light == "robust"
+    assert light_words(evaluation) == "robust if labels are right"
+    text = " ".join(str(evaluation).split())
+    assert "if no positive were hidden and every label is right" in text
+    assert "needs right labels (no negative is labelled positive) and scores of rows" in text
+    assert "right labels" in evaluation["precision"].needs
+    met = str(evaluation.require("precision >= 0.3"))
+    assert "needs random labels, prevalence, right labels" in met
+    facts = json.loads(evaluation.to_json())["models"][0]
+    assert all("right labels" in row["needs"] for row in facts["metrics"])
+    told = uc.evaluate(y, score, prevalence=SHARE, threshold=1.0, label_purity=0.95)
+    assert "right labels" not in told["precision"].needs
+    assert "right labels" not in str(told)

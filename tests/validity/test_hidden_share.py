@@ -5,15 +5,17 @@ a range of prevalences; a share estimated here, or told by known negatives. `doc
 hidden-share.md` has the figures before and after.
 """
 
+import itertools
 import warnings
 from collections import defaultdict
 
 import numpy as np
 import pytest
 from scipy.stats import norm
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef, roc_auc_score
 
 import undercount as uc
+from undercount.read.intervals.estimated_share import estimate_end_by_end
 
 pytestmark = pytest.mark.slow
 LEVELS = (0.8, 0.9, 0.95)
@@ -143,6 +145,42 @@ def test_recall_and_lift_cover_with_an_estimated_share(size, prevalence, frequen
         return covers(y, score, wanted, unlabeled=0, threshold=cut)
 
     check_at_least(coverages(draw(seed) for seed in range(150)))
+
+
+@pytest.mark.parametrize(
+    ("size", "prevalence", "frequency", "separation", "error"),
+    [(4000, 0.4, 0.6, 2.5, 0.03), (2000, 0.2, 0.4, 3.0, 0.03), (3000, 0.1, 0.5, 2.5, 0.015)],
+)
+def test_labels_keep_their_chance_where_an_estimated_share_leaves_no_room(
+    size, prevalence, frequency, separation, error
+):
+    """Half as many rows are flagged as are positive, nearly all of them right."""
+
+    def draw(seed):
+        rng = np.random.default_rng([seed, size, 21])
+        truth = rng.random(size) < prevalence
+        y, score = truth & (rng.random(size) < frequency), rng.normal(separation * truth)
+        cut = float(np.quantile(score, 1 - prevalence / 2))
+        flagged, near = score >= cut, rng.normal(truth[~y].mean(), error)
+        expected = {
+            "accuracy": accuracy_score(truth, flagged),
+            "f1": f1_score(truth, flagged),
+            "mcc": matthews_corrcoef(truth, flagged),
+        }
+        labels = np.where(y, 1.0, np.nan)
+        counts = uc.ScoreCounts.from_rows(labels, score, compact=True, knots=[cut])
+        found = {}
+        for level, (name, value) in itertools.product(LEVELS, expected.items()):
+            reach = norm.ppf((1 + level) / 2) * error
+            share = uc.Shares(uc.Estimate(near, max(near - reach, 0.0), near + reach, error))
+            options = {"threshold": cut, "target": "dataset", "confidence_level": level}
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                span = estimate_end_by_end(counts, share, name, **options)
+            found[name, level] = span.low - 1e-9 <= value <= span.high + 1e-9
+        return found
+
+    check_at_least(coverages(draw(seed) for seed in range(250)))
 
 
 @pytest.mark.parametrize(

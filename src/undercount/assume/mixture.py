@@ -269,7 +269,7 @@ def _cleaned(counts: ScoreCounts, points: _Points, monotone: Monotone | None) ->
         order = np.argsort(fpr, kind="stable")
     else:
         order = np.lexsort((tpr, fpr))
-    tpr, fpr = tpr[order], fpr[order]
+    tpr, fpr = (rate.take(order, mode="clip") for rate in (tpr, fpr))  # the fastest way
     kept = order if points.kept is None else np.flatnonzero(points.kept)[order]
     gone = None if points.kept is None else ~points.kept
     if monotone is not None:
@@ -292,8 +292,9 @@ def _places(
     counts: ScoreCounts, points: NDArray[np.intp]
 ) -> tuple[FloatArray, NDArray[np.bool_] | None]:
     """Return thresholds of some points, and which of them have merged cells, if any cell has."""
-    cells = points - 1
-    threshold, merged = counts.score[cells], counts.merged[cells] if counts.compact else None
+    cells = np.maximum(points - 1, 0)
+    threshold = counts.score.take(cells, mode="clip")
+    merged = counts.merged.take(cells, mode="clip") if counts.compact else None
     if points[0] == 0:  # the first of all, where nothing is flagged, stays the first
         threshold[0] = np.inf
         if merged is not None:

@@ -65,17 +65,21 @@ def make_sheet(
 
 
 def join_rounds(earlier: ReviewSheet, later: ReviewSheet) -> ReviewSheet:
-    """Put the answered cases of earlier rounds before the cases of a new one."""
+    """Put the answered cases of earlier rounds before the cases of a new one.
+
+    A second model's scores stay only if earlier rounds have them: rows of a file are found without.
+    """
     done = np.flatnonzero(~np.isnan(earlier.verdict))
     stratum = np.append(earlier.stratum[done], later.stratum)
     rows = np.array(later.design["n_unlabeled"], np.float64)
     chance = np.bincount(stratum, minlength=len(rows)) / np.maximum(rows, 1)
     kept = _join_kept(earlier, later, done.tolist())
+    names = [name for name in later.scores if name in earlier.scores]
     return ReviewSheet(
-        later.design,
+        {**later.design, "scores": names},
         np.arange(1, len(stratum) + 1),
         stratum,
-        {name: np.append(earlier.scores[name][done], later.scores[name]) for name in later.scores},
+        {name: np.append(earlier.scores[name][done], later.scores[name]) for name in names},
         np.append(earlier.verdict[done], later.verdict),
         np.append(earlier.row[done], later.row),
         np.asarray(chance[stratum]),

@@ -482,6 +482,11 @@ class ReviewedCells:
         ratio = self.unlabeled_rows / np.maximum(self.reviewed_rows, 1)
         return np.asarray(ratio[self.verdict_stratum])
 
+    @property
+    def beyond(self) -> FloatArray:
+        """The same without itself: rows of which nobody has seen any."""
+        return self.stands_for - 1
+
     @cached_property
     def squared_weight(self) -> FloatArray:
         """Mean square of the weight of an unlabeled row in each group of strata.
@@ -531,20 +536,24 @@ class ReviewedCells:
         return self.weight * (self.verdict - self.at_verdicts(self.posterior)) * self.stands_for
 
     @cached_property
-    def spread_hidden(self) -> FloatArray:
-        """The same, what verdicts add being spread over all unlabeled rows of their stratum.
+    def unseen(self) -> FloatArray:
+        """Unlabeled rows of each unit that have no verdict."""
+        seen = self.sum_verdicts(self.weight * np.ones(self.verdict.shape))
+        return np.asarray(np.maximum(self.unlabeled - seen, 0.0))
 
-        In a stratum that was looked at as a whole nothing is spread: every row is known.
-        """
-        many, whole = len(self.unlabeled_rows), self.reviewed_rows >= self.unlabeled_rows
-        here = self.verdict_stratum
-        if whole.all():
-            return self.hidden
-        added = sum_by(here, np.where(whole[here], 0.0, self.excess), many)
-        own = self.sum_verdicts(np.where(whole[here], self.excess, 0.0))
-        rows = np.bincount(self.stratum, self.unlabeled, many)
-        each = np.divide(added, rows, out=np.zeros(added.shape), where=rows > 0)
-        return self.by_cell(self.unlabeled * (self.posterior + each[..., self.stratum]) + own)
+    @cached_property
+    def found(self) -> FloatArray:
+        """Positives that verdicts found in each unit."""
+        return self.sum_verdicts(self.weight * self.verdict)
+
+    @cached_property
+    def spread_hidden(self) -> FloatArray:
+        """The same, what verdicts add beyond their own rows being spread over those without one."""
+        many, excess = len(self.unlabeled_rows), self.verdict - self.at_verdicts(self.posterior)
+        added = sum_by(self.verdict_stratum, self.weight * excess * self.beyond, many)
+        rows = sum_by(self.stratum, self.unseen, many)
+        more = np.divide(added, rows, out=np.zeros(added.shape), where=rows > 0)
+        return self.by_cell(self.found + self.unseen * (self.posterior + more[..., self.stratum]))
 
     def by_cell(self, by_unit: FloatArray) -> FloatArray:
         """Sum up over the units of each cell."""
@@ -686,6 +695,21 @@ class AuditedCells(ReviewedCells):
         """Unlabeled rows of its stratum for which each known row stands."""
         ratio = self.unlabeled_rows / np.maximum(self.reviewed_rows, 1) - 1
         return np.asarray(ratio[self.verdict_stratum])
+
+    @property
+    def beyond(self) -> FloatArray:
+        """The same: a known row is none of them."""
+        return self.stands_for
+
+    @property
+    def unseen(self) -> FloatArray:
+        """All unlabeled rows: the known ones are none of them."""
+        return self.unlabeled
+
+    @property
+    def found(self) -> FloatArray:
+        """Positives that verdicts found among unlabeled rows: none, the known ones are others."""
+        return np.zeros(len(self.posterior))
 
 
 def audit_reviews(counts: ScoreCounts) -> Reviews:

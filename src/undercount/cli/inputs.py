@@ -4,6 +4,7 @@ This imports DuckDB, so that commands import it only when they run.
 """
 
 import math
+import os
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.cli.command import progress
+from undercount.cli.options import DATABASE_VARIABLE
 from undercount.count.arrays import row_words
 from undercount.count.counts_file import is_counts_file, open_counts
 from undercount.count.databases import open_table
@@ -289,12 +291,14 @@ def find_rows(
 
 
 def names_database(data: tuple[str, ...], options: dict[str, Any]) -> bool:
-    """Tell whether rows are in a database; files, if there are any, come first."""
+    """Tell whether rows are in a database; files come before that of the environment."""
     database, table, query = (options.get(name) for name in ("database", "table", "query"))
     if (table or query) and not database:
         raise InputError("--table and --query go with --from URL, or UNDERCOUNT_FROM")
     if data and (table or query):
         raise InputError(f"DATA do not go with --table and --query; got {' '.join(data)}")
+    if data and database and database != os.environ.get(DATABASE_VARIABLE):
+        raise InputError(f"DATA do not go with --from, a database; got {' '.join(data)}")
     return bool(database) and not data
 
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     "goals",
     multiple=True,
     help="Metric to make sharp, prevalence, or difference of two scores; repeat for several. F1 at "
-    "a threshold, precision of the top rows, or else AUC.",
+    "a threshold, precision of the top rows, or else AUC; in a further round that of the last one.",
 )
 @click.option("--half-width", type=float, help="Say which budget makes each goal that sharp (±).")
 @click.option(
@@ -102,7 +102,8 @@ def plan(data: tuple[str, ...], **options: Any) -> int:
     from undercount.show.layout import terminal_width  # noqa: PLC0415
     from undercount.show.plan import as_json, as_text  # noqa: PLC0415
 
-    options["goals"] = _goals(options)
+    given, options["goals"] = bool(options["goals"]), _goals(options)
+    options["new_goals"] = options["goals"] if given else None  # else those of the last round
     if options["budget"] is None and options["half_width"] is None:
         raise InputError("say how many rows somebody can look at: --budget 100")
     with progress("planning", options):

@@ -38,7 +38,7 @@ from undercount.errors import InputError
 from undercount.read.evaluation import Evaluation
 from undercount.read.intervals.heads import threshold_of_top
 from undercount.read.metric_name import short_number, top_words
-from undercount.read.plan import design_reviews, knots_of, next_design
+from undercount.read.plan import design_reviews, knots_of, next_design, with_goal
 from undercount.read.plan_rows import RowPlan, count_rival, draw_plan
 from undercount.read.prices import Prices
 from undercount.read.rival import Rival
@@ -238,7 +238,8 @@ class Verdicts:
     ) -> ReviewDesign:
         """Plan more reviews in the same strata, with what the verdicts showed."""
         self.check(counts)
-        planned = self.reviews.design
+        reviews = with_goal(self.reviews, options["new_goals"])
+        planned = reviews.design
         if options["threshold"] not in (None, planned.threshold):
             at = planned.threshold
             own = (
@@ -254,9 +255,9 @@ class Verdicts:
         budget = options["budget"]
         if budget is None:
             level = options["confidence_level"]
-            prices = Prices.of(found, planned, level, self.reviews, rival)
+            prices = Prices.of(found, planned, level, reviews, rival)
             budget = max(prices.budget_for(goal, options["half_width"]) for goal in planned.goal)
-        design = next_design(found, self.reviews, budget=budget)
+        design = next_design(found, reviews, budget=budget, rival=rival)
         return replace(design, seed=options["seed"])
 
     def check_models(self, scores: Sequence[str], *, in_table: bool, cluster: str | None) -> None:

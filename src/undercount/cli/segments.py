@@ -1,8 +1,10 @@
 """Evaluate segment by segment, and write what was found."""
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from undercount.cli.command import print_notes, prints, progress
 from undercount.cli.gate import refuse_other_models, report_verdict
@@ -11,11 +13,14 @@ from undercount.cli.streams import tell
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from undercount.cli.inputs import Reading
     from undercount.read.segment_rows import SegmentModels
     from undercount.read.segments import Evaluations
 
 FILES = {"json_file": "--json", "markdown": "--markdown", "csv_file": "--csv", "html": "--html"}
+NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 BESIDE_SEGMENTS = {
     "chance": "--chance: a segment's counts do not say which chance a row had",
     "deploy_prevalence": "--deploy-prevalence, which speaks of all rows together",
@@ -86,17 +91,39 @@ def _evaluate(name: str, reading: "Reading", options: dict[str, Any]) -> "Evalua
 def _split(name: str, reading: "Reading", options: dict[str, Any]) -> "SegmentModels":
     """Return the segments of one score: of rows that were kept, or of counts."""
     from undercount.read.counted_model import CountedModel  # noqa: PLC0415 - only when needed
-    from undercount.read.segment_rows import SegmentModels, split_model  # noqa: PLC0415
-    from undercount.read.segments import sort_segments  # noqa: PLC0415
+    from undercount.read.segment_rows import (  # noqa: PLC0415
+        SegmentModels,
+        name_parts,
+        split_model,
+    )
 
     threshold, column = options.get("threshold"), ", ".join(options["by"])
     if reading.models:
-        by = reading.by[0] if len(reading.by) == 1 else reading.by
+        every = [_as_numbers(each) for each in reading.by]
+        by = every[0] if len(every) == 1 else every
         return split_model(reading.models[name], by, column, reading.cluster)
-    counted = reading.segments[name]
-    parts = {key: CountedModel(counted[key], threshold) for key in sort_segments(list(counted))}
     whole = CountedModel(reading.counts[name], threshold)
+    counted = reading.segments[name]
+    keys = np.empty(len(counted), object)
+    keys[:] = list(counted)  # tuples, where there are several columns, stay whole
+    names = _as_numbers(keys).tolist()
+    parts = name_parts(dict(zip(names, counted.values(), strict=True)), threshold)
     return SegmentModels(whole, parts, column)
+
+
+def _as_numbers(values: "NDArray[Any]") -> "NDArray[Any]":
+    """Return text that is numbers throughout, as a CSV file has them, as numbers.
+
+    So 2 stands before 10, and there is a trend. Codes such as 007 and times such as 202403 stay.
+    """
+    from undercount.read.segment_tests import is_ordered  # noqa: PLC0415 - only when needed
+
+    held = {each for each in values.tolist() if each is not None}
+    numbers = held and all(isinstance(each, str) and NUMBER.fullmatch(each) for each in held)
+    if not numbers or is_ordered(list(held)):
+        return values
+    read = float if any("." in each for each in held) else int
+    return np.array([None if each is None else read(each) for each in values.tolist()], object)
 
 
 def _write(found: "Evaluations", options: dict[str, Any]) -> None:

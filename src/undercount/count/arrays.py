@@ -171,11 +171,11 @@ def read_labels(
     if unlabeled == 0:
         negative = np.zeros(0, dtype=bool)
         labels: NDArray[np.int8] = positive.view(np.int8) * np.int8(2) - np.int8(1)
-        known = int(positive.sum()) + int(np.count_nonzero(array == 0))
+        known = int(np.count_nonzero(positive)) + int(np.count_nonzero(array == 0))
     else:
         negative = array == 0
         labels = positive.view(np.int8) * np.int8(2) + negative.view(np.int8) - np.int8(1)
-        known = int(positive.sum()) + int(negative.sum())
+        known = int(np.count_nonzero(positive)) + int(np.count_nonzero(negative))
         if unlabeled is not None:
             known += int(np.count_nonzero(array == unlabeled))
     if known < len(array) and array.dtype.kind == "f":
@@ -190,6 +190,7 @@ def read_weights(
     weight: Any, n_rows: int, *, name: str = "sample_weight", allow_zero_sum: bool = False
 ) -> FloatArray:
     """Return finite weights that are not negative."""
+    said = named(name) if name == "sample_weight" else name  # a column of counts is no option
     array = _as_numbers(_as_array(weight, name), name)
     if len(array) != n_rows:
         raise InputError(f"{name} must have one value a row; got {len(array)} for {n_rows} rows")
@@ -197,18 +198,18 @@ def read_weights(
     wrong = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if len(wrong):
         raise InputError(
-            f"{named(name)} must be finite and not negative; got {array[wrong[0]]} at row "
+            f"{said} must be finite and not negative; got {array[wrong[0]]} at row "
             f"{_row_list(wrong)}"
         )
     far = np.flatnonzero((array > LARGEST_WEIGHT) | ((array > 0) & (array < 1 / LARGEST_WEIGHT)))
     if len(far):
         raise InputError(
-            f"{named(name)} must be 0 or lie between {1 / LARGEST_WEIGHT:g} and "
+            f"{said} must be 0 or lie between {1 / LARGEST_WEIGHT:g} and "
             f"{LARGEST_WEIGHT:g}, so that squares can be summed; got {array[far[0]]} at row "
             f"{_row_list(far)}. Divide the weights by a constant"
         )
     if not allow_zero_sum and not array.any():
-        raise InputError(f"{named(name)} must not be 0 for every row")
+        raise InputError(f"{said} must not be 0 for every row")
     return array
 
 

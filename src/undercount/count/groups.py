@@ -58,7 +58,8 @@ def check_types(schema: Mapping[str, Any], columns: ColumnRoles) -> None:
         kind = schema[name]
         # A column of nothing but missing values has no type of its own.
         if not (kind.is_numeric() or kind in (nw.Boolean, nw.Unknown)):
-            raise InputError(f"{rule}; got {str(kind).lower()} in column {name!r}")
+            hint = "; cast it to numbers" if kind in (nw.Categorical, nw.Enum) else ""
+            raise InputError(f"{rule}; got {str(kind).lower()} in column {name!r}{hint}")
 
 
 def code_labels(frame: Frame, columns: ColumnRoles, *, narrow: bool = False) -> Frame:

@@ -74,7 +74,8 @@ def _find_some(path: str) -> list[str]:
     found = find_files(path)
     if "://" in path:
         raise InputError(
-            f"only files of this machine are read; got the address {path!r}. Download it first"
+            f"only files of this machine are read, and the tables of a database that --from names; "
+            f"got the address {path!r}. Download it first"
         )
     if not found and Path(path).is_dir():
         raise InputError(f"the directory {path} holds no CSV, TSV, Parquet or JSON lines file")

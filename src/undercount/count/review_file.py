@@ -198,7 +198,7 @@ def read_review_files(paths: Sequence[str | Path]) -> ReviewSheet:
             if answer is None:
                 continue
             plans.setdefault(plan, place)
-            _refuse_two_plans(plans)
+            _refuse_two_plans(plans, designs)
             _add_answer(answers, answer)
     if not answers:
         raise InputError(f"{paths[0]} holds no case of a plan; name a file that plan has written")
@@ -330,13 +330,25 @@ def _read_answer(cells: Mapping[str, str], place: str) -> tuple[Answer | None, s
     return Answer(place, int(match[2]), int(match[3]), row, scores, word, verdict, kept), match[1]
 
 
-def _refuse_two_plans(plans: Mapping[str, str]) -> None:
-    if len(plans) > 1:
-        first, second = list(plans.values())[:2]
-        raise InputError(
-            f"cases of two plans do not make one sample: {first} and {second} are of different "
-            "plans. Name the files of one of them"
+def _refuse_two_plans(plans: Mapping[str, str], designs: Mapping[str, Any]) -> None:
+    """Refuse cases of two plans, and say how verdicts of one go on; it speaks of every model."""
+    if len(plans) < 2:  # noqa: PLR2004 - two plans
+        return
+    names = [str(designs[plan]["scores"][0]) for plan in plans if plan in designs]
+    models = list(dict.fromkeys(names))
+    advice = "Name the files of one of them; more rows for it come from plan … --reviews FILE"
+    if len(models) > 1:
+        every = " ".join(f"--score {name}" for name in models)
+        advice = (
+            f"They were planned by the scores {' and '.join(map(repr, models))}, and each tells of "
+            "every model: compare with the files of one of them, and for more rows plan on from "
+            f"it: plan … {every} --goal difference --reviews FILE"
         )
+    first, second = list(plans.values())[:2]
+    raise InputError(
+        f"cases of two plans do not make one sample: {first} and {second} are of different plans. "
+        f"{advice}"
+    )
 
 
 def _add_answer(answers: dict[int, Answer], answer: Answer) -> None:

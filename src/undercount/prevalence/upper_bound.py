@@ -1,5 +1,7 @@
 """The largest share of hidden positives that labels and scores allow."""
 
+import math
+
 import numpy as np
 from scipy.special import betaincinv
 
@@ -40,6 +42,52 @@ def upper_bound(counts: ScoreCounts, confidence_level: float) -> float:
     place = np.unique(np.searchsorted(labelled, grid - 1e-12).clip(max=len(labelled) - 1))
     risk = (1 - confidence_level) / (2 * len(place))
     return min(1.0, float(limits_ratio(labelled[place], unlabeled[place], sizes, risk).min()))
+
+
+def area_bound(
+    separation: float, sizes: tuple[float, float], quantile: float, label_purity: float = 1.0
+) -> float:
+    """Bound the share of hidden positives by the ROC AUC, which cannot pass 1 beyond chance.
+
+    At a share a and a purity κ the AUC is ½ + (A - ½)/(κ - a), A that of labelled against unlabeled
+    rows: at most 1 up to a = κ - (2A - 1), apart from the chance of A. With every positive above
+    every negative its variance is known, and the bound is the largest share at which 2A - 1 lies
+    no more than `quantile` standard errors above κ - a.
+
+    Parameters
+    ----------
+    separation : float
+        |2A - 1|.
+    sizes : tuple of float
+        Effective numbers of labelled and of unlabeled rows.
+    quantile : float
+        Of the normal distribution.
+
+    Notes
+    -----
+    Assumes: labelled positives are a random sample of all positives. If labels are pure, negatives
+    that score above positives only lower A: the bound then holds for any scores.
+    Wrong when: labels prefer positives with high scores; the bound is then too low.
+
+    Examples
+    --------
+    >>> from undercount.prevalence.upper_bound import area_bound
+    >>> area_bound(0.75, (100, 900), 0.0)
+    0.25
+    >>> round(area_bound(0.75, (100, 900), 1.96), 3)
+    0.296
+    """
+    start, impure = label_purity - separation, 1 - label_purity
+    # The variance of A is a polynomial in the share; (a - start)² = 4 z² variance has two roots.
+    scale = 4 * quantile**2
+    labelled, unlabeled = scale / (12 * sizes[0]), scale / (12 * sizes[1])
+    square = 1 - labelled + 3 * unlabeled
+    linear = start - impure * labelled + (1 + label_purity) * unlabeled
+    constant = start**2 - impure * (1 + 3 * label_purity) * labelled - impure**2 * unlabeled
+    if square <= 0:  # so few labels that they rule nothing out
+        return label_purity
+    root = (linear + math.sqrt(max(linear**2 - square * constant, 0.0))) / square
+    return float(min(max(root, 0.0), label_purity))
 
 
 def head_shares(counts: ScoreCounts) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -258,7 +258,11 @@ class Chances:
             )
         family = FACTS[metric].family
         if family == "loss":
-            raise InputError(f"{metric} is not worked out for labelling chances")
+            raise InputError(
+                f"{metric} is not worked out for labelling chances",
+                hint="without an interval it is the loss of all rows as if negative, plus (loss if "
+                "positive - loss if negative) / chance of the labelled rows, over all rows",
+            )
         if family == "threshold":
             if threshold is None:
                 raise InputError(f"{metric} needs a threshold; rows with at least this score count")

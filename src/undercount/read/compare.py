@@ -42,8 +42,9 @@ from undercount.read.evaluate import evaluate
 from undercount.read.evaluate_models import evaluate_models
 from undercount.read.evaluation import Evaluation, render
 from undercount.read.intervals.clusters import KIND_LABELS
+from undercount.read.intervals.flagged_rows import Cut, KindScores
 from undercount.read.intervals.heads import threshold_of_top
-from undercount.read.intervals.paired import Cut, ModelRows
+from undercount.read.intervals.paired import ModelRows
 from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.leaderboard import Standing, standings, turn
 from undercount.read.requirement import Requirement, Verdict
@@ -526,6 +527,8 @@ def _workload(paired: Paired, tied: Mapping[str, float], *, chosen: bool) -> Wor
     cuts = {name: model.rows.cuts[last] for name, model in paired.models.items()}
     kinds = [1] if first.design.sampling == "case-control" else [0, 1, 2]
     size = float(first.heads[last][kinds].sum())
+    if math.isclose(size, round(size), rel_tol=1e-12):
+        size = float(round(size))  # shares of tied rows add up to whole rows
     estimates = {
         name: {m: model.evaluation.estimate(m, top=size) for m in WORKLOAD_METRICS}
         for name, model in paired.models.items()
@@ -576,11 +579,10 @@ def _models(
     weights = None if rows.weights is None else [rows.weights[kind] for kind in kinds]
     models, tied = {}, {}
     for name, evaluation in evaluations.items():
-        score = cast("RecountableRows", evaluation.recount).scores
-        parts = [score[kind] for kind in kinds]
+        scores = KindScores(cast("RecountableRows", evaluation.recount).scores, kinds)
         cuts = [Cut(thresholds[name])] if thresholds else []
-        last, tied[name] = cut_at(size, evaluation.counts, parts, weights, design)
-        found = ModelRows(evaluation.counts, parts, design, [*cuts, last], weights)
+        last, tied[name] = cut_at(size, evaluation.counts, scores, weights, design)
+        found = ModelRows(evaluation.counts, scores, design, [*cuts, last], weights)
         models[name] = Model(evaluation.standard(), found)
     return models, tied
 

@@ -259,8 +259,9 @@ def evaluate(
         other = (propensity, covariates, deploy_prevalence)
         if any(verdicts.values()) or any(each is not None for each in other):
             raise InputError(
-                f"{named('by')} does not go with reviews, chances or another prevalence",
+                f"{named('by')} does not go with reviews, labelling chances or another prevalence",
                 argument="by",
+                hint="evaluate the rows of each segment by themselves, in a loop over segments",
             )
         column = label if columns else None
         rows = SegmentedRows(y, score, column, unlabeled, sample_weight, cluster)
@@ -351,6 +352,7 @@ def evaluate_segments(
                 shares.own(key),
                 partial(make, key, whole=False, asked=asked),
                 shown,
+                threshold=segments.overall.threshold,
                 pooled=pooled,
             )
             for key in parts

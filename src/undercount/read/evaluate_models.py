@@ -231,6 +231,7 @@ def make_bare(
         clusters=model.clusters,
         chances=model.chances,
         label_part=hidden.label_part,
+        area_bound=hidden.area_bound,
     )
 
 

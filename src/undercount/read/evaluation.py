@@ -24,7 +24,7 @@ from undercount.errors import (
     read_threshold,
 )
 from undercount.estimate import Estimate, Interval
-from undercount.metric_facts import FACTS
+from undercount.metric_facts import FACTS, RIGHT_LABELS
 from undercount.prevalence.pooled import LabelPart
 from undercount.read.bias_bounds import bound_by_chances, bound_metric, follows_bias
 from undercount.read.chances import NEEDS, Chances
@@ -63,7 +63,12 @@ from undercount.read.sensitivity import (
     metric_value,
     sweep,
 )
-from undercount.read.verdict import ClaimVerdict, doubt_words, judge_claim
+from undercount.read.verdict import (
+    ClaimVerdict,
+    doubt_words,
+    failure_doubt_words,
+    judge_claim,
+)
 from undercount.shares import Shares
 
 if TYPE_CHECKING:
@@ -117,8 +122,9 @@ class MetricRow:
     top : float, optional
         Instead of a threshold: so many rows of the highest scores, or such a share of them.
     certain : bool
-        Whether the metric of these rows cannot be lower (precision: the labelled rows among those
-        flagged are positive whatever else is); otherwise the bound has the chance of the labels.
+        Whether the metric of these rows cannot be lower if every label is right (precision: the
+        labelled rows among those flagged are positive whatever else is); otherwise the bound has
+        the chance of the labels.
 
     Examples
     --------
@@ -157,10 +163,12 @@ class Evaluation:
     share_estimates : mapping
         What each estimator says of the share of hidden positives, if it was estimated.
     largest_share : float
-        Share of hidden positives at which the ROC AUC would be 1; nothing is defined beyond.
+        Share of hidden positives at which the ROC AUC would be 1, which chance may pass.
     upper_bound : float
-        Largest share of hidden positives that the scores allow, at the confidence level. Of
-        several models on the same rows both are those of the model that allows least.
+        Largest share of hidden positives that the scores allow, at the confidence level.
+    area_bound : float
+        Largest share at which the ROC AUC passes 1 by no more than chance. Of several models on
+        the same rows all three are those of the model that allows least.
     interval : str
         How the interval of the share was made: "calibrated", "bootstrap", "combined"; "own" if an
         estimator's was given; empty if a number, a range or a standard error was.
@@ -239,6 +247,7 @@ class Evaluation:
     odds_ratio: float | None = field(default=None, kw_only=True)
     unlabeled: float | None = field(default=None, kw_only=True, repr=False)
     label_part: LabelPart | None = field(default=None, kw_only=True, repr=False)
+    area_bound: float = field(default=1.0, kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -274,11 +283,10 @@ class Evaluation:
     def share_limit(self) -> float:
         """The one limit of the hidden share: the scores rule out more, at the confidence level.
 
-        The smaller of `largest_share` and `upper_bound`, which suppose random labels; but never
-        inside the interval of a share that was estimated from pure labels, which chance may take
-        beyond the point where the ROC AUC is 1.
+        The smaller of `area_bound` and `upper_bound`, which suppose random labels; but never
+        inside the interval of a share that was estimated from pure labels.
         """
-        limit, span = self.largest_share, self.shares.unlabeled_prevalence_interval
+        limit, span = self.area_bound, self.shares.unlabeled_prevalence_interval
         if span is not None and not self.share_given and self.shares.label_purity == 1:
             limit = max(limit, span.high)
         return float(self.shares.clip(min(limit, self.upper_bound)))
@@ -410,14 +418,14 @@ class Evaluation:
             if certain:
                 ends = {end: max(getattr(estimate, end), value) for end in ("value", "low", "high")}
                 estimate = replace(estimate, **ends)
+                estimate = replace(estimate, guess=self.is_guess(estimate))
             rows.append(MetricRow(metric, threshold, value, estimate, bound, certain))
         return tuple(rows)
 
     def _bounded(self, counts: ScoreCounts) -> bool:
         """Whether naive values of metrics that grow with the hidden share are below the true."""
-        pure = self.shares.label_purity == 1 and self.shares.label_purity_interval is None
-        only_positive = pure and self.chances is None and counts.n_negative == 0
-        return only_positive and naive_area(counts, "roc_auc") >= CHANCE
+        pure = self.supposes_right_labels and self.chances is None
+        return pure and counts.n_negative == 0 and naive_area(counts, "roc_auc") >= CHANCE
 
     def certain_value(self, metric: str, threshold: float, counts: ScoreCounts) -> float | None:
         """Return what a metric is at least, whatever is hidden: labelled rows are positive."""
@@ -449,7 +457,33 @@ class Evaluation:
         # As far as rounding lets the two be told apart.
         return replace(found, low=min(max(found.low, naive), found.high))
 
+    @property
+    def supposes_right_labels(self) -> bool:
+        """Whether no row labelled positive is supposed to be a negative."""
+        return self.shares.label_purity == 1 and self.shares.label_purity_interval is None
+
     def _estimate(
+        self, counts: ScoreCounts, metric: str, threshold: float | None, **place: Any
+    ) -> Estimate:
+        """Estimate one metric, and name all that it needs."""
+        found = self._estimate_alone(counts, metric, threshold, **place)
+        right = (RIGHT_LABELS,) if found.needs and self.supposes_right_labels else ()
+        return replace(found, needs=(*found.needs, *right), guess=self.is_guess(found))
+
+    @property
+    def share_is_guess(self) -> bool:
+        """Whether the share is estimated from scores: no one gave it, nor do reviews tell it."""
+        told = self.chances is not None or self.reviewed is not None
+        return not self.share_given and not told
+
+    def is_guess(self, estimate: Estimate) -> bool:
+        """Whether an estimate hangs on a share that scores hardly tell, or on a few verdicts."""
+        if not estimate.wide:
+            return False
+        hangs = "prevalence" in estimate.needs and self.share_is_guess
+        return hangs or "reviews" in estimate.needs
+
+    def _estimate_alone(
         self, counts: ScoreCounts, metric: str, threshold: float | None, **place: Any
     ) -> Estimate:
         """Estimate one metric, the interval of an estimated share added as it was asked."""
@@ -512,10 +546,10 @@ class Evaluation:
         Returns
         -------
         Verdict
-            True only if each condition holds on its whole interval and `verdict` grants it: one
-            that hangs on an estimated share is "inconclusive" unless it holds at every share that
-            the scores allow. `outcome` is "met", "failed" or "inconclusive", and printed it says
-            why.
+            True only if each condition holds on its whole interval and `verdict` grants it.
+            One that hangs on an estimated share or on a failed check is "inconclusive", unless it
+            holds, or fails, at every share that the scores allow. `outcome` is "met", "failed" or
+            "inconclusive", and printed it says why.
         """
         wanted = [
             requirement
@@ -536,9 +570,12 @@ class Evaluation:
         if requirement.threshold is not None:
             checks.append(flagged_check(self.counts, requirement.threshold))
         outcome, why = judge_requirement(requirement, estimate, checks, warned)
-        if outcome == "met":  # one judgement: what the verdict does not grant is not met
+        # One judgement: what the verdict does not grant is not met, and not failed either.
+        if outcome == "met":
             why = self._doubt_words(requirement, estimate)
-            outcome = "inconclusive" if why else outcome
+        elif outcome == "failed":
+            why = failure_doubt_words(replace(self, claim=requirement.opposite))
+        outcome = "inconclusive" if why else outcome
         return Judgement(self.name, requirement, outcome, estimate, why, tuple(warned))
 
     def _doubt_words(self, requirement: Requirement, estimate: Estimate) -> str:
@@ -565,6 +602,7 @@ class Evaluation:
 
         Flat, and by names that experiment trackers take: "precision", "precision_low",
         "precision_high", "precision_naive". What does not exist here (0/0) is left out.
+        "precision_guess" is 1 where the value is little but a guess between its ends.
 
         Examples
         --------
@@ -581,6 +619,8 @@ class Evaluation:
             name, estimate = self._key(row, "_at_"), row.estimate
             found[name], found[f"{name}_naive"] = estimate.value, row.naive
             found[f"{name}_low"], found[f"{name}_high"] = estimate.low, estimate.high
+            if estimate.guess:
+                found[f"{name}_guess"] = 1.0
         return {
             f"{prefix}{name}": float(value) for name, value in found.items() if math.isfinite(value)
         }

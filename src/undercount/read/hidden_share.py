@@ -6,6 +6,7 @@ interval and one limit above which the scores rule a share out.
 
 import copy
 import math
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
@@ -37,7 +38,7 @@ from undercount.errors import (
 from undercount.estimate import Estimate
 from undercount.prevalence.consensus.doubts import Doubt, find_doubt
 from undercount.prevalence.pooled import LabelPart
-from undercount.prevalence.upper_bound import upper_bound
+from undercount.prevalence.upper_bound import area_bound, effective_sizes, upper_bound
 from undercount.read.fair_sample import mature_checks
 from undercount.read.intervals.area_gradients import unbiased_average_precision
 from undercount.read.intervals.area_intervals import area_estimate
@@ -78,6 +79,8 @@ class HiddenShare:
     largest_share, upper_bound : float
         The share at which the ROC AUC of the sharpest score would be 1, and the largest that the
         scores allow at the confidence level: the same for every model on the rows.
+    area_bound : float
+        The largest share at which that AUC passes 1 by no more than chance explains.
     estimated : bool
         Whether the share was estimated from these scores.
     interval : str
@@ -105,6 +108,7 @@ class HiddenShare:
     source: str
     largest_share: float
     upper_bound: float
+    area_bound: float
     estimated: bool = False
     interval: str = ""
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
@@ -115,6 +119,11 @@ class HiddenShare:
     by_negatives: bool = False
     checks: tuple[Check, ...] = ()
     label_part: LabelPart | None = None
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether the share is estimated from scores, so that a wide interval says little."""
+        return self.interval != "" or bool(self.estimates)
 
 
 def shared_share(
@@ -198,9 +207,9 @@ def reviewed_share(models: Models, reviewed: Reviewed) -> HiddenShare:
     """Take the share of hidden positives from reviewed rows; limits rest on random labels."""
     source = f"{reviewed.n_answered:,} {'audited' if reviewed.audited else 'reviewed'} rows"
     limits, shares = ShareLimits.of(models, reviewed.confidence_level), reviewed.shares()
-    largest, bound = limits.shown(1.0)
     share = shares.unlabeled_prevalence
-    return HiddenShare(shares, source, max(largest, share), max(bound, share))
+    largest, bound, area = (max(limit, share) for limit in limits.shown(1.0))
+    return HiddenShare(shares, source, largest, bound, area)
 
 
 def _check_request(kind: str | None, estimator: Any) -> None:
@@ -211,6 +220,11 @@ def _check_request(kind: str | None, estimator: Any) -> None:
             f"{named('unlabeled_prevalence')} must be a share or an estimator; got the class "
             f"{estimator.__name__}. Pass {estimator.__name__}()"
         )
+
+
+def part_level(confidence_level: float, n_models: int) -> float:
+    """Return the level at which each of several models is looked at (Bonferroni)."""
+    return 1 - (1 - confidence_level) / n_models if n_models > 1 else confidence_level
 
 
 @dataclass(frozen=True)
@@ -225,25 +239,34 @@ class ShareLimits:
     bound : float
         Upper confidence bound of the share over the purity; of several models the smallest, each
         at its part of the risk (Bonferroni).
+    sizes : tuple of float
+        Effective numbers of labelled and unlabeled rows of the sharpest model.
+    quantile : float
+        Standard errors by which its AUC may pass 1.
     """
 
     separation: float
     bound: float
+    sizes: tuple[float, float]
+    quantile: float
 
     @classmethod
     def of(cls, models: Models, confidence_level: float) -> "ShareLimits":
         """Look at every model."""
-        level = 1 - (1 - confidence_level) / len(models) if len(models) > 1 else confidence_level
-        areas = [abs(2 * each.auc("positive", "unlabeled") - 1) for each in models.values()]
-        return cls(max(areas), min(upper_bound(each, level) for each in models.values()))
+        level = part_level(confidence_level, len(models))
+        gaps = [(abs(2 * m.auc("positive", "unlabeled") - 1), m) for m in models.values()]
+        separation, sharpest = max(gaps, key=operator.itemgetter(0))
+        bound = min(upper_bound(each, level) for each in models.values())
+        return cls(separation, bound, effective_sizes(sharpest), float(ndtri((1 + level) / 2)))
 
     def largest_share(self, purity: float) -> float:
         """Return the share at which the AUC of one model would be 1."""
         return max(0.0, purity - self.separation)
 
-    def shown(self, purity: float) -> tuple[float, float]:
-        """Return the limits as evaluations show them; with impure labels the bound is not used."""
-        return self.largest_share(purity), self.bound if purity == 1 else 1.0
+    def shown(self, purity: float) -> tuple[float, float, float]:
+        """Return the limits as evaluations show them; the heads of impure labels bound nothing."""
+        area = area_bound(self.separation, self.sizes, self.quantile, purity)
+        return self.largest_share(purity), self.bound if purity == 1 else 1.0, area
 
 
 def _as_given(

@@ -191,7 +191,20 @@ def design_reviews(
     )
 
 
-def next_design(counts: ScoreCounts, reviews: Reviews, *, budget: int) -> ReviewDesign:
+def with_goal(reviews: Reviews, goal: str | Sequence[str] | None) -> Reviews:
+    """Return reviews whose further rounds are to make another goal sharp; None: the same.
+
+    How rows were drawn stays true, whatever they are to tell next.
+    """
+    if goal is None:
+        return reviews
+    goals = read_goals(goal, reviews.design.threshold)
+    return replace(reviews, design=replace(reviews.design, goal=goals))
+
+
+def next_design(
+    counts: ScoreCounts, reviews: Reviews, *, budget: int, rival: Rival | None = None
+) -> ReviewDesign:
     """Share out a further budget over the strata of a plan, with what its verdicts showed.
 
     Strata stay as they are, and the rows of the new round are drawn from those not answered yet, so
@@ -216,7 +229,7 @@ def next_design(counts: ScoreCounts, reviews: Reviews, *, budget: int) -> Review
     8
     """
     design, drawn = reviews.design, reviews.sizes
-    sizes = FurtherRound.of(counts, reviews).sizes(_check_budget(budget, counts))
+    sizes = FurtherRound.of(counts, reviews, rival).sizes(_check_budget(budget, counts))
     seed = design.seed + 1 + int(drawn.sum())
     return replace(design, order=interleave(sizes, seed), seed=seed)
 
@@ -306,7 +319,7 @@ def plan_reviews(
     score: Any,
     *,
     budget: int,
-    goal: str | Sequence[str] = "f1",
+    goal: str | Sequence[str] | None = None,
     threshold: float | None = None,
     unlabeled: float | None = None,
     prevalence: Any = None,
@@ -329,13 +342,14 @@ def plan_reviews(
         Number of rows that somebody can look at.
     goal : str or sequence of str
         Metrics to make sharp, or "prevalence"; with `other`, "difference" or "f1_difference".
+        None: F1, or the goal of `reviews`.
     threshold : float, optional
         At which goals that need one are meant.
     prevalence, unlabeled_prevalence : number, (low, high) or Estimate, optional
         What is supposed of the share of positives among all rows, or among the unlabeled ones;
         None: estimated as in `evaluate`. A wrong one makes the plan less sharp and nothing wrong.
     reviews : Reviews, optional
-        What was found so far: strata, goal and threshold stay, and rows of the plan are new ones,
+        What was found so far: strata and threshold stay, and rows of the plan are new ones,
         shared out by what was found.
     other : array-like, optional
         Scores of a second model, whose difference to the first is a goal.
@@ -379,7 +393,7 @@ def plan_reviews(
     knots += [] if reviews is None else [float(edge) for edge in reviews.design.edges]
     # A budget buys rows, whatever they weigh.
     counts = ScoreCounts.from_rows(labels, scores, unlabeled=-1, compact=True, knots=knots)
-    seen = None if reviews is None else replace(reviews, weight=None)
+    seen = None if reviews is None else with_goal(replace(reviews, weight=None), goal)
     rival = None
     if other is not None:
         at = threshold if other_threshold is None else other_threshold
@@ -397,7 +411,7 @@ def plan_reviews(
         design = design_reviews(
             counts,
             budget=budget,
-            goal=goal,
+            goal="f1" if goal is None else goal,
             threshold=threshold,
             unlabeled_prevalence=supposed.value,
             random_state=random_state,
@@ -408,7 +422,7 @@ def plan_reviews(
             raise InputError(
                 f"{named('reviews')} must know which rows were reviewed", argument="reviews"
             )
-        design = next_design(counts, cast("Reviews", seen), budget=budget)
+        design = next_design(counts, cast("Reviews", seen), budget=budget, rival=rival)
         pool = np.setdiff1d(pool, reviews.rows[reviews.answered])
         values = scores[pool]
     rows = draw_rows(design, pool, values)

@@ -14,7 +14,7 @@ from undercount.count.frames import count_scores
 from undercount.count.review_file import ReviewSheet, write_review_file
 from undercount.counts import ScoreCounts
 from undercount.estimate import Interval
-from undercount.read.plan import BUDGETS, design_reviews, knots_of
+from undercount.read.plan import BUDGETS, design_reviews, knots_of, with_goal
 from undercount.read.prices import Prices
 from undercount.read.rival import Rival
 from undercount.read.supposed_share import suppose_share
@@ -181,6 +181,7 @@ def draw_plan(
     reviews, skip = None, np.zeros(0, np.int64)
     if earlier is not None:
         reviews, skip = sheet_reviews(earlier), earlier.row[~np.isnan(earlier.verdict)]
+        reviews = with_goal(reviews, design.goal)
     drawn = draw_rows(
         frame,
         label=label,

@@ -120,9 +120,9 @@ class Prices:
         there = earlier.answered
         verdict, score = earlier.verdict[there], earlier.score[there]
         seen = Reviews(None, verdict, score, earlier.stratum[there], earlier.design)
-        told = cells.recalibrated
+        told, further = cells.recalibrated, FurtherRound.of(counts, earlier, rival)
         known = Supposition(counts, seen, found, rival=rival, both=both, found=told)
-        return cls(design, (known,), confidence_level, FurtherRound.of(counts, earlier))
+        return cls(design, (known,), confidence_level, further)
 
     @property
     def supposed(self) -> float:
@@ -417,7 +417,9 @@ def half_widths(
     cells = DrawnCells(first.counts, first.reviews, first.posterior, drawn=drawn)
     metrics = ReviewedMetrics(cells, confidence_level=confidence_level)
     at = threshold_of(goal, first.reviews.design.threshold)
-    _, low, high, _ = metrics.intervals(goal, at)
+    # Of a few rows all may be drawn positive, and none is left to be ranked below them.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        _, low, high, _ = metrics.intervals(goal, at)
     found = _no_wider(np.stack([low, high], axis=-1), goal)
     return found.reshape(len(suppositions), n_draws)
 
@@ -457,7 +459,9 @@ class FurtherRound:
     rows: IntArray
 
     @classmethod
-    def of(cls, counts: ScoreCounts, reviews: Reviews) -> "FurtherRound":
+    def of(
+        cls, counts: ScoreCounts, reviews: Reviews, rival: Rival | None = None
+    ) -> "FurtherRound":
         """Read from the verdicts where further ones say most."""
         design = reviews.design
         posterior = working_posterior(counts, design.unlabeled_prevalence)
@@ -468,9 +472,12 @@ class FurtherRound:
         smooth = replace(found.shares, share=found.cells.recalibrated)
         wanted = np.zeros(len(rows))
         for goal in design.goal:
-            name = metric_of(goal)  # a difference is shared out by the first model's metric
-            gradient = found.gradient(name, threshold_of(name, design.threshold))
+            name = metric_of(goal)
+            at = threshold_of(name, design.threshold)
+            gradient = found.gradient(name, at)
             own = smooth.variance(gradient.turned, len(rows))
+            if goal.endswith(SUFFIX):
+                own = _difference_variance(found.cells, gradient, name, at, rival)
             total = float(rows @ np.sqrt(own))
             wanted += own / total**2 if total > 0 else 0.0
         part = np.asarray(design.n_unlabeled * np.sqrt(wanted)[group], dtype=float)
@@ -483,3 +490,28 @@ class FurtherRound:
         """Share out a budget of new verdicts; no stratum is asked for more rows than it has."""
         budget = int(min(budget, (self.rows - self.drawn).sum()))
         return fill(self.part, self.drawn, self.rows, budget + int(self.drawn.sum())) - self.drawn
+
+
+def _difference_variance(
+    cells: ReviewedCells,
+    first: MassGradient,
+    metric: str,
+    threshold: float | None,
+    rival: Rival | None,
+) -> FloatArray:
+    """Return of each stratum what one more verdict on its rows varies a difference of two models.
+
+    Where the second model scores the rows of a stratum high is known of a sample of them.
+    """
+    if rival is None:
+        raise InputError(
+            f"the goal {metric}{SUFFIX} needs the scores of two models", argument="goal"
+        )
+    share, rows = cells.recalibrated, cells.unlabeled
+    known = working_posterior(rival.counts, float(share @ rows) / float(rows.sum()))
+    second = rival.gradient(metric, known, None if threshold is None else rival.threshold)
+    squares = rival.squares(cells.counts, first, second, known, threshold)
+    sums = np.bincount(
+        cells.stratum, rows * squares * share * (1 - share), len(cells.unlabeled_rows)
+    )
+    return np.asarray(sums / np.maximum(cells.unlabeled_rows, 1.0))

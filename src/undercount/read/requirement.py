@@ -18,6 +18,7 @@ from undercount.read.sensitivity import check_goal
 Outcome: TypeAlias = Literal["met", "failed", "inconclusive"]
 PATTERN = re.compile(r"(?P<metric>[^<>=≤≥]+)(?P<sign>>=|<=|>|<|≥|≤)\s*(?P<value>[^<>=≤≥]+)")
 SIGNS = {"≥": ">=", "≤": "<="}
+OPPOSITES = {">=": "<", ">": "<=", "<=": ">", "<": ">="}
 # Conditions stand side by side; a comma inside a number, as in 5,000 rows, parts nothing.
 BETWEEN = re.compile(r"\s+and\s+|;|&&?|,(?=\s*[^\W\d])", re.IGNORECASE)
 
@@ -65,6 +66,11 @@ class Requirement:
     def at_least(self) -> bool:
         """Whether large values are wanted."""
         return self.sign.startswith(">")
+
+    @property
+    def opposite(self) -> "Requirement":
+        """What is so where the requirement is not."""
+        return replace(self, sign=OPPOSITES[self.sign])
 
     @property
     def words(self) -> str:
@@ -119,9 +125,11 @@ class Judgement:
 
     @property
     def words(self) -> str:
-        """What was asked of what, what was found, and why it is open."""
+        """What was asked of what, what was found, and why it is open or what it rests on."""
         found = self.requirement.found_words(self.estimate)
         why = f"; because {self.why}" if self.why else ""
+        if self.outcome == "met" and self.estimate.needs:
+            why = f"; needs {', '.join(self.estimate.needs)}"
         return f"{self.subject}: {self.requirement.words}; {found}{why}"
 
     def __str__(self) -> str:
@@ -170,7 +178,7 @@ def judge_requirement(
 
     Numbers that do not fit the data, or that come from scores which give the label away or leave
     hardly a positive hidden, as those of rows that a model was trained on do, meet no requirement,
-    whatever their interval; one that fails nevertheless still fails.
+    whatever their interval. Whether one that fails by them really does, `Evaluation.judge` asks.
 
     Examples
     --------

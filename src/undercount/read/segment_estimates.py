@@ -18,7 +18,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, metric_names
 from undercount.errors import UndefinedMetricWarning, collect_warnings
 from undercount.estimate import Estimate
-from undercount.metric_facts import FACTS
+from undercount.metric_facts import FACTS, RIGHT_LABELS
 from undercount.read.evaluation import MetricRow, grows
 from undercount.read.hidden_share import HiddenShare
 from undercount.read.intervals.estimated_share import SHARES, leaves_room
@@ -156,6 +156,7 @@ class SegmentTable:
             if certain:
                 ends = {end: max(getattr(estimate, end), value) for end in ("value", "low", "high")}
                 estimate = replace(estimate, **ends)  # noqa: PLW2901 - cut where rows are certain
+                estimate = replace(estimate, guess=estimate.guess and estimate.wide)  # noqa: PLW2901
             rows.append(MetricRow(metric, self.threshold, value, estimate, bound, certain))
         return rows
 
@@ -184,7 +185,14 @@ class SegmentTable:
             low = np.minimum.reduce([low, *(each[1] for each in there)])
             high = np.maximum.reduce([high, *(each[2] for each in there)])
         level, four = self.confidence_level, np.stack([value, low, high, error], axis=1).tolist()
-        return [Estimate(a, b, c, d, level, facts.needs, method) for a, b, c, d in four]
+        needs = (*facts.needs, RIGHT_LABELS) if facts.needs else ()
+        found = [Estimate(a, b, c, d, level, needs, method) for a, b, c, d in four]
+        if not facts.needs_prevalence:
+            return found
+        return [
+            replace(each, guess=each.wide and held.is_guess)
+            for each, held in zip(found, self.hidden, strict=True)
+        ]
 
     def _widened(
         self, metric: str, value: FloatArray, low: FloatArray, high: FloatArray

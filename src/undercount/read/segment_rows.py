@@ -104,7 +104,7 @@ class SegmentedRows:
         )
         alone = [key[0] if isinstance(key, tuple) and len(key) == 1 else key for key in counted]
         found = dict(zip(alone, counted.values(), strict=True))
-        return SegmentModels(overall, _name_parts(found, overall.threshold), ", ".join(columns))
+        return SegmentModels(overall, name_parts(found, overall.threshold), ", ".join(columns))
 
     def _take_counts(self, by: Any, threshold: float | None) -> SegmentModels:
         """Take a mapping of segment → counts."""
@@ -117,12 +117,12 @@ class SegmentedRows:
             )
         cut = None if threshold is None else read_threshold(threshold)
         whole = sum(list(found.values())[1:], next(iter(found.values())))
-        parts = _name_parts(found, cut)
+        parts = name_parts(found, cut)
         column = by if isinstance(by, str) else "segment"
         return SegmentModels(CountedModel(whole, cut), parts, column)
 
 
-def _name_parts(
+def name_parts(
     counted: Mapping[Any, ScoreCounts], threshold: float | None
 ) -> dict[Hashable, CountedModel]:
     """Call counted segments as those of rows are called; one by two kinds of missing is one."""

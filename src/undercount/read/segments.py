@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from undercount.assume.labelled import labelled_curve
 from undercount.count.arrays import is_missing
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, check_choice, collect_warnings, named
@@ -16,7 +17,7 @@ from undercount.metric_facts import FACTS
 from undercount.prevalence.pooled import PooledShares
 from undercount.read.differences import TARGET_OF, Question
 from undercount.read.evaluation import Evaluation, MetricRow, render
-from undercount.read.metric_name import parse_metric
+from undercount.read.metric_name import parse_metric, short_number
 from undercount.read.requirement import Judgement, Requirement, Verdict, parse_requirements
 from undercount.read.segment_tests import (
     Deviation,
@@ -316,7 +317,9 @@ def split_rows(by: Any, n_rows: int) -> "dict[Hashable, NDArray[np.intp]]":
             (*(first if isinstance(first, tuple) else (first,)), others[pair % len(others)])
             for first, pair in zip(firsts, pairs, strict=True)
         ]
-    order = np.argsort(codes, kind="stable")
+    # Short numbers are sorted in one pass over the rows.
+    short = codes.astype(np.uint16) if len(names) <= np.iinfo(np.uint16).max else codes
+    order = np.argsort(short, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
     parts = dict(zip(names, np.split(order, ends), strict=True))
     return {key: parts[key] for key in sort_segments(list(parts))}
@@ -328,7 +331,11 @@ def _code_values(values: "NDArray[Any]") -> "tuple[NDArray[np.intp], list[Hashab
         raise InputError(
             f"{named('by')} must hold one value a row; got shape {values.shape}", argument="by"
         )
-    if values.dtype.kind in "biuf":
+    close = values.dtype.kind in "iu" and values.dtype != np.uint64 and len(values) > 0
+    if close and int(values.max()) - int(values.min()) < len(values):
+        found, codes = _count_integers(values.astype(np.int64))
+        held = found.tolist()
+    elif values.dtype.kind in "biuf":
         found, codes = np.unique(values, return_inverse=True)
         held = found.tolist()
     else:
@@ -341,6 +348,13 @@ def _code_values(values: "NDArray[Any]") -> "tuple[NDArray[np.intp], list[Hashab
     names = list(dict.fromkeys(plain))
     place = {name: i for i, name in enumerate(names)}
     return np.array([place[each] for each in plain], np.intp)[codes], names
+
+
+def _count_integers(values: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[np.intp]]":
+    """Return the different values and the place of each, as `np.unique` does by sorting."""
+    low = values.min()
+    held = np.bincount(values - low) > 0
+    return np.flatnonzero(held) + low, (np.cumsum(held) - 1)[values - low]
 
 
 def name_segments(values: Sequence[Any]) -> list[Hashable]:
@@ -396,6 +410,33 @@ def why_not(counts: ScoreCounts) -> str:
     return ""
 
 
+def labelled_words(counts: ScoreCounts, metrics: Sequence[str], threshold: float | None) -> str:
+    """Write what labels say of a segment in which every row has one; empty if both kinds are not.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> from undercount.read.segments import labelled_words
+    >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
+    >>> labelled_words(counts, ["recall", "roc_auc"], 0.6)
+    'recall@0.6 0.500, ROC AUC 0.750'
+    """
+    if counts.n_unlabeled > 0 or min(counts.n_positive, counts.n_negative) == 0:
+        return ""
+    curve, words = labelled_curve(counts), []
+    for text in metrics:
+        name = parse_metric(text)
+        at = threshold if name.threshold is None else name.threshold
+        if name.top is not None:
+            return ""
+        if FACTS[name.metric].family != "threshold":
+            words.append(f"{FACTS[name.metric].title} {getattr(curve, name.metric):.3f}")
+        elif at is not None:
+            value = getattr(curve.at(at), name.metric)
+            words.append(f"{FACTS[name.metric].title}@{short_number(at)} {value:.3f}")
+    return ", ".join(words)
+
+
 def small_words(counts: ScoreCounts, *, pooled: bool) -> str:
     """Say that a segment has few labels, and whose share it has if shares were pooled."""
     labels = counts.effective_size("positive")
@@ -408,8 +449,11 @@ def small_words(counts: ScoreCounts, *, pooled: bool) -> str:
 
 def unsure_words(rows: Sequence[MetricRow]) -> str:
     """Name the metrics that do not exist in a segment."""
-    gone = [FACTS[row.metric].title for row in rows if math.isnan(row.estimate.value)]
-    return f"{', '.join(gone)} does not exist: no row is flagged" if gone else ""
+    gone = [FACTS[row.metric] for row in rows if math.isnan(row.estimate.value)]
+    why = {"threshold": "no row is flagged"}
+    reasons = {why.get(facts.family, "too few labels") for facts in gone}
+    names = ", ".join(facts.title for facts in gone)
+    return f"{names} does not exist: {' or '.join(sorted(reasons))}" if gone else ""
 
 
 def hidden_share(evaluation: Evaluation) -> Estimate:
@@ -427,11 +471,14 @@ def make_row(
     evaluate: Callable[[], Evaluation],
     metrics: Sequence[str],
     *,
+    threshold: float | None,
     pooled: bool,
 ) -> SegmentRow:
     """Make the line of one segment; what is wrong with it becomes its note."""
     note = why_not(counts)
     if note:
+        known = labelled_words(counts, metrics, threshold)
+        note = f"{note}: {known}" if known else note
         return SegmentRow(segment, counts, own, None, (), note)
     try:
         with collect_warnings():  # the segment's evaluation has them as checks

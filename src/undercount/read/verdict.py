@@ -113,11 +113,14 @@ def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
     trial = replace(trial, claim=claim)
     shares = trial.tried()
     found = trial.holds_at(shares)
+    taken = shares.index(trial.taken)
+    if found[taken] is None and trial.possible:
+        found[taken] = trial.holds_by_chance()
     span = trial.span
     inside = [
         held for share, held in zip(shares, found, strict=True) if span.low <= share <= span.high
     ]
-    light, doubt = _light(evaluation, found, inside), None
+    light, doubt = _light(evaluation, found, inside, possible=trial.possible), None
     if light == "robust" and (doubt := _doubt(evaluation)):
         light = "depends"
     verdict = ClaimVerdict(
@@ -126,14 +129,14 @@ def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
         required,
         trial.around(shares, found),
         all(inside),
-        trial.odds_ratio() if found[shares.index(trial.taken)] else math.nan,
+        trial.odds_ratio() if found[taken] else math.nan,
         _grave(evaluation),
         doubt,
     )
     return replace(verdict, light="unsupported") if verdict.reason else verdict
 
 
-def doubt_words(evaluation: "Evaluation") -> str:
+def doubt_words(evaluation: "Evaluation", does: str = "holds") -> str:
     """Say why a claim about a metric that rests on the share is not safe; nothing if it is.
 
     What the whole interval of an estimated share supports is no more than that: the share itself
@@ -150,10 +153,28 @@ def doubt_words(evaluation: "Evaluation") -> str:
         return "no share of hidden positives that the scores allow fits"
     ends, known = verdict.holds, "a range" if evaluation.share_given else "only estimated"
     return (
-        f"it depends on the share of hidden positives, which is {known}: it holds from "
+        f"it depends on the share of hidden positives, which is {known}: it {does} from "
         f"{100 * ends.low:.3g} % to {100 * ends.high:.3g} % of the unlabeled rows, not at every "
         "share that the scores allow"
     )
+
+
+def failure_doubt_words(evaluation: "Evaluation") -> str:
+    """Say why a requirement may not have failed, of an evaluation that claims its opposite.
+
+    What is so at every share that the scores allow is so, whatever share was estimated and whatever
+    a check says of it; but for scores that know the labels, which rule out what they should not.
+    """
+    verdict, known = evaluation.verdict, {CODES["leak"], CODES["in-sample"]}
+    doubted = {check.code for check in (verdict.reason, verdict.doubt) if check is not None}
+    claim, holds = verdict.claim, verdict.holds
+    moves = claim is not None and FACTS[claim.metric].needs_prevalence
+    if holds is not None and not (moves and doubted & known):
+        whole = holds.low <= _ROUNDING and holds.high >= evaluation.share_limit - _ROUNDING
+        possible = evaluation.shares.unlabeled_prevalence <= evaluation.share_limit + _ROUNDING
+        if whole and possible:
+            return ""
+    return doubt_words(evaluation, "fails")
 
 
 def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool) -> ClaimVerdict:
@@ -175,11 +196,14 @@ def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool
     return ClaimVerdict(light, claim, required, odds_ratio=odds_ratio, reason=_grave(evaluation))
 
 
-def _light(evaluation: "Evaluation", found: list[bool | None], inside: list[bool | None]) -> Light:
-    shares = evaluation.shares
-    pure = shares.label_purity == 1 and shares.label_purity_interval is None
-    possible = shares.unlabeled_prevalence <= evaluation.share_limit + _ROUNDING
-    if False not in found and found[0] and pure and possible:
+def _light(
+    evaluation: "Evaluation",
+    found: list[bool | None],
+    inside: list[bool | None],
+    *,
+    possible: bool,
+) -> Light:
+    if False not in found and found[0] and evaluation.supposes_right_labels and possible:
         return "robust"
     if not any(inside) or (evaluation.share_given and not possible):
         return "unsupported"
@@ -249,6 +273,11 @@ class _Trial:
         return self.evaluation.shares.unlabeled_prevalence
 
     @property
+    def possible(self) -> bool:
+        """Whether the scores do not rule the share out."""
+        return self.taken <= self.evaluation.share_limit + _ROUNDING
+
+    @property
     def span(self) -> Interval:
         span = self.evaluation.shares.unlabeled_prevalence_interval
         if span is None:
@@ -277,13 +306,10 @@ class _Trial:
         return found, not misfits
 
     def holds_at(self, shares: Sequence[float]) -> list[bool | None]:
-        """Whether the interval at each share lies on the right side; None if it does not fit."""
+        """Whether the interval at each share lies on the right side; None if it does not exist."""
         if not self._at_once:
             found = [self.estimate(share) for share in shares]
-            return [
-                self.claim.verdict(each) == "met" if each is not None and fitting else None
-                for each, fitting in found
-            ]
+            return [self._met(each) if fitting else None for each, fitting in found]
         evaluation, name, known = self.evaluation, self.claim.name, self.evaluation.shares
         value, low, high, fits = intervals_at_shares(
             self.counts,
@@ -295,8 +321,22 @@ class _Trial:
         )
         if self._least is not None:
             value, low, high = (np.maximum(each, self._least) for each in (value, low, high))
+        exists = fits & ~np.isnan(value)
         met = self.claim.met(value, low, high)
-        return [bool(each) if fitting else None for each, fitting in zip(met, fits, strict=True)]
+        return [bool(each) if there else None for each, there in zip(met, exists, strict=True)]
+
+    def _met(self, found: Estimate | None) -> bool | None:
+        """Whether an interval lies on the right side; None if there is none."""
+        if found is None or math.isnan(found.value):
+            return None
+        return self.claim.verdict(found) == "met"
+
+    def holds_by_chance(self) -> bool | None:
+        """Whether the interval at the share taken, which misfits by chance alone, is right.
+
+        A number that passes its range there is reported for the nearest possible value.
+        """
+        return self._met(self.estimate(self.taken)[0])
 
     @cached_property
     def _least(self) -> float | None:

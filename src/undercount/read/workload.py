@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.assume.mixture import LABELLED, NEGATIVE, UNLABELED, MixtureDesign
+from undercount.count.kernel.rows import round_up_knots
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
 from undercount.estimate import Estimate
 from undercount.read.differences import Difference
-from undercount.read.intervals.paired import Cut
+from undercount.read.intervals.flagged_rows import Cut, KindScores
 
 # Labelled rows that a density is taken from: this power of their number, and no fewer than these.
 NEIGHBOURS, FEWEST_NEIGHBOURS = 0.7, 5
@@ -86,16 +87,17 @@ def _of_target(values: Any, design: MixtureDesign) -> float:
 def cut_at(
     size: float,
     counts: ScoreCounts,
-    scores: Sequence[NDArray[Any]],
+    scores: KindScores,
     weights: Sequence[FloatArray] | None,
     design: MixtureDesign,
 ) -> tuple[Cut, float]:
     """Return the cut that flags a number of rows of the target, and the rows tied at it."""
     kinds = [UNLABELED] if design.sampling == "case-control" else [LABELLED, UNLABELED, NEGATIVE]
     if weights is None:
-        last, above, tied = _last_of(size, counts, [scores[kind] for kind in kinds], design)
+        pooled = scores.score if len(kinds) > 1 else scores.part(UNLABELED)
+        last, above, tied = _last_of(size, counts, pooled, design)
     else:
-        pooled = np.concatenate([scores[kind] for kind in kinds])
+        pooled = np.concatenate([scores.part(kind) for kind in kinds])
         heavy = np.concatenate([weights[kind] for kind in kinds])
         order = np.argsort(-pooled, kind="stable")
         place = int(np.searchsorted(np.cumsum(heavy[order]), size * (1 - 1e-12)))
@@ -109,11 +111,11 @@ def _rows_of_target(counts: ScoreCounts, design: MixtureDesign) -> FloatArray:
     """Return how many rows of the target each cell holds."""
     if design.sampling == "case-control":
         return counts.unlabeled
-    return np.sum([counts.positive, counts.unlabeled, counts.negative], axis=0)
+    return np.asarray(np.sum([counts.positive, counts.unlabeled, counts.negative], axis=0))
 
 
 def _last_of(
-    size: float, counts: ScoreCounts, scores: Sequence[NDArray[Any]], design: MixtureDesign
+    size: float, counts: ScoreCounts, score: NDArray[Any], design: MixtureDesign
 ) -> tuple[float, float, float]:
     """Return the score of the last of so many highest rows, the rows above it and those tied.
 
@@ -122,20 +124,15 @@ def _last_of(
     flagged, rank = np.cumsum(_rows_of_target(counts, design)), int(np.ceil(size))
     cell = int(np.searchsorted(flagged, rank))
     above = float(flagged[cell - 1]) if cell else 0.0
-    here = np.concatenate([_between(score, counts.score, cell) for score in scores])
-    here.sort()
+    begins = round_up_knots(counts.score[max(cell - 1, 0) : cell + 1], score.dtype)
+    inside = score >= begins[-1]
+    if cell:
+        inside &= score < begins[0]
+    here = np.sort(score[inside])
     last = here[len(here) - (rank - int(above))]
     higher = len(here) - int(np.searchsorted(here, last, "right"))
     tied = len(here) - higher - int(np.searchsorted(here, last))
     return float(last), above + higher, float(tied)
-
-
-def _between(score: NDArray[Any], cells: FloatArray, cell: int) -> NDArray[Any]:
-    """Return the scores that lie in a cell: from its own up to that of the cell above."""
-    inside = score >= score.dtype.type(cells[cell])
-    if cell:
-        inside &= score < score.dtype.type(cells[cell - 1])
-    return score[inside]
 
 
 def _densities(counts: ScoreCounts, design: MixtureDesign, size: float) -> FloatArray:

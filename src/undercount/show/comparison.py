@@ -54,13 +54,13 @@ def as_text(comparison: Comparison, width: int = WIDTH) -> str:
     ]
     if len(comparison.evaluations) == PAIR:
         blocks.append(_pair(comparison, width))
-        blocks.append(_there(comparison, width))
     else:
         blocks.append(
             _filled(
                 "", "--csv and --json have the differences of every pair (to_csv, to_json)", width
             )
         )
+    blocks.append(_there(comparison, width))
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
@@ -332,8 +332,10 @@ def deployed_title(comparison: Comparison) -> str:
 
 
 def deployed_table(comparison: Comparison) -> Table:
-    """Return models and their differences there, metric by metric and pair by pair."""
-    head = ["metric", "models", "one there", "the other there", "one less the other", "p"]
+    """Return two models and their differences there; of more, each pair by what decides."""
+    pair = len(comparison.evaluations) == PAIR
+    ends = list(comparison.evaluations) if pair else ["one", "other"]
+    head = ["metric", *([] if pair else ["models"]), *ends, f"{ends[0]} minus {ends[1]}", "p"]
     if comparison.deploy_prevalence is None:
         return head, []
     known = {
@@ -343,12 +345,13 @@ def deployed_table(comparison: Comparison) -> Table:
     rows = [
         [
             metric_title(d.metric),
-            f"{d.one}, {d.other}",
+            *([] if pair else [f"{d.one}, {d.other}"]),
             *(number(known[name][d.metric].value) for name in (d.one, d.other)),
             gap_words(d),
             p_words(d),
         ]
         for d in comparison.deployed()
+        if pair or d.metric == comparison.by
     ]
     return head, rows
 

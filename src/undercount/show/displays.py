@@ -365,7 +365,7 @@ class SensitivityDisplay(ColumnsDisplay):
         share, metric = self.columns
         axes.plot(self.columns[share], self.columns[metric], **{"label": self.name, **style})
         axes.axvline(self.marks["taken"], linestyle="--", label="taken")
-        axes.axvspan(self.marks["largest"], 1, alpha=0.15, label="ruled out")
+        axes.axvspan(self.marks["largest"], 1, alpha=0.15, label="the ROC AUC would pass 1")
         axes.set(xlabel="share of positives among the unlabeled", ylabel=metric, ylim=(0, 1.02))
         axes.set_xlim(0, min(1.0, 1.1 * self.marks["largest"]) or 1.0)
 

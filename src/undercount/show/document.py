@@ -198,6 +198,7 @@ def _metric(row: MetricRow) -> dict[str, Any]:
         "high": plain(estimate.high),
         "standard_error": plain(estimate.standard_error),
         "needs": list(estimate.needs),
+        "guess": estimate.guess,
         "method": estimate.method,
         "lower_bound": None if row.lower_bound is None else plain(row.lower_bound),
         "lower_bound_certain": row.certain,

@@ -16,14 +16,14 @@ from undercount.show.layout import BESIDE, line, stack, terminal_width, too_wide
 from undercount.show.page.page import load_template, policy_hash, read_asset
 from undercount.show.segments import interval_cell
 from undercount.show.spoken import metric_title, number, percent
-from undercount.show.text import guess_words, is_wide, value_words
+from undercount.show.text import guess_words, value_words
 
 DO_NOT_REPORT = "DO NOT REPORT these numbers"
 
 
 def delayed_words(estimate: Estimate) -> str:
     """Write an estimate that hangs on estimated delays; where it is wide its range leads."""
-    return " ".join(guess_words(estimate)) if is_wide(estimate) else value_words(estimate)
+    return " ".join(guess_words(estimate)) if estimate.wide else value_words(estimate)
 
 
 def rests_on(found: Monitoring) -> list[str]:

@@ -1,7 +1,7 @@
 """Segments as text, Markdown, JSON and a page: a row a segment, and what cannot be said."""
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,13 @@ from undercount.count.arrays import amount
 from undercount.count.atomic_file import write_text
 from undercount.errors import CODES, Check
 from undercount.estimate import Estimate
-from undercount.read.segments import Evaluations, SegmentRow, hidden_share
+from undercount.read.segments import (
+    Evaluations,
+    SegmentRow,
+    hidden_share,
+    small_words,
+    unsure_words,
+)
 from undercount.show.document import as_document, plain, write_document
 from undercount.show.layout import line, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
@@ -24,7 +30,10 @@ from undercount.show.text import estimate_words
 SCHEMA = "undercount/segments/1"
 SIGNIFICANT, SMALLEST_P = 0.05, 0.0001
 NAME, NUMBER, CELL = 14, 9, 29
+BESIDE = 17  # letters of a name that a note stands beside
 ALL = "all rows"
+# Segments of few labels from which on they are named together.
+SEVERAL = 3
 # Where the middle two thirds of segments lie: one standard deviation to either side.
 REACH = 1.0
 
@@ -101,7 +110,10 @@ def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
         words = (
             f"{_differ(whole.p_value)} (p {p_words(whole.p_value)}, {whole.n_segments} segments)"
         )
-        out = [d for d in found.differences(label) if d.adjusted_p_value < SIGNIFICANT]
+        # Those whose interval says so: it is shown, and holds for all segments at once.
+        out = [
+            d for d in found.differences(label) if not d.difference.low <= 0 <= d.difference.high
+        ]
         if out:
             shown = [f"{segment_name(d.segment)} {_signed(d.difference)}" for d in out[:5]]
             more = f" and {len(out) - 5} more" if len(out) > 5 else ""  # noqa: PLR2004 - a line
@@ -138,19 +150,35 @@ TESTS = (
     "number of segments (Šidák, Holm). They speak of the population behind these rows."
 )
 UNLIKE = (
-    "segments are not compared: their labelling alone may set them apart (UC022); give each its own "
-    "prevalence, or review some rows of each"
+    "segments are not compared: their labelling alone may set them apart (UC022); give each its "
+    "own prevalence, or review some rows of each"
 )
 
 
 def notes(found: Evaluations) -> list[tuple[str, str]]:
     """Return what was warned of all rows, and what cannot be said of segments, alike ones once."""
+    few = [row for row in found.rows if row.rows and small_words(row.counts, pooled=False)]
+    together = few if len(few) > SEVERAL else []
     held: dict[str, list[str]] = {}
     for row in found.rows:
-        if row.note:
-            held.setdefault(row.note, []).append(segment_name(row.segment))
+        note = unsure_words(row.rows) if row in together else row.note
+        if note:
+            held.setdefault(note, []).append(segment_name(row.segment))
+    if together:
+        names = [segment_name(row.segment) for row in together]
+        held[_few_words(together, pooled=found.shares is not None)] = names
     of_all = [(ALL, str(check.message)) for check in found.overall.checks if _is_warning(check)]
     return [*of_all, *((_listed(names), note) for note, names in held.items())]
+
+
+def _few_words(rows: Sequence[SegmentRow], *, pooled: bool) -> str:
+    """Say once of many segments that they have few labels."""
+    labels = [row.counts.effective_size("positive") for row in rows]
+    share = "their hidden share is that of the other segments, " if pooled else ""
+    return (
+        f"only {min(labels):.0f} to {max(labels):.0f} labelled rows each: {share}their intervals "
+        f"{'' if pooled else 'are '}rough ones"
+    )
 
 
 def _is_warning(check: Check) -> bool:
@@ -180,7 +208,14 @@ def as_text(found: Evaluations) -> str:
     ]
     said = notes(found)
     lines += [""] if said else []
-    return "\n".join([*lines, *(line(_cut(name, 40), note, width=room) for name, note in said)])
+    return "\n".join([*lines, *(_said(name, note, room) for name, note in said)])
+
+
+def _said(name: str, note: str, room: int) -> str:
+    """Write a note beside its segment, or after it where there are several."""
+    if len(name) <= BESIDE:
+        return line(name, note, width=room)
+    return wrap(f"{name}: {note}", room, " " * 19, " ")
 
 
 def _table(found: Evaluations, room: int) -> list[str]:
@@ -202,11 +237,18 @@ def _table(found: Evaluations, room: int) -> list[str]:
         lines.append(
             f" {_cut(name, width - 1):<{width}}{amount(row.counts.n_rows):>{NUMBER}}"
             f"{amount(row.counts.n_positive):>{NUMBER}}  {share_words(row):<{shares}}"
-            f"{cells or 'cannot be said, see below'}".rstrip()
+            f"{cells or _unsaid(row)}".rstrip()
         )
     if not too_wide(lines, room):
         return lines
     return [text for name, row in rows for text in _stacked(found, name, row, room)]
+
+
+def _unsaid(row: SegmentRow) -> str:
+    """Say in place of metrics that a note follows."""
+    if row.counts.n_unlabeled == 0 and row.counts.n_positive > 0:
+        return "nothing is hidden, see below"
+    return "cannot be said, see below"
 
 
 def _stacked(found: Evaluations, name: str, row: SegmentRow, room: int) -> list[str]:
@@ -217,7 +259,7 @@ def _stacked(found: Evaluations, name: str, row: SegmentRow, room: int) -> list[
         (heading(label), estimate_words(found.overall, each.estimate)) for label, each in known
     ]
     if not row.rows:
-        cells.append(("", "cannot be said, see below"))
+        cells.append(("", _unsaid(row)))
     return stack(_cut(name, room - 1), cells, room)
 
 
@@ -252,7 +294,7 @@ def as_markdown(found: Evaluations) -> str:
     ]
     for name, row in [*_named(found), (ALL, _overall(found))]:
         cells = [estimate_words(found.overall, each.estimate) for each in row.rows]
-        cells = cells or ["cannot be said"] * len(found.metrics)
+        cells = cells or [_unsaid(row)] * len(found.metrics)
         numbers = [amount(row.counts.n_rows), amount(row.counts.n_positive), share_words(row)]
         lines.append("| " + " | ".join([_mark(name), *numbers, *cells]) + " |")
     lines += ["", f"Hidden positives: {pooled_words(found)}.", ""]

@@ -22,6 +22,7 @@ from undercount.show.text import (
     missing_words,
     needs_words,
     plain_words,
+    supposed_words,
     value_words,
 )
 from undercount.show.verdict_words import change_words, judged_words, light_words
@@ -49,6 +50,7 @@ def as_markdown(evaluation: Evaluation) -> str:
         title, naive, *_, least, needs = _cells(row)
         lines.append(f"| {title} | {naive} | {answer_words(evaluation, row)} | {least} | {needs} |")
     lines += _reviews(evaluation)
+    lines += ["", supposed_words(evaluation)]
     lines += ["", f"**{light_words(evaluation)}**: {judged_words(evaluation)}", ""]
     lines += [plain_words(evaluation), "", change_words(evaluation) + ".", ""]
     missing = missing_words(evaluation)

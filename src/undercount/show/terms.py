@@ -242,7 +242,7 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
     "robust": (
         "A verdict: the claim holds for every share of hidden positives that the scores allow.",
         "the interval at each share from 0 to the ruled-out limit lies on the right side",
-        "random labels",
+        "right labels: no negative is labelled positive; random ones, within the Γ that is said",
         "documentation, The live report",
     ),
     "supported by reviews": (
@@ -283,7 +283,7 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
     ),
     "ruled out": (
         "The one limit of the share of hidden positives: the scores allow no more.",
-        "the smaller of an upper confidence bound and the share at which the ROC AUC is 1",
+        "the smaller of two confidence bounds: of heads, and of the ROC AUC, which is at most 1",
         "random labels",
         f"{JAIN}; the bound of prevalence's ROC slope",
     ),
@@ -348,15 +348,16 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "this project's documentation, Validity",
     ),
     "needs": (
-        "What a number rests on: nothing, random labels, the prevalence, the purity of labels.",
-        "nothing < random labels < prevalence < purity",
+        "What a number rests on: right and random labels, the prevalence, the purity of labels.",
+        "nothing < right labels < random labels < prevalence < purity",
         "read it before the number",
         "this project's documentation, Ideas",
     ),
     "at least": (
         (
-            "The value if no positive were hidden; more hidden ones only raise it. After ~ it has "
-            "the chance of the labels itself; without, the metric of these rows cannot be lower."
+            "The value if no positive were hidden and every label is right; more hidden ones only "
+            "raise it. After ~ it has the chance of the labels itself; without, the metric of "
+            "these rows cannot be lower."
         ),
         "the naive value, for metrics that grow with the hidden share",
         "random labels, pure; for the precision of these rows pure labels alone",
@@ -458,7 +459,7 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
             "on the wrong one, else inconclusive."
         ),
         "precision@0.7 >= 0.8 and fpr < 2%",
-        "exit codes 0, 1 and 3; a failing check makes all but failures inconclusive",
+        "exit codes 0, 1 and 3; inconclusive too if a check fails or the share was only estimated",
         "this project's documentation, How to",
     ),
     "top": (
@@ -679,6 +680,8 @@ ALIASES = {
     "labelling bias": "gamma",
     "biased labels": "gamma",
     "fair labels": "random labels",
+    "right labels": "label purity",
+    "robust if labels are right": "robust",
     "met": "requirement",
     "failed": "requirement",
     "inconclusive": "requirement",

@@ -11,7 +11,8 @@ import numpy as np
 from undercount.assume.labelled import naive_area
 from undercount.count.arrays import amount, row_words
 from undercount.errors import CODES, Check
-from undercount.estimate import Estimate
+from undercount.estimate import WIDE, Estimate
+from undercount.metric_facts import RIGHT_LABELS
 from undercount.read.chances import Chances
 from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation, MetricRow
@@ -42,8 +43,6 @@ INTERVALS = {
 }
 # What a share of the flagged cases is said of: ten, unless that would round to none.
 TENTHS, HUNDREDTHS = 0.05, 0.005
-# An interval so wide is said before its middle.
-WIDE = 0.3
 # Metrics that are told for another prevalence.
 DEPLOYED = ("precision", "f1", "accuracy", "average_precision")
 ASIDE = (CODES["ties"], CODES["warned"])
@@ -84,25 +83,14 @@ def is_guess(evaluation: Evaluation, row: MetricRow) -> bool:
     return hangs_on_guess(evaluation, row.estimate)
 
 
-def is_wide(estimate: Estimate) -> bool:
-    """Whether the ends lie so far apart that the value between them says little."""
-    least = WIDE * max(abs(estimate.value), 1.0)  # a lift, say, passes 1
-    return estimate.high - estimate.low >= least  # never of NaN
-
-
 def hangs_on_guess(evaluation: Evaluation, estimate: Estimate) -> bool:
     """Whether an estimate hangs on a share that scores hardly tell, or on a few verdicts."""
-    if not is_wide(estimate):
-        return False
-    if "reviews" in estimate.needs:
-        return True
-    return "prevalence" in estimate.needs and share_is_guess(evaluation)
+    return evaluation.is_guess(estimate)
 
 
 def share_is_guess(evaluation: Evaluation) -> bool:
     """Whether the share is estimated from scores: neither given nor told by chances or verdicts."""
-    told = evaluation.chances is not None or evaluation.reviewed is not None
-    return not evaluation.share_given and not told
+    return evaluation.share_is_guess
 
 
 def bound_words(row: MetricRow) -> str:
@@ -113,8 +101,16 @@ def bound_words(row: MetricRow) -> str:
 
 
 def needs_words(row: MetricRow) -> str:
-    """Say what a row rests on."""
-    return ", ".join(row.estimate.needs) or "nothing"
+    """Say what a row rests on, but for right labels, of which a note below tells once."""
+    return ", ".join(need for need in row.estimate.needs if need != RIGHT_LABELS) or "nothing"
+
+
+def supposed_words(evaluation: Evaluation) -> str:
+    """Say what all numbers rest on."""
+    scores = "scores of rows that the model was not trained on"
+    if not evaluation.supposes_right_labels:
+        return f"All of it needs {scores}."
+    return f"All of it needs right labels (no negative is labelled positive) and {scores}."
 
 
 def hidden_words(evaluation: Evaluation) -> str:
@@ -144,13 +140,10 @@ def hidden_words(evaluation: Evaluation) -> str:
 
 def limit_words(evaluation: Evaluation) -> str:
     """Say the one limit of the share, and what sets it."""
-    limit, area = evaluation.share_limit, evaluation.shares.clip(evaluation.largest_share)
-    reverse = naive_area(evaluation.counts, "roc_auc") < 0.5  # noqa: PLR2004 - chance
-    if limit != area and not reverse:
-        level = 100 * evaluation.confidence_level
-        return f"above {percent(limit)} ruled out ({level:g} % confidence)"
-    end = "fall below 0" if reverse else "pass 1"
-    return f"above {percent(limit)} ruled out: the ROC AUC would {end}"
+    limit, level = evaluation.share_limit, 100 * evaluation.confidence_level
+    if naive_area(evaluation.counts, "roc_auc") < 0.5:  # noqa: PLR2004 - chance
+        return f"above {percent(limit)} ruled out: the ROC AUC would fall below 0 beyond chance"
+    return f"above {percent(limit)} ruled out ({level:g} % confidence)"
 
 
 def find(evaluation: Evaluation, metric: str) -> MetricRow | None:
@@ -168,8 +161,8 @@ def plain_words(evaluation: Evaluation) -> str:
     """Say in a sentence or two what the main number means."""
     if any(check.code == "UC001" and check.level == "fail" for check in evaluation.checks):
         return (
-            "These numbers cannot all be right: the scores rule out so many positives among the "
-            "unlabeled rows. Values of 1.000 show only that; do not report them."
+            "These numbers cannot all be right: at some scores there would be more positives than "
+            f"rows. {_ceiling_words(evaluation)}Do not report them."
         )
     main = main_row(evaluation)
     precision = None if main is None or main.metric != "precision" else main
@@ -200,6 +193,12 @@ def plain_words(evaluation: Evaluation) -> str:
     if area.naive < estimate.low and not _is_reversed(evaluation):
         words += f' "AUC {area.naive:.3f}" is too low because unlabeled positives count as errors.'
     return words
+
+
+def _ceiling_words(evaluation: Evaluation) -> str:
+    """Say what a value at the end of its range shows where the share does not fit, if one is."""
+    full = any(number(row.estimate.value) == "1.000" for row in evaluation.rows)
+    return "Values of 1.000 show only that. " if full else ""
 
 
 def _flagged_words(evaluation: Evaluation, precision: Estimate) -> str:
@@ -256,7 +255,9 @@ def weakest_link(evaluation: Evaluation) -> str:
     if evaluation.chances is not None:
         return f"Are the chances of a label right?{_certain_words(evaluation.chances)}"
     if evaluation.source == "estimated":
-        fair = f"The prevalence is an estimate. And {fair[0].lower()}{fair[1:]}"
+        # Known negatives tell the share without this; methods that read shapes need it.
+        high = ", too high if negatives reach the best scores" if evaluation.share_estimates else ""
+        fair = f"The prevalence is an estimate{high}. And {fair[0].lower()}{fair[1:]}"
     return fair + review_words(evaluation)
 
 
@@ -621,13 +622,17 @@ def _reviews(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
 
 
 def _bound_note(evaluation: Evaluation, width: int) -> list[str]:
-    """Explain the column of bounds."""
+    """Explain the column of bounds, and say what all numbers rest on."""
+    supposed = wrap(supposed_words(evaluation), width)
     if all(row.lower_bound is None for row in evaluation.rows):
-        return []
-    text = "at least: the value if no positive were hidden; more hidden ones only raise it"
+        return [supposed]
+    text = (
+        "at least: the value if no positive were hidden and every label is right; more hidden ones "
+        "only raise it"
+    )
     if any(row.lower_bound is not None and not row.certain for row in evaluation.rows):
         text += " (~ apart from the chance of the labels)"
-    return [wrap(text, width)]
+    return [wrap(text, width), supposed]
 
 
 def _flagged_lines(evaluation: Evaluation, room: int, width: int) -> list[str]:

@@ -13,7 +13,7 @@ from undercount.shares import Shares
 from undercount.show.spoken import ROUNDING, goal_percent, metric_title, percent
 
 LIGHTS = {
-    "robust": "robust",
+    "robust": "robust if labels are right",
     "reviewed": "supported by reviews",
     "open": "reviews leave it open",
     "depends": "depends on the prevalence",
@@ -41,11 +41,11 @@ SUGGESTED = "a round number below the interval"
 
 
 def light_words(evaluation: Evaluation) -> str:
-    """Say the light: "robust", "if 7 % are positive", "depends on …", "not supported"."""
+    """Say the light: "robust if …", "if 7 % are positive", "depends on …", "not supported"."""
     light = evaluation.verdict.light
     if evaluation.chances is not None:
         return CHANCES_LIGHTS.get(light, LIGHTS.get(light, ""))
-    if evaluation.verdict.doubt is not None:
+    if evaluation.verdict.doubt is not None and light != "unsupported":
         return DOUBT
     return LIGHTS[light] if light in LIGHTS else condition_words(evaluation)
 

@@ -85,3 +85,24 @@ def test_a_doubt_opens_the_interval_downward(kind):
     assert not above.diagnostics_["identified"]
     tied = kind().fit(counted(labelled > 2, unlabeled > 2))
     assert (tied.interval_.low, tied.interval_.high) == (0.0, tied.upper_bound_)
+
+
+@pytest.mark.parametrize(("chance", "begins_at_zero"), [(0.9, True), (0.4, False)])
+def test_where_most_positives_are_labelled_none_may_be_left(chance, begins_at_zero):
+    """Student's t: negatives reach the best scores, so that the estimate is too high."""
+    rng = np.random.default_rng(5)
+    truth = rng.random(4000) < 0.3
+    score = rng.standard_t(4, 4000) + 3 * truth
+    labelled = truth & (rng.random(4000) < chance)
+    fitted = Consensus().fit(np.where(labelled, 1, -1), score, unlabeled=-1)
+    assert (fitted.interval_.low == 0) is begins_at_zero
+    assert truth[~labelled].mean() in fitted.interval_
+
+
+def test_classes_apart_tell_how_few_are_left():
+    rng = np.random.default_rng(6)
+    truth = rng.random(4000) < 0.3
+    labelled = truth & (rng.random(4000) < 0.9)
+    y, score = np.where(labelled, 1, -1), rng.normal(size=4000) + 6 * truth
+    fitted = Consensus().fit(y, score, unlabeled=-1)
+    assert 0 < fitted.interval_.low < truth[~labelled].mean() < fitted.interval_.high

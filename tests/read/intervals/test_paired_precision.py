@@ -5,6 +5,7 @@ import pytest
 
 import undercount as uc
 from undercount.assume.mixture import design_of
+from undercount.read.intervals.flagged_rows import KindScores
 from undercount.read.intervals.paired import ModelPairs, ModelRows
 
 
@@ -14,8 +15,8 @@ def pairs(one, other, labels, shares, target):
     for score in (one, other):
         counts = uc.ScoreCounts.from_rows(labels, score, unlabeled=-1, compact=True)
         design = design_of(counts, shares, shares.sampling, target)
-        kinds = [score[labels == label] for label in (1, -1, 0)]
-        models.append(ModelRows(counts, kinds, design))
+        kinds = [np.flatnonzero(labels == label) for label in (1, -1, 0)]
+        models.append(ModelRows(counts, KindScores(score, kinds), design))
     return ModelPairs(models)
 
 

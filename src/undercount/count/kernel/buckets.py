@@ -239,16 +239,20 @@ class BorderRanks:
         Scores of the borders, ascending.
     score : array
         Scores like those that are asked for, from which the buckets are chosen.
+    n_rows : int, optional
+        How many scores are asked for, if not as many; of few each is searched.
     """
 
-    def __init__(self, border: Scores, score: Scores) -> None:
+    def __init__(self, border: Scores, score: Scores, n_rows: int | None = None) -> None:
         self._border = border
         self._bucket_of: BucketMap | None = None
-        if border.size == 0 or score.size <= SMALL:
+        if border.size == 0 or (score.size if n_rows is None else n_rows) <= SMALL:
             return
         self._bucket_of = choose_map(border, score[:: 1 + score.size // SAMPLE])
         inside = np.bincount(self._bucket_of(border), minlength=self._bucket_of.n_buckets)
-        self._first = np.cumsum(inside, dtype=np.int32) - inside.astype(np.int32)
+        # The table is looked up at random, so that it had better be small.
+        narrow = np.uint16 if border.size < 1 << 16 else np.int32
+        self._first = (np.cumsum(inside) - inside).astype(narrow)
         # No score is at least as high as the last.
         self._ends = np.append(border, border.dtype.type(np.nan))
 

@@ -326,6 +326,8 @@ class CellFinder:
         The lowest score of each cell, falling.
     score : array
         Scores like those that are looked up.
+    n_rows : int, optional
+        How many are, if not as many.
 
     Examples
     --------
@@ -336,9 +338,10 @@ class CellFinder:
     array([2, 0, 2, 1])
     """
 
-    def __init__(self, cells: FloatArray, score: Scores) -> None:
+    def __init__(self, cells: FloatArray, score: Scores, n_rows: int | None = None) -> None:
         self._size = cells.size
-        self._ranks = BorderRanks(cells[::-1].astype(score.dtype), score)
+        # A knot may be a number that scores cannot be.
+        self._ranks = BorderRanks(round_up_knots(cells[::-1], score.dtype), score, n_rows)
 
     def __call__(self, score: Scores) -> Indices:
         """Return the cell of each row."""

@@ -18,7 +18,7 @@ from undercount.prevalence.consensus.correction import (
     head_rise,
     load_correction,
 )
-from undercount.prevalence.consensus.doubts import find_doubt, open_ends
+from undercount.prevalence.consensus.doubts import few_are_left, find_doubt, open_ends
 from undercount.prevalence.upper_bound import effective_sizes
 
 if TYPE_CHECKING:
@@ -76,7 +76,8 @@ class Consensus(ScoreEstimator):
         "overtaken": unlabeled rows stand above the upper half of the labelled ones. "many":
         less than one positive in twenty would carry a label (one in seven at a share below
         .15; single-sample only). In these three cases the scores bound the share from above
-        only, and the interval begins at 0.
+        only, and the interval begins at 0. So it does, without a doubt, where seven of ten
+        positives or more would carry a label already and classes overlap.
 
     Notes
     -----
@@ -119,6 +120,8 @@ class Consensus(ScoreEstimator):
         value = float(min(ends[1], bound))  # with many rows the bound may be the sharper of the two
         doubt = find_doubt(counts, value, self.sampling)
         low, high = open_ends(low, high, doubt, bound)
+        if few_are_left(counts, value, self.sampling):
+            low = 0.0
         least, most = min(evidence.estimates.values()), max(evidence.estimates.values())
         return Fitted(
             value,

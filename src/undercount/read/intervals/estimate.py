@@ -113,10 +113,8 @@ def estimate_metric(
     """
     facts = FACTS[name]
     _check(facts, shares, threshold if top is None else 0.0, beta, confidence_level)
-    if interval not in INTERVAL_KINDS:
-        check_choice("interval", interval, INTERVAL_KINDS)
-    if share_error not in SHARE_ERRORS:
-        check_choice("share_error", share_error, SHARE_ERRORS)
+    check_choice("interval", interval, INTERVAL_KINDS)
+    check_choice("share_error", share_error, SHARE_ERRORS)
     level = confidence_level = float(confidence_level)  # a fraction, say
     if share_error == "guaranteed":
         shares, level = _searched(shares, confidence_level)
@@ -171,7 +169,7 @@ def _check(
         if threshold is None:
             raise InputError(f"{facts.name} needs a threshold; rows with at least this score count")
         if math.isnan(threshold):
-            raise InputError("threshold must be a number; got nan")
+            raise InputError(f"{named('threshold')} must be a number; got nan")
 
 
 def _searched(shares: Shares | None, confidence_level: float) -> tuple[Shares | None, float]:

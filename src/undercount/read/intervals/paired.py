@@ -12,17 +12,23 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from undercount.assume.mixture import KINDS, LABELLED, MixtureDesign
 from undercount.count.kernel.rows import CellFinder
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.read.intervals import area_gradients as areas
+from undercount.read.intervals.flagged_rows import (
+    BLOCK,
+    Cut,
+    FlagSums,
+    KindScores,
+    count_flags,
+    weigh_flags,
+)
 from undercount.read.intervals.heads import HeadCounts, head_spread
 from undercount.read.intervals.paired_precision import (
     FEWEST,
@@ -39,9 +45,10 @@ from undercount.read.intervals.variance import (
     score_link,
 )
 
-# Rows looked up at once, model after model, so that a model's tables stay in the cache; and rows
-# whose products are added up at once, which stay there themselves.
-BLOCK, CHUNK = 1 << 15, 1 << 11
+# Rows are looked up block by block, model after model, so that a model's tables stay in the cache.
+# Products are added up for so many rows at once that these stay there themselves, and are below
+# the size at which matrices are multiplied in threads.
+CHUNK = 1 << 11
 # Rows added to each of the four ways in which two models may flag a row (Agresti and Min 2005):
 # with few labels none may tell the models apart, which is no proof that none would.
 HALF_ROW = 0.5
@@ -52,40 +59,6 @@ ALIKE = 1e-9
 SIMILAR = 0.05
 
 
-@dataclass(frozen=True)
-class Cut:
-    """Say which rows are flagged: those above a score, and a share of those that have it.
-
-    Parameters
-    ----------
-    threshold : float
-        The score.
-    share : float
-        Share of the rows with this score that are flagged, any as likely as another.
-    densities : array, optional
-        If the number of flagged rows is fixed: the density of each kind's rows at the score over
-        that of all rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from undercount.read.intervals.paired import Cut
-    >>> Cut(0.5, 0.25).flag(np.array([0.4, 0.5, 0.6])).tolist()
-    [0.0, 0.25, 1.0]
-    """
-
-    threshold: float
-    share: float = 1.0
-    densities: FloatArray | None = None
-
-    def flag(self, score: NDArray[Any]) -> FloatArray:
-        """Return 1 for flagged rows, 0 for others, the share between for ties at the cut."""
-        found = np.asarray(score >= self.threshold, dtype=float)
-        if self.share < 1:
-            found -= (1 - self.share) * (score == self.threshold)
-        return found
-
-
 @dataclass(frozen=True, eq=False)
 class ModelRows:
     """Hold the rows of one model: its table, and the scores and weights of the rows of each kind.
@@ -94,7 +67,7 @@ class ModelRows:
     ----------
     counts : ScoreCounts
         The table; cells without a label may be merged.
-    scores : sequence of three arrays
+    scores : KindScores
         Scores of the labelled positive, unlabeled and labelled negative rows, each in an order
         that all models share.
     design : MixtureDesign
@@ -106,7 +79,7 @@ class ModelRows:
     """
 
     counts: ScoreCounts
-    scores: Sequence[NDArray[Any]]
+    scores: KindScores
     design: MixtureDesign
     cuts: Sequence[Cut] = ()
     weights: Sequence[FloatArray] | None = None
@@ -124,13 +97,14 @@ class ModelRows:
     @cached_property
     def heads(self) -> FloatArray:
         """How many rows of each kind are predicted positive; shape (cuts, kinds)."""
-        found = np.zeros((len(self.cuts), len(KINDS)))
-        for place, cut in enumerate(self.cuts):
-            for kind, score in enumerate(self.scores):
-                flags = cut.flag(score)
-                weights = None if self.weights is None else self.weights[kind]
-                found[place, kind] = flags.sum() if weights is None else weights @ flags
-        return found
+        return np.array([self._heads_of(cut) for cut in self.cuts]).reshape(-1, len(KINDS))
+
+    def _heads_of(self, cut: Cut) -> FloatArray:
+        if self.weights is not None:
+            parts = zip(KINDS, self.weights, strict=True)
+            return np.array([weight @ cut.flag(self.scores.part(kind)) for kind, weight in parts])
+        found = [count_flags([cut], [self.scores], kind).flagged[0] for kind in KINDS]
+        return np.array(found)
 
     @property
     def thinned(self) -> "ModelRows":
@@ -156,7 +130,21 @@ class ModelRows:
         mass = areas.recovered(self.cells, self.design.mixing)
         own = row_weights(self.counts.positive, self.counts.squared_weight[0])
         own = np.where(own > 0, own, float(self.design.units[LABELLED]))
-        return _average_precision(mass, self.design, own)
+        found = _average_precision(mass, self.design, own)
+        design = self.design
+        if design.pure or design.target != "population" or design.sampling != "case-control":
+            return found
+        # Labels drawn apart may stand above nearly every row of the target, where one row more
+        # would seem to move everything; counted by pairs each is a row beside them. Half-way
+        # standard errors are 1.2 times the spread (1.4 without pairs).
+        value = areas.unbiased_average_precision(self.counts, design)
+        pairs = areas.pairwise_precision(self.counts, design, value)
+        return replace(
+            found,
+            positive=(found.positive + pairs.positive) / 2,
+            everyone=(found.everyone + pairs.everyone) / 2,
+            prevalence=(found.prevalence + pairs.prevalence) / 2,
+        )
 
     @cached_property
     def middle_rates(self) -> list[FloatArray]:
@@ -183,14 +171,12 @@ class ModelRows:
 class Products:
     """Hold covariances of the functions of all models among the rows of one kind.
 
-    Functions come one after the other, each of all models; so do cuts. `flagged` is how many of
-    the rows each cut of each model flags, `both` how many each two of them do, on a scale on which
-    there are `size` rows in all: Kish's effective number, if they have weights.
+    Functions come one after the other, each of all models. `flags` are of each cut, on a scale on
+    which there are `size` rows in all: Kish's effective number, if they have weights.
     """
 
     covariances: FloatArray
-    flagged: FloatArray
-    both: FloatArray
+    flags: Sequence[FlagSums]
     size: float
 
 
@@ -231,75 +217,62 @@ class SharedRows:
         return found
 
     def _add_up(self, kind: int) -> Products:
-        """Go through the rows: sums and products of functions and flags, by weight and square.
+        """Go through the rows: sums and products of functions by weight and by its square.
 
-        Products are those of one group: rates, average precision, each cut; no metric needs others.
+        Products are those of one group, rates or average precision; no metric needs others.
         """
-        groups = self._groups()
-        size = groups[-1].stop
+        number, size = len(self.models), len(self.models) * self.functions
+        groups = [slice(0, len(self.kinds) * number), slice(len(self.kinds) * number, size)]
         sums, products = np.zeros((2, size)), np.zeros((2, size, size))
-        weights, total = self.models[0].weights, np.zeros(2)
-        for found, weight in self._chunks(kind, flags=True):
+        for found, weight in self._chunks(kind):
             for power in range(1 if weight is None else 2):
                 heavy = found if weight is None else found * weight ** (1 + power)
-                total[power] += found.shape[1] if weight is None else (weight ** (1 + power)).sum()
                 sums[power] += heavy.sum(axis=1)
                 for group in groups:
-                    products[power, group, group] += heavy[group] @ found[group].T
+                    # With all: the product of a matrix and itself is left to a slower routine.
+                    products[power, group] += heavy[group] @ found.T
+        return self._products_of(kind, sums, products)
+
+    def _products_of(self, kind: int, sums: FloatArray, products: FloatArray) -> Products:
+        """Make covariances of sums by weight and by its square, and count flagged rows."""
+        scores = [model.scores for model in self.models]
+        every = [[model.cuts[cut] for model in self.models] for cut in range(self.cuts)]
+        weights = self.models[0].weights
         if weights is None:
-            total[1], sums[1], products[1] = total[0], sums[0], products[0]
-        return self._products_of(kind, np.maximum(total, 1e-300), sums, products)
-
-    def _products_of(
-        self, kind: int, total: FloatArray, sums: FloatArray, products: FloatArray
-    ) -> Products:
-        """Make covariances of sums by weight and by its square, and counts of flagged rows."""
-        first = len(self.models) * self.functions
-        means = sums[0, :first] / total[0]  # functions are centred: what rounding left
-        spread = [products[p, :first, :first] / total[p] - np.outer(means, means) for p in (0, 1)]
-        link, size = self._link(kind), float(total[0] ** 2 / total[1])
+            total = float(max(scores[0].size(kind), 1))
+            means = sums[0] / total  # functions are centred: what rounding left
+            flags = [count_flags(cuts, scores, kind) for cuts in every]
+            return Products(products[0] / total - np.outer(means, means), flags, total)
+        weight = weights[kind]
+        totals = np.maximum([weight.sum(), weight @ weight], 1e-300)
+        means = sums[0] / totals[0]
+        spread = [products[p] / totals[p] - np.outer(means, means) for p in (0, 1)]
+        link, size = self._link(kind), float(totals[0] ** 2 / totals[1])
         # The same of flags: how many of Kish's rows they are.
-        share = [size * (1 - link) / total[0], size * link / total[1]]
-        return Products(
-            (1 - link) * spread[0] + link * spread[1],
-            np.tensordot(share, sums[:, first:], 1),
-            np.tensordot(share, products[:, first:, first:], 1),
-            size,
-        )
+        rows = size * weight * ((1 - link) / totals[0] + link / totals[1] * weight)
+        flags = [weigh_flags(cuts, scores, kind, rows) for cuts in every]
+        return Products((1 - link) * spread[0] + link * spread[1], flags, size)
 
-    def _groups(self) -> list[slice]:
-        """Return the places of what is multiplied with each other."""
-        steps = [0, len(self.kinds), self.functions]
-        steps += range(self.functions + 1, self.functions + self.cuts + 1)
-        number = len(self.models)
-        return [slice(first * number, last * number) for first, last in pairwise(steps)]
+    def _chunks(self, kind: int) -> Iterator[tuple[FloatArray, FloatArray | None]]:
+        """Yield the functions of some rows, each of all models, and the weights of the rows.
 
-    def _chunks(self, kind: int, *, flags: bool) -> Iterator[tuple[FloatArray, FloatArray | None]]:
-        """Yield functions and, if asked for, flags of some rows, and the weights of the rows.
-
-        Shape (all of them, rows): each function of all models, then each cut of all models.
         Functions are less their means, so that squares lose nothing by rounding. The array is used
         again for the next rows.
         """
-        scores, weights = [m.scores[kind] for m in self.models], self.models[0].weights
-        finders = [CellFinder(m.counts.score, s) for m, s in zip(self.models, scores, strict=True)]
+        weights = self.models[0].weights
+        number, size = len(self.models), self.models[0].scores.size(kind)
+        finders = [CellFinder(m.counts.score, m.scores.score, size) for m in self.models]
         tables = [
             model.tables(kind) - self.means[kind, place][:, np.newaxis]
             for place, model in enumerate(self.models)
         ]
-        number, size = len(self.models), len(scores[0])
-        cuts = self.cuts if flags else 0
-        found = np.empty(((self.functions + cuts) * number, min(size, BLOCK)))
+        found = np.empty((self.functions * number, min(size, BLOCK)))
         for first in range(0, size, BLOCK):
             last = min(first + BLOCK, size)
             for place, model in enumerate(self.models):
-                block = scores[place][first:last]
-                mine = found[place::number, : last - first]
-                cells = finders[place](block)
-                for values, row in zip(tables[place], mine, strict=False):
-                    values.take(cells, out=row, mode="clip")
-                for cut in range(cuts):
-                    mine[self.functions + cut] = model.cuts[cut].flag(block)
+                cells = finders[place](model.scores.part(kind, first, last))
+                for values, row in zip(tables[place], found[place::number], strict=True):
+                    values.take(cells, out=row[: last - first], mode="clip")
             for start in range(0, last - first, CHUNK):
                 part = slice(start, min(start + CHUNK, last - first))
                 weight = None if weights is None else weights[kind][first:last][part]
@@ -314,7 +287,7 @@ class SharedRows:
         if kind != LABELLED or self.models[0].weights is None:
             return 1.0
         weights = self.models[0].weights[kind]
-        orders = (np.argsort(-model.scores[kind], kind="stable") for model in self.models)
+        orders = (np.argsort(-model.scores.part(kind), kind="stable") for model in self.models)
         return max(score_link(weights[order]) for order in orders)
 
     def gap_variance(self, value: FloatArray, kind: int, one: int, other: int) -> float:
@@ -340,7 +313,7 @@ class SharedRows:
     def _directly(self, value: FloatArray, kind: int, one: int, other: int) -> float:
         """Return the same row by row: exactly 0 of models that are alike."""
         mean, square, _ = self._gap_powers(value, kind)[:, one, other].tolist()
-        return max(square - mean * mean, 0.0)
+        return max(float(square - mean * mean), 0.0)
 
     def gap_third(self, value: FloatArray, kind: int, one: int, other: int) -> float:
         """Return the third central moment of a sum of functions of a model less that of another."""
@@ -361,7 +334,7 @@ class SharedRows:
         number, total = len(self.models), 0.0
         powers = np.zeros((3, number, number))
         used = np.flatnonzero(value).tolist()
-        for found, weight in self._chunks(kind, flags=False):
+        for found, weight in self._chunks(kind):
             sums = sum(value[k] * found[k * number : (k + 1) * number] for k in used)
             total += found.shape[1] if weight is None else float(weight.sum())
             for one in range(number - 1):
@@ -460,14 +433,13 @@ class PairFlags:
     @cached_property
     def _sums(self) -> dict[int, tuple[float, float, float, list[float], float]]:
         """Sums of squares and of the product of the two flags, of flags, and of rows, by kind."""
-        first = self.cut * len(self.rows.models)
-        spots = [first + model for model in (self.one, self.other)]
-        sums = {}
+        pair, sums = [self.one, self.other], {}
         for kind in KINDS:
             if self.rows.design.sizes[kind] > 0:
                 found = self.rows.products(kind)
-                (one, both), (_, other) = found.both[np.ix_(spots, spots)].tolist()
-                sums[kind] = one, other, both, found.flagged[spots].tolist(), found.size
+                flags = found.flags[self.cut]
+                (one, both), (_, other) = flags.both[np.ix_(pair, pair)].tolist()
+                sums[kind] = one, other, both, flags.flagged[pair].tolist(), found.size
         return sums
 
     @cached_property

@@ -5,12 +5,13 @@ linear in what verdicts show. So the hidden positives are moved, as far as verdi
 and the metric is read again there.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import betaincinv
+from scipy.special import betaincinv, betaln
 
 from undercount.assume.reviews import IntArray, ReviewedCells, sum_by
 from undercount.curve import FloatArray
@@ -24,15 +25,17 @@ PATH = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 # an interval is meant for all shares, at 90 % and below for the average.
 RISKS, PARTS = (0.025, 0.05), (0.75, 0.5)
 HALF = 0.5
+# Where so many times the verdicts are more than the rows that have none, these count one by one.
+TIMES_LEFT = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """Hold the unlabeled rows among which a positive more moves a metric the same way.
+    """Hold the rows that nobody looked at among which a positive more moves a metric the same way.
 
     The sum over them of hidden positives, each counting what it moves, is a share of the most it
     can be. Its variance gives the number of verdicts that a plain sample would need for as much
-    (Korn and Graubard 1998), and that number the exact ends, as for a share.
+    (Korn and Graubard 1998), and that number the ends, as for a share of so many rows.
 
     Attributes
     ----------
@@ -44,7 +47,10 @@ class Side:
         may have shown none), but only fewer of those that were seen; where negatives are few, the
         other way round. A posterior that is off adds to both.
     found, likely, most : array
-        The sum by the verdicts, by the smooth shares, and if all rows were positive.
+        The sum by the verdicts, by the smooth shares, and if all these rows were positive.
+
+    row_weight : array
+        Weight of a row of each unit, if rows have weights.
 
     Of several sets of verdicts the last axis is that of the units.
     """
@@ -55,6 +61,7 @@ class Side:
     found: FloatArray
     likely: FloatArray
     most: FloatArray
+    row_weight: FloatArray | float = 1.0
 
     def steps(self, risk: float, widened: FloatArray | float) -> Iterator[FloatArray]:
         """Return how many positives each unit gets more at the upper end, and at the lower one.
@@ -62,15 +69,22 @@ class Side:
         `risk` is that of one end, and variances are taken `widened` times as large.
         """
         most = np.where(self.most > 0, self.most, 1.0)
-        share = self.found / most
+        share = np.clip(self.found / most, 0.0, 1.0)
+        smooth = np.clip(self.likely / most, 1e-12, 1 - 1e-12)
         for up, each in ((True, self.more), (False, self.fewer)):
             open_ = (each.sum(axis=-1) > 0) & (self.most > 0)
             total = np.where(open_, each.sum(axis=-1), 1.0)
             # The end beyond which nothing was seen rests on the smooth share.
-            middle = np.where((share < HALF) == up, self.likely / most, share)
-            middle = np.clip(middle, 1e-12, 1 - 1e-12)
-            number = middle * (1 - middle) * most**2 / (total * widened)
-            gap = (_share_end(share, number, risk, up=up) - share) * most
+            middle = np.where((share < HALF) == up, smooth, np.clip(share, 1e-12, 1 - 1e-12))
+            number, usual = (p * (1 - p) * most**2 / (total * widened) for p in (middle, smooth))
+            heavy = (each * self.moves * self.row_weight).sum(axis=-1)
+            rows = most * total / np.where(heavy > 0, heavy, 1.0)  # as heavy as those that vary
+            end = _share_end(share, number, risk, up=up)
+            few = open_ & (usual * TIMES_LEFT > rows)
+            if np.any(few):
+                counted = _counted_ends(share, number, np.where(few, rows, 1.0), risk, up=up)
+                end = np.where(few, counted, end)
+            gap = end * most - self.found
             gap = np.where(open_ & ((gap > 0) == up), gap, 0.0)
             if np.any(gap):
                 by_unit = np.divide(
@@ -85,6 +99,36 @@ def _share_end(share: FloatArray, number: FloatArray, risk: float, *, up: bool) 
     if up:
         return np.where(no <= 0, 1.0, betaincinv(yes + more, no + 1 - more, 1 - risk))
     return np.where(yes <= 0, 0.0, betaincinv(yes + 1 - more, no + more, risk))
+
+
+def _counted_ends(
+    share: FloatArray, number: FloatArray, rows: FloatArray, risk: float, *, up: bool
+) -> FloatArray:
+    """Return the same where few rows are left, set by set."""
+    given = np.broadcast_arrays(share, number, rows)
+    sets = zip(*(each.ravel().tolist() for each in given), strict=True)
+    ends = [_counted_end(p, verdicts, many, risk, up=up) for p, verdicts, many in sets]
+    return np.reshape(np.array(ends), given[0].shape)
+
+
+def _counted_end(share: float, number: float, rows: float, risk: float, *, up: bool) -> float:
+    """Return the same for a number of rows so small that positives among them are whole ones.
+
+    Of 7 rows 2 % are none or one. If n verdicts on other rows tell of these m, they are known as by
+    n m / (n + m) verdicts on what these are drawn from. The n leave open a beta distribution of the
+    share, and that share how many of the m are positive. With a whole verdict more this is the
+    exact end for a population of so many rows (hypergeometric probabilities are those of the
+    beta-binomial distribution).
+    """
+    seen = rows * number / max(rows - number, 1e-6 * rows)
+    many, more = math.ceil(rows - 1e-9), part_more(risk) if up else 1 - part_more(risk)
+    yes, no = share * seen + more, (1 - share) * seen + 1 - more
+    positive = np.arange(many + 1.0)
+    log = betaln(positive + yes, many - positive + no) - betaln(yes, no)
+    log -= betaln(positive + 1, many - positive + 1) + math.log(many + 1)
+    place = int(np.searchsorted(np.cumsum(np.exp(log)), 1 - risk if up else risk))
+    # Which rows they are moves a metric as well, by about what half a row does.
+    return (min(place, many) + (HALF if up else -HALF)) / many
 
 
 def part_more(risk: float) -> float:
@@ -118,7 +162,7 @@ def sides_of(
     rarer = rarer * (left / np.maximum(drawn - 1, 1))[own] * cells.weight**2
     for sign in (1.0, -1.0):
         moves = np.where(sign * turned > 0, np.abs(turned), 0.0)
-        most = moves @ unlabeled
+        most = (moves * cells.unseen).sum(axis=-1)
         if not np.any(most > 0):
             continue
         outer = left * shares.variance(moves, n_strata) * shares.correction(drawn)
@@ -130,14 +174,16 @@ def sides_of(
         moved = cells.at_verdicts(moves)
         # Spread over a stratum, verdicts say nothing of where in it its positives are.
         inner = outer if spread else inner + cells.sum_verdicts(rarer * moved**2)
-        found = moves @ (unlabeled * cells.posterior) + (moved * cells.excess).sum(axis=-1)
+        found = moves @ (unlabeled * cells.posterior) - (moves * cells.found).sum(axis=-1)
+        found = found + (moved * cells.excess).sum(axis=-1)
         yield Side(
             moves,
             np.where(few[..., stratum], outer, inner),
             np.where(few[..., stratum], inner, outer),
-            np.clip(found, 0.0, most),
-            (moves * unlabeled * shares.share).sum(axis=-1),
+            found,
+            (moves * cells.unseen * shares.share).sum(axis=-1),
             most,
+            np.sqrt(cells.squared_weight)[stratum],
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from undercount.assume.mixture import TARGETS, Target
 from undercount.count.arrays import read_labels, read_scores, read_weights
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, check_choice, real_number, warn
+from undercount.errors import InputError, check_choice, named, real_number, warn
 from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import FACTS, LOSSES
 from undercount.read.intervals.clusters import ClusterRows, read_clusters
@@ -273,5 +273,5 @@ def _number(threshold: Any) -> float | None:
         return None
     value = real_number(threshold)
     if math.isnan(value):
-        raise InputError(f"threshold must be a number; got {threshold!r}")
+        raise InputError(f"{named('threshold')} must be a number; got {threshold!r}")
     return value

@@ -197,7 +197,7 @@ const DRAW = {
   sweep() {
     const name = $("sweep-metric").value, { area: isArea, least } = FACTS[name];
     const model = models[state.model], purity = purityOf(model), share = shareOf(model);
-    const most = (m) => Math.min(limitOf(m, purityOf(m)), isArea ? 1 : largestAt(m, indexOf(m), purityOf(m)));
+    const most = (m) => Math.min(limitOf(m, purityOf(m)), isArea ? Math.max(purityOf(m) - m.separation, 0) : largestAt(m, indexOf(m), purityOf(m)));
     const value = (m, s) => valueAt(m, name, indexOf(m), s, purityOf(m)), limit = limitOf(model, purity), end = Math.min(top, purity);
     const f = frame("sweep", "hidden positives among the unlabeled", title(name), [0, end], [least, 1], percentTick);
     put(f, "ruled", "rect", { x: f.x(limit), y: f.top, width: Math.max(0, f.right - f.x(limit)), height: f.bottom - f.top, class: "ruled-out" });

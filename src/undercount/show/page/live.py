@@ -9,14 +9,14 @@ from scipy.special import ndtr, ndtri, stdtrit
 from undercount.count.kernel.table import Table, coarsen, concatenate
 from undercount.counts import CLASSES, ScoreCounts
 from undercount.errors import collect_warnings
-from undercount.estimate import Estimate
+from undercount.estimate import WIDE, Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
 from undercount.read.intervals.heads import threshold_of_top
 from undercount.read.metric_name import place_words
 from undercount.read.sensitivity import AREAS
 from undercount.show.document import N_POINTS, plain
-from undercount.show.text import WIDE, is_guess, main_row, share_is_guess
+from undercount.show.text import is_guess, main_row, share_is_guess
 from undercount.show.verdict_words import condition_words
 
 # Digits of thresholds on the page, more only where two scores would become one; and of weights.
@@ -89,6 +89,7 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
         "condition": condition_words(evaluation),
         # The purity less this is the share at which an AUC would be 1, of all models on the rows.
         "separation": shares.label_purity - largest if largest > 0 else own,
+        "area_bound": evaluation.area_bound,
         "errors": [shares.unlabeled_prevalence_error, shares.label_purity_error],
         "units": [squares / total if total > 0 else 1.0 for total, squares in pairs],
         "z": float(ndtri(upper)),

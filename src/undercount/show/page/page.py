@@ -49,6 +49,7 @@ from undercount.show.text import (
     missing_words,
     needs_words,
     plain_words,
+    supposed_words,
     weakest_link,
 )
 from undercount.show.verdict_words import change_words, judged_words, light_words
@@ -191,6 +192,7 @@ def _facts(evaluation: Evaluation) -> dict[str, Any]:
         "read": read,
         "sampling": SAMPLING[evaluation.shares.sampling],
         "level": f"{100 * evaluation.confidence_level:g}",
+        "supposed": supposed_words(evaluation),
         "target": "this data set" if evaluation.target == "dataset" else "the population",
         "hidden": hidden_words(evaluation),
         "error": exact,

@@ -26,18 +26,19 @@ function estimateKnown(model, name, i, share, purity) {
   return name === "precision" ? { ...found, low: Math.max(found.low, certainPrecision(model, i, purity)) } : found;
 }
 // 1 it holds, 0 it does not, NaN the share does not fit at the threshold; remembered while only the share moves.
-function holdsAt(model, claim, i, share, purity) {
-  const tries = model.tries || (model.tries = new Map()), key = [claim.metric, claim.value, claim.at_least, FACTS[claim.metric].area || i, purity, own(model), share].join();
+// At the share taken a number that passes its range by chance is that of the nearest possible value (pulled).
+function holdsAt(model, claim, i, share, purity, pulled = false) {
+  const tries = model.tries || (model.tries = new Map()), key = [claim.metric, claim.value, claim.at_least, FACTS[claim.metric].area || i, purity, own(model), share, pulled].join();
   if (tries.size > 4000) tries.clear();
   if (!tries.has(key)) {
     const found = estimateKnown(model, claim.metric, i, Math.min(share, purity - 1e-6), purity);
-    tries.set(key, found.fits && Number.isFinite(found.value) ? +meets(claim, found.low, found.high) : NaN);
+    tries.set(key, (found.fits || pulled) && Number.isFinite(found.value) ? +meets(claim, found.low, found.high) : NaN);
   }
   return tries.get(key);
 }
 function judge(model, claim, i) {
   const purity = purityOf(model), limit = limitOf(model, purity), taken = shareOf(model), h = model.hidden_share;
-  const span = own(model) ? [Math.min(h.low, taken), Math.max(h.high, taken)] : [taken, taken], holds = (s) => holdsAt(model, claim, i, s, purity);
+  const span = own(model) ? [Math.min(h.low, taken), Math.max(h.high, taken)] : [taken, taken], holds = (s) => holdsAt(model, claim, i, s, purity, s === taken && !moved() && taken <= limit + 1e-9);
   const shares = [...new Set([...Array.from({ length: TRIED }, (_, k) => k / (TRIED - 1) * limit), taken, ...span.map((s) => Math.min(s, limit))])].sort((a, b) => a - b);
   const found = shares.map(holds), inside = found.filter((_, k) => shares[k] >= span[0] && shares[k] <= span[1]), at = shares.indexOf(taken);
   const edge = (fails, good) => {
@@ -100,7 +101,7 @@ function lightOf(model, rows, ruled) {
   if (state.gamma > 1 && !(row.bias && meets(claim, ...row.bias))) return no;
   if (!own(model)) return holdsAt(model, claim, i, shareOf(model), purityOf(model)) ? ifWords(model) : no;
   const found = judge(model, claim, i), pure = purityOf(model) === 1 && model.label_purity.low === 1;
-  if (found.all && pure && found.possible) return changed() ? ifWords(model) : doubted(model) ? "depends on out-of-fold scores" : "robust";
+  if (found.all && pure && found.possible) return changed() ? ifWords(model) : doubted(model) ? "depends on out-of-fold scores" : "robust if labels are right";
   if (!found.inside.some(Boolean) || (model.share_given && !found.possible)) return no;
   return model.share_given && found.inside.every(Boolean) ? ifWords(model) : "depends on the prevalence" + gammaWords(" if ");
 }

@@ -106,12 +106,12 @@ function metricOf({ positive, everyone }, head, name) {
   };
   return { value: read(...table), table, turned: [slope(0) - slope(1), slope(2) - slope(3)] };
 }
-// Rows among which a positive more moves a metric the same way: what their verdicts sum up to, and the variance that
-// each cell adds, as it matters for more positives and for fewer.
+// Rows without a verdict among which a positive more moves a metric the same way: what they sum up to, and the variance
+// that each cell adds, as it matters for more positives and for fewer.
 function sidesOf(read, shares, moves) {
   const { cells, many, rows, drawn, own, at, verdict } = read, { share, known } = shares, { unlabeled, posterior } = cells;
-  const left = rows.map((v, g) => v * Math.max(v - drawn[g], 0) / drawn[g]), counted = new Float64Array(many);
-  at.forEach((c, k) => { counted[own[c]] += verdict[k]; });
+  const left = rows.map((v, g) => v * Math.max(v - drawn[g], 0) / drawn[g]), counted = new Float64Array(many), unseen = Float64Array.from(unlabeled);
+  at.forEach((c, k) => { counted[own[c]] += verdict[k]; unseen[c] = Math.max(unseen[c] - 1, 0); });
   const seen = counted.map((v, g) => v / drawn[g]), total = (value) => own.reduce((all, g, i) => all + value(i), 0);
   return [1, -1].map((sign) => {
     const part = own.map((g, i) => Math.max(sign * moves(i), 0)), { off, all: one } = variances(read, shares, (i) => part[i]);
@@ -123,28 +123,43 @@ function sidesOf(read, shares, moves) {
     at.forEach((c, k) => {
       const g = own[c], rarer = seen[g] <= 0.5 ? verdict[k] * (1 - seen[g]) : (1 - verdict[k]) * seen[g];
       inner[c] += rarer * left[g] / Math.max(drawn[g] - 1, 1) * part[c] ** 2;
-      found += part[c] * (verdict[k] - posterior[c]) * rows[g] / Math.max(drawn[g], 1);
+      found += part[c] * ((verdict[k] - posterior[c]) * rows[g] / Math.max(drawn[g], 1) - verdict[k]);
     });
-    const few = (i) => seen[own[i]] <= 0.5, most = total((i) => part[i] * unlabeled[i]);
+    const few = (i) => seen[own[i]] <= 0.5, most = total((i) => part[i] * unseen[i]);
     return {
-      part, most, found: clip(found, 0, most), likely: total((i) => part[i] * unlabeled[i] * share[i]),
+      part, most, found, likely: total((i) => part[i] * unseen[i] * share[i]),
       more: own.map((g, i) => few(i) ? outer[i] : inner[i]), fewer: own.map((g, i) => few(i) ? inner[i] : outer[i]),
     };
   }).filter((side) => side.most > 0);
 }
 // How many positives flagged and other rows get more at both ends of what a side leaves open.
-function stepsOf({ part, most, found, likely, more, fewer }, head, risk, widened, extra) {
-  const share = found / most;
+function stepsOf({ part, most, found, likely, more, fewer }, head, risk, widened, { extra, times }) {
+  const share = clip(found / most), smooth = clip(likely / most, 1e-12, 1 - 1e-12);
   return [[true, more], [false, fewer]].flatMap(([up, each]) => {
     const all = sum(each);
     if (!(all > 0)) return [];
-    const middle = clip(up === share < 0.5 ? likely / most : share, 1e-12, 1 - 1e-12), number = middle * (1 - middle) * most ** 2 / (all * widened);
-    const yes = share * number, no = (1 - share) * number, sure = up ? no <= 0 : yes <= 0;
-    const gap = ((sure ? +up : betaQuantile(up ? 1 - risk : risk, yes + (up ? extra : 1 - extra), no + (up ? 1 - extra : extra))) - share) * most;
+    const middle = up === share < 0.5 ? smooth : clip(share, 1e-12, 1 - 1e-12), [number, usual] = [middle, smooth].map((p) => p * (1 - p) * most ** 2 / (all * widened));
+    const rows = most * all / sum(each.map((v, i) => v * part[i])), more = up ? extra : 1 - extra, p = up ? 1 - risk : risk;
+    const gap = (usual * times > rows ? countedEnd(share, number, rows, p, more, up) : shareEnd(share, number, p, more, up)) * most - found;
     if (up ? gap <= 0 : gap >= 0) return [];
     const units = each.map((v, i) => part[i] > 0 ? v / part[i] / all * gap : 0);
     return [[sum(units.slice(0, head)), sum(units.slice(head))]];
   });
+}
+function shareEnd(share, number, p, more, up) {
+  const yes = share * number, no = (1 - share) * number, sure = up ? no <= 0 : yes <= 0;
+  return sure ? +up : betaQuantile(p, yes + more, no + 1 - more);
+}
+// The same of so few rows that positives among them are whole ones: beta-binomial, half a row for where they are.
+function countedEnd(share, number, rows, p, more, up) {
+  const seen = rows * number / Math.max(rows - number, 1e-6 * rows), many = Math.ceil(rows - 1e-9), yes = share * seen + more, no = (1 - share) * seen + 1 - more;
+  const logBeta = (a, b) => logGamma(a) + logGamma(b) - logGamma(a + b), whole = logBeta(yes, no) + Math.log(many + 1);
+  let [below, place] = [0, 0];
+  for (; place <= many; place += 1) {
+    below += Math.exp(logBeta(place + yes, many - place + no) - logBeta(place + 1, many - place + 1) - whole);
+    if (below >= p) break;
+  }
+  return (Math.min(place, many) + (up ? 0.5 : -0.5)) / many;
 }
 function estimateAll(facts, answers) {
   if (!answers.some((a) => a !== null)) return facts.goals.map(() => null);
@@ -162,7 +177,7 @@ function estimateAll(facts, answers) {
     const widened = (studentQuantile(1 - risk, freedom) / facts.normal) ** 2;
     let [below, above] = [0, 0];
     for (const side of sidesOf(read, shares, moves)) {
-      for (const [h, t] of stepsOf(side, facts.head, risk, widened, facts.prior.extra)) {
+      for (const [h, t] of stepsOf(side, facts.head, risk, widened, facts.prior)) {
         const moved = path.map((p) => METRICS[name](table[0] + p * h, table[1] - p * h, table[2] + p * t, table[3] - p * t) - found.value).filter((v) => !Number.isNaN(v));
         below += moved.length ? Math.min(...moved, 0) ** 2 : Infinity;
         above += moved.length ? Math.max(...moved, 0) ** 2 : Infinity;
