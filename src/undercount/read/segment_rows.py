@@ -38,6 +38,15 @@ class SegmentModels:
             for key, model in self.parts.items()
         }
 
+    def counts_at(self, edges: list[float]) -> dict[Hashable, ScoreCounts]:
+        """Return the counts of each segment, exact at these scores; nothing if they cannot be."""
+        found = {
+            key: model.counts if model.recount is None else model.recount(edges)
+            for key, model in self.parts.items()
+        }
+        lost = any(m.recount is None and m.counts.merged.any() for m in self.parts.values())
+        return {} if lost else found
+
 
 @dataclass(frozen=True)
 class SegmentedRows:

@@ -3,14 +3,15 @@
 import heapq
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, collect_warnings, named
+from undercount.errors import Check, InputError, collect_warnings, named
 from undercount.estimate import Estimate
 from undercount.prevalence.pooled import PooledShares, SegmentShare, pool_shares
 from undercount.read.fair_sample import mature_checks
 from undercount.read.hidden_share import HiddenShare, shared_share
+from undercount.read.one_label_frequency import frequency_check, score_edges, shares_by_scores
 from undercount.read.segments import FEWEST_LABELS, MOST_ESTIMATED, why_not
 from undercount.read.share_out import share_out
 from undercount.shares import Shares
@@ -21,6 +22,8 @@ PARTS: dict[str, Callable[[ScoreCounts], float]] = {
     "prevalence": lambda counts: counts.n_rows,
     "unlabeled_prevalence": lambda counts: counts.n_unlabeled,
 }
+# Counts each segment anew, exact at some scores.
+CountsAt: TypeAlias = Callable[[list[float]], Mapping[Hashable, ScoreCounts]]
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class SegmentShares:
     parts: Mapping[Hashable, ScoreCounts]
     pooled: PooledShares | None
     overall: "KnownShare | None" = None  # shared out among segments
+    alike: Check | None = None  # whether one label frequency may be theirs
 
     @classmethod
     def of(
@@ -96,7 +100,27 @@ class SegmentShares:
             f"{given} of all rows given, shared out",
             self.options["unlabeled_prevalence"],
         )
-        return replace(found, source=source, checks=mature_checks(late))
+        failed = () if self.alike is None or self.alike.level != "fail" else (self.alike,)
+        return replace(found, source=source, checks=(*mature_checks(late), *failed))
+
+    def ask_scores(self, counts_at: CountsAt) -> "SegmentShares":
+        """Ask the scores of each segment whether its part of the hidden positives may be right."""
+        if self.overall is None:
+            return self
+        known, level, shared = self.overall, self.options["confidence_level"], {}
+        for segment, part in self.parts.items():
+            if why_not(part):
+                continue
+            try:
+                shared[segment] = share_out(known.shares, known.counts, part, level)
+            except InputError:  # its row will say so
+                continue
+        edges = score_edges(known.counts)
+        found = counts_at(edges)
+        scored = shares_by_scores(found, edges, shared, known.shares) if found else []
+        worth = {key: part.effective_size("unlabeled") for key, part in self.parts.items()}
+        sized = [each.of_size(worth[each.segment]) for each in scored]
+        return replace(self, alike=frequency_check(sized))
 
     def _given(self, name: str, segment: Hashable) -> Any:
         value = self.options[name]

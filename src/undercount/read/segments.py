@@ -11,10 +11,11 @@ import numpy as np
 from undercount.assume.labelled import labelled_curve
 from undercount.count.arrays import is_missing
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, collect_warnings, named
+from undercount.errors import InputError, check_choice, collect_warnings, named
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.prevalence.pooled import PooledShares
+from undercount.read.differences import TARGET_OF, Question
 from undercount.read.evaluation import Evaluation, MetricRow, render
 from undercount.read.metric_name import parse_metric, short_number
 from undercount.read.requirement import Judgement, Requirement, Verdict, parse_requirements
@@ -84,6 +85,11 @@ class Evaluations(Mapping[Hashable, Evaluation]):
         What the segments are called together.
     shared_out : bool
         Whether a prevalence of all rows was shared out among the segments.
+    unlike_labels : bool
+        Whether the scores contradict the one label frequency by which it was shared out: segments
+        are then not compared.
+    of_population : callable
+        The same table for the population behind these rows, of which the tests speak.
 
     Notes
     -----
@@ -112,6 +118,8 @@ class Evaluations(Mapping[Hashable, Evaluation]):
     make: Callable[[Hashable], Evaluation] = field(repr=False)
     made: dict[Hashable, Evaluation] = field(default_factory=dict, repr=False)
     shared_out: bool = False
+    unlike_labels: bool = False
+    of_population: "Callable[[], tuple[SegmentRow, ...]] | None" = field(default=None, repr=False)
 
     def __getitem__(self, segment: Hashable) -> Evaluation:
         """Return the whole evaluation of a segment, with its checks."""
@@ -149,30 +157,32 @@ class Evaluations(Mapping[Hashable, Evaluation]):
 
     def estimates(self, metric: str) -> dict[Hashable, Estimate]:
         """Return the estimate of each segment for a metric of the table."""
-        wanted = _find_label(metric, self.metrics)
-        return {
-            each.segment: row.estimate
-            for each in self.rows
-            for row in each.rows
-            if row.label == wanted
-        }
+        return _take_metric(self.rows, _find_label(metric, self.metrics))
 
-    def heterogeneity(self, metric: str) -> Heterogeneity:
-        """Tell whether segments differ in a metric more than chance explains."""
-        return find_heterogeneity(self._points(metric))
+    def heterogeneity(self, metric: str, question: Question = "population") -> Heterogeneity:
+        """Tell whether segments differ in a metric more than chance explains.
 
-    def differences(self, metric: str) -> tuple[Deviation, ...]:
+        Asked of the population behind these rows; with ``question="rows"`` of these rows alone,
+        which differ by chance wherever labels tell them well enough.
+        """
+        return find_heterogeneity(self._points(metric, question))
+
+    def differences(self, metric: str, question: Question = "population") -> tuple[Deviation, ...]:
         """Compare each segment with the mean of the others, adjusted for their number."""
-        return find_deviations(self._points(metric))
+        return find_deviations(self._points(metric, question))
 
-    def trend(self, metric: str) -> Trend | None:
+    def trend(self, metric: str, question: Question = "population") -> Trend | None:
         """Lay a line through ordered segments; None where they have no order or are too few."""
-        return find_trend(self._points(metric)) if self.ordered else None
+        return find_trend(self._points(metric, question)) if self.ordered else None
 
-    def _points(self, metric: str) -> Any:
-        found = self.estimates(metric).items()
+    def _points(self, metric: str, question: Question) -> Any:
+        check_choice("question", question, tuple(TARGET_OF))
+        wanted = _find_label(metric, self.metrics)
+        asked = self.of_population if question == "population" else None
+        held = {} if self.unlike_labels else _take_metric(asked() if asked else self.rows, wanted)
+        found = held.items()
         usable = [(key, value) for key, value in found if not (self.ordered and key is None)]
-        return read_points(_find_label(metric, self.metrics).split("@")[0], usable)
+        return read_points(wanted.split("@")[0], usable)
 
     def table(self) -> dict[str, list[Any]]:
         """Return one line a segment and metric as columns, ready for any data frame.
@@ -257,6 +267,11 @@ class Evaluations(Mapping[Hashable, Evaluation]):
 
     def __hash__(self) -> int:
         return id(self)
+
+
+def _take_metric(rows: Sequence[SegmentRow], label: str) -> dict[Hashable, Estimate]:
+    """Return the estimate of each segment for a metric."""
+    return {each.segment: row.estimate for each in rows for row in each.rows if row.label == label}
 
 
 def _find_label(metric: str, labels: Sequence[str]) -> str:

@@ -91,14 +91,16 @@ def shared_out_words(found: Evaluations) -> str:
     # With the digits that a user gives.
     known = " – ".join(f"{100 * shares.stated(counts, end)[1]:.3g} %" for end in ends)
     return (
-        f"{known} of {whole}, shared out by one label frequency; give a mapping, in Python, for a "
-        "prevalence of each segment"
+        f"{known} of {whole}, shared out by one label frequency: assumes that a positive is as "
+        "likely to be labelled in each segment; give a mapping, in Python, for a prevalence of each"
     )
 
 
 def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
     """Say whether segments differ, which stand out, and whether there is a trend."""
-    lines = []
+    lines: list[tuple[str, str]] = []
+    if found.unlike_labels:
+        return [(heading(label), UNLIKE) for label in found.metrics]
     for label in found.metrics:
         whole = found.heterogeneity(label)
         name = heading(label)
@@ -145,7 +147,11 @@ SHARES = (
 )
 TESTS = (
     "Differences: each segment less the mean of the others; intervals and p-values allow for the "
-    "number of segments (Šidák, Holm)."
+    "number of segments (Šidák, Holm). They speak of the population behind these rows."
+)
+UNLIKE = (
+    "segments are not compared: their labelling alone may set them apart (UC022); give each its "
+    "own prevalence, or review some rows of each"
 )
 
 

@@ -1,0 +1,167 @@
+"""Are segments labelled alike? What scores tell of each segment's hidden positives says so."""
+
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import chi2
+
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
+from undercount.errors import CODES, Check
+from undercount.estimate import Estimate
+from undercount.shares import Shares
+
+# Parts of the rows by score in which segments are compared.
+STRATA = 20
+RISK = 0.05
+FEWEST_ROWS = 5
+
+
+@dataclass(frozen=True)
+class ScoredShare:
+    """Hold a segment's share of hidden positives by its scores, and that of one label frequency."""
+
+    segment: Hashable
+    by_scores: Estimate
+    shared: Estimate
+    n_rows: float
+
+    def of_size(self, effective: float) -> "ScoredShare":
+        """Return the same of fewer independent rows, as clusters and weights make them."""
+        error = self.by_scores.standard_error * math.sqrt(max(self.n_rows / effective, 1.0))
+        return replace(self, by_scores=replace(self.by_scores, standard_error=error))
+
+    @property
+    def distance(self) -> float:
+        """How many standard errors lie between both."""
+        gap = self.by_scores.value - self.shared.value
+        side = (
+            self.shared.high - self.shared.value if gap > 0 else self.shared.value - self.shared.low
+        )
+        reach = float(ndtri((1 + self.shared.confidence_level) / 2))
+        error = math.hypot(self.by_scores.standard_error, side / reach)
+        return abs(gap) / error if error > 0 else 0.0  # of one segment nothing can differ
+
+
+def shares_by_scores(
+    parts: Mapping[Hashable, ScoreCounts],
+    edges: list[float],
+    shared: Mapping[Hashable, Estimate],
+    shares: Shares,
+) -> list[ScoredShare]:
+    """Estimate each segment's hidden share by where its unlabeled rows score.
+
+    If positives and negatives score alike in each segment, the mean over its unlabeled rows of any
+    function w of the score lies between that of negatives and that of positives, as its share says:
+    a + (1 - a)(w̄ of the segment - w̄ of all) / (w̄ of labels - w̄ of all), a being the share of all
+    unlabeled rows. Labels take no part in it but as a sample of scores, so that it does not matter
+    how often a segment is labelled. w is the part of labels among rows of like score, between
+    two edges at which the counts must be exact.
+
+    Notes
+    -----
+    Assumes: positives and negatives score alike in each segment. If the scores of one are explained
+    by no mixture of both, none has an answer.
+    Wrong when: the scores of one class differ between segments in a way that looks like a mixture.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> from undercount.read.one_label_frequency import shares_by_scores
+    >>> half = [uc.ScoreCounts.from_counts([2, 1], p, [0, 0], u)
+    ...     for p, u in (([20, 0], [100, 900]), ([80, 0], [100, 900]))]
+    >>> parts = dict(zip("ab", half))
+    >>> known = uc.Shares(0.1)
+    >>> each = {"a": uc.Estimate(0.04, 0.02, 0.06), "b": uc.Estimate(0.16, 0.12, 0.2)}
+    >>> found = shares_by_scores(parts, [2.0], each, known)
+    >>> [round(float(each.by_scores.value), 6) for each in found]
+    [0.1, 0.1]
+    """
+    tables = {key: _tabulate(counts, np.array(edges)) for key, counts in parts.items()}
+    labels, others = np.sum(list(tables.values()), axis=0)
+    positive, all_rows, share = (
+        labels / labels.sum(),
+        others / others.sum(),
+        shares.unlabeled_prevalence,
+    )
+    worth = positive / np.maximum(positive + all_rows, 1e-12)
+    apart = float(worth @ (positive - all_rows))
+    if apart <= 0:
+        return []
+    negative = np.maximum(all_rows - share * positive, 0) / (1 - share)
+    found, least = [], RISK / max(len(shared), 1)
+    for key, estimate in shared.items():
+        rows = tables[key][1]
+        number = rows.sum()
+        mean = float(worth @ rows) / number
+        value = share + (1 - share) * (mean - float(worth @ all_rows)) / apart
+        spread = float(worth**2 @ rows) / number - mean**2
+        rest = 1 - number / others.sum()
+        error = (1 - share) / apart * float(np.sqrt(spread * rest / number))
+        if _misfit(rows, min(max(value, 0.0), 1.0), positive, negative, labels.sum()) < least:
+            return []
+        own = Estimate(value, value - 2 * error, value + 2 * error, error)
+        found.append(ScoredShare(key, own, estimate, float(number)))
+    return found
+
+
+def frequency_check(found: list[ScoredShare]) -> Check:
+    """UC022: fail where the share of one label frequency is none that a segment's scores allow."""
+    if not found:
+        return Check(
+            CODES["fair-sample"],
+            "info",
+            "whether segments are labelled alike cannot be tested: their scores are too unlike",
+            "give each segment its own prevalence (a mapping)",
+        )
+    limit = float(ndtri((1 + (1 - RISK) ** (1 / len(found))) / 2))  # Šidák
+    odd = [each for each in found if each.distance > limit]
+    if not odd:
+        return Check(
+            CODES["fair-sample"],
+            "ok",
+            "the scores do not contradict that segments are labelled alike. That is no proof",
+        )
+    worst = max(odd, key=lambda each: each.distance)
+    words = "more" if worst.shared.value > worst.by_scores.value else "less"
+    return Check(
+        CODES["fair-sample"],
+        "fail",
+        f"segments are not labelled alike: one label frequency gives {worst.segment!r} "
+        f"{100 * worst.shared.value:.2g} % hidden positives, its scores beside those of the others "
+        f"{100 * max(worst.by_scores.value, 0):.2g} %; it is labelled {words} often, and what is "
+        "shared out is wrong in every segment",
+        "give each segment its own prevalence (a mapping), or review some rows of each",
+    )
+
+
+def score_edges(counts: ScoreCounts) -> list[float]:
+    """Return scores that cut the rows into about equal parts."""
+    score = counts.score[::-1]
+    before = np.cumsum((counts.positive + counts.unlabeled)[::-1])
+    place = np.searchsorted(before, before[-1] * np.arange(1, STRATA) / STRATA)
+    return [float(each) for each in np.unique(score[place])]
+
+
+def _tabulate(counts: ScoreCounts, edges: FloatArray) -> FloatArray:
+    """Return the labelled and the unlabeled rows of each part."""
+    place = np.searchsorted(edges, counts.score, side="right")
+    kinds = (counts.positive, counts.unlabeled)
+    return np.stack([np.bincount(place, each, len(edges) + 1) for each in kinds])
+
+
+def _misfit(
+    rows: FloatArray, share: float, positive: FloatArray, negative: FloatArray, n_labels: float
+) -> float:
+    """Return the p-value of a mixture of positives and negatives as the source of these rows."""
+    number = rows.sum()
+    expected = number * (share * positive + (1 - share) * negative)
+    kept = expected >= FEWEST_ROWS
+    # Beside the rows' own chance, that of the labels which tell how positives score.
+    spread = expected + (number * share) ** 2 * positive / n_labels
+    distance = float(np.sum((rows - expected)[kept] ** 2 / spread[kept]))
+    return float(chi2.sf(distance, max(int(np.count_nonzero(kept)) - 2, 1)))
