@@ -216,7 +216,8 @@ SLOW = [
 @pytest.mark.parametrize(("form", "median"), SLOW)
 def test_what_may_be_reported_holds_the_truth(form, median):
     ripe, within = report(form, median)[:, :2].astype(bool).T
-    # Two standard errors of the repeats below .93.
+    # Two standard errors of the repeats below .93. Of log-normal delays with a median of 83 days 21
+    # draws may be reported, too few to see what 1,000 draws showed: .854 of those, not .93.
     assert within.mean() >= 0.93 - 2 * 0.02
     if ripe.sum() >= 15:
         assert within[ripe].mean() >= 0.93 - 2 * np.sqrt(0.07 / ripe.sum())
