@@ -7,7 +7,7 @@ three observed distributions. Those weights make the curve, and they make every 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -651,16 +651,36 @@ def _design_of(
 ) -> MixtureDesign:
     check_choice("target", target, TARGETS)
     counts.require("positive", "unlabeled")
-    sizes = np.array(kind_sizes(counts))
-    squares = np.array([counts.squared_weight[i] for i in (0, 2, 1)])
-    units = np.where(sizes > 0, squares / np.where(sizes > 0, sizes, 1.0), 1.0)
+    sizes, units = _sizes_and_units([counts])
+    sizes, units = sizes[:, 0], units[:, 0]
     if shares is None:
         # Any share gives the metrics that need none; 0 makes all weights simplest.
         return MixtureDesign(
             sizes, units, "unlabeled_prevalence", 0.0, 1.0, sampling, target, share_known=False
         )
-    value = shares.unlabeled_prevalence
-    if shares.given != "unlabeled_prevalence":
-        value = getattr(shares, shares.given)(counts)
-    purity = shares.label_purity
+    value, purity = _given_value(counts, shares), shares.label_purity
     return MixtureDesign(sizes, units, shares.given, value, purity, shares.sampling, target)
+
+
+def stack_designs(
+    counts: Sequence[ScoreCounts], shares: Sequence[Shares], target: Target
+) -> MixtureDesign:
+    """Return one design for many tables of like shares: sizes of shape (3, tables) and values."""
+    sizes, units = _sizes_and_units(counts)
+    value = np.array([_given_value(*each) for each in zip(counts, shares, strict=True)])
+    like = shares[0]
+    return MixtureDesign(sizes, units, like.given, value, like.label_purity, like.sampling, target)
+
+
+def _sizes_and_units(counts: Sequence[ScoreCounts]) -> tuple[FloatArray, FloatArray]:
+    """Return the rows of each kind and the weight of one, a column a table."""
+    sizes = np.array([kind_sizes(each) for each in counts]).T
+    squares = np.array([each.squared_weight for each in counts]).T[[0, 2, 1]]
+    return sizes, np.where(sizes > 0, squares / np.where(sizes > 0, sizes, 1.0), 1.0)
+
+
+def _given_value(counts: ScoreCounts, shares: Shares) -> float:
+    """Return the number that was given, as these rows have it."""
+    if shares.given == "unlabeled_prevalence":
+        return shares.unlabeled_prevalence
+    return float(getattr(shares, shares.given)(counts))

@@ -17,6 +17,7 @@ from undercount.read.deployed import read_deploy_prevalence
 from undercount.read.evaluate_models import Wanted, evaluate_models, make_bare, make_whole
 from undercount.read.evaluation import Evaluation
 from undercount.read.fair_sample import found_check, groups_check
+from undercount.read.hidden_share import HiddenShare
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
 from undercount.read.reviewed import Labels
 from undercount.read.segment_estimates import SegmentTable
@@ -325,7 +326,7 @@ def evaluate_segments(
     sized = segments.counts_for_shares(overall.shares.sampling)
     known = KnownShare(overall.shares, overall.counts)
     shares = SegmentShares.of(sized, known, {**options, "target": overall.target})
-    shares = shares.ask_scores(segments.counts_at)
+    shares = shares.ask_scores(segments.tables_at)
     if shares.alike is not None:
         overall = replace(overall, checks=(*overall.checks, shares.alike))
     seed = options.get("random_state")
@@ -339,10 +340,12 @@ def evaluate_segments(
         put_together = make_whole if whole else make_bare
         return put_together(words, segments.parts[segment], hidden, asked)
 
+    hidden = _find_shares(name, segments, shares)
+
     @cache
     def make_rows(target: Target) -> tuple[SegmentRow, ...]:
         asked = wanted._replace(target=target)
-        ready = _rows_at_once(name, segments, shares, asked, shown)
+        ready = _rows_at_once(hidden, segments, shares, asked, shown)
         pooled = shares.pooled is not None
         return tuple(
             ready.get(key)
@@ -370,8 +373,26 @@ def evaluate_segments(
     )
 
 
+def _find_shares(
+    name: str, segments: SegmentModels, shares: SegmentShares
+) -> dict[Hashable, HiddenShare]:
+    """Find the shares of the segments whose lines may be made at once, for every target."""
+    hidden: dict[Hashable, HiddenShare] = {}
+    if segments.overall.threshold is None:
+        return hidden
+    for key, model in segments.parts.items():
+        if why_not(model.counts) or model.clusters is not None:
+            continue
+        try:
+            with collect_warnings():  # the segment's evaluation has them as checks
+                hidden[key] = shares.find(key, name, limits=False)
+        except InputError:  # its row will say so
+            continue
+    return hidden
+
+
 def _rows_at_once(
-    name: str,
+    hidden: Mapping[Hashable, HiddenShare],
     segments: SegmentModels,
     shares: SegmentShares,
     wanted: Wanted,
@@ -381,15 +402,7 @@ def _rows_at_once(
     threshold = segments.overall.threshold
     if threshold is None:
         return {}
-    parts, hidden = {}, {}
-    for key, model in segments.parts.items():
-        if why_not(model.counts) or model.clusters is not None:
-            continue
-        try:
-            with collect_warnings():  # the segment's evaluation has them as checks
-                hidden[key], parts[key] = shares.find(key, name), model.counts
-        except InputError:  # its row will say so
-            continue
+    parts = {key: segments.parts[key].counts for key in hidden}
     level = wanted.confidence_level
     found = SegmentTable.of(parts, hidden, threshold, wanted.target, level).rows(metrics)
     return {

@@ -140,6 +140,7 @@ def shared_share(
     prevalence_interval: PrevalenceInterval | None = None,
     n_resamples: int = 200,
     progress: Progress | None = None,
+    limits: "ShareLimits | None" = None,
 ) -> dict[str, HiddenShare]:
     """Take the one prevalence argument that was given, or estimate one share for all models.
 
@@ -150,6 +151,8 @@ def shared_share(
     prevalence, unlabeled_prevalence, label_frequency, label_purity, sampling, target, \
 confidence_level, random_state, prevalence_interval, n_resamples, progress
         As in `evaluate`.
+    limits : ShareLimits, optional
+        How far the scores let the share go, if they need not be asked.
 
     Returns
     -------
@@ -164,7 +167,7 @@ confidence_level, random_state, prevalence_interval, n_resamples, progress
         "unlabeled_prevalence": unlabeled_prevalence,
         "label_frequency": label_frequency,
     }
-    limits = ShareLimits.of(models, confidence_level)
+    limits = ShareLimits.of(models, confidence_level) if limits is None else limits
     named_values = [value for value in given.values() if value is not None]
     unfitted = hasattr(estimator, "fit") and not hasattr(estimator, "unlabeled_prevalence_")
     if not named_values or (unfitted and len(named_values) == 1):
@@ -326,6 +329,10 @@ def _at_level(shares: Shares, given: Any, confidence_level: float) -> Shares:
     value = shares.unlabeled_prevalence
     low = max(value - factor * (value - span.low), 0.0)
     return shares.with_interval(low, min(value + factor * (span.high - value), 1.0))
+
+
+# Where nobody asks the scores: each share is allowed.
+UNASKED = ShareLimits(0.0, 1.0, (math.inf, math.inf), 0.0)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import chi2
+from scipy.special import chdtrc, ndtri
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
@@ -47,8 +46,7 @@ class ScoredShare:
 
 
 def shares_by_scores(
-    parts: Mapping[Hashable, ScoreCounts],
-    edges: list[float],
+    tables: Mapping[Hashable, FloatArray],
     shared: Mapping[Hashable, Estimate],
     shares: Shares,
 ) -> list[ScoredShare]:
@@ -58,8 +56,8 @@ def shares_by_scores(
     function w of the score lies between that of negatives and that of positives, as its share says:
     a + (1 - a)(w̄ of the segment - w̄ of all) / (w̄ of labels - w̄ of all), a being the share of all
     unlabeled rows. Labels take no part in it but as a sample of scores, so that it does not matter
-    how often a segment is labelled. w is the part of labels among rows of like score, between
-    two edges at which the counts must be exact.
+    how often a segment is labelled. w is the part of labels among rows of like score. Tables are
+    those of `tabulate`, labelled and unlabeled rows of each such part.
 
     Notes
     -----
@@ -72,16 +70,13 @@ def shares_by_scores(
     >>> import numpy as np
     >>> import undercount as uc
     >>> from undercount.read.one_label_frequency import shares_by_scores
-    >>> half = [uc.ScoreCounts.from_counts([2, 1], p, [0, 0], u)
-    ...     for p, u in (([20, 0], [100, 900]), ([80, 0], [100, 900]))]
-    >>> parts = dict(zip("ab", half))
+    >>> tables = {"a": np.array([[0, 20], [900, 100]]), "b": np.array([[0, 80], [900, 100]])}
     >>> known = uc.Shares(0.1)
     >>> each = {"a": uc.Estimate(0.04, 0.02, 0.06), "b": uc.Estimate(0.16, 0.12, 0.2)}
-    >>> found = shares_by_scores(parts, [2.0], each, known)
+    >>> found = shares_by_scores(tables, each, known)
     >>> [round(float(each.by_scores.value), 6) for each in found]
     [0.1, 0.1]
     """
-    tables = {key: _tabulate(counts, np.array(edges)) for key, counts in parts.items()}
     labels, others = np.sum(list(tables.values()), axis=0)
     positive, all_rows, share = (
         labels / labels.sum(),
@@ -90,23 +85,25 @@ def shares_by_scores(
     )
     worth = positive / np.maximum(positive + all_rows, 1e-12)
     apart = float(worth @ (positive - all_rows))
-    if apart <= 0:
+    if apart <= 0 or not shared:
         return []
     negative = np.maximum(all_rows - share * positive, 0) / (1 - share)
-    found, least = [], RISK / max(len(shared), 1)
-    for key, estimate in shared.items():
-        rows = tables[key][1]
-        number = rows.sum()
-        mean = float(worth @ rows) / number
-        value = share + (1 - share) * (mean - float(worth @ all_rows)) / apart
-        spread = float(worth**2 @ rows) / number - mean**2
-        rest = 1 - number / others.sum()
-        error = (1 - share) / apart * float(np.sqrt(spread * rest / number))
-        if _misfit(rows, min(max(value, 0.0), 1.0), positive, negative, labels.sum()) < least:
-            return []
-        own = Estimate(value, value - 2 * error, value + 2 * error, error)
-        found.append(ScoredShare(key, own, estimate, float(number)))
-    return found
+    rows = np.stack([tables[key][1] for key in shared])
+    number = rows.sum(axis=1)
+    mean = rows @ worth / number
+    value = share + (1 - share) * (mean - float(worth @ all_rows)) / apart
+    spread = rows @ worth**2 / number - mean**2
+    rest = 1 - number / others.sum()
+    error = (1 - share) / apart * np.sqrt(np.maximum(spread * rest, 0.0) / number)
+    fit = _misfit(rows, np.clip(value, 0.0, 1.0), positive, negative, labels.sum())
+    if (fit < RISK / len(shared)).any():
+        return []
+    return [
+        ScoredShare(key, Estimate(own, own - 2 * reach, own + 2 * reach, reach), estimate, size)
+        for (key, estimate), own, reach, size in zip(
+            shared.items(), value.tolist(), error.tolist(), number.tolist(), strict=True
+        )
+    ]
 
 
 def frequency_check(found: list[ScoredShare]) -> Check:
@@ -139,29 +136,39 @@ def frequency_check(found: list[ScoredShare]) -> Check:
     )
 
 
-def score_edges(counts: ScoreCounts) -> list[float]:
+def score_edges(counts: ScoreCounts) -> FloatArray:
     """Return scores that cut the rows into about equal parts."""
     score = counts.score[::-1]
     before = np.cumsum((counts.positive + counts.unlabeled)[::-1])
     place = np.searchsorted(before, before[-1] * np.arange(1, STRATA) / STRATA)
-    return [float(each) for each in np.unique(score[place])]
+    return np.unique(score[place])
 
 
-def _tabulate(counts: ScoreCounts, edges: FloatArray) -> FloatArray:
-    """Return the labelled and the unlabeled rows of each part."""
-    place = np.searchsorted(edges, counts.score, side="right")
-    kinds = (counts.positive, counts.unlabeled)
-    return np.stack([np.bincount(place, each, len(edges) + 1) for each in kinds])
+def tabulate(
+    edges: FloatArray, score: FloatArray, labelled: FloatArray, unlabeled: FloatArray
+) -> FloatArray:
+    """Return the labelled and the unlabeled rows between each two edges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.read.one_label_frequency import tabulate
+    >>> tabulate(np.array([0.5]), np.array([0.9, 0.5, 0.1]), np.array([1, 0, 0]), np.ones(3))
+    array([[0., 1.],
+           [1., 2.]])
+    """
+    place = np.searchsorted(edges, score, side="right")
+    return np.stack([np.bincount(place, each, len(edges) + 1) for each in (labelled, unlabeled)])
 
 
 def _misfit(
-    rows: FloatArray, share: float, positive: FloatArray, negative: FloatArray, n_labels: float
-) -> float:
-    """Return the p-value of a mixture of positives and negatives as the source of these rows."""
-    number = rows.sum()
+    rows: FloatArray, share: FloatArray, positive: FloatArray, negative: FloatArray, n_labels: float
+) -> FloatArray:
+    """Return the p-value of a mixture of positives and negatives as the source of each's rows."""
+    number, share = rows.sum(axis=1, keepdims=True), share[:, None]
     expected = number * (share * positive + (1 - share) * negative)
     kept = expected >= FEWEST_ROWS
     # Beside the rows' own chance, that of the labels which tell how positives score.
     spread = expected + (number * share) ** 2 * positive / n_labels
-    distance = float(np.sum((rows - expected)[kept] ** 2 / spread[kept]))
-    return float(chi2.sf(distance, max(int(np.count_nonzero(kept)) - 2, 1)))
+    far = np.divide((rows - expected) ** 2, spread, out=np.zeros_like(spread), where=kept)
+    return np.asarray(chdtrc(np.maximum(kept.sum(axis=1) - 2, 1), far.sum(axis=1)))

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from undercount.assume.labelled import naive_curve
-from undercount.assume.mixture import TOLERANCE, MixtureDesign, Target, design_of
+from undercount.assume.labelled import naive_area, naive_point
+from undercount.assume.mixture import TOLERANCE, MixtureDesign, Target, stack_designs
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, metric_names
 from undercount.errors import UndefinedMetricWarning, collect_warnings
@@ -53,19 +53,14 @@ class SegmentTable:
     ) -> "SegmentTable":
         """Take the segments that are of the plain case."""
         kept = [key for key, held in hidden.items() if _is_plain(held)]
-        kinds = {(hidden[key].shares.given, bool(hidden[key].interval)) for key in kept}
+        kinds = {_kind(hidden[key]) for key in kept}
         kept = kept if len(kinds) == 1 else []
-        heads = [
-            HeadCounts.at(
-                each, design_of(each, held.shares, held.shares.sampling, target), threshold
-            )
-            for each, held in ((parts[key], hidden[key]) for key in kept)
-        ]
+        heads = np.array([parts[key].heads_at(threshold) for key in kept]).reshape(-1, 3)
         return cls(
             tuple(kept),
             tuple(parts[key] for key in kept),
             tuple(hidden[key] for key in kept),
-            np.stack([each.heads for each in heads], axis=1) if heads else np.zeros((3, 0)),
+            heads[:, (0, 2, 1)].T,
             threshold,
             target,
             confidence_level,
@@ -77,14 +72,9 @@ class SegmentTable:
         if not self.segments or any(name is None for name in names):
             return {}
         with collect_warnings(UndefinedMetricWarning):
-            naive = [naive_curve(each) for each in self.counts]
-            points = [each.at(self.threshold) for each in naive]
-        columns = [
-            self._metric_rows(
-                str(name), [float(getattr(each, str(name))) for each in points], naive
-            )
-            for name in names
-        ]
+            points = [naive_point(each, self.threshold) for each in self.counts]
+            naive = {name: [float(getattr(each, str(name))) for each in points] for name in names}
+        columns = [self._metric_rows(str(name), naive[name]) for name in names]
         fits = self._fits()
         return {
             segment: tuple(column[i] for column in columns)
@@ -100,16 +90,7 @@ class SegmentTable:
 
     def _design(self, shares: Sequence[Shares]) -> MixtureDesign:
         """Return one design for all segments."""
-        each = [
-            design_of(counts, share, share.sampling, self.target)
-            for counts, share in zip(self.counts, shares, strict=True)
-        ]
-        return replace(
-            each[0],
-            sizes=np.stack([one.sizes for one in each], axis=1),
-            units=np.stack([one.units for one in each], axis=1),
-            value=np.array([float(one.value) for one in each]),
-        )
+        return stack_designs(self.counts, shares, self.target)
 
     @cached_property
     def _now(self) -> HeadCounts:
@@ -142,15 +123,19 @@ class SegmentTable:
         rates = np.stack(np.broadcast_arrays(point.tpr, point.fpr))
         return ((rates >= -TOLERANCE) & (rates <= 1 + TOLERANCE)).all(axis=0)
 
-    def _metric_rows(
-        self, metric: str, values: Sequence[float], naive: Sequence[Any]
-    ) -> list[MetricRow]:
+    @cached_property
+    def _bounded(self) -> list[bool]:
+        """Whether naive values of metrics that grow with the share are below the true ones."""
+        return [
+            each.n_negative == 0 and naive_area(each, "roc_auc") >= CHANCE for each in self.counts
+        ]
+
+    def _metric_rows(self, metric: str, values: Sequence[float]) -> list[MetricRow]:
         found = self._estimate(metric)
         rows = []
-        for value, curve, counts, held, estimate in zip(
-            values, naive, self.counts, self.hidden, found, strict=True
+        for value, bounded, held, estimate in zip(
+            values, self._bounded, self.hidden, found, strict=True
         ):
-            bounded = counts.n_negative == 0 and curve.roc_auc >= CHANCE
             bound = value if bounded and grows(metric, value, held.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
             if certain:
@@ -163,7 +148,8 @@ class SegmentTable:
     def _estimate(self, metric: str) -> list[Estimate]:
         """Estimate a metric of every segment, as `estimate_end_by_end` does one by one."""
         facts, by_share = FACTS[metric], any(held.interval for held in self.hidden)
-        value, low, high, error = self._at(metric, self._now)
+        given = None if by_share or not facts.needs_prevalence else self._given_errors
+        value, low, high, error = self._at(metric, self._now, given)
         method = method_name(self._now.design, "wilson")
         if by_share and facts.needs_prevalence:
             method = f"{method}, share end by end"
@@ -180,7 +166,8 @@ class SegmentTable:
             low, high = np.maximum(low, facts.range[0]), np.minimum(high, facts.range[1])
             half = np.abs(ends[1] - ends[0]) / 2
             error = both.reach(reach * error, half, cut=below | above) / reach
-        elif by_share:  # its value is the same there, and the end that widens most is taken
+        elif by_share or (self._given_errors is not None and not facts.needs_prevalence):
+            # Its value is the same there, and the end that widens most is taken.
             there = [self._at(metric, each) for each in self._ends]
             low = np.minimum.reduce([low, *(each[1] for each in there)])
             high = np.maximum.reduce([high, *(each[2] for each in there)])
@@ -207,11 +194,23 @@ class SegmentTable:
             below, above = np.fmax(below, there - least), np.fmax(above, most - there)
         return np.where(room, low, value - below), np.where(room, high, value + above)
 
-    def _at(self, metric: str, heads: HeadCounts) -> tuple[FloatArray, ...]:
-        """Return value, ends and standard error at shares that are known exactly."""
+    @cached_property
+    def _given_errors(self) -> FloatArray | None:
+        """The shares' standard errors, if they were given or follow from what was."""
+        errors = np.array([held.shares.unlabeled_prevalence_error for held in self.hidden])
+        by_share = any(held.interval for held in self.hidden)
+        return None if by_share or not errors.any() else errors
+
+    def _at(
+        self, metric: str, heads: HeadCounts, errors: FloatArray | None = None
+    ) -> tuple[FloatArray, ...]:
+        """Return value, ends and standard error; without errors shares are known exactly."""
         (least, most), level = FACTS[metric].range, self.confidence_level
-        value, low, high = threshold_interval(heads, metric, confidence_level=level)
-        error = np.sqrt(head_spread(heads, metric).variance)
+        both = (0.0 if errors is None else errors, 0.0)
+        value, low, high = threshold_interval(heads, metric, confidence_level=level, errors=both)
+        moves = head_spread(heads, metric)
+        added = 0.0 if errors is None else (moves.share_slope * errors) ** 2
+        error = np.sqrt(moves.variance + added)
         gone = np.isnan(value)
         low = np.where(gone, least, np.fmin(low, value))
         return value, low, np.where(gone, most, np.fmax(high, value)), error + 0.0 * value
@@ -225,12 +224,14 @@ def _share_ends(shares: Shares) -> tuple[Shares, Shares]:
 
 
 def _is_plain(held: HiddenShare) -> bool:
-    """Tell whether labels are pure, and the share is a number or an estimator's, not a range.
-
-    A standard error that the user gave enters by its gradient, one segment at a time.
-    """
+    """Tell whether labels are pure, and the share is a number or has an error, and is no range."""
     shares = held.shares
     span, error = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence_error
     pure = shares.label_purity == 1 and shares.label_purity_interval is None
-    known = math.isfinite(error) and (error > 0) == bool(held.interval)
+    known = math.isfinite(error) and (error > 0 or not held.interval)
     return pure and (span is None) == (error == 0) and known
+
+
+def _kind(held: HiddenShare) -> tuple[str, bool, bool]:
+    """Say what was given, and whether the share has an error, an estimator's or another."""
+    return held.shares.given, bool(held.interval), held.shares.unlabeled_prevalence_error > 0

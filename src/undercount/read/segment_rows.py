@@ -9,7 +9,9 @@ import numpy as np
 from undercount.count.columns import is_eager, take_columns
 from undercount.count.frames import count_scores
 from undercount.count.kernel.array_library import is_tensor
+from undercount.count.kernel.rows import POSITIVE, UNLABELED
 from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
 from undercount.read.counted_model import (
     CountedModel,
@@ -19,6 +21,7 @@ from undercount.read.counted_model import (
     take_column,
 )
 from undercount.read.intervals.clusters import read_clusters
+from undercount.read.one_label_frequency import tabulate
 from undercount.read.segments import name_segments, sort_segments, split_rows, why_not
 from undercount.shares import Sampling
 
@@ -38,14 +41,20 @@ class SegmentModels:
             for key, model in self.parts.items()
         }
 
-    def counts_at(self, edges: list[float]) -> dict[Hashable, ScoreCounts]:
-        """Return the counts of each segment, exact at these scores; nothing if they cannot be."""
-        found = {
-            key: model.counts if model.recount is None else model.recount(edges)
-            for key, model in self.parts.items()
-        }
-        lost = any(m.recount is None and m.counts.merged.any() for m in self.parts.values())
-        return {} if lost else found
+    def tables_at(self, edges: FloatArray) -> dict[Hashable, FloatArray]:
+        """Return each segment's labelled and unlabeled rows between edges; nothing if unknown."""
+        found = {}
+        for key, model in self.parts.items():
+            rows, counts = model.recount, model.counts
+            if isinstance(rows, RecountableRows):  # already read: 1 positive, -1 unlabeled
+                weights = 1.0 if rows.weights is None else rows.weights
+                kinds = [(rows.labels == kind) * weights for kind in (POSITIVE, UNLABELED)]
+                found[key] = tabulate(edges, rows.scores, *kinds)
+            elif counts.merged.any():
+                return {}
+            else:
+                found[key] = tabulate(edges, counts.score, counts.positive, counts.unlabeled)
+        return found
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
 from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import Check, InputError, collect_warnings, named
 from undercount.estimate import Estimate
 from undercount.prevalence.pooled import PooledShares, SegmentShare, pool_shares
 from undercount.read.fair_sample import mature_checks
-from undercount.read.hidden_share import HiddenShare, shared_share
+from undercount.read.hidden_share import UNASKED, HiddenShare, ShareLimits, shared_share
 from undercount.read.one_label_frequency import frequency_check, score_edges, shares_by_scores
 from undercount.read.segments import FEWEST_LABELS, MOST_ESTIMATED, why_not
 from undercount.read.share_out import share_out
@@ -22,8 +23,8 @@ PARTS: dict[str, Callable[[ScoreCounts], float]] = {
     "prevalence": lambda counts: counts.n_rows,
     "unlabeled_prevalence": lambda counts: counts.n_unlabeled,
 }
-# Counts each segment anew, exact at some scores.
-CountsAt: TypeAlias = Callable[[list[float]], Mapping[Hashable, ScoreCounts]]
+# Labelled and unlabeled rows of each segment between some scores.
+TablesAt: TypeAlias = Callable[[FloatArray], Mapping[Hashable, FloatArray]]
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,10 @@ class SegmentShares:
         """Return what a segment says of its share by itself."""
         return self.pooled.own.get(segment) if self.pooled else None
 
-    def find(self, segment: Hashable, name: str) -> HiddenShare:
-        """Return the share of one segment."""
+    def find(self, segment: Hashable, name: str, *, limits: bool = True) -> HiddenShare:
+        """Return the share of one segment; the limits that its scores set cost most of it."""
         if self.overall is not None:
-            return self._shared_out(segment, name)
+            return self._shared_out(segment, name, None if limits else UNASKED)
         options = {**self.options, **{each: self._given(each, segment) for each in GIVEN}}
         if self.pooled is None:
             return shared_share({name: self.parts[segment]}, **options)[name]
@@ -88,13 +89,13 @@ class SegmentShares:
         found = shared_share({name: self.parts[segment]}, **options)[name]
         return replace(found, label_part=self.pooled.label_parts.get(segment))
 
-    def _shared_out(self, segment: Hashable, name: str) -> HiddenShare:
+    def _shared_out(self, segment: Hashable, name: str, limits: ShareLimits | None) -> HiddenShare:
         """Return a segment's part of the hidden positives that all rows are known to have."""
         known, part = cast("KnownShare", self.overall), self.parts[segment]
         level = self.options["confidence_level"]
         own = share_out(known.shares, known.counts, part, level)
         options = {**self.options, **dict.fromkeys(GIVEN), "unlabeled_prevalence": own}
-        found = shared_share({name: part}, **options)[name]
+        found = shared_share({name: part}, **options, limits=limits)[name]
         given = known.shares.given.replace("_", " ")
         source, late = (
             f"{given} of all rows given, shared out",
@@ -103,7 +104,7 @@ class SegmentShares:
         failed = () if self.alike is None or self.alike.level != "fail" else (self.alike,)
         return replace(found, source=source, checks=(*mature_checks(late), *failed))
 
-    def ask_scores(self, counts_at: CountsAt) -> "SegmentShares":
+    def ask_scores(self, tables_at: TablesAt) -> "SegmentShares":
         """Ask the scores of each segment whether its part of the hidden positives may be right."""
         if self.overall is None:
             return self
@@ -115,9 +116,8 @@ class SegmentShares:
                 shared[segment] = share_out(known.shares, known.counts, part, level)
             except InputError:  # its row will say so
                 continue
-        edges = score_edges(known.counts)
-        found = counts_at(edges)
-        scored = shares_by_scores(found, edges, shared, known.shares) if found else []
+        found = tables_at(score_edges(known.counts))
+        scored = shares_by_scores(found, shared, known.shares) if found else []
         worth = {key: part.effective_size("unlabeled") for key, part in self.parts.items()}
         sized = [each.of_size(worth[each.segment]) for each in scored]
         return replace(self, alike=frequency_check(sized))

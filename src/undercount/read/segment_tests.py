@@ -102,17 +102,17 @@ class _Points:
 
 def read_points(metric: str, found: Sequence[tuple[Hashable, Estimate]]) -> _Points:
     """Put estimates on the metric's scale, where errors are nearly normal."""
-    scale, kept = FACTS[metric].scale, []
-    for segment, estimate in found:
-        z = float(ndtri((1 + estimate.confidence_level) / 2))
-        value, low, high = to_scale([estimate.value, estimate.low, estimate.high], scale).tolist()
-        sides = [side for side in (value - low, high - value) if math.isfinite(side)]
-        if math.isfinite(value) and sides and max(sides) > 0:
-            kept.append((segment, value, sum(sides) / len(sides) / z))
     level = found[0][1].confidence_level if found else 0.95
-    segments = [each[0] for each in kept]
-    value, error = (np.array([each[i] for each in kept]) for i in (1, 2))
-    return _Points(segments, value, error, metric, level)
+    three = np.array([(each.value, each.low, each.high) for _, each in found]).reshape(-1, 3)
+    z = ndtri((1 + np.array([each.confidence_level for _, each in found])) / 2)
+    value, low, high = to_scale(three, FACTS[metric].scale).T
+    with np.errstate(invalid="ignore"):  # of infinite values and ends, which are left out
+        sides = np.stack([value - low, high - value])
+    seen = np.isfinite(sides)
+    error = np.where(seen, sides, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1) / z
+    kept = np.isfinite(value) & (np.where(seen, sides, 0.0).max(axis=0) > 0)
+    segments = [found[place][0] for place in np.flatnonzero(kept).tolist()]
+    return _Points(segments, value[kept], error[kept], metric, level)
 
 
 def find_heterogeneity(points: _Points) -> Heterogeneity:

@@ -180,8 +180,8 @@ class Evaluations(Mapping[Hashable, Evaluation]):
         wanted = _find_label(metric, self.metrics)
         asked = self.of_population if question == "population" else None
         held = {} if self.unlike_labels else _take_metric(asked() if asked else self.rows, wanted)
-        found = held.items()
-        usable = [(key, value) for key, value in found if not (self.ordered and key is None)]
+        found, ordered = held.items(), self.ordered
+        usable = [(key, value) for key, value in found if not (ordered and key is None)]
         return read_points(wanted.split("@")[0], usable)
 
     def table(self) -> dict[str, list[Any]]:

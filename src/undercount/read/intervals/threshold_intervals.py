@@ -143,16 +143,17 @@ def threshold_interval(
     confidence_level: float,
     kind: IntervalKind = "wilson",
     beta: float = 1.0,
-    errors: tuple[float, float] = NO_ERRORS,
+    errors: tuple[Any, Any] = NO_ERRORS,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return value and interval of a threshold metric, for one threshold or for many at once.
 
-    For these very rows it is cut where their labels rule values out, whatever the shares.
+    `errors` are those of share and purity, each one number or an array like the heads. For these
+    very rows the interval is cut where their labels rule values out, whatever the shares.
     """
     design, facts = counts.design, FACTS[name]
     limits = rate_limits(counts, name, confidence_level=confidence_level, kind=kind)
     points = limits.points
-    if any(errors):
+    if any(np.any(error) for error in errors):
         more = _share_pairs(counts, errors, two_sided_z(confidence_level))
         points = [*points, *itertools.chain(*more)]
     if not (design.counted and design.pure):
@@ -457,15 +458,15 @@ def _flagged_pair(counts: HeadCounts, base: RatePoint, z: float) -> Pair:
     return points[0], points[1]
 
 
-def _share_pairs(heads: HeadCounts, errors: tuple[float, float], z: float) -> list[Pair]:
+def _share_pairs(heads: HeadCounts, errors: tuple[Any, Any], z: float) -> list[Pair]:
     """Return the rates with an uncertain share at its two limits."""
     design = heads.design
     share, purity = design.mixing.unlabeled_prevalence, design.label_purity
     moved = []
-    if errors[0] > 0:
+    if np.any(errors[0]):
         ends = clip_share([share - z * errors[0], share + z * errors[0]], purity)
         moved.append([replace(design, given="unlabeled_prevalence", value=end) for end in ends])
-    if errors[1] > 0:
+    if np.any(errors[1]):
         ends = clip_purity([purity - z * errors[1], purity + z * errors[1]], share)
         moved.append([replace(design, label_purity=end) for end in ends])
     points = [[HeadCounts(heads.heads, other).point for other in pair] for pair in moved]
