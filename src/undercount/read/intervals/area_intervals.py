@@ -202,9 +202,7 @@ def _ranked_ends(
     quantile = math.hypot(known**0.5 * float(ndtri((1 + level) / 2)), (1 - known) ** 0.5 * t)
     if moves.design.pure:
         reach = float(ndtri((1 + level) / 2)) * math.sqrt(steady)
-        # A part of the area varies far more than that of a perfect order, where it seems to be 1.
-        whole = variance > 0 and name != "partial_roc_auc"
-        crowded = min(perfect / variance, 1.0) if whole else 0.0
+        crowded = min(perfect / variance, 1.0) if variance > 0 else 0.0
         low, high = ranked_interval(share, variance, steady, quantile, reach, crowded)
     else:  # an estimate may be far from what any order of the rows has
         low, high = odds_interval(share, variance, min(steady, variance), quantile)
