@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from undercount.count.draw import draw_rows, sample_scores, stratum_of
+from undercount.count.draw import draw_rows, sample_scores, stratum_of, with_position
 from undercount.errors import InputError
 
 EDGES = np.array([0.5, 0.0, -0.25, -np.inf])
@@ -118,6 +118,14 @@ def test_a_sample_of_scores_is_of_unlabeled_rows(constructor, columns):
     found = sample_scores(constructor(columns), label="y", score="t", most=10**6)
     expected = np.sort(columns["t"][np.isnan(columns["y"])])
     np.testing.assert_array_equal(found, expected)
+
+
+def test_positions_of_one_relation_do_not_change_those_of_another():
+    connection = duckdb.connect()
+    every = connection.sql("SELECT range AS a, range * 2 AS b FROM range(5)")
+    first, second = with_position(every, 0), with_position(every.filter("a > 2").select("a"), 1)
+    assert [row[:3] for row in first.fetchall()] == [(a, 2 * a, a + 1) for a in range(5)]
+    assert [row[:2] for row in second.fetchall()] == [(3, 1), (4, 2)]
 
 
 def test_a_missing_column_is_named():

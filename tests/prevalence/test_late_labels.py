@@ -187,16 +187,11 @@ FORMS = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("form", "median"),
-    [("exponential", 45), ("exponential", 62), ("exponential", 83), ("exponential", 104),
-     ("log-normal", 45), ("log-normal", 62), ("log-normal", 83), ("Weibull", 21)],
-)  # fmt: skip
-def test_what_may_be_reported_holds_the_truth(form, median):
-    held = []
-    for seed in range(150):
-        rng = np.random.default_rng([seed, 53])
+def report(form, median, repeats=150, seed=53):
+    """Of each draw: may precision be reported, is it held, its error, and the interval's width."""
+    lines = []
+    for at in range(repeats):
+        rng = np.random.default_rng([at, seed])
         n = 12_000
         truth, seen = rng.random(n) < 0.1, rng.integers(0, UNTIL, n)
         late_by = median * FORMS[form](rng, n)
@@ -205,10 +200,24 @@ def test_what_may_be_reported_holds_the_truth(form, median):
         with collect_warnings():
             late = LateLabels().fit(seen, found, until=UNTIL)
         value = truth[flagged & late.usable_].mean()
-        within = value in metrics_of_late(late, flagged)["precision"].interval
-        held.append((late.mature_, within))
-    ripe, within = np.array(held).T
-    # Two standard errors of the repeats below .93.
+        precision = metrics_of_late(late, flagged)["precision"]
+        within = value in precision.interval
+        lines.append((late.mature_, within, precision.value - value, precision.interval.width))
+    return np.array(lines, float)
+
+
+SLOW = [
+    ("exponential", 45), ("exponential", 62), ("exponential", 83), ("exponential", 104),
+    ("log-normal", 45), ("log-normal", 62), ("log-normal", 83), ("Weibull", 21),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("form", "median"), SLOW)
+def test_what_may_be_reported_holds_the_truth(form, median):
+    ripe, within = report(form, median)[:, :2].astype(bool).T
+    # Two standard errors of the repeats below .93. Of log-normal delays with a median of 83 days 21
+    # draws may be reported, too few to see what 1,000 draws showed: .854 of those, not .93.
     assert within.mean() >= 0.93 - 2 * 0.02
     if ripe.sum() >= 15:
         assert within[ripe].mean() >= 0.93 - 2 * np.sqrt(0.07 / ripe.sum())
@@ -220,3 +229,7 @@ if __name__ == "__main__":
             for form in DELAYS:
                 found = tally(int(sys.argv[1]), int(sys.argv[2]), n=rows, drift=moved, delays=form)
                 print(rows, moved, form, *found, flush=True)  # noqa: T201
+    for form, days in SLOW:
+        ripe, *others = report(form, days).T
+        means = [(x.mean().round(3), x[ripe > 0].mean().round(3)) for x in others]  # all, ripe
+        print(form, days, ripe.mean().round(2), *means, flush=True)  # noqa: T201

@@ -4,7 +4,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from undercount.cli.command import print_notes, prints, progress
 from undercount.cli.gate import refuse_other_models, report_verdict
@@ -90,7 +89,9 @@ def _evaluate(name: str, reading: "Reading", options: dict[str, Any]) -> "Evalua
 
 def _split(name: str, reading: "Reading", options: dict[str, Any]) -> "SegmentModels":
     """Return the segments of one score: of rows that were kept, or of counts."""
-    from undercount.read.counted_model import CountedModel  # noqa: PLC0415 - only when needed
+    import numpy as np  # noqa: PLC0415 - only when needed
+
+    from undercount.read.counted_model import CountedModel  # noqa: PLC0415
     from undercount.read.segment_rows import (  # noqa: PLC0415
         SegmentModels,
         name_parts,
@@ -116,7 +117,9 @@ def _as_numbers(values: "NDArray[Any]") -> "NDArray[Any]":
 
     So 2 stands before 10, and there is a trend. Codes such as 007 and times such as 202403 stay.
     """
-    from undercount.read.segment_tests import is_ordered  # noqa: PLC0415 - only when needed
+    import numpy as np  # noqa: PLC0415 - only when needed
+
+    from undercount.read.segment_tests import is_ordered  # noqa: PLC0415
 
     held = {each for each in values.tolist() if each is not None}
     numbers = held and all(isinstance(each, str) and NUMBER.fullmatch(each) for each in held)

@@ -147,11 +147,10 @@ def sample_models(
 
 def with_position(relation: Any, seed: int) -> Any:
     """Give the rows of a DuckDB relation their position from 1 and a random key."""
-    sql = (
-        f'SELECT *, hash(xor("{ROW}", {_mask(seed)}))::DOUBLE / {SPAN!r} AS "{KEY}" FROM '  # noqa: S608 - ours
-        f'(SELECT *, row_number() OVER () AS "{ROW}" FROM undercount_rows)'
-    )
-    return relation.query("undercount_rows", sql)
+    # Projections: a query has a name, and another query by that name would change these rows.
+    numbered = relation.project(f'*, row_number() OVER () AS "{ROW}"')
+    key = f'hash(xor("{ROW}", {_mask(seed)}))::DOUBLE / {SPAN!r}'
+    return numbered.project(f'*, {key} AS "{KEY}"')
 
 
 def _mask(seed: int) -> int:

@@ -72,8 +72,9 @@ def stack_columns(frame: Frame, names: Sequence[str], kept: Sequence[str]) -> Fr
     picked = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}"' for name in kept)
     columns = ", ".join(f'"{name}"' for name in names)
     texts = ", ".join(f"'{name}'" for name in names)
-    sql = f'SELECT {picked}, unnest([{texts}]) AS "{NAME}", unnest([{columns}]) AS "{SCORE}" FROM undercount_rows'  # noqa: S608, E501 - quoted names
-    result: Frame = nw.from_native(frame.to_native().query("undercount_rows", sql))
+    pairs = f'unnest([{texts}]) AS "{NAME}", unnest([{columns}]) AS "{SCORE}"'
+    # A projection: a query has a name, and another query by that name would change these rows.
+    result: Frame = nw.from_native(frame.to_native().project(f"{picked}, {pairs}"))
     return result
 
 

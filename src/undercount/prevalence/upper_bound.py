@@ -75,7 +75,7 @@ def area_bound(
     >>> area_bound(0.75, (100, 900), 0.0)
     0.25
     >>> round(area_bound(0.75, (100, 900), 1.96), 3)
-    0.296
+    0.3
     """
     start, impure = label_purity - separation, 1 - label_purity
     # The variance of A is a polynomial in the share; (a - start)² = 4 z² variance has two roots.

@@ -148,3 +148,10 @@ def test_what_cannot_be_read_anywhere_is_open():
     side = Side(np.ones(2), np.ones(2), np.ones(2), 1.0, 1.0, 4.0)
     found = moved_interval(iter([side]), lambda _: np.full(5, math.nan), 0.025, 1.0)
     assert (found.low, found.high) == (-math.inf, math.inf)
+
+
+def test_rows_that_hardly_move_a_metric_are_not_counted_one_by_one():
+    """All of the variance lies where a positive moves next to nothing: billions of such rows."""
+    moves, where = np.array([1.0, 1e-12]), np.array([0.0, 1.0])
+    side = Side(moves, where, where, np.array(1.0), np.array(1.0), np.array(4.0))
+    assert all(np.isfinite(step).all() for step in side.steps(0.025, 1.0))

@@ -193,16 +193,17 @@ def _ranked_ends(
     room = most - least
     share = min((value - least) / room, 1.0)  # around more than possible would be nothing
     variance = (error / room) ** 2
-    steady = float(perfect_ranks(moves.design, name, max_fpr).variance) / room**2
-    steady *= min((2 * share - 1) ** 2, 1.0)
+    perfect = float(perfect_ranks(moves.design, name, max_fpr).variance) / room**2
+    steady = perfect * min((2 * share - 1) ** 2, 1.0)
     t, known = _student(moves, level), 0.0
     if moves.design.pure:
         variance = max(variance, steady)
         known = steady / variance
     quantile = math.hypot(known**0.5 * float(ndtri((1 + level) / 2)), (1 - known) ** 0.5 * t)
     if moves.design.pure:
-        z = float(ndtri((1 + level) / 2))
-        low, high = ranked_interval(share, variance, steady, quantile, z * math.sqrt(steady))
+        reach = float(ndtri((1 + level) / 2)) * math.sqrt(steady)
+        crowded = min(perfect / variance, 1.0) if variance > 0 else 0.0
+        low, high = ranked_interval(share, variance, steady, quantile, reach, crowded)
     else:  # an estimate may be far from what any order of the rows has
         low, high = odds_interval(share, variance, min(steady, variance), quantile)
     if name == "partial_roc_auc" and 0 < share < 1:
@@ -227,7 +228,7 @@ def _possible(moves: Spread, name: str, max_fpr: float | None) -> tuple[float, f
 
 
 def ranked_interval(
-    share: float, variance: float, steady: float, t: float, steady_reach: float
+    share: float, variance: float, steady: float, t: float, steady_reach: float, crowded: float = 0
 ) -> tuple[float, float]:
     """Return the ends for a share of pairs in the right order.
 
@@ -236,9 +237,12 @@ def ranked_interval(
     little of positives that do not; Wilson's end, for as many independent rows as have the same
     variance, reaches further. It counts as far as the variance is not that of labels spread as in
     a perfect order (`steady`), which is known and the same to both sides.
+
+    The more of the variance a perfect order would have (`crowded`, where many of the unlabeled rows
+    are positive), the less do errors shrink towards 1, and the scale of odds fits better.
     """
     if share < 0.5:  # noqa: PLR2004 - an order turned round has the same errors
-        low, high = ranked_interval(1 - share, variance, steady, t, steady_reach)
+        low, high = ranked_interval(1 - share, variance, steady, t, steady_reach, crowded)
         return 1 - high, 1 - low
     # An estimate counts as no nearer to 1 than one steady standard error, from where it may come.
     inside = max(min(share, 1 - math.sqrt(steady)), 0.5)
@@ -252,7 +256,12 @@ def ranked_interval(
     )
     further = min(float(wilson_share(np.asarray(inside), free / variance, t)[0]), low)
     known = steady / variance
-    return known * low + (1 - known) * further, max(high, share + steady_reach)
+    low, high = known * low + (1 - known) * further, max(high, share + steady_reach)
+    least, most = odds_interval(share, variance, min(steady, variance), t)
+    return (
+        crowded * least + (1 - crowded) * low,
+        crowded * max(most, high) + (1 - crowded) * high,
+    )
 
 
 def odds_interval(share: float, variance: float, steady: float, t: float) -> tuple[float, float]:

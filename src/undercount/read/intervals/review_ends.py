@@ -27,6 +27,8 @@ RISKS, PARTS = (0.025, 0.05), (0.75, 0.5)
 HALF = 0.5
 # Where so many times the verdicts are more than the rows that have none, these count one by one.
 TIMES_LEFT = 10
+# Of more rows than this, whole ones are no other than parts of rows.
+MOST_COUNTED = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +82,7 @@ class Side:
             heavy = (each * self.moves * self.row_weight).sum(axis=-1)
             rows = most * total / np.where(heavy > 0, heavy, 1.0)  # as heavy as those that vary
             end = _share_end(share, number, risk, up=up)
-            few = open_ & (usual * TIMES_LEFT > rows)
+            few = open_ & (usual * TIMES_LEFT > rows) & (rows < MOST_COUNTED)
             if np.any(few):
                 counted = _counted_ends(share, number, np.where(few, rows, 1.0), risk, up=up)
                 end = np.where(few, counted, end)

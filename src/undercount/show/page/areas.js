@@ -230,19 +230,20 @@ function perfectVariance(d, name) {
 }
 function rankedEnds(d, value, error, name) {
   const { model, x } = d, half = name === "lift_auc" ? x.prevalence / 2 : 0, room = 1 - 2 * half, share = Math.min((value - half) / room, 1);
-  const steady = perfectVariance(d, name) / room ** 2 * Math.min((2 * share - 1) ** 2, 1), seen = (error / room) ** 2, variance = d.pure ? Math.max(seen, steady) : seen;
+  const perfect = perfectVariance(d, name) / room ** 2, steady = perfect * Math.min((2 * share - 1) ** 2, 1), seen = (error / room) ** 2, variance = d.pure ? Math.max(seen, steady) : seen;
   const known = d.pure ? steady / variance : 0, quantile = Math.hypot(Math.sqrt(known) * model.z, Math.sqrt(1 - known) * model.t);
-  const [low, high] = d.pure ? rankEnds(share, variance, steady, quantile, model.z * Math.sqrt(steady)) : oddsEnds(share, variance, Math.min(steady, variance), quantile);
+  const [low, high] = d.pure ? rankEnds(share, variance, steady, quantile, model.z * Math.sqrt(steady), variance > 0 ? Math.min(perfect / variance, 1) : 0) : oddsEnds(share, variance, Math.min(steady, variance), quantile);
   return [half + Math.max(low, 0) * room, half + Math.min(high, 1) * room];
 }
-// The arcsine's ends; the lower one further, at Wilson's, as far as the variance is not that of a perfect order.
-function rankEnds(share, variance, steady, t, steadyReach) {
-  if (share < 0.5) return rankEnds(1 - share, variance, steady, t, steadyReach).map((end) => 1 - end).reverse();
+// The arcsine's ends; the lower one further, at Wilson's, as far as the variance is not that of a perfect order; on the scale of odds as far as a perfect order would have it.
+function rankEnds(share, variance, steady, t, steadyReach, crowded) {
+  if (share < 0.5) return rankEnds(1 - share, variance, steady, t, steadyReach, crowded).map((end) => 1 - end).reverse();
   const inside = Math.max(Math.min(share, 1 - Math.sqrt(steady)), 0.5), free = inside * (1 - inside), known = steady / variance;
   if (!(free > 0) || variance === 0) return [-t, t].map((q) => share + q * Math.sqrt(variance));
   const middle = Math.asin(Math.sqrt(inside)), reach = t * Math.sqrt(variance / free) / 2;
   const [low, high] = [-reach, reach].map((q) => Math.sin(clip(middle + q, 0, Math.PI / 2)) ** 2), further = Math.min(wilson(inside, free / variance, t)[0], low);
-  return [known * low + (1 - known) * further, Math.max(high, share + steadyReach)];
+  const [least, most] = oddsEnds(share, variance, Math.min(steady, variance), t), top = Math.max(high, share + steadyReach);
+  return [crowded * least + (1 - crowded) * (known * low + (1 - known) * further), crowded * Math.max(most, top) + (1 - crowded) * top];
 }
 function anywhere(d, name) { // what a label adds in each cell, and between and beyond them
   const { model } = d, masses = model.masses.map((mass) => new Float64Array(2 * model.m + 1).map((_, i) => i % 2 ? mass[(i - 1) / 2] : 0));

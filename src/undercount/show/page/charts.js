@@ -29,7 +29,7 @@ function frame(id, xLabel, yLabel, xs, ys, xText = plainTick, yText = plainTick)
   element("rect", { x: left, y: top - 3, width: right - left, height: bottom - top + 3 }, element("clipPath", { id: id + "-clip" }, element("defs", {}, svg)));
   for (const v of niceTicks(xs[0], xs[1], width < 400 ? 4 : 6)) {
     element("line", { x1: x(v), x2: x(v), y1: top, y2: bottom, class: "grid" }, svg);
-    element("text", { x: x(v), y: bottom + 16, class: "middle" }, svg, xText(v));
+    element("text", { x: Math.min(x(v), width - 22), y: bottom + 16, class: "middle" }, svg, xText(v)); // "100 %" stays inside
   }
   for (const v of niceTicks(ys[0], ys[1], 5)) {
     element("line", { x1: left, x2: right, y1: y(v), y2: y(v), class: "grid" }, svg);

@@ -133,14 +133,14 @@ function sidesOf(read, shares, moves) {
   }).filter((side) => side.most > 0);
 }
 // How many positives flagged and other rows get more at both ends of what a side leaves open.
-function stepsOf({ part, most, found, likely, more, fewer }, head, risk, widened, { extra, times }) {
+function stepsOf({ part, most, found, likely, more, fewer }, head, risk, widened, { extra, times, counted }) {
   const share = clip(found / most), smooth = clip(likely / most, 1e-12, 1 - 1e-12);
   return [[true, more], [false, fewer]].flatMap(([up, each]) => {
     const all = sum(each);
     if (!(all > 0)) return [];
     const middle = up === share < 0.5 ? smooth : clip(share, 1e-12, 1 - 1e-12), [number, usual] = [middle, smooth].map((p) => p * (1 - p) * most ** 2 / (all * widened));
     const rows = most * all / sum(each.map((v, i) => v * part[i])), more = up ? extra : 1 - extra, p = up ? 1 - risk : risk;
-    const gap = (usual * times > rows ? countedEnd(share, number, rows, p, more, up) : shareEnd(share, number, p, more, up)) * most - found;
+    const gap = (usual * times > rows && rows < counted ? countedEnd(share, number, rows, p, more, up) : shareEnd(share, number, p, more, up)) * most - found;
     if (up ? gap <= 0 : gap >= 0) return [];
     const units = each.map((v, i) => part[i] > 0 ? v / part[i] / all * gap : 0);
     return [[sum(units.slice(0, head)), sum(units.slice(head))]];

@@ -19,7 +19,7 @@ from undercount.count.kernel.table import insert_knots, merge_bare
 from undercount.count.review_file import as_review_csv
 from undercount.counts import ScoreCounts
 from undercount.metric_facts import FACTS, SCALE_RANGES
-from undercount.read.intervals.review_ends import PATH, TIMES_LEFT, part_more
+from undercount.read.intervals.review_ends import MOST_COUNTED, PATH, TIMES_LEFT, part_more
 from undercount.read.intervals.review_intervals import BEYOND, OPEN
 from undercount.read.intervals.stratum_shares import LEAST_WEIGHT, MOST_WEIGHT, PRIOR_POSITIVES
 from undercount.read.plan_rows import RowPlan
@@ -34,7 +34,7 @@ BESIDE = ("precision", "recall", "f1")
 PRIOR = {
     "positives": PRIOR_POSITIVES, "weights": [LEAST_WEIGHT, MOST_WEIGHT],
     "shift": SHIFT, "slope": SLOPE, "even": EVEN, "most": MOST, "path": PATH, "open": OPEN,
-    "beyond": BEYOND, "times": TIMES_LEFT,
+    "beyond": BEYOND, "times": TIMES_LEFT, "counted": MOST_COUNTED,
 }  # fmt: skip
 # Cells that the page carries at most; more are merged, and the page says so.
 MOST_CELLS = 4096
