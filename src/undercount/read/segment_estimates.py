@@ -86,7 +86,9 @@ class SegmentTable:
         """Return the name of a metric at this very threshold, or nothing."""
         name = parse_metric(text)
         same = name.top is None and name.threshold in (None, self.threshold)
-        return name.metric if same and name.metric in metric_names() else None
+        # The share flagged has a variance of its own in a population.
+        own = name.metric == "predicted_positive_rate" and self.target == "population"
+        return name.metric if same and not own and name.metric in metric_names() else None
 
     def _design(self, shares: Sequence[Shares]) -> MixtureDesign:
         """Return one design for all segments."""

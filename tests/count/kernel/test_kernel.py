@@ -31,9 +31,14 @@ SHAPES = {
 # Constants that force small data through the path meant for large data.
 PATHS = {
     "as it comes": {},
-    "packed keys": {"rows.MANY_LABELLED": -1.0},
-    "packed keys by digits": {"rows.MANY_LABELLED": -1.0, "packed.FEW": 0, "packed.BLOCK": 16},
-    "packed keys in chunks": {"rows.MANY_LABELLED": -1.0, "packed.CHUNK": 5},
+    "packed keys": {"rows.FEW": 0, "rows.MANY_LABELLED": -1.0},
+    "packed keys by digits": {
+        "rows.FEW": 0,
+        "rows.MANY_LABELLED": -1.0,
+        "packed.FEW": 0,
+        "packed.BLOCK": 16,
+    },
+    "packed keys in chunks": {"rows.FEW": 0, "rows.MANY_LABELLED": -1.0, "packed.CHUNK": 5},
     "buckets": {
         "rows.MANY_LABELLED": 2.0,
         "buckets.SMALL": 0,

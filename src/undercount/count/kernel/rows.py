@@ -36,6 +36,8 @@ SMALL = 20_000
 # faster than counting in buckets.
 MANY_LABELLED = 0.04
 SORTED = (10_000, 1 << 16)
+# Up to this many rows the steps around a sort of packed rows cost more than sorting unpacked ones.
+FEW = 4_000
 # A sample with a smaller share of scores that occur once means heavy ties.
 RARE_SINGLETONS = 0.1
 # Scores looked at to find that out, at most, and the least logarithm of the size of a hash table.
@@ -90,6 +92,8 @@ def compact_table(
 
 def _compact_by_sorting(rows: ScoredRows, knots: Scores) -> Table:
     """Sort rows packed into integers; if they do not fit, each side of zero apart, or unpacked."""
+    if rows.score.size <= FEW:
+        return merge_bare(_table_unpacked(rows), knots)
     packed = pack(rows.score, rows.label) if rows.weight is None else None
     if packed is not None:
         return count_around_labels(packed, knots)
@@ -155,12 +159,16 @@ def _from_ascending(distinct: Scores, sums: list[NDArray[Any]]) -> Table:
 
 def _table_by_sorting(rows: ScoredRows) -> Table:
     """Sort rows packed into integers; if they do not fit, each side of zero apart, or unpacked."""
-    if rows.weight is None:
+    if rows.weight is None and rows.score.size > FEW:
         packed = pack(rows.score, rows.label)
         if packed is not None:
             return _from_ascending(*count_every_score(packed))
         if halves := _halves(rows):
             return concatenate(*(_table_by_sorting(half) for half in halves))
+    return _table_unpacked(rows)
+
+
+def _table_unpacked(rows: ScoredRows) -> Table:
     distinct, place = np.unique(rows.score, return_inverse=True)
     codes = (POSITIVE, NEGATIVE, UNLABELED)
     return _from_ascending(
