@@ -73,9 +73,10 @@ def code_labels(frame: Frame, columns: ColumnRoles, *, narrow: bool = False) -> 
             result: Frame = nw.from_native(held).lazy()
             return result
     positive, negative, missing = _classes(frame, columns)
+    # Missing first: comparisons with what is missing are missing, and so would be the code.
     rest = nw.when(negative).then(nw.lit(NEGATIVE)).otherwise(nw.lit(UNKNOWN))
-    rest = nw.when(missing).then(nw.lit(UNLABELED)).otherwise(rest)
-    code = nw.when(positive).then(nw.lit(POSITIVE)).otherwise(rest)
+    rest = nw.when(positive).then(nw.lit(POSITIVE)).otherwise(rest)
+    code = nw.when(missing).then(nw.lit(UNLABELED)).otherwise(rest)
     picked = [nw.col(name) for name in columns.by]
     single = frame.collect_schema() if narrow else {}
     picked += [

@@ -108,14 +108,19 @@ def collect(frame: Frame) -> Arrays:
     if frame.implementation.is_duckdb():
         with pass_interrupts():
             return {name: fill_masked(values) for name, values in native.fetchnumpy().items()}
-    options = _streaming(native) if frame.implementation.is_polars() else {}
+    options = _streaming(frame) if frame.implementation.is_polars() else {}
     table = frame.collect(**options)
     return {name: _column(table[name]) for name in table.columns}
 
 
-def _streaming(native: Any) -> dict[str, Any]:
-    """Ask polars not to hold all rows at once; before 1.25 it has another word for that."""
-    if "streaming" in signature(type(native).collect).parameters:
+def _streaming(frame: Frame) -> dict[str, Any]:
+    """Ask polars not to hold all rows at once; before 1.25 it has another word for that.
+
+    Python's objects are in memory anyway, and polars 1.0 counts groups of them wrongly in streams.
+    """
+    if nw.Object in frame.collect_schema().dtypes():
+        return {}
+    if "streaming" in signature(type(frame.to_native()).collect).parameters:
         return {"streaming": True}
     return {"engine": "streaming"}
 

@@ -229,6 +229,8 @@ class LabelledStrata:
         place, rows = normal_rank(cells.counts), cells.counts.positive + cells.counts.unlabeled
         middle = self._sums(rows * place) / np.maximum(self._sums(rows), 1e-300)
         ratio = np.log(np.maximum(by_stratum, LEAST_RATIO))
+        if len(middle) == 1:  # a point is no range to draw a curve over
+            return np.full(len(place), np.exp(ratio[0]))
         curve = Polynomial.fit(middle, ratio, min(2, len(middle) - 1))
         return np.asarray(np.exp(curve(np.clip(place, middle.min(), middle.max()))))
 
