@@ -285,7 +285,7 @@ def test_goal_and_verdict_follow_the_sliders(open_page: Any, cases: Any) -> None
     # Nothing is moved: the claim alone decides, and only the certain part of it is robust.
     page.fill("#goal-value", f"{evaluation.rows[1].naive - 0.01:.4f}")
     opened.settle()
-    assert page.text_content("#light") == "robust if labels are right"
+    assert page.text_content("#light") == "robust if labels are fair and right"
     assert "whatever the prevalence" in page.text_content("#change")
     page.fill("#goal-value", "0.99")
     opened.settle()

@@ -316,7 +316,7 @@ def test_what_is_safe_at_every_share_names_that_labels_must_be_right(rows):
     y, score, _ = rows
     evaluation = uc.evaluate(y, score, prevalence=SHARE, threshold=1.0).claiming("precision >= 0.3")
     assert evaluation.verdict.light == "robust"
-    assert light_words(evaluation) == "robust if labels are right"
+    assert light_words(evaluation) == "robust if labels are fair and right"
     text = " ".join(str(evaluation).split())
     assert "if no positive were hidden and every label is right" in text
     assert "needs right labels (no negative is labelled positive) and scores of rows" in text

@@ -130,6 +130,8 @@ class Judgement:
         why = f"; because {self.why}" if self.why else ""
         if self.outcome == "met" and self.estimate.needs:
             why = f"; needs {', '.join(self.estimate.needs)}"
+        if self.outcome == "failed" and self.estimate.needs:
+            why += f"; supposes {', '.join(self.estimate.needs)}"
         return f"{self.subject}: {self.requirement.words}; {found}{why}"
 
     def __str__(self) -> str:

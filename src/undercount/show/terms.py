@@ -681,7 +681,7 @@ ALIASES = {
     "biased labels": "gamma",
     "fair labels": "random labels",
     "right labels": "label purity",
-    "robust if labels are right": "robust",
+    "robust if labels are fair and right": "robust",
     "met": "requirement",
     "failed": "requirement",
     "inconclusive": "requirement",

@@ -13,7 +13,7 @@ from undercount.shares import Shares
 from undercount.show.spoken import ROUNDING, goal_percent, metric_title, percent
 
 LIGHTS = {
-    "robust": "robust if labels are right",
+    "robust": "robust if labels are fair and right",
     "reviewed": "supported by reviews",
     "open": "reviews leave it open",
     "depends": "depends on the prevalence",
@@ -193,4 +193,7 @@ def _nothing_words(evaluation: Evaluation) -> str:
         return "another threshold: no row flagged at this one is estimated to be real"
     random = "rows flagged at random may be real as often"
     chance = "at this threshold chance alone may leave no real case"
-    return f"more labels: {random if row.estimate.low > 0 else chance}"
+    if row.estimate.low <= 0:
+        return f"more labels: {chance}"
+    wanted = "a known prevalence, or reviews" if evaluation.source == "estimated" else "more labels"
+    return f"{wanted}: {random}"

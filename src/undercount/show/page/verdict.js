@@ -101,7 +101,7 @@ function lightOf(model, rows, ruled) {
   if (state.gamma > 1 && !(row.bias && meets(claim, ...row.bias))) return no;
   if (!own(model)) return holdsAt(model, claim, i, shareOf(model), purityOf(model)) ? ifWords(model) : no;
   const found = judge(model, claim, i), pure = purityOf(model) === 1 && model.label_purity.low === 1;
-  if (found.all && pure && found.possible) return changed() ? ifWords(model) : doubted(model) ? "depends on out-of-fold scores" : "robust if labels are right";
+  if (found.all && pure && found.possible) return changed() ? ifWords(model) : doubted(model) ? "depends on out-of-fold scores" : "robust if labels are fair and right";
   if (!found.inside.some(Boolean) || (model.share_given && !found.possible)) return no;
   return model.share_given && found.inside.every(Boolean) ? ifWords(model) : "depends on the prevalence" + gammaWords(" if ");
 }
