@@ -551,3 +551,15 @@ def test_a_share_that_fits_easily_fits():
         fitting += rates_fit(knots, design)
         assert rates_fit(knots, design) or not fits_easily(counts, knots, design)
     assert fitting > easy > 80
+
+
+def test_segments_that_nothing_can_compare_by_labelling_say_so():
+    """Scores of one segment lie elsewhere: they tell nothing of how the other was labelled."""
+    rng = np.random.default_rng(3)
+    segment = np.repeat(["a", "b"], 3000)
+    truth = rng.random(6000) < 0.2
+    y = truth & (rng.random(6000) < np.where(segment == "a", 0.6, 0.3))
+    score = rng.normal(2 * truth + np.where(segment == "a", 0.0, 3.0))
+    found = uc.evaluate(y, score, by=segment, unlabeled=0, prevalence=0.2, threshold=2.0)
+    assert any(check.code == "UC022" and check.level == "info" for check in found.overall.checks)
+    assert "whether segments are labelled alike cannot be tested" in " ".join(str(found).split())

@@ -167,7 +167,11 @@ def notes(found: Evaluations) -> list[tuple[str, str]]:
     if together:
         names = [segment_name(row.segment) for row in together]
         held[_few_words(together, pooled=found.shares is not None)] = names
-    of_all = [(ALL, str(check.message)) for check in found.overall.checks if _is_warning(check)]
+    of_all = [
+        (ALL, str(check.message))
+        for check in found.overall.checks
+        if _is_warning(check) or (found.shared_out and _is_untested(check))
+    ]
     return [*of_all, *((_listed(names), note) for note, names in held.items())]
 
 
@@ -184,6 +188,11 @@ def _few_words(rows: Sequence[SegmentRow], *, pooled: bool) -> str:
 def _is_warning(check: Check) -> bool:
     """Whether a check failed for all rows, or is what was warned of while they were counted."""
     return check.level == "fail" or check.code == CODES["warned"]
+
+
+def _is_untested(check: Check) -> bool:
+    """Whether nothing could tell if the segments are labelled alike."""
+    return check.level == "info" and check.code == CODES["fair-sample"]
 
 
 def _listed(names: list[str]) -> str:
