@@ -193,7 +193,6 @@ def _nothing_words(evaluation: Evaluation) -> str:
         return "another threshold: no row flagged at this one is estimated to be real"
     random = "rows flagged at random may be real as often"
     chance = "at this threshold chance alone may leave no real case"
-    if row.estimate.low <= 0:
-        return f"more labels: {chance}"
-    wanted = "a known prevalence, or reviews" if evaluation.source == "estimated" else "more labels"
-    return f"{wanted}: {random}"
+    known = evaluation.source != "estimated" or row.estimate.low <= 0
+    wanted = "more labels" if known else "a known prevalence, or reviews"
+    return f"{wanted}: {random if row.estimate.low > 0 else chance}"
