@@ -13,7 +13,9 @@ from undercount.count.arrays import amount
 from undercount.count.atomic_file import write_text
 from undercount.errors import CODES, Check
 from undercount.estimate import Estimate
+from undercount.metric_facts import FACTS
 from undercount.read.percentages import percent
+from undercount.read.segment_tests import Deviation
 from undercount.read.segments import (
     Evaluations,
     SegmentRow,
@@ -24,7 +26,7 @@ from undercount.read.segments import (
 from undercount.show.document import as_document, plain, write_document
 from undercount.show.layout import line, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
-from undercount.show.spoken import metric_title
+from undercount.show.spoken import metric_title, title
 from undercount.show.tables import MARKDOWN_SPECIAL, escape
 from undercount.show.text import estimate_words
 
@@ -49,10 +51,11 @@ def segment_name(segment: Hashable) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def heading(label: str) -> str:
+def heading(found: Evaluations, label: str) -> str:
     """Write a metric's label as people say it."""
+    known = {row.label: title(row) for row in found.overall.rows}
     metric, *at = label.split("@")
-    return "@".join([metric_title(metric), *at])
+    return known.get(label) or "@".join([metric_title(metric), *at])
 
 
 def share_words(row: SegmentRow) -> str:
@@ -101,20 +104,18 @@ def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
     """Say whether segments differ, which stand out, and whether there is a trend."""
     lines: list[tuple[str, str]] = []
     if found.unlike_labels:
-        return [(heading(label), UNLIKE) for label in found.metrics]
+        return [(heading(found, label), UNLIKE) for label in found.metrics]
     for label in found.metrics:
         whole = found.heterogeneity(label)
-        name = heading(label)
+        name = heading(found, label)
         if math.isnan(whole.p_value):
             lines.append((name, "too few segments with an interval to compare"))
             continue
-        words = (
-            f"{_differ(whole.p_value)} (p {p_words(whole.p_value)}, {whole.n_segments} segments)"
-        )
-        # Those whose interval says so: it is shown, and holds for all segments at once.
-        out = [
-            d for d in found.differences(label) if not d.difference.low <= 0 <= d.difference.high
-        ]
+        tested = f"p {p_words(whole.p_value)}, {whole.n_segments} segments"
+        if found.shared_out and FACTS[label.partition("@")[0]].needs_prevalence:
+            tested += "; if they are labelled alike"  # their shares suppose it
+        words = f"{_differ(whole.p_value)} ({tested})"
+        out = _stand_out(found, label)
         if out:
             shown = [f"{segment_name(d.segment)} {_signed(d.difference)}" for d in out[:5]]
             more = f" and {len(out) - 5} more" if len(out) > 5 else ""  # noqa: PLR2004 - a line
@@ -127,6 +128,11 @@ def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
             )
         lines.append((name, words))
     return lines
+
+
+def _stand_out(found: Evaluations, label: str) -> list[Deviation]:
+    """Return the differences whose interval, which holds for all segments at once, says so."""
+    return [d for d in found.differences(label) if not d.difference.low <= 0 <= d.difference.high]
 
 
 def _differ(p_value: float) -> str:
@@ -146,14 +152,24 @@ SHARES = (
     "Hidden positives: the segment's own estimate → pooled with the others, which is used. All "
     "rows are estimated once more, together: no mean of the segments, and perhaps outside them."
 )
-TESTS = (
-    "Differences: each segment less the mean of the others; intervals and p-values allow for the "
-    "number of segments (Šidák, Holm). They speak of the population behind these rows."
+DIFFERENCES = (
+    "Differences: each segment less the mean of the others; intervals allow for the number of "
+    "segments (Šidák)."
 )
+POPULATION = "Tests speak of the population behind these rows."
 UNLIKE = (
     "segments are not compared: their labelling alone may set them apart (UC022); give each its "
     "own prevalence, or review some rows of each"
 )
+
+
+def tests_note(found: Evaluations) -> str:
+    """Say what the tests speak of, and what a difference is; nothing of what is not there."""
+    if found.unlike_labels:
+        return ""
+    tested = [m for m in found.metrics if not math.isnan(found.heterogeneity(m).p_value)]
+    shown = any(_stand_out(found, label) for label in tested)
+    return " ".join([DIFFERENCES] * shown + [POPULATION] * bool(tested))
 
 
 def notes(found: Evaluations) -> list[tuple[str, str]]:
@@ -213,9 +229,9 @@ def as_text(found: Evaluations) -> str:
         *_table(found, room),
         "",
         *(line(name, words, width=room) for name, words in difference_lines(found)),
-        "",
-        wrap(_share_note(found) + TESTS, room),
     ]
+    note = f"{_share_note(found)}{tests_note(found)}".strip()
+    lines += ["", wrap(note, room)] if note else []
     said = notes(found)
     lines += [""] if said else []
     return "\n".join([*lines, *(_said(name, note, room) for name, note in said)])
@@ -236,8 +252,8 @@ def _table(found: Evaluations, room: int) -> list[str]:
     shares = max(shares, len("hidden positives") + 2)
     head = f" {found.column:<{width}}{'rows':>{NUMBER}}{'labels':>{NUMBER}}  "
     head += f"{'hidden positives':<{shares}}"
-    wide = max(CELL, *(len(heading(label)) + 2 for label in found.metrics))
-    head += "".join(f"{heading(label):<{wide}}" for label in found.metrics)
+    wide = max(CELL, *(len(heading(found, label)) + 2 for label in found.metrics))
+    head += "".join(f"{heading(found, label):<{wide}}" for label in found.metrics)
     lines = [head.rstrip()]
     rows = [*_named(found), (ALL, _overall(found))]
     for name, row in rows:
@@ -266,7 +282,8 @@ def _stacked(found: Evaluations, name: str, row: SegmentRow, room: int) -> list[
     cells.append(("hidden positives", share_words(row)))
     known = zip(found.metrics, row.rows, strict=False)
     cells += [
-        (heading(label), estimate_words(found.overall, each.estimate)) for label, each in known
+        (heading(found, label), estimate_words(found.overall, each.estimate))
+        for label, each in known
     ]
     if not row.rows:
         cells.append(("", _unsaid(row)))
@@ -297,7 +314,13 @@ def _cut(text: str, width: int) -> str:
 
 def as_markdown(found: Evaluations) -> str:
     """Write the table and the notes."""
-    heads = [found.column, "rows", "labels", "hidden positives", *map(heading, found.metrics)]
+    heads = [
+        found.column,
+        "rows",
+        "labels",
+        "hidden positives",
+        *(heading(found, label) for label in found.metrics),
+    ]
     lines = [
         "| " + " | ".join(_mark(head) for head in heads) + " |",
         "|---|" + "---:|" * (len(heads) - 1),
@@ -400,13 +423,13 @@ def as_page(found: Evaluations) -> str:
         name=found.overall.name,
         column=found.column,
         count=len(found.rows),
-        heads=[heading(label) for label in found.metrics],
+        heads=[heading(found, label) for label in found.metrics],
         table=table,
         pooled=pooled_words(found),
         own=found.shares is not None,
         tests=difference_lines(found),
         shares=SHARES,
-        how=TESTS,
+        how=tests_note(found),
         notes=notes(found),
         level=f"{100 * found.overall.confidence_level:g}",
         version=__version__,
