@@ -29,7 +29,7 @@ function update(everything = false) {
   $("goal-metric").value = claim && CLAIMED.includes(claim.metric) ? claim.metric : CLAIMED[0];
   $("goal-sign").value = claim && !claim.at_least ? 1 : 0;
   const support = supportWords(model, lead, light), asked = changed() || state.goal >= 0;
-  text("plain", !still ? sentence(lead, model.single, support, !!model.verdict.reason) : asked ? model.words.plain.replace(model.support, "") + support : model.words.plain);
+  text("plain", !still ? sentence(model, lead, support) : asked ? model.words.plain.replace(model.support, "") + support : model.words.plain);
   text("change", changeWords(model, rows, claimAt(model)));
   text("weakest", model.words.weakest);
   bars(rows);
