@@ -13,6 +13,7 @@ from undercount.count.arrays import amount
 from undercount.count.atomic_file import write_text
 from undercount.errors import CODES, Check
 from undercount.estimate import Estimate
+from undercount.read.percentages import percent
 from undercount.read.segments import (
     Evaluations,
     SegmentRow,
@@ -23,7 +24,7 @@ from undercount.read.segments import (
 from undercount.show.document import as_document, plain, write_document
 from undercount.show.layout import line, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
-from undercount.show.spoken import metric_title, percent
+from undercount.show.spoken import metric_title
 from undercount.show.tables import MARKDOWN_SPECIAL, escape
 from undercount.show.text import estimate_words
 
