@@ -107,7 +107,7 @@ def evaluate_models(
     sampling, target, confidence_level, random_state, top, metrics, reviews, labels, **options
         As in `evaluate`. Reviews have the scores of the first model.
     """
-    check_confidence_level(confidence_level)
+    confidence_level = check_confidence_level(confidence_level)
     check_choice("sampling", sampling, SAMPLINGS)
     if target is not None:
         check_choice("target", target, TARGETS)

@@ -83,7 +83,7 @@ def as_text(found: Monitoring) -> str:
     lines.append(f" {'':<22}{told}" if room >= BESIDE else wrap(told, room))
     at = short_number(found.threshold)
     labels = {f"{metric_title(name)}@{at}": each for name, each in found.metrics.items()}
-    wide = max(22 if room >= BESIDE else 17, *(len(label) + 2 for label in labels))
+    wide = max([22 if room >= BESIDE else 17, *(len(label) + 2 for label in labels)])
     lines += [f" {label:<{wide}}{delayed_words(each)}" for label, each in labels.items()]
     lines += ["", *_table(found, level, room), "", *_alarm(found, room)]
     return "\n".join(lines)

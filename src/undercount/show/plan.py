@@ -59,7 +59,7 @@ def as_text(plan: AnyPlan, wanted: float | None = None, width: int = WIDTH) -> s
     if plan.prices is not None:
         lines.append(line("Supposed", _supposed_words(plan.prices), width=width))
     lines.append("")
-    room = max(18, *(len(goal_title(plan, goal)) + 1 for goal in design.goal))
+    room = max([18, *(len(goal_title(plan, goal)) + 1 for goal in design.goal)])
     head = "".join(f"{budget:>9,}" for budget in budgets)
     table = [f" {'reviews buy':<{room}}{head}"]
     for goal in design.goal:

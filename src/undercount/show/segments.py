@@ -229,13 +229,13 @@ def _said(name: str, note: str, room: int) -> str:
 
 def _table(found: Evaluations, room: int) -> list[str]:
     """Write a row a segment, or where there is no room each below its name."""
-    width = max(NAME, *(len(segment_name(row.segment)) + 2 for row in found.rows[:1000]))
+    width = max([NAME, *(len(segment_name(row.segment)) + 2 for row in found.rows[:1000])])
     width = min(width, 2 * NAME)
     shares = max(len(share_words(row)) for row in found.rows) + 2
     shares = max(shares, len("hidden positives") + 2)
     head = f" {found.column:<{width}}{'rows':>{NUMBER}}{'labels':>{NUMBER}}  "
     head += f"{'hidden positives':<{shares}}"
-    wide = max(CELL, *(len(heading(label)) + 2 for label in found.metrics))
+    wide = max([CELL, *(len(heading(label)) + 2 for label in found.metrics)])
     head += "".join(f"{heading(label):<{wide}}" for label in found.metrics)
     lines = [head.rstrip()]
     rows = [*_named(found), (ALL, _overall(found))]
