@@ -9,8 +9,9 @@ from markupsafe import Markup
 from undercount import __version__
 from undercount.count.atomic_file import write_text
 from undercount.estimate import Estimate
+from undercount.read.alarm import Alarm
 from undercount.read.metric_name import short_number
-from undercount.read.monitoring import Alarm, Monitoring, PeriodRow
+from undercount.read.monitoring import Monitoring, PeriodRow
 from undercount.read.percentages import percent
 from undercount.show.document import plain, write_document
 from undercount.show.layout import BESIDE, line, stack, terminal_width, too_wide, wrap
