@@ -299,6 +299,23 @@ def test_more_labels_than_scores_allow_by_chance_refuse_no_segment():
         assert whole["precision"].value == pytest.approx(row.rows[1].estimate.value, abs=1e-12)
 
 
+def test_known_shares_tell_that_all_rows_are_no_fair_sample():
+    y, score, by, truth = _one_labelled_far_more()
+    own = {name: truth[by == name].mean() for name in ("north", "south")}
+    found = uc.evaluate(y, score, by=by, threshold=2.2, prevalence=own)
+    (check,) = [each for each in found.overall.checks if each.code == "UC022"]
+    assert (check.level, found.unlike_labels) == ("fail", False)
+    assert "60 % of the positives are labelled in 'north'" in check.message
+    assert np.isfinite(found.row("south").rows[1].estimate.value)
+    half = uc.evaluate(y, score, by=by, threshold=2.2, prevalence={"north": own["north"]})
+    (check,) = [each for each in half.overall.checks if each.code == "UC022"]
+    assert "which others lack" in check.message
+    alike = uc.evaluate(
+        y, score, by=by, threshold=2.2, label_frequency={"north": 0.3, "south": 0.3}
+    )
+    assert "UC022" not in {each.code for each in alike.overall.checks}
+
+
 @pytest.mark.slow
 def test_segments_labelled_alike_are_seldom_ruled_out():
     """Well separated classes, where the limit of the scores is the share itself."""

@@ -10,7 +10,7 @@ from scipy.special import chdtrc, ndtri
 from undercount.assume.mixture import CHANCE
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import CODES, Check
+from undercount.errors import CODES, Check, wording
 from undercount.estimate import Estimate
 from undercount.prevalence.upper_bound import upper_bound
 from undercount.shares import Shares
@@ -23,7 +23,12 @@ WRONG = (
     "what is shared out is wrong in every segment, and the labels of all rows together are no "
     "fair sample"
 )
-ADVICE = "give each segment its own prevalence (a mapping), or review some rows of each"
+OWN = (
+    "give each segment its own prevalence ("
+    + wording("a mapping", "--prevalence DE=3%,FR=5%, say")
+    + ")"
+)
+ADVICE = f"{OWN}, or review some rows of each"
 
 
 @dataclass(frozen=True)
@@ -214,7 +219,7 @@ def frequency_check(found: list[ScoredShare], ruled_out: Sequence[RuledOut] = ()
             CODES["fair-sample"],
             "info",
             "whether segments are labelled alike cannot be tested: their scores are too unlike",
-            "give each segment its own prevalence (a mapping)",
+            OWN,
         )
     limit = float(ndtri((1 + (1 - RISK) ** (1 / len(found))) / 2))  # Šidák
     odd = [each for each in found if each.distance > limit]
@@ -233,6 +238,46 @@ def frequency_check(found: list[ScoredShare], ruled_out: Sequence[RuledOut] = ()
         f"{percent(worst.shared.value)} hidden positives, its scores beside those of the others "
         f"{percent(max(worst.by_scores.value, 0))}; it is labelled {words} often, and {WRONG}",
         ADVICE,
+    )
+
+
+def known_frequency_check(
+    labels: Mapping[Hashable, float], positives: Mapping[Hashable, float], n_segments: int
+) -> Check | None:
+    """UC022: fail for all rows together where known shares say that segments are labelled unlike.
+
+    Labels of one frequency are binomial; None where they may be.
+
+    Examples
+    --------
+    >>> from undercount.read.one_label_frequency import known_frequency_check
+    >>> known_frequency_check({"a": 50, "b": 52}, {"a": 100, "b": 100}, 2) is None
+    True
+    >>> known_frequency_check({"a": 50, "b": 20}, {"a": 100, "b": 100}, 2).level
+    'fail'
+    """
+    if len(labels) < n_segments:
+        return Check(
+            CODES["fair-sample"],
+            "fail",
+            "all rows have the prevalence of the segments that were given one, which others lack",
+            "give each segment one, or leave out the rows of the others",
+        )
+    held, held_of = (np.array([each[key] for key in labels]) for each in (labels, positives))
+    frequency = held.sum() / held_of.sum()
+    if len(held) < 2 or held_of.min() <= 0 or not 0 < frequency < 1:  # noqa: PLR2004 - none, one
+        return None
+    far = (held - frequency * held_of) ** 2 / (frequency * (1 - frequency) * held_of)
+    if float(chdtrc(len(held) - 1, far.sum())) >= RISK:
+        return None
+    rate = {key: labels[key] / positives[key] for key in labels}
+    most, least = max(rate, key=rate.__getitem__), min(rate, key=rate.__getitem__)
+    return Check(
+        CODES["fair-sample"],
+        "fail",
+        f"labels of all rows together are no fair sample: {percent(rate[most])} of the positives "
+        f"are labelled in {most!r}, {percent(rate[least])} in {least!r}",
+        "read each segment by itself, or give all rows their labelling chances",
     )
 
 

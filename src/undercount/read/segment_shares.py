@@ -20,6 +20,7 @@ from undercount.read.one_label_frequency import (
     find_doubtful,
     frequency_check,
     join_cells,
+    known_frequency_check,
     label_edges,
     percent,
     rule_out,
@@ -80,7 +81,8 @@ class SegmentShares:
             of_all = any(options[name] is not None for name in PARTS) and not any(
                 isinstance(options[name], Mapping) for name in PARTS
             )
-            return cls(options, parts, None, known if of_all else None)
+            alike = None if of_all else _known_frequencies(options, parts)
+            return cls(options, parts, None, known if of_all else None, alike)
         own = {}
         for segment in _largest(parts):
             try:
@@ -99,7 +101,8 @@ class SegmentShares:
     @property
     def unlike(self) -> bool:
         """Whether the scores contradict the one label frequency by which shares are known."""
-        return self.alike is not None and self.alike.level == "fail"
+        failed = self.alike is not None and self.alike.level == "fail"
+        return failed and self.overall is not None
 
     def own(self, segment: Hashable) -> Estimate | None:
         """Return what a segment says of its share by itself."""
@@ -222,6 +225,27 @@ def overall_options(
         sizes = {key: PARTS[name](counts) for key, counts in known.items()}
         found[name] = sum(sizes[key] * value[key] for key in known) / sum(sizes.values())
     return found
+
+
+def _known_frequencies(
+    options: Mapping[str, Any], parts: Mapping[Hashable, ScoreCounts]
+) -> Check | None:
+    """Ask the shares that were given of each segment whether all are labelled alike."""
+    name = next((each for each in GIVEN if isinstance(options[each], Mapping)), None)
+    if name is None or options.get("sampling", "single-sample") != "single-sample":
+        return None
+    usable = {key: part for key, part in parts.items() if not why_not(part)}
+    known = {key: part for key, part in usable.items() if key in options[name]}
+    labels = {key: part.n_positive for key, part in known.items()}
+    positives = {}
+    for key, part in known.items():
+        share = options[name][key]
+        if name == "label_frequency":
+            positives[key] = part.n_positive / share
+        else:
+            labelled = part.n_positive if name == "unlabeled_prevalence" else 0.0
+            positives[key] = labelled + share * PARTS[name](part)
+    return known_frequency_check(labels, positives, len(usable))
 
 
 def _largest(parts: Mapping[Hashable, ScoreCounts]) -> list[Hashable]:

@@ -102,7 +102,8 @@ def shared_out_words(found: Evaluations) -> str:
     known = " – ".join(f"{100 * shares.stated(counts, end)[1]:.3g} %" for end in ends)
     return (
         f"{known} of {whole}, shared out by one label frequency: assumes that a positive is as "
-        "likely to be labelled in each segment; give a mapping, in Python, for a prevalence of each"
+        "likely to be labelled in each segment; if not, give each its own, by a mapping or "
+        "--prevalence DE=3%,FR=5%"
     )
 
 
