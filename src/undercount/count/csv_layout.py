@@ -68,7 +68,7 @@ def read_layout(
     found = {mark: _header(lines[skip:], mark) for mark in separator or SEPARATORS}
     if any("\0" in line for line in lines[skip : skip + 1]):
         raise InputError(
-            f"{file}, line 1: text must be UTF-8; got bytes of zero, as UTF-16 has them. Convert the "
+            f"{file}, line 1: text must be UTF-8; got bytes of zero, as in UTF-16. Convert the "
             "file, for example by iconv -f utf-16 -t utf8"
         )
     best = max(found, key=lambda mark: (len({*wanted} & {*found[mark]}), len(found[mark])))
