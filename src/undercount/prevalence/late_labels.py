@@ -4,6 +4,7 @@ import math
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from undercount.curve import FloatArray
@@ -148,34 +149,54 @@ class LateLabels(PrevalenceEstimator):
         Rows that are too young count nothing. Three errors add up: which labels have arrived, how
         well the chances are known, and how many labels take longer than the oldest row had.
         """
-        rows, use = self.rows_, self.rows_.labelled & self.usable_
+        use = self.rows_.labelled & self.usable_
         amount = np.asarray(amounts, np.float64)[use]
         chance = self.chance_[use]
         value = float(np.sum(amount / chance))
         drawn = amount**2 * (1 - chance) / chance**2
-        known = self.delays_.total_variance(amount, rows.window[use]) / self.arrives_**2
-        unseen = (value * self.tail_.error) ** 2
-        variance = float(np.sum(drawn)) + known + unseen
+        variance = float(np.sum(drawn)) + self.chance_variance(amount / chance, use)
         # Few labels of a small chance make most of the variance, so that it is not known well
         # itself: Satterthwaite's degrees of freedom, each label's part being its own error.
         parts = float(np.sum(drawn**2))
         freedom = 2 * variance**2 / parts if parts > 0 else MANY
         return Total(value, math.sqrt(variance), freedom)
 
+    def chance_variance(self, adds: FloatArray, use: NDArray[np.bool_]) -> float:
+        """Return the variance of a sum that the error of the chances makes.
+
+        Parameters
+        ----------
+        adds : array
+            What each label adds to the sum, over its chance.
+        use : array of bool
+            Which rows these labels are of.
+        """
+        window = self.rows_.window[use]
+        known = self.delays_.total_variance(adds * self.delays_.chance(window), window)
+        return known + float((adds.sum() * self.tail_.error) ** 2)
+
     def compare_scores(self, score: Any) -> ScoreTest:
         """Test whether labels of high scores come sooner or later than others.
 
         If they do, the labels that have arrived are no fair sample of the positives, and a row's
         chance is not the one that its age says.
+
+        Parameters
+        ----------
+        score : array-like
+            Of all rows, or of those that are old enough.
         """
         scores = np.asarray(score, np.float64)
-        if len(scores) != len(self.chance_):
+        rows = self.usable_ if len(scores) == self.usable_.sum() else np.ones_like(self.usable_)
+        if len(scores) != rows.sum():
             raise InputError(
                 f"score and observed must be of the same rows; got {len(scores)} and "
                 f"{len(self.chance_)}"
             )
-        known = self.rows_.labelled
-        return compare_delays(scores[known], self.rows_.delay[known], self.rows_.window[known])
+        known = self.rows_.labelled & rows
+        return compare_delays(
+            scores[known[rows]], self.rows_.delay[known], self.rows_.window[known]
+        )
 
     def _facts(self) -> dict[str, float]:
         longest = float(self.rows_.window.max())
@@ -284,6 +305,28 @@ class DatedRows:
                 argument="found",
             )
         return cls(rows, labels, end)
+
+
+def dates_of_positives(found: Any, positive: NDArray[np.bool_]) -> FloatArray:
+    """Return the dates of positive labels alone; refuse those whose date nobody wrote down."""
+    dates = read_days(found, "found")
+    if positive.shape != dates.shape:
+        raise InputError(
+            f"{named('label')} and {named('found')} must be of the same rows; got "
+            f"{len(positive)} and {len(dates)}",
+            argument="label",
+        )
+    undated = positive & np.isnan(dates)
+    if undated.any():
+        share = 1 - undated.sum() / positive.sum()
+        raise InputError(
+            f"{undated.sum():,} of {positive.sum():,} positive labels have no date, the first at "
+            f"row {int(np.argmax(undated))}: they would count as not found yet. Give their dates; "
+            "or, if dates are missing whatever the age of the row, count those rows as unlabeled "
+            f"and pass {named('found_eventually', f'{share:.3f}')}",
+            argument="found",
+        )
+    return np.where(positive, dates, np.nan)
 
 
 def read_until(until: Any, rows: FloatArray, labels: FloatArray) -> float:
