@@ -23,7 +23,7 @@ FEWEST_AT_RISK = 30
 RIPE = 0.02
 LAST_DAYS = 30.0
 # Nor is a cohort of which, by the rate of late labels, more than this may come later still.
-UNSEEN = 0.15
+UNSEEN = 0.2
 SURELY_MANY = 1.0
 MANY = 1e9  # degrees of freedom with which Student's quantile is the normal one
 # What every number made from dates of labels rests on.
@@ -64,7 +64,7 @@ class LateLabels(PrevalenceEstimator):
         upper limit; ``young``: rows too young.
     mature_ : bool
         Whether so few labels came in those last 30 days (2 % at most), and so few can come later
-        (15 for each 100 at most), that nearly all have arrived.
+        (20 for each 100 at most), that nearly all have arrived.
 
     Notes
     -----
