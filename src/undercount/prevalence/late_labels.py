@@ -1,6 +1,7 @@
 """The share of positives whose labels have not arrived yet, from the dates of rows and labels."""
 
 import math
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -197,6 +198,18 @@ class LateLabels(PrevalenceEstimator):
         return compare_delays(
             scores[known[rows]], self.rows_.delay[known], self.rows_.window[known]
         )
+
+    def compare_dates(self) -> ScoreTest:
+        """Test whether labels of recent rows come sooner or later than those of older ones.
+
+        If they do, delays are not alike, and labels that became slower look like a precision that
+        fell.
+        """
+        known = self.rows_.labelled
+        rows = self.rows_.observed[known], self.rows_.delay[known], self.rows_.window[known]
+        found = compare_delays(*rows)
+        words = f"labels of recent rows come {'later' if found.statistic > 0 else 'sooner'}"
+        return replace(found, words=words)
 
     def _facts(self) -> dict[str, float]:
         longest = float(self.rows_.window.max())

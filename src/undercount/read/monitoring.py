@@ -30,7 +30,7 @@ from undercount.prevalence.late_labels import (
 )
 from undercount.read.alarm import Alarm, find_alarm
 from undercount.read.evaluation import render
-from undercount.read.fair_sample import found_check
+from undercount.read.fair_sample import found_check, steady_check
 from undercount.read.metric_name import short_number
 from undercount.read.requirement import (
     Judgement,
@@ -91,6 +91,9 @@ class Monitoring:
     fair : Check
         Whether labels of high scores come sooner than others: then delays are not alike, and
         what has arrived is no fair sample.
+    steady : Check
+        Whether labels of recent rows come as soon as those of older ones; if not, an alarm may be
+        that.
 
     Examples
     --------
@@ -108,6 +111,7 @@ class Monitoring:
     late: LateLabels = field(repr=False)
     threshold: float
     fair: Check
+    steady: Check
 
     @property
     def reportable(self) -> bool:
@@ -266,8 +270,8 @@ def monitor(
     )
     last = _last_of_baseline(rows, baseline)
     alarm = None if last is None else _find_alarm(late, flagged, np.asarray(names <= last), risk)
-    fair = found_check(late.compare_scores(scores))
-    return Monitoring(metrics_of_late(late, flagged), rows, alarm, late, cut, fair)
+    fair, steady = found_check(late.compare_scores(scores)), steady_check(late.compare_dates())
+    return Monitoring(metrics_of_late(late, flagged), rows, alarm, late, cut, fair, steady)
 
 
 def _name_periods(days: FloatArray, period: Period) -> NDArray[np.str_]:
