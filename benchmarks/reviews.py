@@ -32,10 +32,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import undercount as uc
-from undercount.read.plan import draw_rows as draw_reviews
-from undercount.read.plan import knots_of
 from undercount.read.prices import Prices
 from undercount.read.reviewed import Reviewed
+from undercount.read.unlabeled_rows import UnlabeledRows
 
 POINTS = ("precision", "recall", "f1")
 METRICS = (*POINTS, "roc_auc", "average_precision")
@@ -103,7 +102,8 @@ def review(rng, rows, threshold, budget, goal="f1", *, uniform=False):
     truth, score, y = rows
     pool = np.flatnonzero(y == -1)
     share = truth[pool].mean() * np.exp(rng.normal(0, 0.3))
-    knots = [*knots_of(score[pool]), threshold]
+    everyone = UnlabeledRows(y, score)
+    knots = [*everyone.knots, threshold]
     counts = uc.ScoreCounts.from_rows(y, score, unlabeled=-1, compact=True, knots=knots)
     seed = int(rng.integers(2**31))
     design = uc.design_reviews(
@@ -115,7 +115,7 @@ def review(rng, rows, threshold, budget, goal="f1", *, uniform=False):
         design = uc.ReviewDesign(
             [score[pool].min()], [len(pool)], order, share, seed, (goal,), threshold
         )
-    chosen = draw_reviews(design, pool, score[pool])
+    chosen = everyone.draw(design)
     reviews = uc.Reviews(chosen, truth[chosen], score[chosen], design.order, design)
     return counts, design, reviews
 

@@ -152,7 +152,7 @@ def scale_slope(value: ArrayLike, scale: Scale) -> FloatArray:
     if scale == "plain":
         return np.ones_like(x)
     low, high = SCALE_RANGES[scale]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         if scale == "log":
             return np.asarray(1 / x)
         return np.asarray((high - low) / ((x - low) * (high - x)))

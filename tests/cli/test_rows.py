@@ -165,6 +165,22 @@ def test_requirements_are_judged_segment_by_segment(run, countries, tmp_path):
     assert (code, "names no model here; there are p" in output) == (2, True)
 
 
+def test_each_segment_may_have_its_own_prevalence(run, countries):
+    words = ("evaluate", countries, *ASK, "--by", "land")
+    rows = pd.read_csv(countries)
+    names = sorted(set(rows["land"].dropna()))
+    shares = ",".join(f"{name}={20 + place}%" for place, name in enumerate(names))
+    code, output = run(*words, "--prevalence", shares)
+    assert code == 0
+    assert "taken for each segment as it is" in output
+    code, output = run(*words, "--prevalence", f"{names[0]}=20%,nowhere=0.3")
+    assert (code, "no segment of land is called so" in output) == (2, True)
+    code, output = run("evaluate", countries, *ASK, "--prevalence", shares)
+    assert (code, "name their column by --by" in output) == (2, True)
+    code, output = run(*words, "--prevalence", f"{names[0]}=")
+    assert (code, "is no list like DE=3%,FR=5%" in output) == (2, True)
+
+
 def test_each_score_has_a_table_of_segments(run, countries, tmp_path):
     rows = pd.read_csv(countries)
     rows.assign(q=rows["p"] - 1).to_csv(countries, index=False)

@@ -303,6 +303,25 @@ CORPUS = [
         },
     ),
     ("rows", {**TIED, "unlabeled_prevalence": 0.2, "confidence_level": Fraction(1, 3)}),
+    # An end that the plain scale puts out of the range, and a slope that no float holds.
+    (
+        "questions",
+        {
+            **_question("net_benefit", "reviews", chance=0.2, threshold=-9.0, top=None)[1],
+            "seed": 3518620697,
+            "rows": 12,
+            "labels": "random",
+        },
+    ),
+    (
+        "rows",
+        {
+            **TIED,
+            "unlabeled_prevalence": (0.0, 0.8),
+            "threshold": 0.0,
+            "deploy_prevalence": 1e-320,
+        },
+    ),
     # Verdicts that tell less than what the labels make certain.
     (
         "questions",

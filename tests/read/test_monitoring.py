@@ -89,6 +89,7 @@ def test_weeks_begin_on_mondays():
         ({"baseline": "2030-01"}, "baseline must be one of the periods"),
         ({"risk": 2}, "risk must be in"),
         ({"period": "year"}, "period"),
+        ({"label": [1, 0]}, "label and found must be of the same rows"),
     ],
 )
 def test_wrong_options_are_refused(options, words):
@@ -119,6 +120,76 @@ def test_the_command_reads_dates(tmp_path, capsys):
     path.write_text("p,seen,label_date\n0.5,soon,\n", encoding="utf-8")
     assert main(["monitor", str(path), *columns]) == 2
     assert "must hold dates" in capsys.readouterr().err
+
+
+def dated_file(path, n=6000):
+    """Write a file of scores, days, days of labels, and labels."""
+    score, seen, found, _ = draw(np.random.default_rng(4), n=n)
+    lines = ["score,observed,found,label"]
+    for one, day, label in zip(score, seen, found, strict=True):
+        late = "" if np.isnan(label) else f"{np.ceil(label):.0f}"
+        lines.append(f"{one:.4f},{day},{late},{int(late != '')}")
+    path.write_text("\n".join(lines), encoding="utf-8")
+    names = ("score", "observed", "found")
+    return [str(path), *(word for name in names for word in (f"--{name}", name))]
+
+
+@pytest.mark.parametrize(
+    ("requirement", "code", "words"),
+    [
+        ("precision >= 0.3 and recall@1.3 > 50%", 0, "met: rows old enough: precision@1.3 >= 0.3"),
+        ("precision >= 0.9", 1, "failed"),
+        ("precision >= 0.47", 3, "inconclusive"),
+        ("precision@0.7 >= 0.5", 2, "at the threshold 1.3"),
+        ("roc_auc >= 0.5", 2, "precision, recall, f1"),
+    ],
+)
+def test_requirements_are_judged_by_the_rows_that_are_old_enough(
+    requirement, code, words, tmp_path, capsys
+):
+    asked = dated_file(tmp_path / "rows.csv")
+    assert main(["monitor", *asked, "--threshold", "1.3", "--require", requirement]) == code
+    said = capsys.readouterr()
+    assert words in said.out + said.err
+
+
+def test_no_requirement_is_met_while_labels_are_still_arriving():
+    with collect_warnings():
+        result = uc.monitor(**slow_rows(), threshold=1.0)
+    for condition in ("recall >= 0.1", "recall >= 0.999"):
+        verdict = result.require(condition)
+        assert verdict.outcome == "inconclusive"
+        assert "not mature" in str(verdict)
+
+
+def test_rows_after_the_last_day_are_left_out(tmp_path, capsys):
+    score, seen, found, _ = draw(np.random.default_rng(4))
+    then = 400
+    early = seen <= then
+    known = np.where(found <= then, found, np.nan)[early]
+    expected = uc.monitor(
+        score[early], observed=seen[early], found=known, threshold=CUT, until=then
+    )
+    result = uc.monitor(score, observed=seen, found=found, threshold=CUT, until=then)
+    assert result.to_json() == expected.to_json()
+    asked = dated_file(tmp_path / "rows.csv")
+    assert main(["monitor", *asked, "--threshold", "1.3", "--until", str(then)]) == 0
+    assert "rows after --until 400 left out" in capsys.readouterr().err
+
+
+def test_dates_count_where_the_label_is_positive():
+    score, seen, found, _ = draw(np.random.default_rng(4))
+    # Every row has a date: negatives that of their verdict.
+    label = ~np.isnan(found)
+    dates = np.where(label, found, np.minimum(seen + 10.0, SPAN))
+    given = {"observed": seen, "threshold": CUT, "until": SPAN}
+    expected = uc.monitor(score, found=found, **given)
+    assert uc.monitor(score, found=dates, label=label, **given).to_json() == expected.to_json()
+    some = np.flatnonzero(label)[::10]
+    dates[some] = np.nan
+    share = 1 - len(some) / label.sum()
+    with pytest.raises(uc.InputError, match=f"found_eventually={share:.3f}"):
+        uc.monitor(score, found=dates, label=label, **given)
 
 
 def slow_rows(ever=1.0, delay=90.0, span=60, n=6000):

@@ -36,7 +36,11 @@ from undercount.cli.options import (
     share_arguments,
     share_options,
 )
-from undercount.cli.segments import evaluate_by, refuse_beside_segments
+from undercount.cli.segments import (
+    evaluate_by,
+    refuse_beside_segments,
+    refuse_shares_of_segments,
+)
 from undercount.cli.streams import tell
 from undercount.count.databases import redact
 from undercount.errors import InputError, collect_warnings
@@ -96,7 +100,7 @@ if TYPE_CHECKING:
     "--by",
     multiple=True,
     help="Column of segments (country, month): a row for each; repeat. A --prevalence then is that "
-    "of all rows, shared out by one label frequency.",
+    "of all rows, shared out by one label frequency, or of each: DE=3%,FR=5%.",
 )
 @gate_options
 @output_options
@@ -108,6 +112,8 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
 
     if options["by"]:
         refuse_beside_segments(options)
+    else:
+        refuse_shares_of_segments(options)
     if options["odds_ratio"] is not None and (options["reviews"] or options["audited"]):
         raise InputError(
             "--gamma does not go with --reviews or --audited: verdicts suppose nothing of the "

@@ -98,17 +98,11 @@ def _fit(
     middle = np.bincount(place, window, WINDOWS)[rows > 0] / rows[rows > 0]
     shapes, medians = np.meshgrid(SHAPES, MEDIANS, indexing="ij")
     made = form(shapes.ravel(), medians.ravel())
-    inside = _mass(made, begin, middle)
+    inside = made.mass(begin, middle)
     possible = inside.min(axis=0) > LOWEST
     fit = made.log_density(delay) - rows[rows > 0] @ np.log(np.maximum(inside, LOWEST))
-    seen, after = _mass(made, begin, np.array([1.0]))[0], made.tails(np.array([1.0]))[1][0]
+    seen, after = made.mass(begin, np.array([1.0]))[0], made.survival(1.0)
     return np.where(possible, fit, -np.inf), after / np.maximum(seen, LOWEST)
-
-
-def _mass(made: "_Weibull | _LogNormal", begin: float, end: FloatArray) -> FloatArray:
-    """Return the chance of a delay between both, by the tail in which it loses no digits."""
-    (below, above), (least, most) = made.tails(np.array([begin])), made.tails(end)
-    return np.where(above > 0.5, least - below, above - most)  # noqa: PLR2004 - a half
 
 
 class _Weibull:
@@ -117,10 +111,14 @@ class _Weibull:
     def __init__(self, shape: FloatArray, median: FloatArray) -> None:
         self.shape, self.median = shape, median
 
-    def tails(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the chances of a shorter and of a longer delay."""
-        rate = -math.log(2) * (at[:, None] / self.median) ** self.shape
-        return -np.expm1(rate), np.exp(rate)
+    def survival(self, at: float) -> FloatArray:
+        """Return the chance of a longer delay."""
+        return np.asarray(np.exp(-math.log(2) * (at / self.median) ** self.shape))
+
+    def mass(self, begin: float, end: FloatArray) -> FloatArray:
+        """Return the chance of a delay between both, with all of its digits."""
+        hazard = math.log(2) * (np.array([begin, *end])[:, None] / self.median) ** self.shape
+        return np.asarray(-np.exp(-hazard[0]) * np.expm1(hazard[0] - hazard[1:]))
 
     def log_density(self, delay: FloatArray) -> FloatArray:
         """Return the log density of all delays together, but for what no parameter changes."""
@@ -138,10 +136,15 @@ class _LogNormal:
     def __init__(self, shape: FloatArray, median: FloatArray) -> None:
         self.shape, self.median = shape, median
 
-    def tails(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the chances of a shorter and of a longer delay."""
-        place = self.shape * np.log(at[:, None] / self.median)
-        return ndtr(place), ndtr(-place)
+    def survival(self, at: float) -> FloatArray:
+        """Return the chance of a longer delay."""
+        return np.asarray(ndtr(-self.shape * np.log(at / self.median)))
+
+    def mass(self, begin: float, end: FloatArray) -> FloatArray:
+        """Return the chance of a delay between both, by the tail in which it loses no digits."""
+        place = self.shape * np.log(np.array([begin, *end])[:, None] / self.median)
+        chance = ndtr(np.where(place[0] > 0, -place, place))
+        return np.asarray(np.abs(chance[1:] - chance[0]))
 
     def log_density(self, delay: FloatArray) -> FloatArray:
         """Return the log density of all delays together, as Weibull's leaves out nothing more."""

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from undercount.curve import FloatArray
-from undercount.errors import InputError, SmallSampleWarning, warn
+from undercount.errors import InputError, SmallSampleWarning, named, warn
 from undercount.estimate import Interval
 from undercount.prevalence.base import Fitted, PrevalenceEstimator
 from undercount.prevalence.delay_tail import DelayTail
@@ -256,19 +256,53 @@ class DatedRows:
         rows, labels = read_days(observed, "observed"), read_days(found, "found")
         if len(rows) != len(labels):
             raise InputError(
-                f"observed and found must be of the same rows; got {len(rows)} and {len(labels)}"
+                f"{named('observed')} and {named('found')} must be of the same rows; got "
+                f"{len(rows)} and {len(labels)}"
             )
         if not len(rows):
             raise InputError("observed must have at least one row; got none")
-        if np.isnan(rows).any():
-            raise InputError(f"observed must not be missing; got {np.isnan(rows).sum()} rows")
-        last = np.nanmax([rows.max(), np.nanmax(labels, initial=-np.inf)])
-        end = float(last) if until is None else float(read_days([until], "until")[0])
-        if (rows > end).any():
-            raise InputError(f"until must not be before a row; {(rows > end).sum()} rows are later")
-        if (labels < rows).any():
+        missing = np.isnan(rows)
+        if missing.any():
             raise InputError(
-                f"a label cannot be found before its row; {(labels < rows).sum()} are. Swap "
-                "observed and found, or correct these dates"
+                f"{named('observed')} must not be missing; got {missing.sum():,} rows without, "
+                f"the first is row {int(np.argmax(missing))}. Give their dates or leave them out; "
+                f"only {named('found')} is empty where no label has arrived",
+                argument="observed",
+            )
+        end = read_until(until, rows, labels)
+        if (rows > end).any():
+            raise InputError(
+                f"{named('until')} must not be before a row; {(rows > end).sum():,} rows are later",
+                argument="until",
+            )
+        before = labels < rows
+        if before.any():
+            raise InputError(
+                f"a label cannot be found before its row; {before.sum():,} are, the first at row "
+                f"{int(np.argmax(before))}. Swap {named('observed')} and {named('found')}, or "
+                "correct these dates",
+                argument="found",
             )
         return cls(rows, labels, end)
+
+
+def read_until(until: Any, rows: FloatArray, labels: FloatArray) -> float:
+    """Return the last moment of labels; a date is the whole day where rows have a time of day.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.prevalence.late_labels import read_until
+    >>> read_until("1970-01-03", np.array([0.5]), np.array([2.25]))
+    3.0
+    >>> read_until("1970-01-03", np.array([0.0]), np.array([2.0]))
+    2.0
+    """
+    if until is None:
+        return float(np.nanmax([rows.max(), np.nanmax(labels, initial=-np.inf)]))
+    end = float(read_days([until], "until")[0])
+    if math.isnan(end):
+        raise InputError(f"{named('until')} must be a date; got {until!r}", argument="until")
+    timed = (rows % 1 > 0).any() or (labels % 1 > 0).any()
+    number = isinstance(until, int | float | np.number)
+    return end + 1 if timed and end % 1 == 0 and not number else end

@@ -347,7 +347,7 @@ def evaluate_segments(
         asked = wanted._replace(target=target)
         ready = _rows_at_once(hidden, segments, shares, asked, shown)
         pooled = shares.pooled is not None
-        return tuple(
+        made = (
             ready.get(key)
             or make_row(
                 key,
@@ -360,6 +360,7 @@ def evaluate_segments(
             )
             for key in parts
         )
+        return tuple(map(shares.finish, made))
 
     return Evaluations(
         overall,
@@ -368,7 +369,7 @@ def evaluate_segments(
         segments.column,
         make,
         shared_out=shares.overall is not None,
-        unlike_labels=shares.alike is not None and shares.alike.level == "fail",
+        unlike_labels=shares.unlike,
         of_population=partial(make_rows, "population"),
     )
 

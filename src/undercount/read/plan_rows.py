@@ -14,10 +14,11 @@ from undercount.count.frames import count_scores
 from undercount.count.review_file import ReviewSheet, write_review_file
 from undercount.counts import ScoreCounts
 from undercount.estimate import Interval
-from undercount.read.plan import BUDGETS, design_reviews, knots_of, with_goal
+from undercount.read.plan import BUDGETS, design_reviews, with_goal
 from undercount.read.prices import Prices
 from undercount.read.rival import Rival
 from undercount.read.supposed_share import suppose_share
+from undercount.read.unlabeled_rows import knots_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ from undercount.estimate import Interval
 from undercount.read.allocation import FLOOR, fill
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
 from undercount.read.intervals.review_intervals import ReviewedMetrics
+from undercount.read.joined_cells import join_cells
 from undercount.read.review_differences import ReviewedModel, difference_ends, drawn_variance
 from undercount.read.review_goals import SUFFIX, half_range, metric_of, threshold_of
 from undercount.read.rival import Rival, RivalMoves, RivalRows
@@ -451,21 +452,7 @@ def _no_wider(ends: FloatArray, goal: str) -> FloatArray:
 
 def coarse_counts(counts: ScoreCounts, design: ReviewDesign) -> ScoreCounts:
     """Join neighbouring cells of a stratum, and of one side of the threshold, if there are many."""
-    if len(counts.score) <= MOST_CELLS or counts.weighted:
-        return counts
-    rows = counts.positive / counts.n_positive + counts.unlabeled / counts.n_unlabeled
-    part = np.floor(np.cumsum(rows) / 2 * MOST_CELLS * (1 - 1e-9)).astype(np.intp)
-    split = np.diff(part) + np.diff(design.stratum_of(counts.score))
-    first = np.flatnonzero(np.append(True, split > 0))
-    if design.threshold is not None:
-        above = int(np.searchsorted(-counts.score, -design.threshold, side="right"))
-        first = np.union1d(first, [above]) if above < len(rows) else first
-    last = np.append(first[1:], len(rows)) - 1
-    joined = (
-        np.add.reduceat(each, first)
-        for each in (counts.positive, counts.negative, counts.unlabeled)
-    )
-    return ScoreCounts.from_counts(counts.score[last], *joined)
+    return join_cells(counts, MOST_CELLS, design.threshold, design.edges)
 
 
 @dataclass(frozen=True, eq=False)

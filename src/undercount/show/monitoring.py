@@ -9,13 +9,15 @@ from markupsafe import Markup
 from undercount import __version__
 from undercount.count.atomic_file import write_text
 from undercount.estimate import Estimate
+from undercount.read.alarm import Alarm
 from undercount.read.metric_name import short_number
-from undercount.read.monitoring import Alarm, Monitoring, PeriodRow
+from undercount.read.monitoring import Monitoring, PeriodRow
+from undercount.read.percentages import percent
 from undercount.show.document import plain, write_document
 from undercount.show.layout import BESIDE, line, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
 from undercount.show.segments import interval_cell
-from undercount.show.spoken import metric_title, number, percent
+from undercount.show.spoken import metric_title, number
 from undercount.show.text import guess_words, value_words
 
 DO_NOT_REPORT = "DO NOT REPORT these numbers"

@@ -13,6 +13,9 @@ from undercount.count.arrays import amount
 from undercount.count.atomic_file import write_text
 from undercount.errors import CODES, Check
 from undercount.estimate import Estimate
+from undercount.metric_facts import FACTS
+from undercount.read.evaluation import MetricRow
+from undercount.read.percentages import percent
 from undercount.read.segments import (
     Evaluations,
     SegmentRow,
@@ -23,7 +26,7 @@ from undercount.read.segments import (
 from undercount.show.document import as_document, plain, write_document
 from undercount.show.layout import line, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
-from undercount.show.spoken import metric_title, percent
+from undercount.show.spoken import metric_title
 from undercount.show.tables import MARKDOWN_SPECIAL, escape
 from undercount.show.text import estimate_words
 
@@ -64,6 +67,14 @@ def share_words(row: SegmentRow) -> str:
     return f"{percent(row.own_share.value)} → {used}" if row.own_share else used
 
 
+def cell_words(found: Evaluations, row: MetricRow) -> str:
+    """Write a metric of a segment, or that it rests on a share that is contradicted."""
+    facts = FACTS[row.metric]
+    if found.unlike_labels and facts.needs_prevalence and math.isnan(row.estimate.value):
+        return f"not known ({CODES['fair-sample']})"
+    return estimate_words(found.overall, row.estimate)
+
+
 def pooled_words(found: Evaluations) -> str:
     """Say which share the segments have in common, and how they spread around it."""
     if found.shared_out:
@@ -92,24 +103,29 @@ def shared_out_words(found: Evaluations) -> str:
     known = " – ".join(f"{100 * shares.stated(counts, end)[1]:.3g} %" for end in ends)
     return (
         f"{known} of {whole}, shared out by one label frequency: assumes that a positive is as "
-        "likely to be labelled in each segment; give a mapping, in Python, for a prevalence of each"
+        "likely to be labelled in each segment; if not, give each its own, by a mapping or "
+        "--prevalence DE=3%,FR=5%"
     )
 
 
 def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
     """Say whether segments differ, which stand out, and whether there is a trend."""
     lines: list[tuple[str, str]] = []
-    if found.unlike_labels:
-        return [(heading(label), UNLIKE) for label in found.metrics]
+    untested = found.shared_out and any(map(_is_untested, found.overall.checks))
     for label in found.metrics:
-        whole = found.heterogeneity(label)
         name = heading(label)
+        if found.unlike_labels and FACTS[label.split("@")[0]].needs_prevalence:
+            lines.append((name, UNLIKE))
+            continue
+        whole = found.heterogeneity(label)
         if math.isnan(whole.p_value):
             lines.append((name, "too few segments with an interval to compare"))
             continue
         words = (
             f"{_differ(whole.p_value)} (p {p_words(whole.p_value)}, {whole.n_segments} segments)"
         )
+        if untested and FACTS[label.split("@")[0]].needs_prevalence:
+            words += ", if they are labelled alike, which nothing here tells"
         # Those whose interval says so: it is shown, and holds for all segments at once.
         out = [
             d for d in found.differences(label) if not d.difference.low <= 0 <= d.difference.high
@@ -118,6 +134,8 @@ def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
             shown = [f"{segment_name(d.segment)} {_signed(d.difference)}" for d in out[:5]]
             more = f" and {len(out) - 5} more" if len(out) > 5 else ""  # noqa: PLR2004 - a line
             words += f" · stand out: {'; '.join(shown)}{more}"
+        elif whole.p_value < SIGNIFICANT:
+            words += " · none of them stands out by itself"
         trend = found.trend(label)
         if trend is not None:
             words += (
@@ -146,8 +164,9 @@ SHARES = (
     "rows are estimated once more, together: no mean of the segments, and perhaps outside them."
 )
 TESTS = (
-    "Differences: each segment less the mean of the others; intervals and p-values allow for the "
-    "number of segments (Šidák, Holm). They speak of the population behind these rows."
+    "Differences: each segment less the mean of the others; intervals allow for the number of "
+    "segments (Šidák). That segments differ at all is asked of their spread (Cochran's Q) and of "
+    "the largest difference at once. They speak of the population behind these rows."
 )
 UNLIKE = (
     "segments are not compared: their labelling alone may set them apart (UC022); give each its "
@@ -240,9 +259,7 @@ def _table(found: Evaluations, room: int) -> list[str]:
     lines = [head.rstrip()]
     rows = [*_named(found), (ALL, _overall(found))]
     for name, row in rows:
-        cells = "".join(
-            f"{estimate_words(found.overall, each.estimate):<{wide}}" for each in row.rows
-        )
+        cells = "".join(f"{cell_words(found, each):<{wide}}" for each in row.rows)
         lines.append(
             f" {_cut(name, width - 1):<{width}}{amount(row.counts.n_rows):>{NUMBER}}"
             f"{amount(row.counts.n_positive):>{NUMBER}}  {share_words(row):<{shares}}"
@@ -264,9 +281,7 @@ def _stacked(found: Evaluations, name: str, row: SegmentRow, room: int) -> list[
     cells = [("rows", amount(row.counts.n_rows)), ("labels", amount(row.counts.n_positive))]
     cells.append(("hidden positives", share_words(row)))
     known = zip(found.metrics, row.rows, strict=False)
-    cells += [
-        (heading(label), estimate_words(found.overall, each.estimate)) for label, each in known
-    ]
+    cells += [(heading(label), cell_words(found, each)) for label, each in known]
     if not row.rows:
         cells.append(("", _unsaid(row)))
     return stack(_cut(name, room - 1), cells, room)
@@ -302,7 +317,7 @@ def as_markdown(found: Evaluations) -> str:
         "|---|" + "---:|" * (len(heads) - 1),
     ]
     for name, row in [*_named(found), (ALL, _overall(found))]:
-        cells = [estimate_words(found.overall, each.estimate) for each in row.rows]
+        cells = [cell_words(found, each) for each in row.rows]
         cells = cells or [_unsaid(row)] * len(found.metrics)
         numbers = [amount(row.counts.n_rows), amount(row.counts.n_positive), share_words(row)]
         lines.append("| " + " | ".join([_mark(name), *numbers, *cells]) + " |")
@@ -387,10 +402,7 @@ def as_page(found: Evaluations) -> str:
             "rows": amount(row.counts.n_rows),
             "labels": amount(row.counts.n_positive),
             "share": share_words(row),
-            "cells": [
-                interval_cell(each.estimate, estimate_words(found.overall, each.estimate))
-                for each in row.rows
-            ],
+            "cells": [interval_cell(each.estimate, cell_words(found, each)) for each in row.rows],
             "note": row.note,
         }
         for name, row in [(ALL, _overall(found)), *_named(found)]
