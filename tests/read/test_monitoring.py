@@ -11,6 +11,7 @@ import undercount as uc
 from undercount.cli.main import main
 from undercount.errors import collect_warnings
 from undercount.prevalence import LateLabels
+from undercount.read.alarm import CHANGES, find_evidence, start_weights
 
 SPAN, CUT = 460, 1.3
 
@@ -254,6 +255,48 @@ def test_a_late_fall_is_seen_after_a_long_good_history():
         result, *_ = run(np.random.default_rng([9, seed]), 0.4, start=320)
         alarms.append(result.alarm.fell > "1970-11-17")  # day 320
     assert sum(alarms) >= 3
+
+
+def test_a_precision_of_nearly_one_that_falls_to_half_is_seen_at_once():
+    rng = np.random.default_rng(0)
+    n = 6000
+    seen = rng.integers(0, SPAN, n)
+    truth = rng.random(n) < np.where(seen > 300, 0.5, 0.99)
+    late = seen + rng.exponential(20, n)
+    result = uc.monitor(
+        np.ones(n),
+        observed=seen,
+        found=np.where(truth & (late <= SPAN), late, np.nan),
+        threshold=1,
+        until=SPAN,
+    )
+    # Day 300 is October 28; within four weeks a label of a row so old has come in 3 of 4 cases.
+    assert "1970-10-28" < result.alarm.fell < "1970-12-10"
+
+
+def test_evidence_is_the_chance_of_what_was_seen_over_that_without_a_change():
+    # All labels come at once, so that each row is found or not: r integrated by quadrature.
+    day = np.repeat(np.arange(20.0), 10)
+    found = np.where(np.arange(200) % 10 < np.where(day < 10, 6, 2), day, np.nan)
+    with collect_warnings():
+        late = LateLabels().fit(day, found, until=400.0)
+    start, end = 10.0, 17.0
+    rates = (np.arange(20_000) + 0.5) / 20_000
+    prior = rates**-0.5 * (1 - rates) ** -0.5
+    base = rates**60 * (1 - rates) ** 40
+    n = 80  # rows of days 10 to 17
+    k = int(np.count_nonzero(~np.isnan(found[(day >= start) & (day <= end)])))
+
+    def chance(after):
+        return np.sum(prior * base * after**k * (1 - after) ** (n - k))
+
+    same = chance(rates)
+    falls = np.mean([chance(part * rates) / same for part in CHANGES])
+    odds = [rates / part / (1 - rates + rates / part) for part in CHANGES]
+    rises = np.mean([chance(rate) / same for rate in odds])
+    made = find_evidence(late, np.ones(200, bool), start, np.array([end]))
+    weight = start_weights(1)[0]
+    np.testing.assert_allclose(made[0] - 1, weight * (np.array([falls, rises]) - 1), rtol=2e-3)
 
 
 def test_the_evidence_of_each_start_is_of_the_rows_since():
