@@ -275,6 +275,28 @@ def test_without_an_alarm_the_periods_that_look_otherwise_are_named():
     assert "no alarm yet, though by their own intervals 1970-12 lies below it" in said
 
 
+def test_labels_that_became_slower_are_said_beside_the_alarm(tmp_path):
+    # From day 230 on labels take three times as long: that looks like a precision that fell.
+    rng = np.random.default_rng(0)
+    n = 16_000
+    seen, truth = rng.integers(0, SPAN, n), rng.random(n) < 0.1
+    late = seen + rng.exponential(np.where(seen > 230, 195, 65))
+    found = np.where(truth & (late <= SPAN), late, np.nan)
+    score = rng.normal(2.0 * truth)
+    with collect_warnings():
+        result = uc.monitor(score, observed=seen, found=found, threshold=CUT, until=SPAN)
+        score, seen, found, _ = draw(np.random.default_rng(1))
+        steady = uc.monitor(score, observed=seen, found=found, threshold=CUT, until=SPAN)
+    assert result.steady.level == "warn"
+    assert "labels of recent rows come later" in result.steady.message
+    assert "unless it is labelling that changed" in " ".join(str(result).split())
+    page = tmp_path / "page.html"
+    result.to_html(page)
+    assert "labels of recent rows come later" in page.read_text(encoding="utf-8")
+    assert json.loads(result.to_json())["steady_delays"]["level"] == "warn"
+    assert steady.steady.level == "ok"
+
+
 @pytest.mark.parametrize(
     ("share", "words"),
     [(1.0, "every positive is found in the end"), (0.6, "just 60 % of the positives are found")],

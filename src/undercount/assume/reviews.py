@@ -1,5 +1,6 @@
 """Unlabeled rows that somebody looked at by design, and the curve that they make certain."""
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -337,7 +338,7 @@ def _supposed_guess(counts: ScoreCounts, slope: float) -> FloatArray:
     """
     odds, smooth = _guesses(counts)
     tilt = np.exp(np.clip(-slope * _standard_rank(counts), -FARTHEST, FARTHEST))
-    part = min(GUARD, 1.0 / counts.n_positive**0.5)
+    part = min(GUARD, 1.0 / math.sqrt(counts.n_positive))
     if slope >= 0:
         return (1 - part) * _scaled(odds * tilt, counts.unlabeled) + part * smooth
     return _scaled(((1 - part) * odds + part * smooth) * tilt, counts.unlabeled)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undercount.cli.command import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, Command, prints, progress
+from undercount.cli.dates import EVENTUALLY, FOUND, OBSERVED, UNTIL, read_day
 from undercount.cli.gate import read_requirements, report_verdict
 from undercount.cli.options import (
     CONFIDENCE_LEVEL,
@@ -25,13 +26,10 @@ if TYPE_CHECKING:
 @click.command(cls=Command, short_help="Follow a score over time while labels are late.")
 @DATA
 @click.option("--score", required=True, help="Column of scores.")
-@click.option("--observed", required=True, help="Column with the date of the row.")
-@click.option("--found", required=True, help="Column with the date of its label; empty if none.")
+@click.option("--observed", required=True, help=OBSERVED)
+@click.option("--found", required=True, help=FOUND)
 @click.option("--label", help="Column of labels, 1 positive; dates of others do not count.")
-@click.option(
-    "--until",
-    help="Date to which labels are complete (the last date there is); later rows are out.",
-)
+@click.option("--until", help=f"{UNTIL[:-1]}; later rows are left out.")
 @click.option(
     "--threshold", type=ThresholdType(), required=True, help="Rows with score >= it are flagged."
 )
@@ -40,10 +38,7 @@ if TYPE_CHECKING:
     help="What a line of the table is.",
 )  # fmt: skip
 @click.option("--baseline", help="Last period of the baseline of the alarm: 2024-03.")
-@click.option(
-    "--found-eventually", type=float, default=1.0, show_default=True,
-    help="Share of the positives that are ever labelled.",
-)  # fmt: skip
+@EVENTUALLY
 @click.option(
     "--risk", type=float, default=0.05, show_default=True,
     help="Risk of any false alarm over all weekly looks together.",
@@ -102,7 +97,7 @@ def _monitor(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":
     kept = ~np.isnan(rows[options["score"]])
     if not kept.all():
         tell(f"undercount: {np.count_nonzero(~kept):,} rows without a score left out")
-    until = _read_day(options["until"])
+    until = read_day(options["until"])
     taken = {name: values[kept] for name, values in rows.items()}
     if until is not None:
         last = read_until(until, *(taken[name] for name in columns))
@@ -118,11 +113,3 @@ def _monitor(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":
         until=until,
         **{name: options[name] for name in names},
     )
-
-
-def _read_day(text: str | None) -> str | float | None:
-    """Read a date, or the number of a day as columns of numbers have it."""
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return text

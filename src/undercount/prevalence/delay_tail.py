@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import chdtri, ndtr, ndtri
 
 from undercount.curve import FloatArray
 from undercount.prevalence.delays import DelayDistribution
@@ -17,8 +17,9 @@ SHAPES, MEDIANS = np.geomspace(0.35, 5.0, 60), np.geomspace(0.01, 5.0, 80)
 WINDOWS = 90
 # Standard errors of a two-sided 95 % interval, at whose end the error of a tail is taken.
 REACH = float(ndtri(0.975))
-# Log likelihoods that far below the best are still near: 95 % of two parameters.
-NEAR = 3.0
+# Log likelihoods that far below the best are still near: half of the 95 % point of chi-square with
+# three degrees of freedom, since form, shape and median are all unknown.
+NEAR = float(chdtri(3, 0.05)) / 2
 LOWEST = 1e-300
 
 
@@ -28,7 +29,8 @@ class DelayTail:
 
     Delays beyond the first quarter are taken for Weibull's or log-normal ones, cut off at each
     row's window, whichever fit better: the form of most likelihood tells the part that comes after
-    the longest window, and those within 3 of it in log likelihood how large that can be.
+    the longest window, and those within 3.9 of it in log likelihood (95 % of chi-square with three
+    degrees of freedom: form, shape, median) how large that can be.
 
     Attributes
     ----------

@@ -25,11 +25,12 @@ from undercount.prevalence.late_labels import (
     NEEDS,
     LateLabels,
     Total,
+    dates_of_positives,
     read_until,
 )
 from undercount.read.alarm import Alarm, find_alarm
 from undercount.read.evaluation import render
-from undercount.read.fair_sample import found_check
+from undercount.read.fair_sample import found_check, steady_check
 from undercount.read.metric_name import short_number
 from undercount.read.requirement import (
     Judgement,
@@ -90,6 +91,9 @@ class Monitoring:
     fair : Check
         Whether labels of high scores come sooner than others: then delays are not alike, and
         what has arrived is no fair sample.
+    steady : Check
+        Whether labels of recent rows come as soon as those of older ones; if not, an alarm may be
+        that.
 
     Examples
     --------
@@ -107,6 +111,7 @@ class Monitoring:
     late: LateLabels = field(repr=False)
     threshold: float
     fair: Check
+    steady: Check
 
     @property
     def reportable(self) -> bool:
@@ -244,7 +249,9 @@ def monitor(
         raise InputError(f"risk must be in (0, 1); got {risk!r}")
     cut, scores = read_threshold(threshold), read_scores(score)
     late = LateLabels(found_eventually=found_eventually, confidence_level=confidence_level)
-    days, labels = read_days(observed, "observed"), _dates_of_positives(found, label)
+    days, labels = read_days(observed, "observed"), read_days(found, "found")
+    if label is not None:
+        labels = dates_of_positives(labels, read_floats(label, "label") == 1)
     if not len(scores) == len(days) == len(labels):
         raise InputError(
             f"score, {named('observed')} and {named('found')} must be of the same rows; got "
@@ -263,33 +270,8 @@ def monitor(
     )
     last = _last_of_baseline(rows, baseline)
     alarm = None if last is None else _find_alarm(late, flagged, np.asarray(names <= last), risk)
-    fair = found_check(late.compare_scores(scores))
-    return Monitoring(metrics_of_late(late, flagged), rows, alarm, late, cut, fair)
-
-
-def _dates_of_positives(found: Any, label: Any) -> FloatArray:
-    """Return the dates of positive labels; refuse those whose date nobody wrote down."""
-    dates = read_days(found, "found")
-    if label is None:
-        return dates
-    positive = read_floats(label, "label") == 1
-    if positive.shape != dates.shape:
-        raise InputError(
-            f"{named('label')} and {named('found')} must be of the same rows; got "
-            f"{len(positive)} and {len(dates)}",
-            argument="label",
-        )
-    undated = positive & np.isnan(dates)
-    if undated.any():
-        share = 1 - undated.sum() / positive.sum()
-        raise InputError(
-            f"{undated.sum():,} of {positive.sum():,} positive labels have no date, the first at "
-            f"row {int(np.argmax(undated))}: they would count as not found yet. Give their dates; "
-            f"or, if dates are missing whatever the age of the row, leave {named('label')} out and "
-            f"pass {named('found_eventually', f'{share:.3f}')}",
-            argument="found",
-        )
-    return np.where(positive, dates, np.nan)
+    fair, steady = found_check(late.compare_scores(scores)), steady_check(late.compare_dates())
+    return Monitoring(metrics_of_late(late, flagged), rows, alarm, late, cut, fair, steady)
 
 
 def _name_periods(days: FloatArray, period: Period) -> NDArray[np.str_]:
