@@ -13,7 +13,7 @@ from numpy.polynomial import Polynomial
 from scipy.special import ndtr
 
 from undercount.assume.mixture import Target
-from undercount.assume.reviews import MOST, ReviewedCells, normal_rank
+from undercount.assume.reviews import SUREST, ReviewedCells, normal_rank
 from undercount.curve import FloatArray
 from undercount.estimate import Estimate
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
@@ -219,7 +219,7 @@ class LabelledStrata:
         likely = self.positive - cells.counts.positive
         share = np.divide(likely, unlabeled, out=np.zeros(len(likely)), where=unlabeled > 0)
         share = np.maximum(share, LEAST_PART * even * cells.posterior)
-        return np.clip(share, 1e-9, MOST)
+        return np.clip(share, 1e-9, SUREST)
 
     def _drawn_cumulants(self, moves: FloatArray, share: FloatArray) -> tuple[float, float]:
         """Return variance and third cumulant that the draw of reviews gives to hidden positives.
