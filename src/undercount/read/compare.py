@@ -17,6 +17,7 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
+from undercount.prevalence.late_labels import LateLabels
 from undercount.read.chance_differences import chance_differences
 from undercount.read.contest import Contest, parse_conditions
 from undercount.read.counted_model import (
@@ -509,6 +510,12 @@ def _with_chances(
     models: Mapping[str, CountedModel], propensity: Any, covariates: Any, options: dict[str, Any]
 ) -> dict[str, CountedModel]:
     """Return the models with the chances of a label, which belong to the rows: found once."""
+    if isinstance(propensity, LateLabels):
+        raise InputError(
+            f"dates of labels tell the chances of one model at a time; pass {named('propensity')} "
+            "to evaluate",
+            argument="propensity",
+        )
     (name, first), *others = models.items()
     first = first.with_chances(
         propensity,

@@ -427,9 +427,7 @@ class Evaluation:
             if not (certain or self.random_labels):
                 bound = None
             if certain:
-                ends = {end: max(getattr(estimate, end), value) for end in ("value", "low", "high")}
-                estimate = replace(estimate, **ends)
-                estimate = replace(estimate, guess=is_guess(self, estimate))
+                estimate = self._at_least(value, estimate)
             rows.append(MetricRow(metric, threshold, value, estimate, bound, certain, shown=shown))
         return tuple(rows)
 
@@ -465,8 +463,13 @@ class Evaluation:
         if top is None or metric != "precision" or not self._certain:
             return found
         naive = metric_value(self.counts, Shares(0.0), metric, top=top)
-        # As far as rounding lets the two be told apart.
-        return replace(found, low=min(max(found.low, naive), found.high))
+        return self._at_least(naive, found)
+
+    def _at_least(self, least: float, found: Estimate) -> Estimate:
+        """Raise an estimate and its ends to what is certain: a few verdicts may tell less."""
+        ends = {end: max(getattr(found, end), least) for end in ("value", "low", "high")}
+        raised = replace(found, **ends)
+        return replace(raised, guess=is_guess(self, raised))
 
     @property
     def supposes_right_labels(self) -> bool:

@@ -49,7 +49,7 @@ def as_text(plan: AnyPlan, wanted: float | None = None, width: int = WIDTH) -> s
     if plan.prices is not None:
         lines.append(line("Supposed", _supposed_words(plan.prices), width=width))
     lines.append("")
-    room = max(18, *(len(goal_title(plan, goal)) + 1 for goal in design.goal))
+    room = max([18, *(len(goal_title(plan, goal)) + 1 for goal in design.goal)])
     head = "".join(f"{budget:>9,}" for budget in budgets)
     table = [f" {'reviews buy':<{room}}{head}"]
     for goal in design.goal:
@@ -78,8 +78,9 @@ def _supposed_words(prices: Prices) -> str:
     if prices.further is not None:
         return f"{supposed}, by the verdicts so far"
     return (
-        f"{supposed}. From … to …: what may come by the draw, if labels prefer high or low scores, "
-        "or if the share is off; intervals hold whatever is supposed"
+        f"{supposed}, and labels are a random sample of the positives. From … to …: what may come "
+        "by the draw, if labels prefer high or low scores, or if the share is off; intervals hold "
+        "whatever is supposed"
     )
 
 

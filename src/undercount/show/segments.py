@@ -14,6 +14,7 @@ from undercount.count.atomic_file import write_text
 from undercount.errors import CODES, Check
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
+from undercount.read.evaluation import MetricRow
 from undercount.read.percentages import percent
 from undercount.read.segment_tests import Deviation
 from undercount.read.segments import (
@@ -68,6 +69,14 @@ def share_words(row: SegmentRow) -> str:
     return f"{percent(row.own_share.value)} → {used}" if row.own_share else used
 
 
+def cell_words(found: Evaluations, row: MetricRow) -> str:
+    """Write a metric of a segment, or that it rests on a share that is contradicted."""
+    facts = FACTS[row.metric]
+    if found.unlike_labels and facts.needs_prevalence and math.isnan(row.estimate.value):
+        return f"not known ({CODES['fair-sample']})"
+    return estimate_words(found.overall, row.estimate)
+
+
 def pooled_words(found: Evaluations) -> str:
     """Say which share the segments have in common, and how they spread around it."""
     if found.shared_out:
@@ -96,30 +105,37 @@ def shared_out_words(found: Evaluations) -> str:
     known = " – ".join(f"{100 * shares.stated(counts, end)[1]:.3g} %" for end in ends)
     return (
         f"{known} of {whole}, shared out by one label frequency: assumes that a positive is as "
-        "likely to be labelled in each segment; give a mapping, in Python, for a prevalence of each"
+        "likely to be labelled in each segment; if not, give each its own, by a mapping or "
+        "--prevalence DE=3%,FR=5%"
     )
 
 
 def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
     """Say whether segments differ, which stand out, and whether there is a trend."""
     lines: list[tuple[str, str]] = []
-    if found.unlike_labels:
-        return [(heading(found, label), UNLIKE) for label in found.metrics]
+    untested = found.shared_out and any(map(_is_untested, found.overall.checks))
     for label in found.metrics:
-        whole = found.heterogeneity(label)
         name = heading(found, label)
+        needs_prevalence = FACTS[label.partition("@")[0]].needs_prevalence
+        if found.unlike_labels and needs_prevalence:
+            lines.append((name, UNLIKE))
+            continue
+        whole = found.heterogeneity(label)
         if math.isnan(whole.p_value):
             lines.append((name, "too few segments with an interval to compare"))
             continue
         tested = f"p {p_words(whole.p_value)}, {whole.n_segments} segments"
-        if found.shared_out and FACTS[label.partition("@")[0]].needs_prevalence:
+        if found.shared_out and needs_prevalence:
             tested += "; if they are labelled alike"  # their shares suppose it
+            tested += ", which nothing here tells" if untested else ""
         words = f"{_differ(whole.p_value)} ({tested})"
         out = _stand_out(found, label)
         if out:
             shown = [f"{segment_name(d.segment)} {_signed(d.difference)}" for d in out[:5]]
             more = f" and {len(out) - 5} more" if len(out) > 5 else ""  # noqa: PLR2004 - a line
             words += f" · stand out: {'; '.join(shown)}{more}"
+        elif whole.p_value < SIGNIFICANT:
+            words += " · none of them stands out by itself"
         trend = found.trend(label)
         if trend is not None:
             words += (
@@ -156,7 +172,10 @@ DIFFERENCES = (
     "Differences: each segment less the mean of the others; intervals allow for the number of "
     "segments (Šidák)."
 )
-POPULATION = "Tests speak of the population behind these rows."
+POPULATION = (
+    "That segments differ at all is asked of their spread (Cochran's Q) and of the largest "
+    "difference at once. Tests speak of the population behind these rows."
+)
 UNLIKE = (
     "segments are not compared: their labelling alone may set them apart (UC022); give each its "
     "own prevalence, or review some rows of each"
@@ -246,20 +265,18 @@ def _said(name: str, note: str, room: int) -> str:
 
 def _table(found: Evaluations, room: int) -> list[str]:
     """Write a row a segment, or where there is no room each below its name."""
-    width = max(NAME, *(len(segment_name(row.segment)) + 2 for row in found.rows[:1000]))
+    width = max([NAME, *(len(segment_name(row.segment)) + 2 for row in found.rows[:1000])])
     width = min(width, 2 * NAME)
     shares = max(len(share_words(row)) for row in found.rows) + 2
     shares = max(shares, len("hidden positives") + 2)
     head = f" {found.column:<{width}}{'rows':>{NUMBER}}{'labels':>{NUMBER}}  "
     head += f"{'hidden positives':<{shares}}"
-    wide = max(CELL, *(len(heading(found, label)) + 2 for label in found.metrics))
+    wide = max([CELL, *(len(heading(found, label)) + 2 for label in found.metrics)])
     head += "".join(f"{heading(found, label):<{wide}}" for label in found.metrics)
     lines = [head.rstrip()]
     rows = [*_named(found), (ALL, _overall(found))]
     for name, row in rows:
-        cells = "".join(
-            f"{estimate_words(found.overall, each.estimate):<{wide}}" for each in row.rows
-        )
+        cells = "".join(f"{cell_words(found, each):<{wide}}" for each in row.rows)
         lines.append(
             f" {_cut(name, width - 1):<{width}}{amount(row.counts.n_rows):>{NUMBER}}"
             f"{amount(row.counts.n_positive):>{NUMBER}}  {share_words(row):<{shares}}"
@@ -281,10 +298,7 @@ def _stacked(found: Evaluations, name: str, row: SegmentRow, room: int) -> list[
     cells = [("rows", amount(row.counts.n_rows)), ("labels", amount(row.counts.n_positive))]
     cells.append(("hidden positives", share_words(row)))
     known = zip(found.metrics, row.rows, strict=False)
-    cells += [
-        (heading(found, label), estimate_words(found.overall, each.estimate))
-        for label, each in known
-    ]
+    cells += [(heading(found, label), cell_words(found, each)) for label, each in known]
     if not row.rows:
         cells.append(("", _unsaid(row)))
     return stack(_cut(name, room - 1), cells, room)
@@ -326,7 +340,7 @@ def as_markdown(found: Evaluations) -> str:
         "|---|" + "---:|" * (len(heads) - 1),
     ]
     for name, row in [*_named(found), (ALL, _overall(found))]:
-        cells = [estimate_words(found.overall, each.estimate) for each in row.rows]
+        cells = [cell_words(found, each) for each in row.rows]
         cells = cells or [_unsaid(row)] * len(found.metrics)
         numbers = [amount(row.counts.n_rows), amount(row.counts.n_positive), share_words(row)]
         lines.append("| " + " | ".join([_mark(name), *numbers, *cells]) + " |")
@@ -411,10 +425,7 @@ def as_page(found: Evaluations) -> str:
             "rows": amount(row.counts.n_rows),
             "labels": amount(row.counts.n_positive),
             "share": share_words(row),
-            "cells": [
-                interval_cell(each.estimate, estimate_words(found.overall, each.estimate))
-                for each in row.rows
-            ],
+            "cells": [interval_cell(each.estimate, cell_words(found, each)) for each in row.rows],
             "note": row.note,
         }
         for name, row in [(ALL, _overall(found)), *_named(found)]

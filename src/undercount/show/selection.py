@@ -110,7 +110,7 @@ def selection_text(report: SelectionReport, width: int = WIDTH) -> str:
         lines += [*_check_lines(report.failed, width), ""]
     cells = [(title(row), f"{row.naive:.3f}", value_words(row.estimate)) for row in report.rows]
     head = ("", "rows looked at", level)
-    wide = max(20, *(len(name) + 1 for name, _, _ in cells))
+    wide = max([20, *(len(name) + 1 for name, _, _ in cells)])
     table = [f" {name:<{wide}}{naive:>16}   {value}" for name, naive, value in (head, *cells)]
     if too_wide(table, width):
         table = []

@@ -647,7 +647,7 @@ def _table_lines(
     naive = [number(row.naive) for row in rows]
     answers = [answer_words(evaluation, row) for row in rows]
     # Negative values are longer; two spaces keep the columns apart.
-    span = max(24, *(len(answer) + 2 for answer in answers))
+    span = max([24, *(len(answer) + 2 for answer in answers)])
     bounded = any(row.lower_bound is not None for row in rows)
     cells = [("", "unlabeled = negative", f"true value ({level})", "at least", "needs")]
     cells += zip(names, naive, answers, map(bound_words, rows), map(needs_words, rows), strict=True)
@@ -685,7 +685,7 @@ def _reviews(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
     answers = both_answers(evaluation)
     if not answers:
         return []
-    room = max(18, *(len(title(row)) + 1 for row, _ in answers))
+    room = max([18, *(len(title(row)) + 1 for row, _ in answers)])
     kinds = list(answers[0][1])
     lines = [f" {'':<{room}}" + "".join(f"{ANSWERS[kind]:<30}" for kind in kinds).rstrip()]
     for row, found in answers:
