@@ -197,6 +197,7 @@ def _facts(evaluation: Evaluation) -> dict[str, Any]:
         "target": "this data set" if evaluation.target == "dataset" else "the population",
         "hidden": hidden_words(evaluation),
         "error": exact,
+        "random": evaluation.random_labels,
         "given": evaluation.share_given and evaluation.reviewed is None,
         "seed": "" if evaluation.random_state is None else f", seed {evaluation.random_state}",
     }
