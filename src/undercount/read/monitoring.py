@@ -212,8 +212,9 @@ def monitor(
         left out, and later labels have not arrived.
     period : {"month", "week"}
     baseline : str, optional
-        Last period of the baseline, with which the alarm compares later ones; by default the
-        first half of the mature periods.
+        Last period of the baseline, up to which the alarm looks for no change; by default the
+        first half of the mature periods. Name it if you run this every week: the risk is that of
+        all looks since one baseline, and the default moves on.
     found_eventually : float
         Share of the positives that are ever labelled.
     confidence_level : float
