@@ -206,7 +206,19 @@ def test_segments_of_clusters(run, table):
     assert f"({exact.low:.3f} – {exact.high:.3f})" in output
 
 
-@pytest.mark.parametrize("option", [("--chance", "p"), ("--deploy-prevalence", ".1")])
+def test_segments_of_chances(run, table):
+    rows, path = table
+    rows.assign(land=np.arange(len(rows)) % 2).to_csv(path, index=False)
+    ask = ("evaluate", path, "--label", "y", "--score", "p", "--threshold", "1")
+    code, output = run(*ask, "--by", "land", "--chance", "e")
+    assert code == 0, output
+    some = rows[np.arange(len(rows)) % 2 == 0]
+    exact = uc.evaluate(some["y"], some["p"], unlabeled=0, threshold=1, propensity=some["e"])
+    for name in ("recall", "precision"):
+        assert f"({exact[name].low:.3f} – {exact[name].high:.3f})" in output
+
+
+@pytest.mark.parametrize("option", [("--gamma", "2"), ("--deploy-prevalence", ".1")])
 def test_what_segments_do_not_answer_is_refused(run, countries, option):
     code, output = run("evaluate", countries, *ASK, "--by", "land", *option)
     assert (code, f"--by does not go with {option[0]}" in output) == (2, True)

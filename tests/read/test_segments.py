@@ -343,7 +343,10 @@ def test_segments_labelled_alike_are_compared_and_the_assumption_stands_there():
     assert [each.level for each in found.overall.checks if each.code == "UC022"] == ["ok"]
     said = " ".join(str(found).split())
     assert "assumes that a positive is as likely to be labelled in each segment" in said
-    assert "They speak of the population behind these rows" in said
+    assert "Tests speak of the population behind these rows" in said
+    # Nothing stands out, so that no difference is explained; what is tested supposes the labels.
+    assert "Differences:" not in said
+    assert "; if they are labelled alike)" in said
 
 
 def test_segments_whose_scores_are_unlike_cannot_be_asked():
@@ -351,6 +354,32 @@ def test_segments_whose_scores_are_unlike_cannot_be_asked():
     found = uc.evaluate(y, score, by=by, threshold=1.5, prevalence=truth.mean())
     assert [each.level for each in found.overall.checks if each.code == "UC022"] == ["info"]
     assert np.isfinite(found.heterogeneity("precision").p_value)
+
+
+def test_each_segment_takes_its_part_of_the_chances():
+    rng = np.random.default_rng(24)
+    truth, large = rng.random(3000) < 0.2, rng.random(3000) < 0.5
+    score, chance = rng.normal(1.5 * truth + 0.5 * large), np.where(large, 0.6, 0.2)
+    y = (truth & (rng.random(3000) < chance)).astype(int)
+    by = np.array(["a", "b", "odd"], object)[rng.integers(2, size=3000)]
+    by[:5], y[:5], chance[:5] = "odd", [1, 1, 0, 0, 0], 0.1  # two labels of five stand for twenty
+    options = {"unlabeled": 0, "threshold": 1.0, "metrics": ["recall", "precision", "roc_auc"]}
+    found = uc.evaluate(y, score, by=by, propensity=chance, **options)
+    for name in ("a", "b"):
+        here = by == name
+        alone = uc.evaluate(y[here], score[here], propensity=chance[here], **options)
+        got = {row.metric: row.estimate for row in found.row(name).rows}
+        assert got == {row.metric: row.estimate for row in alone.rows}
+        assert found[name].chances.positives == alone.chances.positives
+    assert "must stand for more than none and fewer than all rows" in found.row("odd").note
+    many = uc.evaluate(y, score, by=by, propensity=chance, target="population", **options)
+    assert found.heterogeneity("recall") == many.heterogeneity("recall")
+    frame = pd.DataFrame({"y": y, "s": score, "by": by, "e": chance})
+    same = uc.evaluate(frame, label="y", score="s", by="by", propensity="e", **options)
+    assert same.row("a").rows == found.row("a").rows
+    counted = uc.count_scores(frame, label="y", score="s", by="by", unlabeled=0)
+    with pytest.raises(uc.InputError, match="which chance a row had"):
+        uc.evaluate(counted, propensity=chance)
 
 
 def test_the_tests_speak_of_the_population_unless_asked_of_the_rows():

@@ -22,8 +22,7 @@ FILES = {"json_file": "--json", "markdown": "--markdown", "csv_file": "--csv", "
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 SHARES = ("prevalence", "unlabeled_prevalence", "label_frequency")
 BESIDE_SEGMENTS = {
-    "chance": "--chance: a segment's counts do not say which chance a row had",
-    "found": "--found: a segment's counts do not say how old a row is; see undercount monitor",
+    "found": "--found: delays are those of all rows together; see undercount monitor",
     "deploy_prevalence": "--deploy-prevalence, which speaks of all rows together",
     "odds_ratio": "--gamma, whose bounds are those of all rows together",
 }

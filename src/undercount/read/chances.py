@@ -26,7 +26,7 @@ from undercount.estimate import Estimate, Interval, delta_interval
 from undercount.metric_facts import FACTS
 from undercount.prevalence.late_labels import NEEDS as LATE_NEEDS
 from undercount.prevalence.late_labels import LateLabels
-from undercount.read.intervals.area_gradients import area_influence, cell_rows
+from undercount.read.intervals.area_gradients import area_influence, cell_rows, losses_of
 from undercount.read.intervals.area_intervals import area_estimate
 from undercount.read.intervals.heads import HeadCounts, RatePoint, head_spread, student_level
 from undercount.read.intervals.threshold_intervals import threshold_estimate
@@ -184,6 +184,11 @@ class Chances:
             propensity = fit_chances(propensity, covariates, labels, random_state)
         return cls(labels, scores, read_chances(propensity, labels), **options, estimated=fitted)
 
+    def take(self, place: NDArray[Any], target: Target | None = None) -> "Chances":
+        """Return the same of some of the rows, perhaps for another target."""
+        some = {name: getattr(self, name)[place] for name in ("labels", "score", "chance")}
+        return replace(self, **some, target=target or self.target)
+
     @cached_property
     def labelled(self) -> NDArray[np.bool_]:
         """Which rows are labelled positive."""
@@ -278,12 +283,8 @@ class Chances:
             )
         family = FACTS[metric].family
         if family == "loss":
-            raise InputError(
-                f"{metric} is not worked out for labelling chances",
-                hint="without an interval it is the loss of all rows as if negative, plus (loss if "
-                "positive - loss if negative) / chance of the labelled rows, over all rows",
-            )
-        if family == "threshold":
+            found = self._loss(metric)
+        elif family == "threshold":
             if threshold is None:
                 raise InputError(f"{metric} needs a threshold; rows with at least this score count")
             found = self._at_threshold(metric, threshold, beta)
@@ -327,6 +328,32 @@ class Chances:
         value, t = self._average_precision(), float(stdtrit(design.freedom, (1 + level) / 2))
         ends = delta_interval(value, found.standard_error, "log", t)
         return replace(found, value=value, low=float(ends[0]), high=min(float(ends[1]), 1.0))
+
+    def _loss(self, metric: str) -> Found:
+        """Return the mean loss: of all rows as if negative, and what labels stand for beside it."""
+        value, moves = self._mean_loss(metric, self.stands_for), self.influence(metric)
+        error, (least, most) = math.sqrt(float(moves @ moves)), FACTS[metric].range
+        t = float(stdtrit(self.freedom, (1 + self.confidence_level) / 2))
+        low, high = least, value + t * error
+        if value > least:  # but for a few heavy labels of high scores
+            low, high = (float(end) for end in delta_interval(value, error, "log", t))
+        return Found(value, low, min(high, most), error, "chances")
+
+    def _mean_loss(self, metric: str, stands_for: FloatArray) -> float:
+        if_positive, if_negative = losses_of(self.score, metric)
+        more = (if_positive - if_negative)[self.labelled]
+        return float(if_negative.sum() + stands_for @ more) / len(self.score)
+
+    def _loss_moves(self, metric: str) -> FloatArray:
+        """Return the error that each row brings to the mean loss."""
+        if_positive, if_negative = losses_of(self.score, metric)
+        total, rows = len(self.score), np.zeros(len(self.score))
+        adds = self.stands_for * (if_positive - if_negative)[self.labelled] / total
+        if self.target == "dataset":
+            rows[self.labelled] = np.sqrt(1 - self.chance[self.labelled]) * adds
+            return rows
+        rows[self.labelled] = adds
+        return rows + (if_negative - self._mean_loss(metric, self.stands_for)) / total
 
     def _moves(
         self, metric: str, threshold: float | None = None, beta: float = 1.0
@@ -388,6 +415,8 @@ class Chances:
         """
         if metric == "average_precision":
             rows = self._precision_moves()
+        elif FACTS[metric].family == "loss":
+            rows = self._loss_moves(metric)
         else:
             _, moves, of_rows = self._moves(metric, threshold)
             rows = self._row_moves(moves, of_rows)
@@ -540,6 +569,8 @@ class Chances:
             found = float(stands_for @ self._places / positives)
             if metric == "roc_auc":  # AUL = π/2 + (1 - π) AUC
                 found = (found - share / 2) / (1 - share)
+        elif FACTS[metric].family == "loss":
+            found = self._mean_loss(metric, stands_for)
         else:
             curve = mixture_curve(
                 self._counts(stands_for), Shares(share, 1.0, "case-control"), clean=False

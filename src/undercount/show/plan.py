@@ -78,8 +78,9 @@ def _supposed_words(prices: Prices) -> str:
     if prices.further is not None:
         return f"{supposed}, by the verdicts so far"
     return (
-        f"{supposed}. From … to …: what may come by the draw, if labels prefer high or low scores, "
-        "or if the share is off; intervals hold whatever is supposed"
+        f"{supposed}, and labels are a random sample of the positives. From … to …: what may come "
+        "by the draw, if labels prefer high or low scores, or if the share is off; intervals hold "
+        "whatever is supposed"
     )
 
 
