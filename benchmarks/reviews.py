@@ -19,7 +19,7 @@ import argparse
 import itertools
 import time
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -32,10 +32,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import undercount as uc
-from undercount.read.plan import draw_rows as draw_reviews
-from undercount.read.plan import knots_of
 from undercount.read.prices import Prices
 from undercount.read.reviewed import Reviewed
+from undercount.read.unlabeled_rows import UnlabeledRows
 
 POINTS = ("precision", "recall", "f1")
 METRICS = (*POINTS, "roc_auc", "average_precision")
@@ -103,7 +102,8 @@ def review(rng, rows, threshold, budget, goal="f1", *, uniform=False):
     truth, score, y = rows
     pool = np.flatnonzero(y == -1)
     share = truth[pool].mean() * np.exp(rng.normal(0, 0.3))
-    knots = [*knots_of(score[pool]), threshold]
+    everyone = UnlabeledRows(y, score)
+    knots = [*everyone.knots, threshold]
     counts = uc.ScoreCounts.from_rows(y, score, unlabeled=-1, compact=True, knots=knots)
     seed = int(rng.integers(2**31))
     design = uc.design_reviews(
@@ -115,7 +115,7 @@ def review(rng, rows, threshold, budget, goal="f1", *, uniform=False):
         design = uc.ReviewDesign(
             [score[pool].min()], [len(pool)], order, share, seed, (goal,), threshold
         )
-    chosen = draw_reviews(design, pool, score[pool])
+    chosen = everyone.draw(design)
     reviews = uc.Reviews(chosen, truth[chosen], score[chosen], design.order, design)
     return counts, design, reviews
 
@@ -367,16 +367,24 @@ def _real_words(ours, plain):
 
 
 def speed(_, n_rows=10_000_000):
-    """Print seconds of a plan and of an evaluation of the same rows."""
-    rng = np.random.default_rng(0)
-    _, score, y = draw_rows(rng, n_rows=n_rows)
-    for name, call in (
-        ("evaluate", lambda: uc.evaluate(y, score, unlabeled=-1, threshold=1.7)),
-        ("plan", lambda: uc.plan_reviews(y, score, unlabeled=-1, threshold=1.7, budget=500)),
-    ):
-        start = time.process_time()  # of the processor: other work does not count
-        call()
-        print(f"{name}: {time.process_time() - start:.1f} s for {n_rows:,} rows", flush=True)
+    """Print seconds of a plan and of an evaluation of the same rows, made and printed."""
+    _, score, y = draw_rows(np.random.default_rng(0), frequency=0.04, n_rows=n_rows)
+    options = {"unlabeled": -1, "threshold": 1.7}
+    print("share | evaluate | plan | evaluate, printed | plan, printed | ratios")
+    for name, share in (("given", {"prevalence": 0.1}), ("estimated", {})):
+        evaluate = partial(uc.evaluate, y, score, **options, **share)
+        plan = partial(uc.plan_reviews, y, score, budget=500, **options, **share)
+        calls = (evaluate, plan, lambda f=evaluate: str(f()), lambda f=plan: str(f()))
+        taken = np.min([[seconds(call) for call in calls] for _ in range(3)], axis=0)
+        ratios = f"{taken[1] / taken[0]:.2f} {taken[3] / taken[2]:.2f}"
+        print(name, *(f"{each:.2f} s" for each in taken), ratios, sep=" | ", flush=True)
+
+
+def seconds(call):
+    """Return the time of the processor that a call takes: other work does not count."""
+    start = time.process_time()
+    call()
+    return time.process_time() - start
 
 
 def main():

@@ -63,7 +63,7 @@ def read_pair(
     """Return labels and scores of the same rows; arguments that changed places are recognised."""
     _refuse_other_order(y, score)
     try:
-        return read_labels(y, unlabeled), read_scores(score)
+        labels, scores = read_labels(y, unlabeled), read_scores(score)
     except InputError:
         if _looks_swapped(y, score):
             raise InputError(
@@ -72,6 +72,11 @@ def read_pair(
                 argument="y",
             ) from None
         raise
+    if len(labels) != len(scores):
+        raise InputError(
+            f"y and score must have the same length; got {len(labels)} and {len(scores)} rows"
+        )
+    return labels, scores
 
 
 def _looks_swapped(y: Any, score: Any) -> bool:

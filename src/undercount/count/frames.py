@@ -186,7 +186,7 @@ def _names_of(given: str | Sequence[str] | None) -> tuple[str, ...]:
     if given is None:
         return ()
     several = isinstance(given, Iterable) and not isinstance(given, str)
-    return tuple(given) if several else (given,)  # type: ignore[return-value,arg-type]
+    return tuple(given) if several else (given,)  # type: ignore[return-value]
 
 
 def _with_clusters(
