@@ -210,6 +210,14 @@ def test_verdicts_and_rows_have_weights_together():
     assert uc.evaluate(y, score, reviews=equal.answered([0, 1, 0, 0]), **options)
 
 
+def test_a_further_round_refuses_rows_in_another_order(rows):
+    truth, score, y = rows
+    first = plan_of(rows)
+    reviews = first.answered(truth[first.rows])
+    with pytest.raises(uc.InputError, match="the plan was made for other data"):
+        plan_of((truth, score[::-1].copy(), y[::-1].copy()), reviews=reviews, budget=50)
+
+
 def test_rows_of_many_are_drawn_from_a_sample_of_them(rows, monkeypatch):
     """Each row of a stratum is as likely as any: what is drawn has the mean of the stratum."""
     _, score, y = rows

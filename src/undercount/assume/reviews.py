@@ -223,7 +223,10 @@ class Reviews:
             return NotImplemented
         same = np.array_equal(self.design.edges, other.design.edges)
         if not same or not np.array_equal(self.design.n_unlabeled, other.design.n_unlabeled):
-            raise InputError("rounds of reviews can be joined only if their strata are the same")
+            raise InputError(
+                "rounds of reviews can be joined only if their strata are the same; those of "
+                "plan_reviews(…, reviews=EARLIER) are"
+            )
         joined = [_join([getattr(r, name) for r in (self, other)]) for name in _COLUMNS]
         rows, verdict, score, stratum, weight = joined
         kept = _once(rows, verdict)

@@ -1,5 +1,6 @@
 """Dates of rows and of their labels on the command line: which chance a label had to arrive."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -42,7 +43,23 @@ def read_day(text: str | None) -> str | float | None:
         return text
 
 
-def fit_late_labels(
+def take_dates(
+    data: tuple[str, ...], rows: "ModelColumns", options: dict[str, Any]
+) -> "ModelColumns":
+    """Return the rows with the chance that their labels have arrived, if dates were named."""
+    late = _fit_late_labels(data, rows, options)
+    if late is None:
+        return rows
+    import numpy as np  # noqa: PLC0415 - only when needed
+
+    young = int(np.count_nonzero(~late.usable_))
+    note = [f"{young:,} rows too young for a label left out"] if young else []
+    # What was found after --until has not arrived.
+    labels = np.where((rows.labels == 1) & ~late.rows_.labelled, np.nan, rows.labels)
+    return replace(rows, labels=labels, chance=late, notes=[*rows.notes, *note])
+
+
+def _fit_late_labels(
     data: tuple[str, ...], rows: "ModelColumns", options: dict[str, Any]
 ) -> "LateLabels | None":
     """Return the delays of the labels of these rows; None if no dates were named."""

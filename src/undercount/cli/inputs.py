@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.cli.command import progress
-from undercount.cli.dates import fit_late_labels
+from undercount.cli.dates import take_dates
 from undercount.cli.options import DATABASE_VARIABLE
 from undercount.count.arrays import row_words
 from undercount.count.counts_file import is_counts_file, open_counts
@@ -174,13 +174,7 @@ def read_kept(
     from undercount.read.counted_model import count_model  # noqa: PLC0415 - only when needed
 
     refuse_no_data(data)
-    rows = read_models(data, options)
-    late = fit_late_labels(data, rows, options)
-    if late is not None:  # what was found after --until has not arrived
-        late_ones = (rows.labels == 1) & ~late.rows_.labelled
-        young = int(np.count_nonzero(~late.usable_))
-        rows.notes.extend([f"{young:,} rows too young for a label left out"] if young else [])
-        rows = replace(rows, labels=np.where(late_ones, np.nan, rows.labels), chance=late)
+    rows = take_dates(data, read_models(data, options), options)
     about = {"target": options["target"] or "dataset"}
     about["confidence_level"] = options["confidence_level"]
     models = {}

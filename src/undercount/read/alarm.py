@@ -2,8 +2,8 @@
 
 Of the flagged rows a share r carries a label in the end, and F(w) of these after w days: a row is
 found by a look with chance r F. If nothing changed, all rows have one r, which nobody knows: it is
-integrated out of the chance of everything seen, once with one r for all and once with other odds of
-r for the rows since some day. The ratio of both chances is a test martingale: it has a mean of 1
+integrated out of the chance of everything seen, once with one r for all and once with another for
+the rows since some day. The ratio of both chances is a test martingale: it has a mean of 1
 at every look if nothing changed, and reaches 1/risk at any of them with chance risk at most
 (Ville 1939).
 """
@@ -13,19 +13,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import expit, logit, logsumexp
 
 from undercount.curve import FloatArray
 from undercount.estimate import Estimate
 from undercount.prevalence.late_labels import LateLabels
 
 LOOK_DAYS = 7.0
-# Odds of the rate, against those before, that the alarm looks for; rises are one over them.
-FALLS = np.array([0.3, 0.5, 0.7, 0.85])
+# Changes that the alarm looks for: a rate falls to such a part, or its odds rise to one over it.
+CHANGES = np.array([0.3, 0.5, 0.7, 0.85])
 # A change may begin at every fourth look.
 LOOKS_A_START, STARTS_A_YEAR = 4, 13
 # Rates that are tried: so many, and so many standard errors of the baseline to either side.
 POINTS, REACH = 33, 6.0
+# A weight that is as good as none, and a logarithm of odds that a number holds.
+LEAST, MOST = 1e-300, 600.0
 
 
 @dataclass(frozen=True)
@@ -185,8 +187,8 @@ class RateGrid:
         self.place, self.rate = place, expit(place)
         # Jeffreys' prior r^-½ (1-r)^-½ in dr, on the logit.
         self.prior = (np.log(self.rate) + np.log1p(-self.rate)) / 2
-        changes = np.log(np.concatenate([[1.0], FALLS, 1 / FALLS]))
-        self.changed = expit(place + changes[:, None])
+        falls, rises = CHANGES[:, None] * self.rate, expit(place - np.log(CHANGES[:, None]))
+        self.changed = np.concatenate([self.rate[None], falls, rises])
         self.gap = (place[:, None] - place) * (1 - self.rate)
 
     @classmethod
@@ -204,9 +206,8 @@ class RateGrid:
         before = self.prior + days[:, 0].sum(axis=0) - since[:, 0]
         weight = np.exp(before - before.max(axis=1, keepdims=True))
         weight = np.stack([self._blur(*each) for each in zip(weight, look.error, strict=True)])
-        chance = np.exp(since - since.max(axis=(1, 2), keepdims=True))
-        joint = np.einsum("sk,sbk->sb", weight, chance)
-        return np.asarray(joint[:, 1:] / joint[:, :1])
+        joint = logsumexp(np.log(np.maximum(weight, LEAST))[:, None] + since, axis=2)
+        return np.asarray(np.exp(np.minimum(joint[:, 1:] - joint[:, :1], MOST)))
 
     def _blur(self, weight: FloatArray, error: float) -> FloatArray:
         """Spread the rates before by the error of the delays, r to r exp(u)."""

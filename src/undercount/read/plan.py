@@ -12,6 +12,7 @@ from undercount.assume.reviews import (
     IntArray,
     ReviewDesign,
     Reviews,
+    check_scores,
     working_posterior,
 )
 from undercount.count.arrays import read_labels, read_pair, read_scores, read_weights
@@ -406,7 +407,7 @@ def plan_reviews(
     if cluster is not None:
         read_clusters(cluster, len(scores))  # refuses what names no cluster for each row
     seen = None if reviews is None else with_goal(replace(reviews, weight=None), goal)
-    rows = UnlabeledRows(labels, scores, _answered_rows(reviews))
+    rows = UnlabeledRows(labels, scores, _answered_rows(reviews, scores))
     stated = [each for each in (prevalence, unlabeled_prevalence) if each is not None]
     known = bool(stated) and not any(hasattr(each, "fit") for each in stated)
     # A budget buys rows, whatever they weigh.
@@ -449,14 +450,15 @@ def plan_reviews(
     )
 
 
-def _answered_rows(reviews: Reviews | None) -> IntArray:
-    """Return positions of the rows that have a verdict."""
+def _answered_rows(reviews: Reviews | None, scores: NDArray[Any]) -> IntArray:
+    """Return positions of the rows that have a verdict; rows that stand elsewhere are refused."""
     if reviews is None:
         return np.zeros(0, dtype=np.intp)
     if reviews.rows is None:
         raise InputError(
             f"{named('reviews')} must know which rows were reviewed", argument="reviews"
         )
+    check_scores(reviews, scores)
     return reviews.rows[reviews.answered]
 
 

@@ -179,10 +179,11 @@ def draw_plan(
 
     Rows that have a verdict in an earlier sheet are not drawn, and stand before the new ones.
     """
-    reviews, skip = None, np.zeros(0, np.int64)
+    reviews, skip = None, None
     if earlier is not None:
-        reviews, skip = sheet_reviews(earlier), earlier.row[~np.isnan(earlier.verdict)]
-        reviews = with_goal(reviews, design.goal)
+        done, known = ~np.isnan(earlier.verdict), next(iter(earlier.scores.values()))
+        skip = dict(zip(earlier.row[done].tolist(), known[done].tolist(), strict=True))
+        reviews = with_goal(sheet_reviews(earlier), design.goal)
     drawn = draw_rows(
         frame,
         label=label,
@@ -193,7 +194,7 @@ def draw_plan(
         unlabeled=unlabeled,
         keep=keep,
         seed=design.seed,
-        skip=skip.tolist(),
+        skip=skip,
     )
     columns = {"label": label, "unlabeled": unlabeled, "keep": list(keep)}
     prices = Prices.of(counts, design, confidence_level, reviews, rival, span)

@@ -153,8 +153,8 @@ def _no_alarm(found: Monitoring, alarm: Alarm) -> str:
     if not odd:
         return "no change seen"
     return (
-        f"no alarm yet, though by their own intervals {' and '.join(odd)}: some do by chance, and "
-        "the alarm allows for every look"
+        f"no alarm yet, though by their own intervals {' and '.join(odd)} (some do by chance, and "
+        "the alarm allows for every look)"
     )
 
 

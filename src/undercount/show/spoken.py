@@ -15,7 +15,8 @@ def metric_title(metric: str) -> str:
 
 def title(row: MetricRow) -> str:
     """Name a row as people say it."""
-    return f"{metric_title(row.metric)}{place_words(row.threshold, row.top)}"
+    threshold = row.threshold if row.shown is None else row.shown
+    return f"{metric_title(row.metric)}{place_words(threshold, row.top)}"
 
 
 def number(value: float) -> str:

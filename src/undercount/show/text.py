@@ -182,9 +182,7 @@ def plain_words(evaluation: Evaluation) -> str:
             "These numbers cannot all be right: at some scores there would be more positives than "
             f"rows. {_ceiling_words(evaluation)}Do not report them."
         )
-    main = main_row(evaluation)
-    if main is None or (math.isnan(main.estimate.value) and not main.estimate.open):
-        main = find(evaluation, "roc_auc")
+    main = _said_row(evaluation)
     if main is None:
         return ""
     flagged = main.metric == "precision"
@@ -192,7 +190,15 @@ def plain_words(evaluation: Evaluation) -> str:
         what = "how many of the flagged cases are real" if flagged else "how well the scores rank"
         return f"Verdicts are too few to say {what}."
     words = _flagged_words(evaluation, main.estimate) if flagged else _ranking_words(main.estimate)
-    return f"{words}{_naive_words(evaluation, main)}{_support_words(evaluation, main)}"
+    return f"{words}{_naive_words(evaluation, main)}{support_words(evaluation)}"
+
+
+def _said_row(evaluation: Evaluation) -> MetricRow | None:
+    """Return the row that is said in words: the leading one, or the ROC AUC where that is 0/0."""
+    main = main_row(evaluation)
+    if main is None or (math.isnan(main.estimate.value) and not main.estimate.open):
+        return find(evaluation, "roc_auc")
+    return main
 
 
 def _naive_words(evaluation: Evaluation, main: MetricRow) -> str:
@@ -210,11 +216,11 @@ def _naive_words(evaluation: Evaluation, main: MetricRow) -> str:
     return f' "AUC {main.naive:.3f}" is too low because unlabeled positives count as errors.'
 
 
-def _support_words(evaluation: Evaluation, main: MetricRow) -> str:
-    """Say that the number supports no claim, or not the one that was set on it, if so."""
-    verdict = evaluation.verdict
+def support_words(evaluation: Evaluation) -> str:
+    """Say that the main number supports no claim, or not the one that was set on it, if so."""
+    verdict, main = evaluation.verdict, _said_row(evaluation)
     claim = verdict.claim
-    if verdict.light != "unsupported":
+    if verdict.light != "unsupported" or main is None:
         return ""
     if verdict.reason is not None:
         return f" Nothing can be claimed while {verdict.reason.code} stands."
@@ -267,15 +273,21 @@ def case_words(share: Estimate) -> str:
     of = next((of for of in CASES if all(_speaks(of, value) for value in values)), CASES[-1])
     few, found, most = (_nearest(of * value) for value in values)
     if found in (0, of):  # no estimate is sure of all, or of none
-        if few == most:
-            return "All flagged cases are real" if found else "No flagged case is real"
-        least, largest = math.floor(of * share.low), math.ceil(of * share.high)
-        end = f"At least {least}" if found else f"At most {largest}"
-        return f"{end} of every {of} flagged cases are real"
+        return _end_words(share, sure=few == most)
     if most - few >= WIDE * of:  # a single number would be taken for known
         return f"Between {few} and {most} of every {of} flagged cases are real"
     span = f" ({few} to {most})" if few != most else ""
     return f"About {found} of every {of} flagged cases {'is' if found == 1 else 'are'} real{span}"
+
+
+def _end_words(share: Estimate, *, sure: bool) -> str:
+    """Say the other end of an interval whose value is all or none of the cases."""
+    most = share.value > 0.5  # noqa: PLR2004 - all rather than none
+    if sure:
+        return "All flagged cases are real" if most else "No flagged case is real"
+    cut, end = (math.floor, share.low) if most else (math.ceil, share.high)
+    of = next((of for of in CASES if 0 < cut(of * end) < of), CASES[-1])
+    return f"At {'least' if most else 'most'} {cut(of * end)} of every {of} flagged cases are real"
 
 
 def _speaks(of: int, value: float) -> bool:

@@ -28,7 +28,8 @@ function update(everything = false) {
   if (document.activeElement !== $("goal-value")) $("goal-value").value = claim ? claim.value : "";
   $("goal-metric").value = claim && CLAIMED.includes(claim.metric) ? claim.metric : CLAIMED[0];
   $("goal-sign").value = claim && !claim.at_least ? 1 : 0;
-  text("plain", still ? model.words.plain : sentence(lead, model.single, supportWords(model, lead, light), !!model.verdict.reason));
+  const support = supportWords(model, lead, light), asked = changed() || state.goal >= 0;
+  text("plain", !still ? sentence(lead, model.single, support, !!model.verdict.reason) : asked ? model.words.plain.replace(model.support, "") + support : model.words.plain);
   text("change", changeWords(model, rows, claimAt(model)));
   text("weakest", model.words.weakest);
   bars(rows);
@@ -138,5 +139,6 @@ for (const id in DRAW) watch.observe($(id));
 window.undercount = { // for the tests and the curious
   data, models, state, update, settle, markdown, prepare, recover, naiveCurve, area, estimate, valueAt,
   biasEnds, largestAt, largestBias, limitOf, judge, claimOf, calibrate, curveOf, rowsOf, shareOf, bandOf, calibrationEnds, mix,
+  caseWords, percentsBeside,
 };
 update(); settle();

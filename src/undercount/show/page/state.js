@@ -30,7 +30,7 @@ const rounded = (v, kind, digits) => { // the least share at which something hol
   const ten = 10 ** digits;
   return kind === "least" || kind === "above" ? Math.ceil(100 * v * ten - 1e-9) / ten : kind === "most" ? Math.floor(100 * v * ten + 1e-9) / ten : Number((100 * v).toFixed(digits));
 };
-const sides = (share, end, kind) => (kind === "least" || share <= end + 1e-9 ? 1 : 0) + (kind !== "least" || share >= end - 1e-9 ? 2 : 0);
+const sides = (share, end, kind) => (kind !== "least" && share <= end + 1e-9 ? 1 : 0) + ((kind === "least" || !kind) && share >= end - 1e-9 ? 2 : 0);
 // Shares that are taken, and ends of what holds, with so many digits that each stays on its side; those that were given have three.
 function percentsBeside(shares, ends, given = false) {
   const full = (v) => { const wanted = Number((100 * v).toPrecision(3)); let d = 0; while (Number(wanted.toFixed(d)) !== wanted) d++; return d; };
@@ -59,7 +59,7 @@ const aside = (model) => !!model.reviews && moved(), own = (model) => state.shar
 function cutOf(model) {
   const i = indexOf(model), t = i === model.start ? model.cut : model.curve.threshold[i - 1];
   if (t === null) return i < model.m ? "∞" : "−∞";
-  if (i === model.start && model.threshold !== null) return String(t); // as it was given
+  if (i === model.start && model.threshold !== null) return model.cut_words; // as it was given, or shorter
   const below = model.curve.threshold[i] ?? -Infinity; // so many digits that the same cells are flagged
   for (let digits = 4; digits < 17; digits++) { const short = +t.toPrecision(digits); if (short <= t && short > below) return String(short); }
   return String(t);
@@ -149,12 +149,14 @@ function leadOf(model, rows) {
   return model.top && !changed() ? { ...row, ...model.top } : row;
 }
 // How many flagged cases are real, of so many that nothing rounds to all or none: the library's case_words.
+const SIZES = [10, 100, 1e3, 1e4, 1e5, 1e6];
 function caseWords(row) {
   const values = [row.low, row.value, row.high], near = (v) => Math.floor(v + 0.5), speaks = (of) => (v) => near(of * v) > 0 && near(of * v) < of || v <= 1e-9 || v >= 1 - 1e-9;
-  const of = [10, 100, 1e3, 1e4, 1e5, 1e6].find((n) => values.every(speaks(n))) || 1e6, [few, found, most] = values.map((v) => near(of * v));
-  if (found === 0 || found === of) {
+  const of = SIZES.find((n) => values.every(speaks(n))) || 1e6, [few, found, most] = values.map((v) => near(of * v));
+  if (found === 0 || found === of) { // no estimate is sure of all, or of none
     if (few === most) return found ? "All flagged cases are real" : "No flagged case is real";
-    return `${found ? `At least ${Math.floor(of * row.low)}` : `At most ${Math.ceil(of * row.high)}`} of every ${of} flagged cases are real`;
+    const cut = found ? (n) => Math.floor(n * row.low) : (n) => Math.ceil(n * row.high), all = SIZES.find((n) => cut(n) > 0 && cut(n) < n) || 1e6;
+    return `At ${found ? "least" : "most"} ${cut(all)} of every ${all} flagged cases are real`;
   }
   if (most - few >= 0.3 * of) return `Between ${few} and ${most} of every ${of} flagged cases are real`;
   return `About ${found} of every ${of} flagged cases ${found === 1 ? "is" : "are"} real${few === most ? "" : ` (${few} to ${most})`}`;
