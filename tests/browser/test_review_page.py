@@ -202,6 +202,7 @@ def test_numbers_are_the_librarys_at_another_level(contexts, rows, tmp_path):
     write_review_page(plan, tmp_path / "review.html")
     page = contexts().new_page()
     page.goto((tmp_path / "review.html").as_uri())
+    page.wait_for_function("window.undercount")
     for right in truth[plan.sheet.row - 1]:
         page.keyboard.press("1" if right else "0")
     same_numbers(page, library(plan, answers(plan, truth, 20)))

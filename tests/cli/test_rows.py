@@ -165,6 +165,22 @@ def test_requirements_are_judged_segment_by_segment(run, countries, tmp_path):
     assert (code, "names no model here; there are p" in output) == (2, True)
 
 
+def test_each_segment_may_have_its_own_prevalence(run, countries):
+    words = ("evaluate", countries, *ASK, "--by", "land")
+    rows = pd.read_csv(countries)
+    names = sorted(set(rows["land"].dropna()))
+    shares = ",".join(f"{name}={20 + place}%" for place, name in enumerate(names))
+    code, output = run(*words, "--prevalence", shares)
+    assert code == 0
+    assert "taken for each segment as it is" in output
+    code, output = run(*words, "--prevalence", f"{names[0]}=20%,nowhere=0.3")
+    assert (code, "no segment of land is called so" in output) == (2, True)
+    code, output = run("evaluate", countries, *ASK, "--prevalence", shares)
+    assert (code, "name their column by --by" in output) == (2, True)
+    code, output = run(*words, "--prevalence", f"{names[0]}=")
+    assert (code, "is no list like DE=3%,FR=5%" in output) == (2, True)
+
+
 def test_each_score_has_a_table_of_segments(run, countries, tmp_path):
     rows = pd.read_csv(countries)
     rows.assign(q=rows["p"] - 1).to_csv(countries, index=False)
@@ -190,7 +206,19 @@ def test_segments_of_clusters(run, table):
     assert f"({exact.low:.3f} – {exact.high:.3f})" in output
 
 
-@pytest.mark.parametrize("option", [("--chance", "p"), ("--deploy-prevalence", ".1")])
+def test_segments_of_chances(run, table):
+    rows, path = table
+    rows.assign(land=np.arange(len(rows)) % 2).to_csv(path, index=False)
+    ask = ("evaluate", path, "--label", "y", "--score", "p", "--threshold", "1")
+    code, output = run(*ask, "--by", "land", "--chance", "e")
+    assert code == 0, output
+    some = rows[np.arange(len(rows)) % 2 == 0]
+    exact = uc.evaluate(some["y"], some["p"], unlabeled=0, threshold=1, propensity=some["e"])
+    for name in ("recall", "precision"):
+        assert f"({exact[name].low:.3f} – {exact[name].high:.3f})" in output
+
+
+@pytest.mark.parametrize("option", [("--gamma", "2"), ("--deploy-prevalence", ".1")])
 def test_what_segments_do_not_answer_is_refused(run, countries, option):
     code, output = run("evaluate", countries, *ASK, "--by", "land", *option)
     assert (code, f"--by does not go with {option[0]}" in output) == (2, True)

@@ -88,6 +88,44 @@ def test_variance_is_that_over_all_labels():
     assert mean == pytest.approx(values.std(), rel=0.1)
 
 
+@pytest.mark.parametrize("name", ["log_loss", "brier_score"])
+def test_losses_are_unbiased_over_all_labels_and_vary_as_said(name):
+    """Enumerated: the mean over labelings, and the variance of these very rows."""
+    rng = np.random.default_rng(5)
+    truth, score = rng.random(300) < 0.4, rng.uniform(0.05, 0.95, 300)
+    chance = np.ones(300)
+    places = np.flatnonzero(truth)[:7]
+    chance[places] = rng.uniform(0.3, 0.9, 7)  # the other positives are surely labelled
+    loss = (-np.log(score), -np.log1p(-score)) if name == "log_loss" else None
+    loss = loss or ((1 - score) ** 2, score**2)
+    values, odds, squares = [], [], []
+    for chosen in itertools.product([False, True], repeat=len(places)):
+        y = truth.astype(int)
+        y[places] = chosen
+        found = Chances.of(y, score, chance, unlabeled=0)
+        odds.append(np.where(chosen, chance[places], 1 - chance[places]).prod())
+        values.append(found.estimate(name).value)
+        squares.append((found.influence(name) / found._of_few) @ found.influence(name))
+    values, odds = np.array(values), np.array(odds)
+    true = np.where(truth, *loss).mean()
+    assert odds @ values == pytest.approx(true, rel=1e-9)
+    # Each labelled row has (1 - e) (w d)², whose mean over labelings is the variance.
+    assert odds @ squares == pytest.approx(odds @ (values - true) ** 2, rel=0.01)
+
+
+def test_losses_have_bounds_and_refuse_what_is_no_probability():
+    truth, _, score, chance, looked = rows()
+    y, p = (truth & looked).astype(int), 1 / (1 + np.exp(1.5 - 1.5 * score))
+    found = uc.evaluate(y, p, unlabeled=0, propensity=chance)
+    for name in ("log_loss", "brier_score"):
+        estimate = found.estimate(name)
+        assert found.chances.bounds(name, 1.0).low == pytest.approx(estimate.value)
+        assert found.chances.bounds(name, 2.0).width > 0
+        assert estimate.low < estimate.value < estimate.high
+    with pytest.raises(uc.InputError, match="probabilities in"):
+        uc.evaluate(y, score, unlabeled=0, propensity=chance).estimate("brier_score")
+
+
 def test_a_classifier_finds_the_chances():
     truth, covariate, score, chance, looked = rows(4, n=4000)
     y = np.where(looked, truth, -1)

@@ -14,6 +14,7 @@ from undercount.cli.command import (
     progress,
     tell_page,
 )
+from undercount.cli.dates import date_options
 from undercount.cli.gate import read_requirements, refuse_other_models, report_verdict
 from undercount.cli.options import (
     CHANCE,
@@ -36,7 +37,11 @@ from undercount.cli.options import (
     share_arguments,
     share_options,
 )
-from undercount.cli.segments import evaluate_by, refuse_beside_segments
+from undercount.cli.segments import (
+    evaluate_by,
+    refuse_beside_segments,
+    refuse_shares_of_segments,
+)
 from undercount.cli.streams import tell
 from undercount.count.databases import redact
 from undercount.errors import InputError, collect_warnings
@@ -52,6 +57,7 @@ if TYPE_CHECKING:
 @reading_options
 @CLUSTER
 @CHANCE
+@date_options
 @database_options
 @share_options
 @interval_options
@@ -96,7 +102,7 @@ if TYPE_CHECKING:
     "--by",
     multiple=True,
     help="Column of segments (country, month): a row for each; repeat. A --prevalence then is that "
-    "of all rows, shared out by one label frequency.",
+    "of all rows, shared out by one label frequency, or of each: DE=3%,FR=5%.",
 )
 @gate_options
 @output_options
@@ -108,6 +114,8 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
 
     if options["by"]:
         refuse_beside_segments(options)
+    else:
+        refuse_shares_of_segments(options)
     if options["odds_ratio"] is not None and (options["reviews"] or options["audited"]):
         raise InputError(
             "--gamma does not go with --reviews or --audited: verdicts suppose nothing of the "
@@ -124,7 +132,7 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     knots += [threshold for threshold in chosen if threshold is not None]
     # With impure labels average precision and intervals need every score.
     pure = options["label_purity"] == 1
-    if options["cluster"] or options["chance"]:
+    if any(options[name] for name in ("cluster", "chance", "observed", "found")):
         reading = read_kept(data, options, knots, compact=pure)
     else:
         reading = read(data, options, knots, compact=pure)

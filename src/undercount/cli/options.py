@@ -10,18 +10,25 @@ import click
 from undercount.errors import InputError
 
 NUMBER = r"([0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?)\s*(%?)"
+# One segment's share: its name up to the last "=" before a number.
+EACH = re.compile(r"\s*([^=]*)=\s*([0-9.]+\s*%?)\s*(?:[,;]|$)")
 RANGE = re.compile(rf"\s*{NUMBER}\s*(?:[-:–]\s*{NUMBER}\s*)?", re.IGNORECASE)
 
 
 class ShareType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
-    """A share in [0, 1], or a range of it: 0.03, 3%, 0.02-0.05, 0.02:0.05."""
+    """A share in [0, 1], or a range of it: 0.03, 3%, 0.02-0.05, 0.02:0.05.
+
+    Where there are segments, also one of each: DE=3%,FR=5%.
+    """
 
     name = "share"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return a number, or the two ends of a range."""
+        """Return a number, the two ends of a range, or a mapping of segment → number."""
         if not isinstance(value, str):
             return value
+        if "=" in value and any(each.name == "by" for each in ctx.command.params):
+            return self._each(value, param, ctx)
         match = RANGE.fullmatch(value)
         if match is None:
             self.fail(f"{value!r} is no share like 0.03 and no range like 0.02-0.05", param, ctx)
@@ -34,6 +41,15 @@ class ShareType(click.ParamType):  # type: ignore[type-arg]  # generic in newer 
         if ends[0] >= ends[1]:
             self.fail(f"a range starts with its lower end; got {value!r}", param, ctx)
         return ends[0], ends[1]
+
+    def _each(self, value: str, param: Any, ctx: Any) -> dict[str, Any]:
+        """Return the share of each segment; names may hold commas, the last = ends them."""
+        found: dict[str, Any] = {}
+        for name, share in EACH.findall(value):
+            found[name.strip()] = self.convert(share, param, ctx)
+        if not found or EACH.sub("", value).strip():
+            self.fail(f"{value!r} is no list like DE=3%,FR=5%", param, ctx)
+        return found
 
     def _number(self, text: str, percent: str, param: Any, ctx: Any) -> float:
         found = float(text) / 100 if percent else float(text)
@@ -220,7 +236,8 @@ share_options = _options(
     click.option(
         "--prevalence",
         type=_share,
-        help="Share of positives among all rows, or a range: 0.02-0.05.",
+        help="Share of positives among all rows, or a range: 0.02-0.05; with --by of each segment: "
+        "DE=3%,FR=5%.",
     ),
     click.option("--unlabeled-prevalence", type=_share, help="Share among the unlabeled rows."),
     click.option("--label-frequency", type=_share, help="Share of all positives with a label."),

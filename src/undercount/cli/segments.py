@@ -9,7 +9,7 @@ from undercount.cli.command import print_notes, prints, progress
 from undercount.cli.gate import refuse_other_models, report_verdict
 from undercount.cli.options import share_arguments
 from undercount.cli.streams import tell
-from undercount.errors import InputError
+from undercount.errors import InputError, suggest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 FILES = {"json_file": "--json", "markdown": "--markdown", "csv_file": "--csv", "html": "--html"}
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
+SHARES = ("prevalence", "unlabeled_prevalence", "label_frequency")
 BESIDE_SEGMENTS = {
-    "chance": "--chance: a segment's counts do not say which chance a row had",
+    "found": "--found: delays are those of all rows together; see undercount monitor",
     "deploy_prevalence": "--deploy-prevalence, which speaks of all rows together",
     "odds_ratio": "--gamma, whose bounds are those of all rows together",
 }
@@ -72,13 +73,48 @@ def refuse_beside_segments(options: dict[str, Any]) -> None:
         )
 
 
+def refuse_shares_of_segments(options: dict[str, Any]) -> None:
+    """Refuse a share of each segment where there are none."""
+    for name in SHARES:
+        if isinstance(options[name], dict):
+            shown = ",".join(f"{each}={share:g}" for each, share in options[name].items())
+            raise InputError(
+                f"--{name.replace('_', '-')} {shown} gives a share of each segment: name their "
+                "column by --by"
+            )
+
+
+def _name_shares(options: dict[str, Any], segments: "SegmentModels") -> dict[str, Any]:
+    """Return the options with shares of segments by the segments' own values, not by their text."""
+    from undercount.show.segments import segment_name  # noqa: PLC0415 - only when needed
+
+    names = {segment_name(segment): segment for segment in segments.parts}
+    found = dict(options)
+    for name in SHARES:
+        given = options[name]
+        if not isinstance(given, dict):
+            continue
+        for each in given:
+            if each not in names:
+                hint = suggest(each, names)
+                raise InputError(
+                    f"--{name.replace('_', '-')} {each}=…: no segment of {segments.column} is "
+                    f"called so; there are {', '.join(list(names)[:10])}"
+                    + (f"; {hint}" * bool(hint))
+                )
+        found[name] = {names[each]: share for each, share in given.items()}
+    return found
+
+
 def _evaluate(name: str, reading: "Reading", options: dict[str, Any]) -> "Evaluations":
     from undercount.read.evaluate import evaluate_segments  # noqa: PLC0415 - only when needed
 
+    segments = _split(name, reading, options)
+    options = _name_shares(options, segments)
     with progress(f"estimating segments of {name}", options):
         return evaluate_segments(
             name,
-            _split(name, reading, options),
+            segments,
             prevalence_interval=options["prevalence_interval"],
             n_resamples=options["n_resamples"],
             top=options.get("top"),

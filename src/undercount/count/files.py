@@ -22,6 +22,8 @@ NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUB
 
 # Values that a message lists at most.
 SHOWN_VALUES = 5
+# How a time that names its zone ends.
+ZONE = r":\d\d(\.\d+)?\s*(Z|[+-]\d\d(:?\d\d)?)$"
 
 
 def read_counts(
@@ -163,14 +165,20 @@ def read_dated(
 
 
 def _days(source: Source, name: str) -> str:
-    """Write a date as days since 1970; numbers are days already."""
+    """Write a date as days since 1970, in UTC where it has a zone; numbers are days already."""
     kind, column = source.types[name], quote_name(name)
     if kind.removeprefix("U") in NUMBERS or kind.startswith("DECIMAL"):
         return f"CAST({column} AS DOUBLE)"
+    if "TIME ZONE" in kind:
+        return f"epoch({column}) / 86400.0"  # a cast would take the zone of this machine
     if kind != "VARCHAR":
         return f"epoch(CAST({column} AS TIMESTAMP)) / 86400.0"
     text = f"NULLIF(trim({column}), '')"
-    days = f"epoch(TRY_CAST({text} AS TIMESTAMP)) / 86400.0"
+    zoned = f"regexp_matches({text}, '{ZONE}')"
+    days = (
+        f"CASE WHEN {zoned} THEN epoch(TRY_CAST({text} AS TIMESTAMPTZ)) / 86400.0 "
+        f"ELSE epoch(TRY_CAST({text} AS TIMESTAMP)) / 86400.0 END"
+    )
     either = f"COALESCE(TRY_CAST({text} AS DOUBLE), {days})"
     found = _first(source, f"{text} IS NOT NULL AND {either} IS NULL", column)
     if found is not None:

@@ -155,7 +155,8 @@ def evaluate(
         The chance that each row would carry a label if it were positive; only those of labelled
         rows are used, and no prevalence is needed. Or a scikit-learn classifier, which is
         cross-fitted on `covariates` to tell rows that were looked at (labelled 1 or 0) from the
-        others.
+        others. Or `LateLabels`, fitted to the dates of rows and labels: the chance that a label
+        has arrived, its error inside every interval; rows too young to tell are left out.
     covariates : array-like, optional
         What may have decided who was looked at, a row of values for each row. Without
         `propensity` they test whether labels can be a fair sample (UC022).
@@ -256,16 +257,25 @@ def evaluate(
     pure = pure and (answered is None or not answered.mostly)
     columns = label is not None or (isinstance(score, str) and is_frame(y))
     name = name or (str(score) if columns else "score")
+    about_chances = {
+        "covariates": covariates,
+        "random_state": random_state,
+        "target": target or "dataset",
+        "confidence_level": confidence_level,
+    }
     if by is not None or isinstance(y, Mapping):
-        other = (propensity, covariates, deploy_prevalence)
-        if any(verdicts.values()) or any(each is not None for each in other):
+        fair = covariates is not None and propensity is None
+        if any(verdicts.values()) or fair or deploy_prevalence is not None:
             raise InputError(
-                f"{named('by')} does not go with reviews, labelling chances or another prevalence",
+                f"{named('by')} does not go with reviews, a test of {named('covariates')} or "
+                "another prevalence",
                 argument="by",
                 hint="evaluate the rows of each segment by themselves, in a loop over segments",
             )
         column = label if columns else None
-        rows = SegmentedRows(y, score, column, unlabeled, sample_weight, cluster)
+        rows = SegmentedRows(
+            y, score, column, unlabeled, sample_weight, cluster, propensity, about_chances
+        )
         return evaluate_segments(name, rows.count(by, threshold, compact=pure), **options)
     away = columns and is_frame(y) and not is_eager(y) and isinstance(cluster, str)
     whose = cluster if away else None  # counted where the rows lie
@@ -279,13 +289,7 @@ def evaluate(
         model = count_model(y, score, unlabeled, sample_weight, threshold, edges, compact=pure)
     model = model.with_clusters(cluster)
     if propensity is not None:
-        model = model.with_chances(
-            propensity,
-            covariates=covariates,
-            random_state=random_state,
-            target=target or "dataset",
-            confidence_level=confidence_level,
-        )
+        model = model.with_chances(propensity, **about_chances)
     if deploy_prevalence is not None:
         looked = audited or reviews is not None
         deploy_prevalence = read_deploy_prevalence(deploy_prevalence, reviewed=looked)
@@ -325,8 +329,12 @@ def evaluate_segments(
     overall = evaluate_models(whole, target=target, top=top, metrics=metrics, **asked)[name]
     sized = segments.counts_for_shares(overall.shares.sampling)
     known = KnownShare(overall.shares, overall.counts)
-    shares = SegmentShares.of(sized, known, {**options, "target": overall.target})
-    shares = shares.ask_scores(segments.tables_at)
+    about = {**options, "target": overall.target}
+    if segments.overall.chances is None:
+        shares = SegmentShares.of(sized, known, about).ask_scores(segments.tables_at)
+    else:
+        told = {"unlabeled_prevalence": segments.shares_by_chances()}
+        shares = SegmentShares({**about, **told}, sized, None)
     if shares.alike is not None:
         overall = replace(overall, checks=(*overall.checks, shares.alike))
     seed = options.get("random_state")
@@ -334,11 +342,12 @@ def evaluate_segments(
     shown = segment_metrics(metrics, segments.overall.threshold)
 
     def make(segment: Hashable, *, whole: bool = True, asked: Wanted = wanted) -> Evaluation:
+        part = segments.part(segment, asked.target)
         hidden, words = shares.find(segment, name), f"{name}, {segments.column} {segment}"
         if shares.pooled:
             hidden = replace(hidden, source="pooled over segments", estimated=True)
         put_together = make_whole if whole else make_bare
-        return put_together(words, segments.parts[segment], hidden, asked)
+        return put_together(words, part, hidden, asked)
 
     hidden = _find_shares(name, segments, shares)
 
@@ -347,7 +356,7 @@ def evaluate_segments(
         asked = wanted._replace(target=target)
         ready = _rows_at_once(hidden, segments, shares, asked, shown)
         pooled = shares.pooled is not None
-        return tuple(
+        made = (
             ready.get(key)
             or make_row(
                 key,
@@ -360,6 +369,7 @@ def evaluate_segments(
             )
             for key in parts
         )
+        return tuple(map(shares.finish, made))
 
     return Evaluations(
         overall,
@@ -368,7 +378,7 @@ def evaluate_segments(
         segments.column,
         make,
         shared_out=shares.overall is not None,
-        unlike_labels=shares.alike is not None and shares.alike.level == "fail",
+        unlike_labels=shares.unlike,
         of_population=partial(make_rows, "population"),
     )
 
@@ -378,7 +388,7 @@ def _find_shares(
 ) -> dict[Hashable, HiddenShare]:
     """Find the shares of the segments whose lines may be made at once, for every target."""
     hidden: dict[Hashable, HiddenShare] = {}
-    if segments.overall.threshold is None:
+    if segments.overall.threshold is None or segments.overall.chances is not None:
         return hidden
     for key, model in segments.parts.items():
         if why_not(model.counts) or model.clusters is not None:

@@ -505,6 +505,37 @@ def _fit_in(fit: _Fit, own: Estimate, warned: list[LibraryWarning]) -> Shares:
     return _cut(shares, fit.limits)
 
 
+def fit_share(
+    counts: ScoreCounts,
+    own: Estimate,
+    *,
+    label_purity: Any,
+    sampling: Sampling,
+    target: Target,
+    confidence_level: float,
+) -> Estimate:
+    """Fit an estimated share, with its interval, into what the scores of one model allow.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> from undercount.read.hidden_share import fit_share
+    >>> counts = uc.ScoreCounts.from_counts([2, 1], [50, 0], [0, 0], [50, 450])
+    >>> about = {"sampling": "single-sample", "target": "dataset", "confidence_level": 0.95}
+    >>> found = fit_share(counts, uc.Estimate(0.3, 0.05, 0.5), label_purity=1, **about)
+    >>> round(found.value, 9)
+    0.1
+    """
+    models = {"": counts}
+    limits = ShareLimits.of(models, confidence_level)
+    plain = Shares(0.0, label_purity, sampling)
+    fit = _Fit(models, plain, label_purity, target, confidence_level, 0, limits)
+    found = _fit_in(fit, own, [])
+    value, span = found.unlabeled_prevalence, found.unlabeled_prevalence_interval
+    low, high = (span.low, span.high) if span else (value, value)
+    return replace(own, value=value, low=low, high=high)
+
+
 def largest_fitting_share(models: Models, shares: Shares, target: Target) -> float:
     """Return the largest share, at most the one given, at which every model's numbers exist.
 

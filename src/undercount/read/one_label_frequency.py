@@ -1,22 +1,34 @@
 """Are segments labelled alike? What scores tell of each segment's hidden positives says so."""
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
+from undercount.assume.mixture import CHANCE
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import CODES, Check
+from undercount.errors import CODES, Check, wording
 from undercount.estimate import Estimate
+from undercount.prevalence.upper_bound import upper_bound
 from undercount.shares import Shares
 
 # Parts of the rows by score in which segments are compared.
 STRATA = 20
 RISK = 0.05
 FEWEST_ROWS = 5
+WRONG = (
+    "what is shared out is wrong in every segment, and the labels of all rows together are no "
+    "fair sample"
+)
+OWN = (
+    "give each segment its own prevalence ("
+    + wording("a mapping", "--prevalence DE=3%,FR=5%, say")
+    + ")"
+)
+ADVICE = f"{OWN}, or review some rows of each"
 
 
 @dataclass(frozen=True)
@@ -106,14 +118,108 @@ def shares_by_scores(
     ]
 
 
-def frequency_check(found: list[ScoredShare]) -> Check:
+@dataclass(frozen=True)
+class RuledOut:
+    """Hold a segment whose scores allow no share as large as one label frequency gives it.
+
+    Attributes
+    ----------
+    shared : Estimate
+        The share that one label frequency gives it.
+    most : float
+        The largest that its scores allow.
+    """
+
+    segment: Hashable
+    shared: Estimate
+    most: float
+
+    @property
+    def message(self) -> str:
+        """What is wrong with it."""
+        return (
+            f"one label frequency gives it {percent(self.shared.value)} hidden positives (at least "
+            f"{percent(self.shared.low)}), its own scores allow {percent(self.most)} at most: it "
+            "is labelled more often than other segments, or its labels prefer high scores"
+        )
+
+
+def percent(share: float) -> str:
+    """Write a share with two digits."""
+    return f"{100 * share:.2g} %" if share < 1 else "100 %"
+
+
+def rule_out(
+    parts: Mapping[Hashable, ScoreCounts],
+    shared: Mapping[Hashable, Estimate],
+    purity: float,
+    n: int,
+) -> dict[Hashable, RuledOut]:
+    """Find the segments whose scores allow no share like the one of one label frequency.
+
+    The exact limit of the scores and the lower end of the share, which has the chance of the
+    segment's labels, both at a level that lets any of `n` segments be found by chance in one of
+    twenty tables.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> from undercount.read.one_label_frequency import rule_out
+    >>> parts = {"a": uc.ScoreCounts.from_counts([2, 1], [50, 0], [0, 0], [50, 450])}
+    >>> sure, unsure = uc.Estimate(0.4, 0.35, 0.45, 0.025), uc.Estimate(0.4, 0.02, 0.8, 0.2)
+    >>> list(rule_out(parts, {"a": sure}, 1.0, 2)), list(rule_out(parts, {"a": unsure}, 1.0, 2))
+    (['a'], [])
+    """
+    level = 1 - RISK / (2 * max(n, 1))
+    wider = float(ndtri((1 + level) / 2))
+    found = {}
+    for segment, share in shared.items():
+        reach = float(ndtri((1 + share.confidence_level) / 2))
+        # A range has no level, but the chance of labels at its ends does.
+        low = share.value - (share.value - share.low) * wider / reach
+        most = purity * upper_bound(parts[segment], level)
+        if low > most:
+            found[segment] = RuledOut(segment, replace(share, low=low), most)
+    return found
+
+
+def find_doubtful(
+    tables: Mapping[Hashable, FloatArray], shared: Mapping[Hashable, Estimate], purity: float
+) -> list[Hashable]:
+    """Find the segments with more positives above some score than rows; chance may explain it.
+
+    What `fits_easily` asks of one segment at each of its labels, here of all at a few scores.
+    """
+    if not shared:
+        return []
+    share = np.array([each.value for each in shared.values()])[:, None] / purity
+    cells = np.stack([tables[segment] for segment in shared])
+    heads = np.cumsum(cells[:, :, ::-1], axis=2)[:, :, :-1]
+    labels, others = (cells[:, kind].sum(axis=1)[:, None] for kind in (0, 1))
+    near = (heads[:, 0] + 0.5) / (labels + 1)
+    hidden = share * others / (labels + share * others)
+    most = CHANCE / 2 * share * np.sqrt(near * (1 - near) * hidden / labels)
+    out = share * heads[:, 0] / labels - heads[:, 1] / others > most
+    doubtful = (out.any(axis=1) | (share >= 1).any(axis=1)).tolist()
+    return [segment for segment, doubt in zip(shared, doubtful, strict=True) if doubt]
+
+
+def frequency_check(found: list[ScoredShare], ruled_out: Sequence[RuledOut] = ()) -> Check:
     """UC022: fail where the share of one label frequency is none that a segment's scores allow."""
+    if ruled_out:
+        farthest = max(ruled_out, key=lambda each: each.shared.value - each.most)
+        return Check(
+            CODES["fair-sample"],
+            "fail",
+            f"segments are not labelled alike: {farthest.segment!r}: {farthest.message}; {WRONG}",
+            ADVICE,
+        )
     if not found:
         return Check(
             CODES["fair-sample"],
             "info",
             "whether segments are labelled alike cannot be tested: their scores are too unlike",
-            "give each segment its own prevalence (a mapping)",
+            OWN,
         )
     limit = float(ndtri((1 + (1 - RISK) ** (1 / len(found))) / 2))  # Šidák
     odd = [each for each in found if each.distance > limit]
@@ -129,10 +235,49 @@ def frequency_check(found: list[ScoredShare]) -> Check:
         CODES["fair-sample"],
         "fail",
         f"segments are not labelled alike: one label frequency gives {worst.segment!r} "
-        f"{100 * worst.shared.value:.2g} % hidden positives, its scores beside those of the others "
-        f"{100 * max(worst.by_scores.value, 0):.2g} %; it is labelled {words} often, and what is "
-        "shared out is wrong in every segment",
-        "give each segment its own prevalence (a mapping), or review some rows of each",
+        f"{percent(worst.shared.value)} hidden positives, its scores beside those of the others "
+        f"{percent(max(worst.by_scores.value, 0))}; it is labelled {words} often, and {WRONG}",
+        ADVICE,
+    )
+
+
+def known_frequency_check(
+    labels: Mapping[Hashable, float], positives: Mapping[Hashable, float], n_segments: int
+) -> Check | None:
+    """UC022: fail for all rows together where known shares say that segments are labelled unlike.
+
+    Labels of one frequency are binomial; None where they may be.
+
+    Examples
+    --------
+    >>> from undercount.read.one_label_frequency import known_frequency_check
+    >>> known_frequency_check({"a": 50, "b": 52}, {"a": 100, "b": 100}, 2) is None
+    True
+    >>> known_frequency_check({"a": 50, "b": 20}, {"a": 100, "b": 100}, 2).level
+    'fail'
+    """
+    if len(labels) < n_segments:
+        return Check(
+            CODES["fair-sample"],
+            "fail",
+            "all rows have the prevalence of the segments that were given one, which others lack",
+            "give each segment one, or leave out the rows of the others",
+        )
+    held, held_of = (np.array([each[key] for key in labels]) for each in (labels, positives))
+    frequency = held.sum() / held_of.sum()
+    if len(held) < 2 or held_of.min() <= 0 or not 0 < frequency < 1:  # noqa: PLR2004 - none, one
+        return None
+    far = (held - frequency * held_of) ** 2 / (frequency * (1 - frequency) * held_of)
+    if float(chdtrc(len(held) - 1, far.sum())) >= RISK:
+        return None
+    rate = {key: labels[key] / positives[key] for key in labels}
+    most, least = max(rate, key=rate.__getitem__), min(rate, key=rate.__getitem__)
+    return Check(
+        CODES["fair-sample"],
+        "fail",
+        f"labels of all rows together are no fair sample: {percent(rate[most])} of the positives "
+        f"are labelled in {most!r}, {percent(rate[least])} in {least!r}",
+        "read each segment by itself, or give all rows their labelling chances",
     )
 
 
@@ -142,6 +287,29 @@ def score_edges(counts: ScoreCounts) -> FloatArray:
     before = np.cumsum((counts.positive + counts.unlabeled)[::-1])
     place = np.searchsorted(before, before[-1] * np.arange(1, STRATA) / STRATA)
     return np.unique(score[place])
+
+
+def label_edges(counts: ScoreCounts) -> FloatArray:
+    """Return scores that cut the labelled rows into about equal parts."""
+    before = np.cumsum(counts.positive)
+    place = np.searchsorted(before, before[-1] * np.arange(1, STRATA + 1) / STRATA - 1e-9)
+    return np.unique(counts.score[place.clip(max=len(before) - 1)])
+
+
+def join_cells(
+    tables: Mapping[Hashable, FloatArray], edges: FloatArray, kept: FloatArray
+) -> dict[Hashable, FloatArray]:
+    """Return the same tables between fewer edges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.read.one_label_frequency import join_cells
+    >>> join_cells({"a": np.array([[1, 2, 4]])}, np.array([0.1, 0.5]), np.array([0.5]))
+    {'a': array([[3, 4]])}
+    """
+    starts = np.append(0, np.searchsorted(edges, kept) + 1)
+    return {key: np.add.reduceat(table, starts, axis=1) for key, table in tables.items()}
 
 
 def tabulate(

@@ -13,6 +13,8 @@ from undercount.assume.reviews import (
     ReviewDesign,
     ReviewedCells,
     Reviews,
+    largest_share,
+    share_of_slope,
     supposed_posterior,
     working_posterior,
 )
@@ -27,6 +29,7 @@ from undercount.read.joined_cells import join_cells
 from undercount.read.review_differences import ReviewedModel, difference_ends, drawn_variance
 from undercount.read.review_goals import SUFFIX, half_range, metric_of, threshold_of
 from undercount.read.rival import Rival, RivalMoves, RivalRows
+from undercount.read.supposed_share import LikelyShares
 
 # Rise of the log odds of a label with each standard deviation of the score that may well be.
 SLOPES = (1.0, -1.0)
@@ -40,6 +43,8 @@ LEAST_SHARE = (-1.96,)
 DRAWS, FEW_DRAWS, SEED = 15, 5, 20
 # Quantiles of them that are the least and the most that may well be.
 TAILS = (0.1, 0.9)
+# How far promises were off where labels were random and the share was known: 10 % at most.
+OWN_ERROR = 1.1
 # Budgets at which verdicts are drawn: the one asked for, and each so many times another.
 TIMES = 4
 # The former in a further round, which is shared out anew for each budget.
@@ -96,7 +101,7 @@ class Prices:
     ) -> "Prices":
         """Suppose what verdicts showed; without any, the plan's share and that labels may prefer.
 
-        `span` are shares one standard error off.
+        `span` are shares one standard error off; one that labels told is another if they prefer.
         """
         counts, share = coarse_counts(counts, design), design.unlabeled_prevalence
         if earlier is None:
@@ -106,9 +111,9 @@ class Prices:
             supposed, unlikely = (
                 tuple(Supposition(counts, empty, *each, rival, both) for each in likely)
                 for likely in (
-                    [(each, 0.0) for each in _likely_shares(share, span, SHARES)],
-                    [(share, slope) for slope in SLOPES]
-                    + [(each, 0.0) for each in _likely_shares(share, span, LEAST_SHARE)],
+                    [(each, 0.0) for each in _likely_shares(counts, share, span, SHARES)],
+                    [(_share_of(counts, share, span, slope), slope) for slope in SLOPES]
+                    + [(each, 0.0) for each in _likely_shares(counts, share, span, LEAST_SHARE)],
                 )
             )
             return cls(design, supposed, confidence_level, unlikely=unlikely)
@@ -128,7 +133,8 @@ class Prices:
     @property
     def supposed(self) -> float:
         """Share of positives among the unlabeled rows that is likeliest."""
-        return self.suppositions[0].share
+        known = self.suppositions[0].share
+        return self.design.unlabeled_prevalence if self.further is None else known
 
     @property
     def value(self) -> dict[str, float]:
@@ -221,7 +227,7 @@ class Prices:
                 found = self._half_widths(self.unlikely, goal, budget, few)
                 ends += list(np.quantile(found, TAILS, axis=1).T)
             most = max(np.max(ends), self._drawn_mean(goal, budget))
-            self._ends[goal, budget] = np.array([np.min(ends), most])
+            self._ends[goal, budget] = np.array([np.min(ends) / OWN_ERROR, most * OWN_ERROR])
         return self._ends[goal, budget]
 
     def _likely(self, goal: str, budget: int) -> FloatArray:
@@ -250,13 +256,25 @@ class Prices:
         return fill(self.design.sizes().astype(float), 0, rows, min(budget, int(rows.sum())))
 
 
-def _likely_shares(share: float, span: Interval | None, scores: Sequence[float]) -> list[float]:
-    """Return shares by their normal scores, where `span` are those one standard error off."""
+def _likely_shares(
+    counts: ScoreCounts, share: float, span: Interval | None, scores: Sequence[float]
+) -> list[float]:
+    """Return shares by their normal scores, where `span` are those one standard error off.
+
+    None is more than the surest rows can hold: of such shares nothing is left open by a review.
+    """
     if span is None:
         return [share]
     low, high = (np.log(max(end, 1e-12) / share) for end in (span.low, span.high))
     found = (share * np.exp(z * high if z > 0 else -z * low) for z in scores)
-    return [float(each) for each in found if 0 < each < 1]
+    most = largest_share(counts)
+    return [min(float(each), most) for each in found if 0 < each < 1]
+
+
+def _share_of(counts: ScoreCounts, share: float, span: Interval | None, slope: float) -> float:
+    """Return the share if labels prefer some scores: another where labels told it."""
+    by_labels = isinstance(span, LikelyShares) and span.by_labels
+    return share_of_slope(counts, share, slope) if by_labels else share
 
 
 @dataclass(frozen=True, eq=False)

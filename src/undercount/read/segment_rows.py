@@ -1,11 +1,13 @@
 """Count rows segment by segment."""
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from undercount.assume.mixture import Target
 from undercount.count.columns import is_eager, take_columns
 from undercount.count.frames import count_scores
 from undercount.count.kernel.array_library import is_tensor
@@ -13,6 +15,7 @@ from undercount.count.kernel.rows import POSITIVE, UNLABELED
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
+from undercount.estimate import Estimate
 from undercount.read.counted_model import (
     CountedModel,
     RecountableRows,
@@ -33,6 +36,29 @@ class SegmentModels:
     overall: CountedModel
     parts: dict[Hashable, CountedModel]
     column: str
+    places: Mapping[Hashable, NDArray[np.intp]] = field(default_factory=dict)  # rows, if kept
+
+    def part(self, segment: Hashable, target: Target) -> CountedModel:
+        """Return one segment with its own chances of a label, if there are any."""
+        known = self.overall.chances
+        if known is None:
+            return self.parts[segment]
+        return replace(self.parts[segment], chances=known.take(self.places[segment], target))
+
+    def shares_by_chances(self) -> dict[Hashable, Estimate]:
+        """Return the shares that chances tell; a segment whose labels stand for too many has none.
+
+        It is refused, and says so, when it is evaluated.
+        """
+        found = {}
+        for segment, model in self.parts.items():
+            try:
+                chances = None if why_not(model.counts) else self.part(segment, "dataset").chances
+            except InputError:
+                continue
+            if chances is not None:
+                found[segment] = chances.share
+        return found
 
     def counts_for_shares(self, sampling: Sampling) -> dict[Hashable, ScoreCounts]:
         """Return the counts of each segment with effective sizes of independent rows."""
@@ -67,35 +93,48 @@ class SegmentedRows:
     unlabeled: float | None
     weight: Any
     cluster: Any = None
+    propensity: Any = None
+    about: Mapping[str, Any] = field(default_factory=dict)  # of the chances
 
     def count(self, by: Any, threshold: float | None, *, compact: bool) -> SegmentModels:
         """Count all rows and those of each segment."""
         if isinstance(self.y, Mapping):
-            self._refuse_clusters()
+            self._refuse_rows()
             return self._take_counts(by, threshold)
         if self.label is None:
             model = count_model(
                 self.y, self.score, self.unlabeled, self.weight, threshold, compact=compact
             )
-            return split_model(model, by, "segment", self.cluster)
+            return split_model(self._with_chances(model), by, "segment", self.cluster)
         columns = [by] if isinstance(by, str) else by
         model = count_column(
             self.y, self.label, self.score, self.unlabeled, self.weight, threshold, compact=compact
         )
         if not is_eager(self.y):
-            self._refuse_clusters()
+            self._refuse_rows()
             return self._count_where_they_are(model, columns, compact=compact)
         found = [np.asarray(values) for values in take_columns(self.y, columns).values()]
         whose = take_column(self.y, "cluster", self.cluster)
-        return split_model(model, found[0] if len(found) == 1 else found, ", ".join(columns), whose)
+        values = found[0] if len(found) == 1 else found
+        return split_model(self._with_chances(model), values, ", ".join(columns), whose)
 
-    def _refuse_clusters(self) -> None:
-        if self.cluster is not None:
-            raise InputError(
-                f"{named('cluster')} with {named('by')} needs the rows themselves: counts of "
-                "segments do not say which rows belong together. Pass arrays, or a frame in memory",
-                argument="cluster",
-            )
+    def _with_chances(self, model: CountedModel) -> CountedModel:
+        """Return all rows with the chances of a label, which segments then take their part of."""
+        if self.propensity is None:
+            return model
+        return model.with_chances(take_column(self.y, "propensity", self.propensity), **self.about)
+
+    def _refuse_rows(self) -> None:
+        for argument, what in (
+            ("cluster", "which rows belong together"),
+            ("propensity", "which chance a row had"),
+        ):
+            if getattr(self, argument) is not None:
+                raise InputError(
+                    f"{named(argument)} with {named('by')} needs the rows themselves: counts of "
+                    f"segments do not say {what}. Pass arrays, or a frame in memory",
+                    argument=argument,
+                )
 
     def _count_where_they_are(
         self, overall: CountedModel, columns: list[str], *, compact: bool
@@ -152,9 +191,10 @@ def split_model(model: CountedModel, by: Any, column: str, cluster: Any = None) 
     if not isinstance(rows, RecountableRows) or is_tensor(rows.scores):
         raise InputError(f"{named('by')} needs the rows themselves, in memory", argument="by")
     parts, codes = {}, None if cluster is None else read_clusters(cluster, len(rows.scores))
-    for key, place in split_rows(by, len(rows.scores)).items():
+    places = split_rows(by, len(rows.scores))
+    for key, place in places.items():
         weights = None if rows.weights is None else rows.weights[place]
         some = replace(rows, labels=rows.labels[place], scores=rows.scores[place], weights=weights)
         part = CountedModel(some([]), model.threshold, some, model.backend)
         parts[key] = part if codes is None else part.with_clusters(codes[place])
-    return SegmentModels(model.with_clusters(codes), parts, column)
+    return SegmentModels(model.with_clusters(codes), parts, column, places)

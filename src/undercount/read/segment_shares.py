@@ -1,9 +1,12 @@
 """The hidden share of each segment: given for each, shared out, or estimated and pooled."""
 
 import heapq
+import math
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
+
+import numpy as np
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
@@ -11,9 +14,26 @@ from undercount.errors import Check, InputError, collect_warnings, named
 from undercount.estimate import Estimate
 from undercount.prevalence.pooled import PooledShares, SegmentShare, pool_shares
 from undercount.read.fair_sample import mature_checks
-from undercount.read.hidden_share import UNASKED, HiddenShare, ShareLimits, shared_share
-from undercount.read.one_label_frequency import frequency_check, score_edges, shares_by_scores
-from undercount.read.segments import FEWEST_LABELS, MOST_ESTIMATED, why_not
+from undercount.read.hidden_share import UNASKED, HiddenShare, ShareLimits, fit_share, shared_share
+from undercount.read.one_label_frequency import (
+    RuledOut,
+    find_doubtful,
+    frequency_check,
+    join_cells,
+    known_frequency_check,
+    label_edges,
+    percent,
+    rule_out,
+    score_edges,
+    shares_by_scores,
+)
+from undercount.read.segments import (
+    FEWEST_LABELS,
+    MOST_ESTIMATED,
+    SegmentRow,
+    why_not,
+    withhold,
+)
 from undercount.read.share_out import share_out
 from undercount.shares import Shares
 
@@ -23,6 +43,8 @@ PARTS: dict[str, Callable[[ScoreCounts], float]] = {
     "prevalence": lambda counts: counts.n_rows,
     "unlabeled_prevalence": lambda counts: counts.n_unlabeled,
 }
+# What a share is fitted by into the scores of a segment.
+FITTED = ("label_purity", "sampling", "target", "confidence_level")
 # Labelled and unlabeled rows of each segment between some scores.
 TablesAt: TypeAlias = Callable[[FloatArray], Mapping[Hashable, FloatArray]]
 
@@ -44,6 +66,8 @@ class SegmentShares:
     pooled: PooledShares | None
     overall: "KnownShare | None" = None  # shared out among segments
     alike: Check | None = None  # whether one label frequency may be theirs
+    fitted: Mapping[Hashable, Estimate] = field(default_factory=dict)  # into a segment's scores
+    ruled_out: Mapping[Hashable, RuledOut] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -57,7 +81,8 @@ class SegmentShares:
             of_all = any(options[name] is not None for name in PARTS) and not any(
                 isinstance(options[name], Mapping) for name in PARTS
             )
-            return cls(options, parts, None, known if of_all else None)
+            alike = None if of_all else _known_frequencies(options, parts)
+            return cls(options, parts, None, known if of_all else None, alike)
         own = {}
         for segment in _largest(parts):
             try:
@@ -72,6 +97,12 @@ class SegmentShares:
         labels = {segment: parts[segment].effective_size("positive") for segment in own}
         found = pool_shares(own, labels, whole, others, confidence_level=level)
         return cls(options, parts, found)
+
+    @property
+    def unlike(self) -> bool:
+        """Whether the scores contradict the one label frequency by which shares are known."""
+        failed = self.alike is not None and self.alike.level == "fail"
+        return failed and self.overall is not None
 
     def own(self, segment: Hashable) -> Estimate | None:
         """Return what a segment says of its share by itself."""
@@ -92,8 +123,7 @@ class SegmentShares:
     def _shared_out(self, segment: Hashable, name: str, limits: ShareLimits | None) -> HiddenShare:
         """Return a segment's part of the hidden positives that all rows are known to have."""
         known, part = cast("KnownShare", self.overall), self.parts[segment]
-        level = self.options["confidence_level"]
-        own = share_out(known.shares, known.counts, part, level)
+        own = self.fitted.get(segment) or self._part_of(segment, known)
         options = {**self.options, **dict.fromkeys(GIVEN), "unlabeled_prevalence": own}
         found = shared_share({name: part}, **options, limits=limits)[name]
         given = known.shares.given.replace("_", " ")
@@ -101,26 +131,67 @@ class SegmentShares:
             f"{given} of all rows given, shared out",
             self.options["unlabeled_prevalence"],
         )
-        failed = () if self.alike is None or self.alike.level != "fail" else (self.alike,)
+        failed = (self.alike,) if self.alike is not None and self.unlike else ()
         return replace(found, source=source, checks=(*mature_checks(late), *failed))
+
+    def _part_of(self, segment: Hashable, known: KnownShare) -> Estimate:
+        """Return the share that one label frequency gives a segment, inside what a share may be."""
+        level, purity = self.options["confidence_level"], known.shares.label_purity
+        own = share_out(known.shares, known.counts, self.parts[segment], level)
+        ends = {end: min(getattr(own, end), purity) for end in ("value", "low", "high")}
+        return replace(own, **ends)
 
     def ask_scores(self, tables_at: TablesAt) -> "SegmentShares":
         """Ask the scores of each segment whether its part of the hidden positives may be right."""
         if self.overall is None:
             return self
-        known, level, shared = self.overall, self.options["confidence_level"], {}
-        for segment, part in self.parts.items():
-            if why_not(part):
-                continue
-            try:
-                shared[segment] = share_out(known.shares, known.counts, part, level)
-            except InputError:  # its row will say so
-                continue
-        found = tables_at(score_edges(known.counts))
-        scored = shares_by_scores(found, shared, known.shares) if found else []
+        known, level = self.overall, self.options["confidence_level"]
+        purity = known.shares.label_purity
+        shared = {
+            segment: share_out(known.shares, known.counts, part, level)
+            for segment, part in self.parts.items()
+            if not why_not(part)
+        }
+        strata = score_edges(known.counts)
+        edges = np.union1d(strata, label_edges(known.counts))
+        tables = tables_at(edges)
+        doubtful = find_doubtful(tables, shared, purity) if tables else list(shared)
+        asked = {segment: shared[segment] for segment in doubtful}
+        ruled_out = rule_out(self.parts, asked, purity, len(shared))
+        about = {name: self.options[name] for name in FITTED}
+        # The chance of its labels may explain what does not fit.
+        fitted = {
+            segment: fit_share(self.parts[segment], self._part_of(segment, known), **about)
+            for segment in doubtful
+        }
+        possible = {key: share for key, share in shared.items() if share.value < purity}
+        joined = join_cells(tables, edges, strata)
+        scored = shares_by_scores(joined, possible, known.shares) if tables else []
         worth = {key: part.effective_size("unlabeled") for key, part in self.parts.items()}
         sized = [each.of_size(worth[each.segment]) for each in scored]
-        return replace(self, alike=frequency_check(sized))
+        return replace(
+            self,
+            alike=frequency_check(sized, list(ruled_out.values())),
+            fitted=fitted,
+            ruled_out=ruled_out,
+        )
+
+    def finish(self, row: SegmentRow) -> SegmentRow:
+        """Say in a segment's line what its share rests on, and withhold what that contradicts."""
+        if self.overall is None or not row.rows:
+            return row
+        if self.unlike:
+            wrong = self.ruled_out.get(row.segment)
+            return withhold(row, wrong.message if wrong else "")
+        cut = self.fitted.get(row.segment)
+        own = math.nan if cut is None else self._part_of(row.segment, self.overall).value
+        if cut is None or own <= cut.value:
+            return row
+        words = (
+            f"one label frequency gives it {percent(own)} hidden positives, within the chance of "
+            f"its labels; {percent(cut.value)}, the most that fits its scores, is used"
+        )
+        return replace(row, note="; ".join(filter(None, (row.note, words))))
 
     def _given(self, name: str, segment: Hashable) -> Any:
         value = self.options[name]
@@ -154,6 +225,27 @@ def overall_options(
         sizes = {key: PARTS[name](counts) for key, counts in known.items()}
         found[name] = sum(sizes[key] * value[key] for key in known) / sum(sizes.values())
     return found
+
+
+def _known_frequencies(
+    options: Mapping[str, Any], parts: Mapping[Hashable, ScoreCounts]
+) -> Check | None:
+    """Ask the shares that were given of each segment whether all are labelled alike."""
+    name = next((each for each in GIVEN if isinstance(options[each], Mapping)), None)
+    if name is None or options.get("sampling", "single-sample") != "single-sample":
+        return None
+    usable = {key: part for key, part in parts.items() if not why_not(part)}
+    known = {key: part for key, part in usable.items() if key in options[name]}
+    labels = {key: part.n_positive for key, part in known.items()}
+    positives = {}
+    for key, part in known.items():
+        share = options[name][key]
+        if name == "label_frequency":
+            positives[key] = part.n_positive / share
+        else:
+            labelled = part.n_positive if name == "unlabeled_prevalence" else 0.0
+            positives[key] = labelled + share * PARTS[name](part)
+    return known_frequency_check(labels, positives, len(usable))
 
 
 def _largest(parts: Mapping[Hashable, ScoreCounts]) -> list[Hashable]:

@@ -15,12 +15,12 @@ from undercount.curve import FloatArray
 from undercount.estimate import Estimate, Interval, from_scale, to_scale
 from undercount.metric_facts import FACTS
 from undercount.prevalence.pooled import spread_between
-from undercount.read.differences import adjust_holm
 
 # 2024, 2024-03, 2024-03-09, 2024-W09, 2024-Q1, 202403 and so on.
 TIME = re.compile(r"\d{4}([-/ ]?[QWM]?\d{1,2}([-/ ]?\d{1,2}([T ].*)?)?)?", re.IGNORECASE)
 FEWEST = 2
 FEWEST_OF_TREND = 3
+BLOCK = 256
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,12 @@ class Heterogeneity:
 
     Attributes
     ----------
+    statistic : float
+        Cochran's Q.
     p_value : float
-        Of Cochran's Q, against "all segments are alike".
+        Against "all segments are alike": twice the smaller of two, that of Q, which sees many small
+        differences, and that of the largest difference of `differences` (Šidák). So none of these
+        is clear where segments are not said to differ.
     spread : float
         Standard deviation of the true values between segments, in units of the metric at its mean.
     n_segments : int
@@ -51,9 +55,12 @@ class Deviation:
     Attributes
     ----------
     difference : Estimate
-        Segment less the mean of the others; the interval holds for all segments at once (Šidák).
+        Segment less the mean of the others; the interval holds for all segments at once, beside the
+        test of Q (Šidák at half the risk).
     adjusted_p_value : float
-        Two-sided, adjusted for the number of segments (Holm).
+        Two-sided, adjusted for the number of segments (closed test: not below the p-value that
+        they differ at all, then Holm with Shaffer's numbers). Where the interval leaves 0 out,
+        this is below the risk.
     """
 
     segment: Hashable
@@ -115,8 +122,53 @@ def read_points(metric: str, found: Sequence[tuple[Hashable, Estimate]]) -> _Poi
     return _Points(segments, value[kept], error[kept], metric, level)
 
 
+@dataclass(frozen=True)
+class _Gaps:
+    """Hold what each segment lies above the mean of the others, on the metric's scale.
+
+    The others spread among themselves as much as they seem to, without the one they are compared
+    with (DerSimonian and Laird 1986): an odd one does not hide behind the spread it makes, and
+    those beside it are not odd because of it.
+    """
+
+    others: FloatArray
+    gap: FloatArray
+    error: FloatArray
+
+    @classmethod
+    def of(cls, points: _Points) -> "_Gaps":
+        square = points.error**2
+        place = points.value - points.value.mean()  # sums of squares then cancel less
+        between = _spread_of_others(place, 1 / square)
+        others, error = np.empty(len(place)), np.empty(len(place))
+        for start in range(0, len(place), BLOCK):  # a table of all against all may be large
+            some = slice(start, start + BLOCK)
+            weight = 1 / (square + between[some, None])
+            weight[np.arange(len(weight)), np.arange(len(place))[some]] = 0.0
+            rest = weight.sum(axis=1)
+            others[some] = weight @ place / rest
+            error[some] = np.sqrt(square[some] + 1 / rest)
+        return cls(others + points.value.mean(), place - others, error)
+
+    @property
+    def p_values(self) -> FloatArray:
+        """Of each by itself, two-sided."""
+        return np.asarray(2 * ndtr(-np.abs(self.gap) / self.error))
+
+
+def _spread_of_others(value: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return the variance between the segments beside each one, from sums without it."""
+    rest, squares = weight.sum() - weight, (weight**2).sum() - weight**2
+    mean = (weight @ value - weight * value) / rest
+    statistic = weight @ value**2 - weight * value**2 - rest * mean**2
+    room = rest - squares / rest
+    over = statistic - (len(value) - 2)
+    spread = np.divide(over, room, out=np.zeros_like(over), where=room > 0)
+    return np.maximum(spread, 0.0) if len(value) > FEWEST else np.zeros_like(over)
+
+
 def find_heterogeneity(points: _Points) -> Heterogeneity:
-    """Compare the spread of the values with their errors (Cochran's Q).
+    """Compare the spread of the values with their errors, as a whole and by the largest difference.
 
     Errors that segments have in common, as those of a pooled share, make it cautious: it finds
     too few differences, not too many.
@@ -130,6 +182,9 @@ def find_heterogeneity(points: _Points) -> Heterogeneity:
     reach = math.sqrt(spread_between(points.value, points.error**2))
     ends = points.back(np.array([centre - reach, centre + reach]))
     p_value = float(chi2.sf(statistic, count - 1))
+    if count > FEWEST:  # two segments have one difference, which Q is
+        largest = -math.expm1(count * math.log1p(-float(_Gaps.of(points).p_values.min())))
+        p_value = min(1.0, 2 * min(p_value, largest))
     return Heterogeneity(points.metric, statistic, p_value, float(np.ptp(ends)) / 2, count)
 
 
@@ -138,24 +193,44 @@ def find_deviations(points: _Points) -> tuple[Deviation, ...]:
     count = len(points.value)
     if count < FEWEST:
         return ()
-    between = spread_between(points.value, points.error**2)
-    weight = 1 / (points.error**2 + between)
-    rest = weight.sum() - weight
-    others = ((weight @ points.value) - weight * points.value) / rest
-    error = np.sqrt(points.error**2 + 1 / rest)
-    p_values = 2 * ndtr(-np.abs(points.value - others) / error)
-    reach = ndtri((1 + points.confidence_level ** (1 / count)) / 2)  # Šidák
-    found = []
-    for i, adjusted in enumerate(adjust_holm(p_values)):
-        ends = points.back(
-            others[i] + (points.value[i] - others[i]) + np.array([-1, 1]) * reach * error[i]
+    gaps, level = _Gaps.of(points), points.confidence_level
+    whole = find_heterogeneity(points).p_value
+    each = level if count == FEWEST else ((1 + level) / 2) ** (1 / count)
+    reach = float(ndtri((1 + each) / 2)) * gaps.error
+    middle = points.back(gaps.others)
+    value, low, high = (points.back(points.value + side) - middle for side in (0.0, -reach, reach))
+    adjusted = np.maximum(adjust_shaffer(gaps.p_values), whole)
+    columns = zip(points.segments, value, low, high, adjusted, strict=True)
+    return tuple(
+        Deviation(
+            segment,
+            points.metric,
+            Estimate(float(gap), float(least), float(most), math.nan, level, (), "Šidák"),
+            float(p_value),
         )
-        middle = float(points.back(others[i]))
-        value = float(points.back(points.value[i])) - middle
-        low, high = (float(end) - middle for end in ends)
-        span = Estimate(value, low, high, math.nan, points.confidence_level, (), "Šidák")
-        found.append(Deviation(points.segments[i], points.metric, span, float(adjusted)))
-    return tuple(found)
+        for segment, gap, least, most, p_value in columns
+    )
+
+
+def adjust_shaffer(p_values: FloatArray) -> FloatArray:
+    """Adjust p-values of segments against the others, some of which differ (Shaffer 1986).
+
+    Holm's steps, but of K segments no more than K - 2 equal the mean of the others if not all do:
+    where one lies above it, another lies below.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.read.segment_tests import adjust_shaffer
+    >>> adjust_shaffer(np.array([0.01, 0.02, 0.5, 0.3])).tolist()
+    [0.02, 0.04, 0.6, 0.6]
+    """
+    count = len(p_values)
+    order = np.argsort(p_values)
+    left = np.minimum(np.arange(count, 0, -1), max(count - 2, 1))
+    adjusted = np.empty(count)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p_values[order] * left), 1.0)
+    return adjusted
 
 
 def find_trend(points: _Points) -> Trend | None:

@@ -43,6 +43,11 @@ FEWEST_LABELS = 20
 # these. With so many its centre and spread are known better than any one share.
 MOST_ESTIMATED = 32
 
+UNLIKE = (
+    "segments are not labelled alike (UC022), and its share is not known; give each its own "
+    "prevalence, or review some rows of each"
+)
+
 
 @dataclass(frozen=True)
 class SegmentRow:
@@ -86,8 +91,8 @@ class Evaluations(Mapping[Hashable, Evaluation]):
     shared_out : bool
         Whether a prevalence of all rows was shared out among the segments.
     unlike_labels : bool
-        Whether the scores contradict the one label frequency by which it was shared out: segments
-        are then not compared.
+        Whether the scores contradict the one label frequency by which it was shared out: what
+        rests on a segment's share is then not said, and not compared.
     of_population : callable
         The same table for the population behind these rows, of which the tests speak.
 
@@ -179,8 +184,8 @@ class Evaluations(Mapping[Hashable, Evaluation]):
         check_choice("question", question, tuple(TARGET_OF))
         wanted = _find_label(metric, self.metrics)
         asked = self.of_population if question == "population" else None
-        held = {} if self.unlike_labels else _take_metric(asked() if asked else self.rows, wanted)
-        found, ordered = held.items(), self.ordered
+        found = _take_metric(asked() if asked else self.rows, wanted).items()
+        ordered = self.ordered
         usable = [(key, value) for key, value in found if not (ordered and key is None)]
         return read_points(wanted.split("@")[0], usable)
 
@@ -222,12 +227,14 @@ class Evaluations(Mapping[Hashable, Evaluation]):
         return Verdict(tuple(self._judge_segment(row, wanted) for row in self.rows))
 
     def _judge_segment(self, row: SegmentRow, requirement: Requirement) -> Judgement:
-        if row.rows:
+        facts = FACTS[requirement.metric]
+        unlike = self.unlike_labels and facts.needs_prevalence
+        if row.rows and not unlike:
             return self[row.segment].judge(requirement)
         subject = f"{self.overall.name}, {self.column} {row.segment}"
-        least, most = FACTS[requirement.metric].range
-        nothing = Estimate(math.nan, least, most)
-        return Judgement(subject, requirement, "inconclusive", nothing, row.note)
+        nothing = Estimate(math.nan, *facts.range)
+        note = UNLIKE if row.rows else row.note
+        return Judgement(subject, requirement, "inconclusive", nothing, note)
 
     def require(self, *requirements: str) -> Verdict:
         """Judge each segment by requirements such as "precision@0.7 >= 0.8".
@@ -501,3 +508,19 @@ def fill_row(
     """Make the line of a segment whose metrics are known, with what cannot be said."""
     words = [each for each in (small_words(counts, pooled=pooled), unsure_words(rows)) if each]
     return SegmentRow(segment, counts, own, used, rows, "; ".join(words))
+
+
+def withhold(row: SegmentRow, why: str) -> SegmentRow:
+    """Take away a segment's share and the numbers that rest on it; the bounds that hold stay."""
+    note = "; ".join(filter(None, (why, small_words(row.counts, pooled=False))))
+    return replace(row, share=None, rows=tuple(map(_without_share, row.rows)), note=note)
+
+
+def _without_share(row: MetricRow) -> MetricRow:
+    facts = FACTS[row.metric]
+    if not facts.needs_prevalence:
+        return row
+    least, most = facts.range
+    bound = row.lower_bound if row.certain and row.lower_bound is not None else least
+    held = replace(row.estimate, value=math.nan, low=bound, high=most, standard_error=math.nan)
+    return replace(row, estimate=held)

@@ -5,7 +5,6 @@ import math
 from scipy.special import ndtri
 
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError
 from undercount.estimate import Estimate
 from undercount.shares import Shares
 
@@ -18,7 +17,8 @@ def share_out(
     A segment with a tenth of the labels has a tenth of the hidden positives. Whose labels were
     found is chance, and an error of its own: of L labels among P positives, H of them hidden, a
     segment's part w of the labels tells its hidden positives with variance P·H·w·(1 - w) / L
-    (hypergeometric), beside the error of H itself. A range stays one: its ends move apart.
+    (hypergeometric), beside the error of H itself. A range stays one: its ends move apart. What
+    comes out may be more than the segment's rows or scores allow.
 
     Parameters
     ----------
@@ -55,11 +55,6 @@ def share_out(
         """Return the error of the segment's share, were that of all rows known."""
         return turn * math.sqrt(share * (share + known / whole.n_unlabeled) * (1 - weight) / labels)
 
-    if turn * value >= shares.label_purity:
-        raise InputError(
-            f"shared out by one label frequency, {turn * value:.3g} of its unlabeled rows would be "
-            "positive: it has too many labels for its rows; give each segment its own share"
-        )
     z = float(ndtri((1 + confidence_level) / 2))
     error = shares.unlabeled_prevalence_error
     if span is None or error > 0:
@@ -73,5 +68,4 @@ def share_out(
         below = turn * (value - span.low) + z * chance(span.low)
         above = turn * (span.high - value) + z * chance(span.high)
     centre = turn * value
-    low, high = max(centre - below, 0.0), min(centre + above, shares.label_purity)
-    return Estimate(centre, low, high, own, confidence_level)
+    return Estimate(centre, max(centre - below, 0.0), centre + above, own, confidence_level)

@@ -380,9 +380,15 @@ def area_influence(
     mass = recovered(rows, mixing)
     if name != "partial_roc_auc":
         return AREA_GRADIENTS[name](mass)
-    if max_fpr is None or not _LEAST_FPR <= real_number(max_fpr) <= 1:
+    return partial_roc_auc(mass, read_max_fpr(max_fpr))
+
+
+def read_max_fpr(max_fpr: float | None) -> float:
+    """Return the end of a range of false positive rates as a float, or refuse it."""
+    end = real_number(max_fpr)
+    if not _LEAST_FPR <= end <= 1:
         raise InputError(f"max_fpr must be in (0, 1], {_LEAST_FPR:g} at least; got {max_fpr!r}")
-    return partial_roc_auc(mass, float(max_fpr))
+    return end
 
 
 def ranked_area(counts: ScoreCounts, mixing: Mixing, name: str) -> float:
@@ -533,23 +539,35 @@ def average_precision(mass: Recovered) -> Influence:
 AREA_GRADIENTS = {"roc_auc": roc_auc, "lift_auc": lift_auc, "average_precision": average_precision}
 
 
-def mean_loss(counts: ScoreCounts, mass: Recovered, name: str) -> Influence:
-    """Mean loss R = π E₁[ℓ₁ - ℓ₀] + E[ℓ₀] of scores that are probabilities."""
-    if counts.compact:
-        raise InputError(f"{name} needs every score; {keep_scores('count with compact=False')}")
-    probability, prevalence = counts.score, mass.prevalence
-    if probability[0] > 1 or probability[-1] < 0:
-        wrong = probability[0] if probability[0] > 1 else probability[-1]
+def losses_of(probability: FloatArray, name: str) -> tuple[FloatArray, FloatArray]:
+    """Return the loss of each score if its row is positive, and if it is negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.read.intervals.area_gradients import losses_of
+    >>> [loss.tolist() for loss in losses_of(np.array([0.5, 1.0]), "brier_score")]
+    [[0.25, 0.0], [0.25, 1.0]]
+    """
+    least, most = float(probability.min()), float(probability.max())
+    if most > 1 or least < 0:
         raise InputError(
-            f"{name} needs scores that are probabilities in [0, 1]; got {wrong:.6g}. "
-            "Calibrate them first"
+            f"{name} needs scores that are probabilities in [0, 1]; got "
+            f"{most if most > 1 else least:.6g}. Calibrate them first"
         )
     if name == "log_loss":
         edge = _SMALLEST_PROBABILITY
         inner = np.clip(probability, edge, 1 - edge)
-        if_positive, if_negative = -np.log(inner), -np.log1p(-inner)
-    else:
-        if_positive, if_negative = (1 - probability) ** 2, probability**2
+        return -np.log(inner), -np.log1p(-inner)
+    return (1 - probability) ** 2, probability**2
+
+
+def mean_loss(counts: ScoreCounts, mass: Recovered, name: str) -> Influence:
+    """Mean loss R = π E₁[ℓ₁ - ℓ₀] + E[ℓ₀] of scores that are probabilities."""
+    if counts.compact:
+        raise InputError(f"{name} needs every score; {keep_scores('count with compact=False')}")
+    prevalence = mass.prevalence
+    if_positive, if_negative = losses_of(counts.score, name)
     difference = if_positive - if_negative
     among_positives = float(mass.positive @ difference)
     return Influence(

@@ -26,7 +26,8 @@ from undercount.read.intervals.stratum_shares import LEAST_WEIGHT, MOST_WEIGHT, 
 from undercount.read.plan_rows import RowPlan
 from undercount.read.review_goals import metric_of
 from undercount.show.page.page import embed_json, policy_hash
-from undercount.show.plan import goal_title, half_width_words
+from undercount.show.plan import goal_title
+from undercount.show.spoken import half_width_words
 
 SCRIPTS = ("estimates.js", "answering.js")
 # Metrics that are shown beside the goals.
