@@ -6,6 +6,7 @@
     python benchmarks/reviews.py test --repeats 400         size and power of the test of labels
     python benchmarks/reviews.py rounds --repeats 400       two rounds, and looking after each batch
     python benchmarks/reviews.py real --data ../shared/data sets of real rows, labels hidden
+    python benchmarks/reviews.py promises --repeats 30      half-widths of plans and those achieved
     python benchmarks/reviews.py speed                      planning and evaluating ten million rows
 
 Rows are drawn from two normal distributions unless sets are real or `--shape mixed` is passed: half
@@ -19,7 +20,7 @@ import argparse
 import itertools
 import time
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -32,10 +33,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import undercount as uc
-from undercount.read.plan import draw_rows as draw_reviews
-from undercount.read.plan import knots_of
 from undercount.read.prices import Prices
 from undercount.read.reviewed import Reviewed
+from undercount.read.unlabeled_rows import UnlabeledRows
 
 POINTS = ("precision", "recall", "f1")
 METRICS = (*POINTS, "roc_auc", "average_precision")
@@ -103,7 +103,8 @@ def review(rng, rows, threshold, budget, goal="f1", *, uniform=False):
     truth, score, y = rows
     pool = np.flatnonzero(y == -1)
     share = truth[pool].mean() * np.exp(rng.normal(0, 0.3))
-    knots = [*knots_of(score[pool]), threshold]
+    everyone = UnlabeledRows(y, score)
+    knots = [*everyone.knots, threshold]
     counts = uc.ScoreCounts.from_rows(y, score, unlabeled=-1, compact=True, knots=knots)
     seed = int(rng.integers(2**31))
     design = uc.design_reviews(
@@ -115,7 +116,7 @@ def review(rng, rows, threshold, budget, goal="f1", *, uniform=False):
         design = uc.ReviewDesign(
             [score[pool].min()], [len(pool)], order, share, seed, (goal,), threshold
         )
-    chosen = draw_reviews(design, pool, score[pool])
+    chosen = everyone.draw(design)
     reviews = uc.Reviews(chosen, truth[chosen], score[chosen], design.order, design)
     return counts, design, reviews
 
@@ -366,17 +367,70 @@ def _real_words(ours, plain):
     return f"{errors} | {promised:.2f} | {np.mean(ours.rejected):.3f} | {held}"
 
 
+def promises(asked):
+    """Print half-widths achieved over those promised, and how often the range held them.
+
+    Plans are those of `plan_reviews`, which estimates the share from the labels.
+    """
+    names = "rows | slope | reviews | achieved / promised | in the range | above it | below it"
+    print(f"| {names} | estimated / true share |\n" + "|---" * 8 + "|")
+    kinds = [(f"normal, {prevalence}", prevalence) for prevalence in asked.prevalence]
+    kinds += [(name, None) for name in asked.sets]
+    for (name, prevalence), slope, budget in itertools.product(kinds, SLOPES, asked.reviews):
+        rng, found = np.random.default_rng([asked.seed, budget, int(10 * slope) + 20]), []
+        if prevalence is None:
+            truth, score = scored_rows(name, asked.data, asked.cache)
+            threshold = best_threshold(truth, score)
+        else:
+            threshold = threshold_of(prevalence)
+        for k in range(asked.repeats):
+            if prevalence is None:
+                rows = truth, score, draw_labels(rng, truth, score, 0.3, slope)
+            else:
+                rows = draw_rows(rng, prevalence, slope=slope)
+            found.append(promise_of(rows, threshold, budget, k))
+        achieved, promised, low, high, share = np.transpose(found)
+        above, below = np.mean(achieved > high), np.mean(achieved < low)
+        words = f"{achieved.mean() / promised.mean():.2f} | {1 - above - below:.2f} | {above:.2f}"
+        words += f" | {below:.2f} | {share.mean():.2f}"
+        print(f"| {name} | {slope:+g} | {budget} | {words} |", flush=True)
+
+
+def promise_of(rows, threshold, budget, seed):
+    """Return the half-width of F1 that was achieved, promised and its range; the share's error."""
+    truth, score, y = rows
+    plan = uc.plan_reviews(
+        y, score, unlabeled=-1, budget=budget, threshold=threshold, random_state=seed
+    )
+    counts = uc.ScoreCounts.from_rows(
+        y, score, unlabeled=-1, compact=True, knots=[*plan.design.edges, threshold]
+    )
+    reached = Reviewed(counts, plan.answered(truth[plan.rows])).estimate("f1", threshold)
+    span = plan.expected_range[budget]["f1"]
+    share = plan.design.unlabeled_prevalence / truth[y == -1].mean()
+    width = (reached.high - reached.low) / 2
+    return width, plan.expected[budget]["f1"], span.low, span.high, share
+
+
 def speed(_, n_rows=10_000_000):
-    """Print seconds of a plan and of an evaluation of the same rows."""
-    rng = np.random.default_rng(0)
-    _, score, y = draw_rows(rng, n_rows=n_rows)
-    for name, call in (
-        ("evaluate", lambda: uc.evaluate(y, score, unlabeled=-1, threshold=1.7)),
-        ("plan", lambda: uc.plan_reviews(y, score, unlabeled=-1, threshold=1.7, budget=500)),
-    ):
-        start = time.process_time()  # of the processor: other work does not count
-        call()
-        print(f"{name}: {time.process_time() - start:.1f} s for {n_rows:,} rows", flush=True)
+    """Print seconds of a plan and of an evaluation of the same rows, made and printed."""
+    _, score, y = draw_rows(np.random.default_rng(0), frequency=0.04, n_rows=n_rows)
+    options = {"unlabeled": -1, "threshold": 1.7}
+    print("share | evaluate | plan | evaluate, printed | plan, printed | ratios")
+    for name, share in (("given", {"prevalence": 0.1}), ("estimated", {})):
+        evaluate = partial(uc.evaluate, y, score, **options, **share)
+        plan = partial(uc.plan_reviews, y, score, budget=500, **options, **share)
+        calls = (evaluate, plan, lambda f=evaluate: str(f()), lambda f=plan: str(f()))
+        taken = np.min([[seconds(call) for call in calls] for _ in range(3)], axis=0)
+        ratios = f"{taken[1] / taken[0]:.2f} {taken[3] / taken[2]:.2f}"
+        print(name, *(f"{each:.2f} s" for each in taken), ratios, sep=" | ", flush=True)
+
+
+def seconds(call):
+    """Return the time of the processor that a call takes: other work does not count."""
+    start = time.process_time()
+    call()
+    return time.process_time() - start
 
 
 def main():
@@ -389,6 +443,7 @@ def main():
         "test": labels_test,
         "rounds": rounds,
         "real": real,
+        "promises": promises,
         "speed": speed,
     }
     parser = argparse.ArgumentParser(

@@ -107,10 +107,6 @@ class ScoreCounts:
             if rows is not None:
                 return cls.from_table(*rows.count(unlabeled, compact=compact, knots=knots))
         labels, scores = read_pair(y, score, unlabeled)
-        if len(labels) != len(scores):
-            raise InputError(
-                f"y and score must have the same length; got {len(labels)} and {len(scores)} rows"
-            )
         if len(scores) == 0:
             raise InputError("y and score must hold at least one row; got none")
         weights = None if sample_weight is None else read_weights(sample_weight, len(scores))

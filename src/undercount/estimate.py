@@ -12,10 +12,12 @@ from undercount.metric_facts import SCALE_RANGES, Scale
 FloatArray = NDArray[np.float64]
 
 
-def check_confidence_level(confidence_level: float) -> None:
-    """Refuse a confidence level that no interval can have."""
-    if not 0 < real_number(confidence_level) < 1:
+def check_confidence_level(confidence_level: float) -> float:
+    """Return a confidence level, a fraction say, as a float; refuse what no interval can have."""
+    level = real_number(confidence_level)
+    if not 0 < level < 1:
         raise InputError(f"{named('confidence_level')} must be in (0, 1); got {confidence_level!r}")
+    return level
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,7 @@ def scale_slope(value: ArrayLike, scale: Scale) -> FloatArray:
     if scale == "plain":
         return np.ones_like(x)
     low, high = SCALE_RANGES[scale]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         if scale == "log":
             return np.asarray(1 / x)
         return np.asarray((high - low) / ((x - low) * (high - x)))

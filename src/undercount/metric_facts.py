@@ -79,6 +79,8 @@ class MetricFacts:
 
 # What every number of labels rests on, unless their purity is told; said once, not row by row.
 RIGHT_LABELS = "right labels"
+# What every number supposes of the scores.
+OUT_OF_FOLD = "out-of-fold scores"
 _LABELS = ("random labels",)
 _SINGLE, _BOTH = ("single-sample",), ("single-sample", "case-control")
 _SIGNED, _RATIO = (-1.0, 1.0), (0.0, float("inf"))

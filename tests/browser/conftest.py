@@ -23,8 +23,8 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-# Looks, 10 ms apart, for the page's script to have started.
-WAITS = 3000
+# Looks, 10 ms apart, before what a page should become is given up.
+WAITS = 6000
 # Runs before the page's own script, so that nothing can be missed.
 WATCH = """window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) => {
@@ -60,6 +60,22 @@ def browser() -> Iterator[Any]:
         chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield chromium
         chromium.close()
+
+
+def wait_until(page: Any, code: str) -> None:
+    """Look at a page until something is true of it, however long a busy machine takes."""
+    # Not by wait_for_function: the page's policy forbids what that polls with.
+    for _ in range(WAITS):
+        if page.evaluate(code):
+            return
+        page.wait_for_timeout(10)
+    pytest.fail(f"the page never came to: {code}")
+
+
+@pytest.fixture(scope="session")
+def until() -> Callable[[Any, str], None]:
+    """For tests that open a page by themselves."""
+    return wait_until
 
 
 @dataclass
@@ -127,11 +143,7 @@ def open_page(contexts: Callable[..., Any], tmp_path: Path) -> Iterator[Callable
         )
         page.goto(address + after)
         if options.get("java_script_enabled", True):
-            # Not by wait_for_function: the page's policy forbids what that polls with.
-            for _ in range(WAITS):
-                if page.evaluate("!!window.undercount"):
-                    break
-                page.wait_for_timeout(10)
+            wait_until(page, "!!window.undercount")
             watched.settle()
         return watched
 

@@ -78,14 +78,13 @@ class Calculator:
 
 
 @pytest.fixture(scope="module")
-def calculator(contexts: Any, cases: Any, tmp_path_factory: Any) -> Iterator[Any]:
+def calculator(contexts: Any, cases: Any, tmp_path_factory: Any, until: Any) -> Iterator[Any]:
     """One page whose script answers for every design."""
     path = tmp_path_factory.mktemp("calculator") / "report.html"
     write_page(cases.evaluations()["estimated"], path)
     page = contexts().new_page()
     page.goto(path.as_uri())
-    while not page.evaluate("!!window.undercount"):
-        page.wait_for_timeout(10)
+    until(page, "!!window.undercount")
     yield lambda evaluation: Calculator(embedded(as_page([evaluation])), page)
     page.close()
 

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import undercount as uc
+from undercount.read.percentages import percents_beside
 from undercount.read.requirement import parse_requirement
-from undercount.show.text import answer_words, is_guess
+from undercount.show.text import answer_words, case_words, is_guess
 from undercount.show.verdict_words import change_words, light_words
 
 pytestmark = pytest.mark.browser
@@ -177,3 +178,33 @@ def test_a_share_that_is_set_lets_the_value_lead(open_page: Any, cases: Any) -> 
         assert "guess" not in page.text_content(place)
     assert "about" in page.text_content("#flagged")
     opened.assert_quiet()
+
+
+def test_the_page_rounds_as_the_library_does(open_page: Any, cases: Any) -> None:
+    page = open_page(cases.evaluations()["prevalence"][:1]).page
+    rng = np.random.default_rng(0)
+    triples = [sorted(rng.beta(*shape, 3)) for shape in [(1, 1), (0.1, 2), (2, 0.1)] * 40]
+    triples += [
+        [0.9, 1.0, 1.0],
+        [0.0, 0.0, 0.3],
+        [0.0, 0.0, 0.0],
+        [1.0, 1.0, 1.0],
+        [0.05, 0.05, 0.5],
+    ]
+    rows = [dict(zip(("low", "value", "high"), map(float, each), strict=True)) for each in triples]
+    for hangs in (False, True):
+        script = f"(rows) => rows.map((row) => undercount.caseWords(row, {str(hangs).lower()}))"
+        estimates = [uc.Estimate(row["value"], row["low"], row["high"]) for row in rows]
+        said = [case_words(each, estimated=hangs) for each in estimates]
+        assert page.evaluate(script, rows) == said
+    asked = [
+        ([share], [[end, kind]], given)
+        for share in (0.0123, 0.242, 0.37258, 0.9962)
+        for end in (share - 0.0013, share - 0.00002, share + 0.00021, share / 2)
+        for kind in ("least", "most", "above", "")
+        for given in (False, True)
+    ]
+    found = page.evaluate("(all) => all.map((each) => undercount.percentsBeside(...each))", asked)
+    for (shares, ends, given), words in zip(asked, found, strict=True):
+        wanted = percents_beside(shares, [(end, kind) for end, kind in ends], given=given)
+        assert words == list(wanted), (shares, ends, given)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shlex
 import sqlite3
 from contextlib import closing
 
@@ -81,7 +82,7 @@ def test_the_weakest_link_names_a_command_that_runs(database, capsys, monkeypatc
     table = ["--table", "scored", *COLUMNS, "--threshold", "1.2"]
     assert main(["evaluate", "--from", database, *table]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert f"undercount plan --from {database} --table scored --label fraud" in printed
+    assert f"undercount plan --from {shlex.quote(database)} --table scored --label fraud" in printed
     assert "uc.plan_reviews" not in printed
     monkeypatch.setenv("UNDERCOUNT_FROM", database)
     assert main(["evaluate", *table]) == 0

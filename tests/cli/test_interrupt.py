@@ -31,8 +31,11 @@ JOBS = {
     "compare": ["compare", "rows.parquet", *PAIR, "--json", "o.json"],
 }
 # Seconds after the first file is opened, and seconds that must be enough to notice a signal: of the
-# clock, or, on a machine with other work, of the processor; but in no case so many of the clock.
-MOMENTS, NOTICED, PATIENCE = (0.0, 0.6, 1.5), 0.5, 10.0
+# clock, or, on a machine with other work, of the processor (0.02 to 0.07 there). What has not ended
+# after so many of the clock hangs.
+MOMENTS, NOTICED, PATIENCE = (0.0, 0.6, 1.5), 0.5, 120.0
+# In the background of a shell Ctrl-C is ignored, which children inherit.
+HEARS = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
 
 
 @pytest.fixture(scope="module")
@@ -70,19 +73,19 @@ def test_work_stops_at_once(folder, job, moment):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        **HEARS,
     ) as process:
         while not any((folder / "temporary").iterdir()) and process.poll() is None:
             time.sleep(0.01)
         time.sleep(moment)
         used, start = seconds_used(process.pid), time.monotonic()
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate()
+        _, said = process.communicate(timeout=PATIENCE)
         seconds = time.monotonic() - start
     if process.returncode == 0:
         pytest.skip("done before the signal")
     assert (process.returncode, said) == (130, f"{STOPPED}\n")
     assert min(seconds, seconds_used() - others - used) < NOTICED
-    assert seconds < PATIENCE
     assert {path.name for path in folder.iterdir()} == before
     assert list((folder / "temporary").iterdir()) == []
 
@@ -106,7 +109,5 @@ def test_an_interrupt_while_python_ends_leaves_the_code_of_the_verdict():
         "stop_at_interrupts()\n"
         "sys.exit(3)\n"
     )
-    # In the background of a shell Ctrl-C is ignored, which children inherit.
-    hear = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
-    ended = subprocess.run([sys.executable, "-c", script], check=False, **hear)  # noqa: S603 - ours
+    ended = subprocess.run([sys.executable, "-c", script], check=False, **HEARS)  # noqa: S603 - ours
     assert ended.returncode == 3

@@ -162,6 +162,23 @@ def test_what_a_further_budget_buys_does_not_depend_on_the_one_asked_for(folder,
         assert bought[0][budget] == pytest.approx(bought[2][budget])
 
 
+def test_a_further_round_refuses_rows_in_another_order(folder, rows, tmp_path, capsys):
+    """Verdicts are told apart by the place of their row: others would be left out, and some twice.
+
+    An evaluation asks for no order.
+    """
+    again = _answered_plan(folder, rows, tmp_path / "review.csv")
+    head, *lines = (folder / "rows.csv").read_text().splitlines()
+    moved = tmp_path / "moved.csv"
+    moved.write_text("\n".join([head, *lines[::-1]]) + "\n")
+    again[1] = str(moved)
+    assert main([*again, "--budget", "20", "--out", str(tmp_path / "more.csv")]) == 2
+    assert "rows must stand in the order of the plan" in capsys.readouterr().err
+    assert not (tmp_path / "more.csv").exists()
+    reviews = ["--reviews", str(tmp_path / "review.csv"), "--quiet"]
+    assert main(["evaluate", str(moved), *COLUMNS, "--threshold", "1.2", *reviews]) == 0
+
+
 def test_a_further_round_takes_a_half_width_alone(folder, rows, tmp_path):
     again, out = _answered_plan(folder, rows, tmp_path / "review.csv"), tmp_path / "plan.json"
     assert main([*again, "--budget", "100", "--json", str(out), "--quiet"]) == 0

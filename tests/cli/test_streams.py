@@ -1,6 +1,7 @@
 """The program as a process: encodings, full disks, closed streams, and names that are commands."""
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -54,7 +55,8 @@ def test_a_full_disk_is_said_and_is_no_verdict(rows, tmp_path):
 
 
 def test_a_closed_error_stream_changes_nothing(rows):
-    command = f"{sys.executable} -m undercount evaluate {rows} {' '.join(COLUMNS)} 2>&-"
+    arguments = ["-m", "undercount", "evaluate", str(rows), *COLUMNS]
+    command = f"{shlex.join([sys.executable, *arguments])} 2>&-"
     done = subprocess.run(command, shell=True, check=False, stdout=subprocess.PIPE)  # noqa: S602 - ours
     assert done.returncode == 0
     assert b"ROC AUC" in done.stdout

@@ -190,6 +190,20 @@ def test_parts_answered_by_two_people_are_one_sample(tmp_path):
         read_review_files([first, tmp_path / "other.csv"])
 
 
+def test_two_further_rounds_may_give_one_number_to_two_rows(tmp_path):
+    """The first file was answered on, while another round was planned from its first three."""
+    first, second = sheet([1, 0, 1, 0, 1]), sheet([1, 0, 1, 1, 0])
+    again = replace(second, row=np.array([3, 13, 23, 103, 43]))
+    write_review_file(first, tmp_path / "first.csv")
+    write_review_file(replace(again, verdict=np.array([1, 0, 1, 1, 1.0])), tmp_path / "again.csv")
+    found = read_review_files([tmp_path / "first.csv", tmp_path / "again.csv"])
+    known = dict(zip(found.row.tolist(), found.verdict.tolist(), strict=True))
+    assert known == {3: 1, 13: 0, 23: 1, 33: 0, 43: 1, 103: 1}
+    write_review_file(again, tmp_path / "again.csv")
+    with pytest.raises(InputError, match="case 5 has two verdicts"):
+        read_review_files([tmp_path / "first.csv", tmp_path / "again.csv"])
+
+
 def test_plans_by_two_models_are_no_sample_and_each_goes_on(tmp_path):
     write_review_file(sheet(), tmp_path / "a.csv")
     write_review_file(replace(sheet(scores=["q"]), scores=sheet().scores), tmp_path / "b.csv")

@@ -51,9 +51,13 @@ def test_all_rows_of_a_stratum_can_be_drawn_and_some_left_out(constructor, colum
     assert sorted(made.row - 1) == sorted(np.concatenate(pools(columns)))
     sizes[0] -= 3
     left_out = pools(columns)[0][:3] + 1
-    made = draw(constructor(columns), columns, sizes, skip=left_out.tolist())
+    known = dict(zip(left_out.tolist(), columns["s"][left_out - 1].tolist(), strict=True))
+    made = draw(constructor(columns), columns, sizes, skip=known)
     assert not set(left_out) & set(made.row)
     assert len(made.row) == sum(sizes)
+    moved = {row + 1: score for row, score in known.items()}
+    with pytest.raises(InputError, match="rows must stand in the order of the plan"):
+        draw(constructor(columns), columns, sizes, skip=moved)
 
 
 def test_the_order_of_a_design_takes_the_first_of_each_stratum_first(columns):

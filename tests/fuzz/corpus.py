@@ -12,6 +12,12 @@ import undercount as uc
 
 ROWS = {"y": [1, 0, 0], "score": [3.0, 2.0, 1.0], "unlabeled": 0}
 MORE = {"y": np.array([1, 0, 1, 0, 1, 0, 0, 0]), "score": np.arange(8.0, 0, -1), "unlabeled": 0}
+TIED = {"y": np.array([1, 0, 0, 1, 0]), "score": np.zeros(5), "unlabeled": 0}
+SPLIT = {
+    "y": np.array([1.0, math.nan, math.nan, 1.0, *[math.nan] * 4]),
+    "score": np.array([0.0] * 6 + [1.0] * 2),
+    "unlabeled": None,
+}
 COUNTS = {"score": [0.5], "positive": [1.0], "negative": [0.0], "unlabeled": [2.0]}
 COLUMNS = ("--label", "y", "--score", "s")
 
@@ -259,6 +265,70 @@ CORPUS = [
             **_question("costing", "reviews", false_positive=1e9, false_negative=1e9)[1],
             "seed": 1452984588,
             "rows": 12,
+            "labels": "any",
+        },
+    ),
+    # Nothing is flagged, or no metric of a segment exists: a table without columns.
+    (
+        "functions",
+        {**_function("monitor", TIED, threshold=1.0, period="week")[1], "seed": 4026223965},
+    ),
+    (
+        "rows",
+        {
+            "y": [1.0, math.nan, math.nan],
+            "score": [0.2, 0.4, 0.5],
+            "unlabeled_prevalence": 0.2,
+            "by": ["a", "b", "b"],
+        },
+    ),
+    # A curvature that leaves a direction open.
+    (
+        "functions",
+        {
+            **_function("select", SPLIT, method="unobserved", distribution="empirical")[1],
+            "seed": 4000115741,
+        },
+    ),
+    # Numbers of other types must not set the precision of what is worked out.
+    (
+        "metrics",
+        {
+            "metric": "partial_roc_auc",
+            "y": [1, 1, 0],
+            "score": [3.0, 1.0, 2.0],
+            "unlabeled": 0,
+            "label_frequency": 0.69,
+            "max_fpr": np.float16(0.1),
+        },
+    ),
+    ("rows", {**TIED, "unlabeled_prevalence": 0.2, "confidence_level": Fraction(1, 3)}),
+    # An end that the plain scale puts out of the range, and a slope that no float holds.
+    (
+        "questions",
+        {
+            **_question("net_benefit", "reviews", chance=0.2, threshold=-9.0, top=None)[1],
+            "seed": 3518620697,
+            "rows": 12,
+            "labels": "random",
+        },
+    ),
+    (
+        "rows",
+        {
+            **TIED,
+            "unlabeled_prevalence": (0.0, 0.8),
+            "threshold": 0.0,
+            "deploy_prevalence": 1e-320,
+        },
+    ),
+    # Verdicts that tell less than what the labels make certain.
+    (
+        "questions",
+        {
+            **_question("at", "reviews", threshold=None, top=0.1)[1],
+            "seed": 1628373272,
+            "threshold": None,
             "labels": "any",
         },
     ),

@@ -1,5 +1,7 @@
 """Requirements on two models: names with dots, margins, verdicts by the interval."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -61,3 +63,31 @@ def test_the_whole_interval_decides():
         verdict("nobody.roc_auc > 0.5")
     with pytest.raises(uc.InputError, match="needs a threshold"):
         verdict("new.recall > 0.5")
+
+
+def test_a_difference_that_an_estimated_share_may_turn_is_neither_met_nor_failed():
+    """The rule of one model: what hangs on an estimated share is so only if it is so at all."""
+    rng = np.random.default_rng(3)
+    truth = rng.random(4000) < 0.5
+    score = rng.normal(3 * truth)
+    y = (truth & (rng.random(4000) < 0.3)).astype(int)
+    options = {"scores": {"strict": score, "lax": score + 1}, "unlabeled": 0, "threshold": 2.5}
+    estimated, given = uc.compare(y, **options), uc.compare(y, **options, prevalence=0.5)
+    along = estimated.across_shares("f1")
+    ahead = along["lax"] - along["strict"]
+    assert ahead.min() < 0.05 < estimated.difference("f1", "lax", "strict").difference.low
+
+    for asked, sure in [
+        ("lax.f1 > strict.f1 + 0.05", "met"),
+        ("strict.f1 > lax.f1 - 0.05", "failed"),
+    ]:
+        assert given.require(asked).outcome == sure
+        judgement = estimated.require(asked).judgements[0]
+        assert judgement.outcome == "inconclusive"
+        assert "which is only estimated: the difference passes" in judgement.why
+        passed = float(re.search(r"passes -?0.05 at ([0-9.]+) %", judgement.why)[1]) / 100
+        there = np.interp(passed, along["unlabeled_prevalence"], ahead)
+        assert there == pytest.approx(0.05, abs=0.005)
+    # What no share turns is decided all the same.
+    assert estimated.require("lax.f1 > strict.f1").outcome == "met"
+    assert estimated.require("lax.f1 < strict.f1").outcome == "failed"

@@ -11,6 +11,7 @@ import undercount as uc
 from undercount.cli.main import main
 from undercount.errors import collect_warnings
 from undercount.prevalence import LateLabels
+from undercount.read.alarm import CHANGES, find_evidence, start_weights
 
 SPAN, CUT = 460, 1.3
 
@@ -63,6 +64,18 @@ def test_a_wide_range_leads_and_its_middle_is_called_a_guess(tmp_path):
         assert f"{each.value:.3f} ({each.low:.3f}" not in str(found)
 
 
+def test_positives_that_are_never_found_make_no_period_immature():
+    score, seen, labels, _ = draw(np.random.default_rng(0))
+    given = {"observed": seen, "found": labels, "threshold": CUT, "until": SPAN}
+    with collect_warnings():
+        all_found, some = (
+            uc.monitor(score, **given, found_eventually=share).alarm for share in (1.0, 0.7)
+        )
+    assert all_found is not None
+    assert some is not None
+    assert [look[0] for look in some.looks] == [look[0] for look in all_found.looks]
+
+
 def test_a_period_without_flagged_rows_has_a_reason():
     score, seen, found, _ = draw(np.random.default_rng(1))
     score[seen < 31] = -10
@@ -89,6 +102,7 @@ def test_weeks_begin_on_mondays():
         ({"baseline": "2030-01"}, "baseline must be one of the periods"),
         ({"risk": 2}, "risk must be in"),
         ({"period": "year"}, "period"),
+        ({"label": [1, 0]}, "label and found must be of the same rows"),
     ],
 )
 def test_wrong_options_are_refused(options, words):
@@ -119,6 +133,76 @@ def test_the_command_reads_dates(tmp_path, capsys):
     path.write_text("p,seen,label_date\n0.5,soon,\n", encoding="utf-8")
     assert main(["monitor", str(path), *columns]) == 2
     assert "must hold dates" in capsys.readouterr().err
+
+
+def dated_file(path, n=6000):
+    """Write a file of scores, days, days of labels, and labels."""
+    score, seen, found, _ = draw(np.random.default_rng(4), n=n)
+    lines = ["score,observed,found,label"]
+    for one, day, label in zip(score, seen, found, strict=True):
+        late = "" if np.isnan(label) else f"{np.ceil(label):.0f}"
+        lines.append(f"{one:.4f},{day},{late},{int(late != '')}")
+    path.write_text("\n".join(lines), encoding="utf-8")
+    names = ("score", "observed", "found")
+    return [str(path), *(word for name in names for word in (f"--{name}", name))]
+
+
+@pytest.mark.parametrize(
+    ("requirement", "code", "words"),
+    [
+        ("precision >= 0.3 and recall@1.3 > 50%", 0, "met: rows old enough: precision@1.3 >= 0.3"),
+        ("precision >= 0.9", 1, "failed"),
+        ("precision >= 0.47", 3, "inconclusive"),
+        ("precision@0.7 >= 0.5", 2, "at the threshold 1.3"),
+        ("roc_auc >= 0.5", 2, "precision, recall, f1"),
+    ],
+)
+def test_requirements_are_judged_by_the_rows_that_are_old_enough(
+    requirement, code, words, tmp_path, capsys
+):
+    asked = dated_file(tmp_path / "rows.csv")
+    assert main(["monitor", *asked, "--threshold", "1.3", "--require", requirement]) == code
+    said = capsys.readouterr()
+    assert words in said.out + said.err
+
+
+def test_no_requirement_is_met_while_labels_are_still_arriving():
+    with collect_warnings():
+        result = uc.monitor(**slow_rows(), threshold=1.0)
+    for condition in ("recall >= 0.1", "recall >= 0.999"):
+        verdict = result.require(condition)
+        assert verdict.outcome == "inconclusive"
+        assert "not mature" in str(verdict)
+
+
+def test_rows_after_the_last_day_are_left_out(tmp_path, capsys):
+    score, seen, found, _ = draw(np.random.default_rng(4))
+    then = 400
+    early = seen <= then
+    known = np.where(found <= then, found, np.nan)[early]
+    expected = uc.monitor(
+        score[early], observed=seen[early], found=known, threshold=CUT, until=then
+    )
+    result = uc.monitor(score, observed=seen, found=found, threshold=CUT, until=then)
+    assert result.to_json() == expected.to_json()
+    asked = dated_file(tmp_path / "rows.csv")
+    assert main(["monitor", *asked, "--threshold", "1.3", "--until", str(then)]) == 0
+    assert "rows after --until 400 left out" in capsys.readouterr().err
+
+
+def test_dates_count_where_the_label_is_positive():
+    score, seen, found, _ = draw(np.random.default_rng(4))
+    # Every row has a date: negatives that of their verdict.
+    label = ~np.isnan(found)
+    dates = np.where(label, found, np.minimum(seen + 10.0, SPAN))
+    given = {"observed": seen, "threshold": CUT, "until": SPAN}
+    expected = uc.monitor(score, found=found, **given)
+    assert uc.monitor(score, found=dates, label=label, **given).to_json() == expected.to_json()
+    some = np.flatnonzero(label)[::10]
+    dates[some] = np.nan
+    share = 1 - len(some) / label.sum()
+    with pytest.raises(uc.InputError, match=f"found_eventually={share:.3f}"):
+        uc.monitor(score, found=dates, label=label, **given)
 
 
 def slow_rows(ever=1.0, delay=90.0, span=60, n=6000):
@@ -185,6 +269,48 @@ def test_a_late_fall_is_seen_after_a_long_good_history():
     assert sum(alarms) >= 3
 
 
+def test_a_precision_of_nearly_one_that_falls_to_half_is_seen_at_once():
+    rng = np.random.default_rng(0)
+    n = 6000
+    seen = rng.integers(0, SPAN, n)
+    truth = rng.random(n) < np.where(seen > 300, 0.5, 0.99)
+    late = seen + rng.exponential(20, n)
+    result = uc.monitor(
+        np.ones(n),
+        observed=seen,
+        found=np.where(truth & (late <= SPAN), late, np.nan),
+        threshold=1,
+        until=SPAN,
+    )
+    # Day 300 is October 28; within four weeks a label of a row so old has come in 3 of 4 cases.
+    assert "1970-10-28" < result.alarm.fell < "1970-12-10"
+
+
+def test_evidence_is_the_chance_of_what_was_seen_over_that_without_a_change():
+    # All labels come at once, so that each row is found or not: r integrated by quadrature.
+    day = np.repeat(np.arange(20.0), 10)
+    found = np.where(np.arange(200) % 10 < np.where(day < 10, 6, 2), day, np.nan)
+    with collect_warnings():
+        late = LateLabels().fit(day, found, until=400.0)
+    start, end = 10.0, 17.0
+    rates = (np.arange(20_000) + 0.5) / 20_000
+    prior = rates**-0.5 * (1 - rates) ** -0.5
+    base = rates**60 * (1 - rates) ** 40
+    n = 80  # rows of days 10 to 17
+    k = int(np.count_nonzero(~np.isnan(found[(day >= start) & (day <= end)])))
+
+    def chance(after):
+        return np.sum(prior * base * after**k * (1 - after) ** (n - k))
+
+    same = chance(rates)
+    falls = np.mean([chance(part * rates) / same for part in CHANGES])
+    odds = [rates / part / (1 - rates + rates / part) for part in CHANGES]
+    rises = np.mean([chance(rate) / same for rate in odds])
+    made = find_evidence(late, np.ones(200, bool), start, np.array([end]))
+    weight = start_weights(1)[0]
+    np.testing.assert_allclose(made[0] - 1, weight * (np.array([falls, rises]) - 1), rtol=2e-3)
+
+
 def test_the_evidence_of_each_start_is_of_the_rows_since():
     # No label of the last half year comes: the alarm knows, and does not ask older rows.
     score, seen, found, _ = draw(np.random.default_rng(11))
@@ -202,6 +328,28 @@ def test_without_an_alarm_the_periods_that_look_otherwise_are_named():
     said = " ".join(str(quiet).split())
     assert "no change seen" not in said
     assert "no alarm yet, though by their own intervals 1970-12 lies below it" in said
+
+
+def test_labels_that_became_slower_are_said_beside_the_alarm(tmp_path):
+    # From day 230 on labels take three times as long: that looks like a precision that fell.
+    rng = np.random.default_rng(0)
+    n = 16_000
+    seen, truth = rng.integers(0, SPAN, n), rng.random(n) < 0.1
+    late = seen + rng.exponential(np.where(seen > 230, 195, 65))
+    found = np.where(truth & (late <= SPAN), late, np.nan)
+    score = rng.normal(2.0 * truth)
+    with collect_warnings():
+        result = uc.monitor(score, observed=seen, found=found, threshold=CUT, until=SPAN)
+        score, seen, found, _ = draw(np.random.default_rng(1))
+        steady = uc.monitor(score, observed=seen, found=found, threshold=CUT, until=SPAN)
+    assert result.steady.level == "warn"
+    assert "labels of recent rows come later" in result.steady.message
+    assert "unless it is labelling that changed" in " ".join(str(result).split())
+    page = tmp_path / "page.html"
+    result.to_html(page)
+    assert "labels of recent rows come later" in page.read_text(encoding="utf-8")
+    assert json.loads(result.to_json())["steady_delays"]["level"] == "warn"
+    assert steady.steady.level == "ok"
 
 
 @pytest.mark.parametrize(
@@ -246,13 +394,40 @@ def test_alarms_keep_their_risk_and_see_changes():
     (fell, rose), months = tally(1.0, 400)
     assert fell + rose <= 0.05
     assert 0.93 <= months <= 0.975
-    # Precision .47 to .29; a long good history must not hide what comes after it. Of 100 repeats
-    # .96, .90 and .39: 130 days before the end half of the labels have not arrived.
-    for start, least in ((130, 0.85), (230, 0.8), (330, 0.25)):
+    # Precision .47 to .29; a long good history must not hide what comes after it. 130 days before
+    # the end half of the labels have not arrived.
+    for start, least in ((130, 0.9), (230, 0.9), (330, 0.6)):
         (fell, rose), months = tally(0.5, 60, start=start)
         assert fell > least, start
         assert rose == 0
         assert months >= 0.93
+
+
+def unchanged(rng, design, n=16_000):
+    """Rows of 15 months whose flagged ones are real as often at any time."""
+    grows = design == "volume"
+    seen = np.floor(SPAN * rng.random(n) ** (0.4 if grows else 1.0))
+    truth = rng.random(n) < 0.1
+    score = rng.normal(2.0 * truth)
+    if design == "prevalence":  # more and more rows are flagged, and with them more positives
+        kept = (score < CUT) | (rng.random(n) > 0.6 * (1 - seen / SPAN))
+        seen, truth, score = seen[kept], truth[kept], score[kept]
+    median = 40 + 10 * seen / SPAN if design == "delays" else 45.0
+    late = seen + median * rng.exponential(1 / np.log(2), len(seen))
+    return score, seen, np.where(truth & (late <= SPAN), late, np.nan)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", ["delays", "prevalence", "volume"])
+def test_what_is_no_change_of_precision_raises_no_alarm(design):
+    alarms = []
+    for seed in range(334):
+        score, seen, found = unchanged(np.random.default_rng([8, seed]), design)
+        with collect_warnings():
+            late = LateLabels().fit(seen, found, until=SPAN)
+        looks = np.arange(97.0, SPAN + 1, 7.0)
+        alarms.append(find_evidence(late, score >= CUT, 90.0, looks).max() >= 2 / 0.05)
+    assert np.mean(alarms) <= 0.05
 
 
 if __name__ == "__main__":

@@ -1,15 +1,21 @@
 """Plans of reviews: strata, shares of the budget, and what they are said to buy."""
 
+import csv
+import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.read import plan
+from undercount.assume.review_sheet import make_sheet
+from undercount.count.draw import DrawnRows
+from undercount.count.review_file import as_review_csv
+from undercount.read import unlabeled_rows
 from undercount.read.allocation import fill
 from undercount.read.plan import next_design
 from undercount.read.prices import Prices
+from undercount.read.unlabeled_rows import UnlabeledRows
 
 
 @pytest.fixture(scope="module")
@@ -209,16 +215,41 @@ def test_verdicts_and_rows_have_weights_together():
     assert uc.evaluate(y, score, reviews=equal.answered([0, 1, 0, 0]), **options)
 
 
+def test_the_design_of_a_huge_plan_fits_into_a_cell_of_a_spreadsheet():
+    rng = np.random.default_rng(0)
+    n = 20_000
+    counts = uc.ScoreCounts.from_counts(
+        1e-300 * rng.normal(size=n), rng.poisson(1, n), np.zeros(n), np.full(n, 123_456_789.0)
+    )
+    options = {"threshold": 1e-300, "unlabeled_prevalence": 0.1}
+    design = uc.design_reviews(counts, budget=400_000, **options)
+    few = replace(design, order=design.order[:1])
+    drawn = DrawnRows(few.order, {"p": few.edges[few.order]}, np.array([1]), {})
+    sheet = make_sheet(few, drawn, counts, {"label": "y", "keep": ["a" * 100] * 20})
+    header, case = csv.reader(io.StringIO(as_review_csv(sheet).removeprefix("\ufeff"), newline=""))
+    assert max(map(len, case)) < 32_767
+    assert header[-1] == "design"
+
+
+def test_a_further_round_refuses_rows_in_another_order(rows):
+    truth, score, y = rows
+    first = plan_of(rows)
+    reviews = first.answered(truth[first.rows])
+    with pytest.raises(uc.InputError, match="the plan was made for other data"):
+        plan_of((truth, score[::-1].copy(), y[::-1].copy()), reviews=reviews, budget=50)
+
+
 def test_rows_of_many_are_drawn_from_a_sample_of_them(rows, monkeypatch):
     """Each row of a stratum is as likely as any: what is drawn has the mean of the stratum."""
     _, score, y = rows
     design = plan_of(rows, budget=400).design
     pool = np.flatnonzero(y == 0)
-    monkeypatch.setattr(plan, "MANY_ROWS", 100)
-    monkeypatch.setattr(plan, "SAMPLE", 1500)
+    monkeypatch.setattr(unlabeled_rows, "MANY_ROWS", 100)
+    monkeypatch.setattr(unlabeled_rows, "SAMPLE", 1500)
+    everyone = UnlabeledRows(np.where(y == 1, 1, -1), score)
     found = []
     for seed in range(60):
-        drawn = plan.draw_rows(replace(design, seed=seed), pool, score[pool])
+        drawn = everyone.draw(replace(design, seed=seed))
         np.testing.assert_array_equal(design.stratum_of(score[drawn]), design.order)
         assert len(set(drawn.tolist())) == 400
         found.append(np.bincount(design.order, score[drawn], design.n_strata) / design.sizes())

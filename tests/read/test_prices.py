@@ -7,11 +7,18 @@ import pytest
 
 import undercount as uc
 from undercount.assume.drawn_verdicts import Pool
-from undercount.assume.reviews import ReviewedCells, supposed_posterior, working_posterior
+from undercount.assume.reviews import (
+    ReviewedCells,
+    largest_share,
+    share_of_slope,
+    supposed_posterior,
+    working_posterior,
+)
 from undercount.estimate import Interval
 from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.prices import MOST_CELLS, Prices, Supposition, coarse_counts, half_widths
 from undercount.read.reviewed import Reviewed
+from undercount.read.supposed_share import suppose_share
 
 
 def draw(seed, slope=0.0, n_rows=10_000, prevalence=0.15):
@@ -123,7 +130,44 @@ def test_shares_that_are_likely_too_widen_the_range():
     design = uc.design_reviews(counts, budget=100, goal="prevalence", unlabeled_prevalence=0.1)
     plain = Prices.of(counts, design).span("prevalence", 100)
     wide = Prices.of(counts, design, span=Interval(0.02, 0.3)).span("prevalence", 100)
-    assert wide.low < plain.low < plain.high < wide.high
+    assert wide.low < plain.low < plain.high <= wide.high
+
+
+def test_no_share_is_supposed_that_the_surest_rows_cannot_hold():
+    """Against the truth: the largest share is about the true one where high scores are sure."""
+    rng = np.random.default_rng(11)
+    truth = rng.random(40_000) < 0.4
+    score = rng.normal(3.0 * truth)
+    y = np.where(truth & (rng.random(40_000) < 0.3), 1, 0)
+    counts, share = counts_of((truth, score, y)), truth[y == 0].mean()
+    assert largest_share(counts) == pytest.approx(share, rel=0.08)
+    design = uc.design_reviews(counts, budget=100, threshold=1.5, unlabeled_prevalence=share)
+    prices = Prices.of(counts, design, span=Interval(share / 2, 1.9 * share))
+    most = max(each.share for each in prices.suppositions)
+    assert most == pytest.approx(largest_share(counts), rel=0.01)
+    assert prices.supposed == share
+
+
+def test_a_share_that_labels_told_is_larger_if_they_prefer_high_scores():
+    """Against the truth: labels of slope 1 leave a part of the hidden positives unseen."""
+    rows = draw(8, slope=1.0, n_rows=60_000)
+    truth, _, y = rows
+    counts, share = counts_of(rows), truth[y == 0].mean()
+    told = suppose_share({"": counts}).value
+    assert told < 0.5 * share
+    assert 2 * told < share_of_slope(counts, told, 1.0) < 2 * share
+    assert share_of_slope(counts, told, -1.0) < told < share_of_slope(counts, told, 0.5)
+
+
+@pytest.mark.parametrize("slope", [0.0, 1.0])
+def test_the_range_holds_what_comes_of_it_where_labels_told_the_share(slope):
+    held = []
+    for seed in range(8):
+        truth, score, y = rows = draw(20 + seed, slope)
+        plan = uc.plan_reviews(y, score, unlabeled=0, budget=200, threshold=1.5)
+        found = Reviewed(counts_of(rows), plan.answered(truth[plan.rows])).estimate("f1", 1.5)
+        held.append((found.high - found.low) / 2 in plan.expected_range[200]["f1"])
+    assert np.mean(held) >= 0.75
 
 
 def test_many_cells_are_joined_within_strata_and_prices_stay():

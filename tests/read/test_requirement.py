@@ -5,6 +5,7 @@ import pytest
 
 import undercount as uc
 from undercount.metric_facts import FACTS
+from undercount.read.contest import parse_contest
 from undercount.read.metric_name import KNOWN, MetricName, parse_metric
 from undercount.read.requirement import (
     Requirement,
@@ -78,6 +79,7 @@ def test_bad_requirements(text, message):
 SURE = uc.Estimate(0.95, 0.93, 0.97)
 LEAK = uc.Check("UC010", "warn", "the scores separate the rows. Or not", "score other rows")
 MISFIT = uc.Check("UC001", "fail", "more positives than rows", "lower it")
+LOW = uc.Estimate(0.3, 0.2, 0.4)
 EMPTY = uc.Check("UC013", "warn", "nothing is flagged", "lower the threshold")
 
 
@@ -89,7 +91,18 @@ EMPTY = uc.Check("UC013", "warn", "nothing is flagged", "lower the threshold")
         (SURE, [LEAK, MISFIT], ("inconclusive", "more positives than rows (UC001)")),
         (SURE, [EMPTY], ("met", "")),
         (uc.Estimate(0.9, 0.8, 0.95), [], ("inconclusive", "the interval reaches to both sides")),
-        (uc.Estimate(0.3, 0.2, 0.4), [LEAK, MISFIT], ("failed", "")),
+        (LOW, [], ("failed", "")),
+        # What may not meet a requirement may not fail it either.
+        (
+            uc.Estimate(0.3, 0.2, 0.4),
+            [LEAK],
+            ("inconclusive", "the scores separate the rows (UC010)"),
+        ),
+        (
+            uc.Estimate(0.3, 0.2, 0.4),
+            [LEAK, MISFIT],
+            ("inconclusive", "more positives than rows (UC001)"),
+        ),
         (
             uc.Estimate(math.nan, 0.0, 1.0),
             [EMPTY, MISFIT],
@@ -100,6 +113,27 @@ EMPTY = uc.Check("UC013", "warn", "nothing is flagged", "lower the threshold")
 )
 def test_a_verdict_that_is_open_says_why(estimate, checks, expected):
     assert judge_requirement(parse_requirement("recall@1 >= 0.9"), estimate, checks) == expected
+
+
+@pytest.mark.parametrize("checks", [[LEAK], [MISFIT], [LEAK, MISFIT]])
+@pytest.mark.parametrize(("low", "high"), [(0.2, 0.4), (0.95, 0.99)])
+def test_one_model_and_two_are_judged_by_one_rule(checks, low, high):
+    """The same interval beside the same bound, under the same checks, has the same outcome."""
+    estimate = uc.Estimate((low + high) / 2, low, high)
+    alone = judge_requirement(parse_requirement("recall@1 > 0.9"), estimate, checks)
+    against = parse_contest("a.recall > b.recall + 0.9", ["a", "b"]).judge(estimate, checks)
+    assert alone == (against.outcome, against.why)
+    assert alone[0] == "inconclusive"
+    sure = judge_requirement(parse_requirement("recall@1 > 0.9"), estimate)
+    against = parse_contest("a.recall > b.recall + 0.9", ["a", "b"]).judge(estimate)
+    assert sure == (against.outcome, against.why)
+    assert sure[0] == ("met" if low > 0.9 else "failed")
+
+
+def test_an_end_is_seen_to_lie_on_its_side():
+    open_ = uc.Estimate(0.93, 0.8996, 0.95)
+    assert "(0.8996 – " in parse_requirement("recall@1 >= 0.9").found_words(open_)
+    assert "(0.900 – " in parse_requirement("recall@1 >= 0.8").found_words(open_)
 
 
 def test_a_metric_that_does_not_exist_meets_nothing():

@@ -343,7 +343,10 @@ def test_segments_labelled_alike_are_compared_and_the_assumption_stands_there():
     assert [each.level for each in found.overall.checks if each.code == "UC022"] == ["ok"]
     said = " ".join(str(found).split())
     assert "assumes that a positive is as likely to be labelled in each segment" in said
-    assert "They speak of the population behind these rows" in said
+    assert "Tests speak of the population behind these rows" in said
+    # Nothing stands out, so that no difference is explained; what is tested supposes the labels.
+    assert "Differences:" not in said
+    assert "; if they are labelled alike)" in said
 
 
 def test_segments_whose_scores_are_unlike_cannot_be_asked():

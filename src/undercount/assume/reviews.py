@@ -1,5 +1,6 @@
 """Unlabeled rows that somebody looked at by design, and the curve that they make certain."""
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -20,6 +21,8 @@ NOT_ANSWERED = -1
 MOST = 0.95
 # Part of the working posterior that is smooth, and how steep that is beside the labels.
 GUARD, GUARD_SLOPE = 0.2, 0.5
+# How sure a row may be where verdicts are foretold, and parts of the positives in surest rows.
+SUREST, HEADS = 0.995, (0.1, 0.5)
 # Where labels are supposed to prefer some scores: least spread of labelled ranks, and how far log
 # odds are moved at most.
 LEAST_SPREAD, FARTHEST = 0.3, 6.0
@@ -220,7 +223,10 @@ class Reviews:
             return NotImplemented
         same = np.array_equal(self.design.edges, other.design.edges)
         if not same or not np.array_equal(self.design.n_unlabeled, other.design.n_unlabeled):
-            raise InputError("rounds of reviews can be joined only if their strata are the same")
+            raise InputError(
+                "rounds of reviews can be joined only if their strata are the same; those of "
+                "plan_reviews(…, reviews=EARLIER) are"
+            )
         joined = [_join([getattr(r, name) for r in (self, other)]) for name in _COLUMNS]
         rows, verdict, score, stratum, weight = joined
         kept = _once(rows, verdict)
@@ -295,23 +301,58 @@ def supposed_posterior(
     """Guess the same if labels prefer some scores, to say what a plan may come to.
 
     The log odds of carrying a label rise by `slope` with each standard deviation of the scores of
-    labelled positives (of their normal ranks): the hidden ones then lie as much lower. The more
-    labels there are, the less of the guess is the smooth curve, which expects positives low down
+    labelled positives (of their normal ranks): the hidden ones then lie as much lower. Nothing is
+    estimated with it, so that rows may be as sure as labels show them.
+    """
+    guess = _supposed_guess(counts, slope)
+    hidden = min(unlabeled_prevalence, SUREST) * counts.n_unlabeled
+    scale = hidden
+    for _ in range(_ROUNDS):  # what the surest rows cannot hold lies lower
+        found = np.minimum(scale * guess, SUREST)
+        scale *= hidden / max(float(found @ counts.unlabeled), 1e-300)
+    return np.asarray(np.clip(scale * guess, 1e-9, SUREST))
+
+
+def largest_share(counts: ScoreCounts) -> float:
+    """Return the share of hidden positives at which the surest half of them is sure."""
+    guess = _supposed_guess(counts, 0.0)
+    return SUREST / (_head(guess, counts.unlabeled, HEADS[1]) * counts.n_unlabeled)
+
+
+def share_of_slope(counts: ScoreCounts, unlabeled_prevalence: float, slope: float) -> float:
+    """Return the share that labels would stand for if they preferred some scores.
+
+    Labels tell a share by how many of the surest rows are positive. Where they prefer high scores
+    those seem surer than they are, and a share that supposes random labels is too low; where they
+    prefer low ones, few of them are there, and half of the positives are looked at.
+    """
+    part = HEADS[0] if slope > 0 else HEADS[1]
+    own, random = (
+        _head(_supposed_guess(counts, each), counts.unlabeled, part) for each in (slope, 0.0)
+    )
+    return float(min(unlabeled_prevalence * random / own, SUREST))
+
+
+def _supposed_guess(counts: ScoreCounts, slope: float) -> FloatArray:
+    """Return how hidden positives lie if labels prefer some scores; over all rows it sums to one.
+
+    The more labels there are, the less of it is the smooth curve, which expects positives low down
     anyway and is not pulled lower.
     """
     odds, smooth = _guesses(counts)
     tilt = np.exp(np.clip(-slope * _standard_rank(counts), -FARTHEST, FARTHEST))
-    part = min(GUARD, 2.0 / counts.n_positive**0.5)
+    part = min(GUARD, 1.0 / math.sqrt(counts.n_positive))
     if slope >= 0:
-        guess = (1 - part) * _scaled(odds * tilt, counts.unlabeled) + part * smooth
-    else:
-        guess = _scaled(((1 - part) * odds + part * smooth) * tilt, counts.unlabeled)
-    hidden = min(unlabeled_prevalence, MOST) * counts.n_unlabeled
-    scale = hidden
-    for _ in range(_ROUNDS):  # what the surest rows cannot hold lies lower
-        found = np.minimum(scale * guess, MOST)
-        scale *= hidden / max(float(found @ counts.unlabeled), 1e-300)
-    return np.asarray(np.clip(scale * guess, 1e-9, MOST))
+        return (1 - part) * _scaled(odds * tilt, counts.unlabeled) + part * smooth
+    return _scaled(((1 - part) * odds + part * smooth) * tilt, counts.unlabeled)
+
+
+def _head(guess: FloatArray, unlabeled: FloatArray, part: float) -> float:
+    """Return the mean of a guess over the surest rows, which hold this part of the positives."""
+    order = np.argsort(-guess, kind="stable")
+    rows, held = unlabeled[order], np.cumsum((guess * unlabeled)[order])
+    last = int(np.searchsorted(held, part * held[-1]))
+    return float(held[last] / max(float(rows[: last + 1].sum()), 1e-300))
 
 
 def _guesses(counts: ScoreCounts) -> tuple[FloatArray, FloatArray]:

@@ -14,6 +14,7 @@ from undercount.cli.command import (
     progress,
     tell_page,
 )
+from undercount.cli.dates import date_options
 from undercount.cli.gate import read_requirements, refuse_other_models, report_verdict
 from undercount.cli.options import (
     CHANCE,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 @reading_options
 @CLUSTER
 @CHANCE
+@date_options
 @database_options
 @share_options
 @interval_options
@@ -130,7 +132,7 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     knots += [threshold for threshold in chosen if threshold is not None]
     # With impure labels average precision and intervals need every score.
     pure = options["label_purity"] == 1
-    if options["cluster"] or options["chance"]:
+    if any(options[name] for name in ("cluster", "chance", "observed", "found")):
         reading = read_kept(data, options, knots, compact=pure)
     else:
         reading = read(data, options, knots, compact=pure)

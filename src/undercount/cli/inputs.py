@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.cli.command import progress
+from undercount.cli.dates import date_columns, take_dates
 from undercount.cli.options import DATABASE_VARIABLE
 from undercount.count.arrays import row_words
 from undercount.count.counts_file import is_counts_file, open_counts
@@ -33,6 +34,7 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
+    from undercount.prevalence.late_labels import LateLabels
     from undercount.read.counted_model import CountedModel
 
 RECODE = (
@@ -85,8 +87,9 @@ class ModelColumns:
     weights: FloatArray | None = None
     place: NDArray[np.intp] | None = None
     cluster: NDArray[Any] | None = None
-    chance: FloatArray | None = None
+    chance: "FloatArray | LateLabels | None" = None
     by: list[NDArray[Any]] = field(default_factory=list)
+    dates: list[FloatArray] = field(default_factory=list)  # of the row, and of its label
 
 
 @dataclass(frozen=True)
@@ -163,16 +166,16 @@ def read_kept(
                 "--by with --cluster needs rows, and a database hands over counts; write the rows "
                 "to a file and name that"
             )
-        if not options["chance"]:  # the database counts pairs of rows of a cluster
+        if not (options["chance"] or options["found"]):  # it counts pairs of rows of a cluster
             return read(data, options, knots, compact=compact)
         raise InputError(
-            "--chance needs rows, and a database hands over counts; write the rows to a file and "
-            "name that"
+            f"{'--chance' if options['chance'] else '--found'} needs rows, and a database hands "
+            "over counts; write the rows to a file and name that"
         )
     from undercount.read.counted_model import count_model  # noqa: PLC0415 - only when needed
 
     refuse_no_data(data)
-    rows = read_models(data, options)
+    rows = take_dates(read_models(data, options), options)
     about = {"target": options["target"] or "dataset"}
     about["confidence_level"] = options["confidence_level"]
     models = {}
@@ -371,9 +374,10 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     """Read the rows that have a score of every model."""
     label, scores, cluster = options["label"], options["scores"], options.get("cluster")
     if options["positives"]:
-        if cluster or options.get("chance"):
+        if cluster or options.get("chance") or options.get("found"):
             raise InputError(
-                "--cluster and --chance do not go with --positives; put all rows into one file"
+                "--cluster, --chance and --found do not go with --positives; put all rows into one "
+                "file"
             )
         rows = _read_two_samples(data, options)
         kept = _complete(rows.scores, scores)
@@ -390,11 +394,12 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     by = options.get("by")  # of compare it is the metric that decides
     segments = list(by) if isinstance(by, tuple | list) else []
     groups = [*([cluster] if cluster else []), *segments]
-    in_database = names_database(data, options)
+    in_database, dates = names_database(data, options), date_columns(options)
     if in_database:
         found = _fetch_columns(options, numbers, groups)
     else:
-        found = read_numbers(data, numbers, {label: RECODE}, groups, word_of(label, positive))
+        words = word_of(label, positive)
+        found = read_numbers(data, numbers, {label: RECODE}, groups, words, dates)
     kept = _complete(found, scores)
     labels = found[label][kept]
     values, times = np.unique(labels, return_counts=True)
@@ -419,6 +424,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
         found[cluster][kept] if cluster else None,
         found[chance][kept] if chance else None,
         [found[name][kept] for name in segments],
+        [found[name][kept] for name in dates],
     )
 
 

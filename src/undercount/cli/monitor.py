@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undercount.cli.command import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, Command, prints, progress
-from undercount.cli.options import CONFIDENCE_LEVEL, DATA, DEBUG, JSON, QUIET, ThresholdType
+from undercount.cli.dates import EVENTUALLY, FOUND, OBSERVED, UNTIL, read_day
+from undercount.cli.gate import read_requirements, report_verdict
+from undercount.cli.options import (
+    CONFIDENCE_LEVEL,
+    DATA,
+    DEBUG,
+    JSON,
+    QUIET,
+    ThresholdType,
+    gate_options,
+)
 from undercount.cli.streams import tell
 from undercount.errors import InputError, collect_warnings
 
@@ -16,9 +26,10 @@ if TYPE_CHECKING:
 @click.command(cls=Command, short_help="Follow a score over time while labels are late.")
 @DATA
 @click.option("--score", required=True, help="Column of scores.")
-@click.option("--observed", required=True, help="Column with the date of the row.")
-@click.option("--found", required=True, help="Column with the date of its label; empty if none.")
-@click.option("--until", help="Date to which labels are complete (the last date there is).")
+@click.option("--observed", required=True, help=OBSERVED)
+@click.option("--found", required=True, help=FOUND)
+@click.option("--label", help="Column of labels, 1 positive; dates of others do not count.")
+@click.option("--until", help=f"{UNTIL[:-1]}; later rows are left out.")
 @click.option(
     "--threshold", type=ThresholdType(), required=True, help="Rows with score >= it are flagged."
 )
@@ -27,14 +38,12 @@ if TYPE_CHECKING:
     help="What a line of the table is.",
 )  # fmt: skip
 @click.option("--baseline", help="Last period of the baseline of the alarm: 2024-03.")
-@click.option(
-    "--found-eventually", type=float, default=1.0, show_default=True,
-    help="Share of the positives that are ever labelled.",
-)  # fmt: skip
+@EVENTUALLY
 @click.option(
     "--risk", type=float, default=0.05, show_default=True,
     help="Risk of any false alarm over all weekly looks together.",
 )  # fmt: skip
+@gate_options
 @click.option("--html", type=click.Path(dir_okay=False), help="Write a page with the table.")
 @CONFIDENCE_LEVEL
 @JSON
@@ -43,12 +52,14 @@ if TYPE_CHECKING:
 def monitor(data: tuple[str, ...], **options: Any) -> int:
     """Show metrics by month while labels of recent rows are missing.
 
-    Exit 1 if the alarm is on, else 3 if the oldest cohort is not mature, so that no number may be
-    reported.
+    Exit 1 if the alarm is on or a requirement fails, else 3 if the oldest cohort is not mature, so
+    that no number may be reported, or a requirement is open.
     """
     from undercount.cli.inputs import refuse_no_data  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.read.requirement import Verdict  # noqa: PLC0415
 
     refuse_no_data(data)
+    requirements = read_requirements(options, options["threshold"])
     with collect_warnings() as warned:
         found = _monitor(data, options)
     for warning in warned:
@@ -61,32 +72,44 @@ def monitor(data: tuple[str, ...], **options: Any) -> int:
         found.to_html(options["html"])
         if options["html"] != "-" and not options["quiet"]:
             tell(f"wrote {options['html']}")
-    if prints({**options, "markdown": None}):
+    if prints(options):
         click.echo(f"\n{found}")
+    verdict = Verdict(tuple(found.judge(requirement) for requirement in requirements))
+    codes = {report_verdict(verdict, options), FINE if found.reportable else INCONCLUSIVE}
     if found.alarm and (found.alarm.fell or found.alarm.rose):
-        return REQUIREMENT_FAILS
-    return FINE if found.reportable else INCONCLUSIVE
+        codes.add(REQUIREMENT_FAILS)
+    return next(code for code in (REQUIREMENT_FAILS, INCONCLUSIVE, FINE) if code in codes)
 
 
 def _monitor(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":
     import numpy as np  # noqa: PLC0415 - only when needed
 
     from undercount.count.files import read_dated  # noqa: PLC0415 - DuckDB
+    from undercount.prevalence.late_labels import read_until  # noqa: PLC0415
     from undercount.read.monitoring import monitor as follow  # noqa: PLC0415
 
     columns = [options["observed"], options["found"]]
+    if options["observed"] == options["found"]:
+        raise InputError("--observed and --found must be two columns")
+    numbers = [name for name in (options["score"], options["label"]) if name]
     with progress("reading", options):
-        rows = read_dated(list(data), [options["score"]], columns)
+        rows = read_dated(list(data), numbers, columns)
     kept = ~np.isnan(rows[options["score"]])
     if not kept.all():
         tell(f"undercount: {np.count_nonzero(~kept):,} rows without a score left out")
-    if options["observed"] == options["found"]:
-        raise InputError("--observed and --found must be two columns")
-    named = ("until", "threshold", "period", "baseline", "found_eventually", "risk")
-    asked: dict[str, Any] = {name: options[name] for name in (*named, "confidence_level")}
+    until = read_day(options["until"])
+    taken = {name: values[kept] for name, values in rows.items()}
+    if until is not None:
+        last = read_until(until, *(taken[name] for name in columns))
+        later = int(np.count_nonzero(taken[columns[0]] > last))
+        if later:
+            tell(f"undercount: {later:,} rows after --until {options['until']} left out")
+    names = ("threshold", "period", "baseline", "found_eventually", "risk", "confidence_level")
     return follow(
-        rows[options["score"]][kept],
-        observed=rows[columns[0]][kept],
-        found=rows[columns[1]][kept],
-        **asked,
+        taken[options["score"]],
+        observed=taken[columns[0]],
+        found=taken[columns[1]],
+        label=taken[options["label"]] if options["label"] else None,
+        until=until,
+        **{name: options[name] for name in names},
     )

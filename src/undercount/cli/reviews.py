@@ -38,11 +38,12 @@ from undercount.errors import InputError
 from undercount.read.evaluation import Evaluation
 from undercount.read.intervals.heads import threshold_of_top
 from undercount.read.metric_name import short_number, top_words
-from undercount.read.plan import design_reviews, knots_of, next_design, with_goal
+from undercount.read.plan import design_reviews, next_design, with_goal
 from undercount.read.plan_rows import RowPlan, count_rival, draw_plan
 from undercount.read.prices import Prices
 from undercount.read.rival import Rival
 from undercount.read.supposed_share import SupposedShare, suppose_share
+from undercount.read.unlabeled_rows import knots_of
 from undercount.show.text import before_words
 
 # Reviews for which prices are asked when only a half-width is given.

@@ -179,7 +179,7 @@ def _say(checks: "list[Check]") -> "list[Check]":
 def _judge(
     model: "SelectionModel", report: "SelectionReport", requirements: "list[Requirement]"
 ) -> "Verdict":
-    """Judge each requirement; a failed check leaves open what rests on it, unless it fails.
+    """Judge each requirement; a failed check leaves open what rests on it.
 
     Where the model alone speaks of most rows that a metric is about, it neither meets nor fails.
     """

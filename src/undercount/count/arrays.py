@@ -63,7 +63,7 @@ def read_pair(
     """Return labels and scores of the same rows; arguments that changed places are recognised."""
     _refuse_other_order(y, score)
     try:
-        return read_labels(y, unlabeled), read_scores(score)
+        labels, scores = read_labels(y, unlabeled), read_scores(score)
     except InputError:
         if _looks_swapped(y, score):
             raise InputError(
@@ -72,6 +72,11 @@ def read_pair(
                 argument="y",
             ) from None
         raise
+    if len(labels) != len(scores):
+        raise InputError(
+            f"y and score must have the same length; got {len(labels)} and {len(scores)} rows"
+        )
+    return labels, scores
 
 
 def _looks_swapped(y: Any, score: Any) -> bool:
@@ -318,12 +323,18 @@ def _row_list(positions: NDArray[np.intp]) -> str:
     return shown + (", …" if len(positions) > SHOWN else "")
 
 
+def _brief(value: float) -> str:
+    """Write a label with few digits, if it is that number."""
+    text = f"{value:g}"
+    return text if float(text) == value or value != value else repr(float(value))  # noqa: PLR0124 - NaN
+
+
 def describe_labels(found: Counter[Any], unlabeled: float | None, words: LabelWords = WORDS) -> str:
     """Say which label values were found, how often, and what to pass."""
-    shown = ", ".join(f"{value:g}: {count}" for value, count in found.most_common(SHOWN))
+    shown = ", ".join(f"{_brief(value)}: {count}" for value, count in found.most_common(SHOWN))
     more = ", …" if len(found) > SHOWN else ""
     other = next(value for value in found if value not in (0, 1, unlabeled))
-    hint = words.other.format(f"{other:g}")
+    hint = words.other.format(_brief(other))
     return (
         f"{words.rule}; got {{{shown}{more}}}. {hint}; if it means verified negative recode it as 0"
     )

@@ -66,8 +66,13 @@ def read_layout(
     lines = [line or "" for (line,) in relation.fetchall()]
     skip = next((place for place, line in enumerate(lines) if line), 0)
     found = {mark: _header(lines[skip:], mark) for mark in separator or SEPARATORS}
+    if any("\0" in line for line in lines[skip : skip + 1]):
+        raise InputError(
+            f"{file}, line 1: text must be UTF-8; got bytes of zero, as in UTF-16. Convert the "
+            "file, for example by iconv -f utf-16 -t utf8"
+        )
     best = max(found, key=lambda mark: (len({*wanted} & {*found[mark]}), len(found[mark])))
-    _refuse_repeated(file, found[best], wanted)
+    refuse_repeated(file, found[best], wanted)
     return CsvLayout(best, found[best], skip)
 
 
@@ -89,7 +94,8 @@ def _header(lines: Sequence[str], separator: str) -> tuple[str, ...]:
     return tuple(name.strip() or f"column{place}" for place, name in enumerate(names))
 
 
-def _refuse_repeated(file: str, names: Sequence[str], wanted: Sequence[str]) -> None:
+def refuse_repeated(file: str, names: Sequence[str], wanted: Sequence[str]) -> None:
+    """Refuse wanted columns whose names do not say which is meant."""
     for name in wanted:
         if names.count(name) > 1:
             raise InputError(

@@ -5,9 +5,9 @@ more than the wanted rows of its stratum through. Of those that came, the smalle
 nothing is sorted or loaded, and what travels is as small as the plan.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -18,6 +18,7 @@ from undercount.count.frames import check_columns, open_frame
 from undercount.count.groups import UNLABELED, ColumnRoles, check_types, code_labels, is_nan
 from undercount.count.queries import CODE, SCORE, Arrays, Frame, collect, transform_rows
 from undercount.curve import FloatArray
+from undercount.errors import InputError
 
 IntArray = NDArray[np.int64]
 KEY, ROW = "undercount_key", "undercount_row"
@@ -75,7 +76,7 @@ def draw_rows(
     unlabeled: float | None = None,
     keep: Sequence[str] = (),
     seed: int = 0,
-    skip: Sequence[int] = (),
+    skip: Mapping[int, float] | None = None,
 ) -> DrawnRows:
     """Draw unlabeled rows at random, without replacement, within strata of the first score.
 
@@ -96,8 +97,8 @@ def draw_rows(
         More columns to bring along.
     seed : int
         The same rows in the same engine give the same draw.
-    skip : sequence of int
-        Positions of rows that must not be drawn.
+    skip : mapping of int to float, optional
+        Positions of rows that must not be drawn, and their scores; refused if these are others.
     """
     table = open_frame(frame)
     roles = ColumnRoles(label, tuple(score), None, unlabeled, ())
@@ -107,11 +108,14 @@ def draw_rows(
     keyed = _with_keys(table, [label, *score, *keep], seed)
     wanted = np.asarray(sizes, np.float64)
     rows, factor = np.maximum(np.asarray(n_unlabeled, np.float64), 1.0), 1.0
+    seen = np.array(sorted(skip or ()), np.int64)
     while True:
-        limit = factor * (wanted + SPARE * np.sqrt(wanted) + MORE + len(skip)) / rows
+        limit = factor * (wanted + SPARE * np.sqrt(wanted) + MORE + len(seen)) / rows
         limit[wanted == 0] = 0.0
-        found = _let_through(keyed, roles, keep, edges, limit)
-        chosen = _smallest_keys(found, edges, wanted.astype(np.int64), skip)
+        gates = KeyGates.of(edges, np.minimum(limit, 2.0), rows, seen)
+        found = _let_through(keyed, roles, keep, gates)
+        _refuse_moved(found, skip or {})
+        chosen = _smallest_keys(found, edges, wanted.astype(np.int64), seen)
         if len(chosen) == wanted.sum() or np.all(limit[wanted > 0] >= 1):
             break
         factor *= 4.0  # one draw in millions
@@ -141,7 +145,7 @@ def sample_models(
     rows = table.select(nw.len().alias(ROW))
     total = int(collect(rows.lazy() if isinstance(rows, nw.DataFrame) else rows)[ROW][0])
     keyed = _with_keys(table, [label, *scores], 0)
-    found = _let_through(keyed, roles, (), np.array([0.0]), np.array([most / max(total, 1)]))
+    found = _let_through(keyed, roles, (), KeyGates((0.0,), (min(most / max(total, 1), 2.0),)))
     return [found[f"{SCORE}{place}"].astype(np.float64) for place in range(len(scores))]
 
 
@@ -237,15 +241,68 @@ _ENGINES: dict[str, Callable[[Any, int], Any]] = {
 }
 
 
-def _let_through(
-    keyed: Frame, roles: ColumnRoles, keep: Sequence[str], edges: FloatArray, limit: FloatArray
-) -> Arrays:
-    """Collect the unlabeled rows whose key is below the limit of their stratum."""
+def _refuse_moved(found: Arrays, seen: Mapping[int, float]) -> None:
+    """Refuse rows that were seen at other scores: those of the plan stand elsewhere now."""
+    place, score = found[ROW].astype(np.int64).tolist(), found[f"{SCORE}0"].astype(np.float64)
+    there = dict(zip(place, score.tolist(), strict=True)) if seen else {}
+    for row, known in seen.items():
+        if there.get(row) != known:
+            now = f"has {there[row]:.6g} now" if row in there else "is no unlabeled row now"
+            raise InputError(
+                f"row {row:,} was reviewed at score {known:.6g} and {now}: further rows are drawn "
+                "by their place, and rows must stand in the order of the plan; restore it, or plan "
+                "anew",
+                argument="reviews",
+            )
+
+
+class KeyGates(NamedTuple):
+    """Say which keys are let through at which score: below the limit of the row's stratum.
+
+    Attributes
+    ----------
+    edges, limits : tuple of float
+        Lowest score of each stratum, and its limit.
+    first : int
+        Strata from here on share the largest of their limits as a first gate, so that the limit of
+        its own stratum is asked of few rows.
+    seen : tuple of int
+        Positions of rows that are let through whatever their key is.
+    """
+
+    edges: tuple[float, ...]
+    limits: tuple[float, ...]
+    first: int = 0
+    seen: tuple[int, ...] = ()
+
+    @classmethod
+    def of(
+        cls, edges: FloatArray, limits: FloatArray, rows: FloatArray, seen: IntArray
+    ) -> "KeyGates":
+        """Choose the first gate that the fewest rows pass."""
+        above = np.append(0.0, np.cumsum(rows)[:-1])
+        highest = np.maximum.accumulate(limits[::-1])[::-1]
+        passed = above + np.minimum(highest, 1.0) * (rows.sum() - above)
+        numbers = tuple(map(float, edges)), tuple(map(float, limits))
+        return cls(*numbers, int(np.argmin(passed)), tuple(seen.tolist()))
+
+    def rules(self, score: nw.Expr) -> list[nw.Expr]:
+        """Write the gates one after the other."""
+        key, row, first = nw.col(KEY), nw.col(ROW), self.first
+        rules = [key < _limit_at(score, self.edges, self.limits)]
+        if len(self.limits) > 1:
+            early = key < max(self.limits[first:])
+            rules.insert(0, early if first == 0 else early | (score >= self.edges[first - 1]))
+        return [rule | row.is_in(self.seen) for rule in rules] if self.seen else rules
+
+
+def _let_through(keyed: Frame, roles: ColumnRoles, keep: Sequence[str], gates: KeyGates) -> Arrays:
+    """Collect the unlabeled rows whose keys the gates let through."""
     held = [f"{KEY}{place}" for place in range(len(keep))]
     copies = [nw.col(name).alias(copy) for name, copy in zip(keep, held, strict=True)]
     frame = keyed.with_columns(*copies) if copies else keyed
     brought = roles._replace(by=(KEY, ROW, *held))
-    table = transform_rows(frame, _pick, brought, list(map(float, edges)), list(map(float, limit)))
+    table = transform_rows(frame, _pick, brought, gates)
     # Engines write their own numbers and dates best; pandas would write None as a word.
     engine, schema = table.implementation, table.collect_schema()
     whole = engine.is_duckdb() or engine.is_polars()
@@ -253,20 +310,22 @@ def _let_through(
     return collect(table.with_columns(nw.col(name).cast(nw.String) for name in words))
 
 
-def _pick(frame: Frame, roles: ColumnRoles, edges: list[float], limit: list[float]) -> Frame:
+def _pick(frame: Frame, roles: ColumnRoles, gates: KeyGates) -> Frame:
     """Keep what `_let_through` collects; works row by row."""
     table = code_labels(frame, roles)
     scores = [nw.col(f"{SCORE}{place}") for place in range(len(roles.scores))]
-    rule = (nw.col(CODE) == UNLABELED) & (nw.col(KEY) < _limit_at(scores[0], edges, limit))
+    rules = gates.rules(scores[0])
     for score in scores:
-        rule = rule & ~score.is_null() & ~is_nan(score)
-    return table.filter(rule)
+        rules[0] = rules[0] & ~score.is_null() & ~is_nan(score)
+    for rule in [rules[0] & (nw.col(CODE) == UNLABELED), *rules[1:]]:
+        table = table.filter(rule)
+    return table
 
 
-def _limit_at(score: nw.Expr, edges: list[float], limit: list[float]) -> nw.Expr:
+def _limit_at(score: nw.Expr, edges: Sequence[float], limit: Sequence[float]) -> nw.Expr:
     """Write the limit of a row's stratum, by halving the strata."""
     if len(limit) == 1:
-        return nw.lit(min(limit[0], 2.0))
+        return nw.lit(limit[0])
     middle = len(limit) // 2
     upper = _limit_at(score, edges[:middle], limit[:middle])
     lower = _limit_at(score, edges[middle:], limit[middle:])
@@ -279,9 +338,7 @@ def stratum_of(score: FloatArray, edges: FloatArray) -> IntArray:
     return np.minimum(place, len(edges) - 1).astype(np.int64)
 
 
-def _smallest_keys(
-    found: Arrays, edges: FloatArray, sizes: IntArray, skip: Sequence[int]
-) -> IntArray:
+def _smallest_keys(found: Arrays, edges: FloatArray, sizes: IntArray, skip: IntArray) -> IntArray:
     """Choose the rows of the smallest keys in each stratum."""
     stratum = stratum_of(found[f"{SCORE}0"], edges)
     order = np.lexsort((found[ROW].astype(np.int64), found[KEY].astype(np.float64), stratum))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack, overload
 
 import narwhals as nw
+from narwhals.exceptions import DuplicateError
 
 from undercount.count.batches import count_compactly, summarise
 from undercount.count.binned import count_binned
@@ -153,8 +154,7 @@ def count_scores(
     >>> sorted(uc.count_scores(frame, label="y", score="s", by="day"))
     [1, 2]
     """
-    scores = (score,) if isinstance(score, str) else tuple(score)
-    groups = (by,) if isinstance(by, str) else tuple(by or ())
+    scores, groups = _names_of(score), _names_of(by)
     columns = ColumnRoles(label, scores, weight, unlabeled, groups)
     if bins is not None and bins < 1:
         raise InputError(f"bins must be at least 1; got {bins}")
@@ -181,6 +181,14 @@ def count_scores(
     return tables[score] if isinstance(score, str) else tables  # type: ignore[return-value]
 
 
+def _names_of(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names of one column or of several; what is no name is refused with the others."""
+    if given is None:
+        return ()
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    return tuple(given) if several else (given,)  # type: ignore[return-value]
+
+
 def _with_clusters(
     table: Frame, columns: ColumnRoles, found: CountsByScore, cluster: str, knots: Sequence[float]
 ) -> CountsByScore:
@@ -204,6 +212,10 @@ def open_frame(frame: Any) -> nw.DataFrame[Any] | Frame:
         frame = pa.Table.from_batches([frame])
     try:
         return nw.from_native(frame)  # type: ignore[no-any-return]
+    except DuplicateError as error:
+        raise InputError(
+            f"each column must have a name of its own; {' '.join(str(error).split())}"
+        ) from None
     except TypeError:
         raise unknown_frame(
             frame, "For arrays use ScoreCounts.from_rows, for files read_counts"
@@ -236,6 +248,11 @@ _HINTS = {
 def check_columns(wanted: Iterable[str], names: Sequence[str], place: str) -> None:
     """Raise if a column is missing, with the nearest names."""
     for name in wanted:
+        if not isinstance(name, str):
+            raise InputError(
+                f"columns are named by text; got {name!r}. Give the columns names, for example by "
+                "frame.columns = ['y', 'score']"
+            )
         if name in names:
             continue
         hint = suggest(name, names)

@@ -352,10 +352,14 @@ def _refuse_two_plans(plans: Mapping[str, str], designs: Mapping[str, Any]) -> N
 
 
 def _add_answer(answers: dict[int, Answer], answer: Answer) -> None:
-    """Add a case; one that is there twice must not have two answers."""
-    known = answers.get(answer.case)
+    """Add a case; one that is there twice must not have two answers.
+
+    Two further rounds may give one number to two rows, so that the row tells cases apart.
+    """
+    number = answer.row or -answer.case
+    known = answers.get(number)
     if known is None or np.isnan(known.verdict):
-        answers[answer.case] = answer
+        answers[number] = answer
     elif not np.isnan(answer.verdict) and answer.verdict != known.verdict:
         raise InputError(
             f"case {answer.case} has two verdicts: {known.word.strip()!r} in {known.place} and "

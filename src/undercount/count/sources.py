@@ -8,8 +8,8 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
@@ -17,10 +17,11 @@ from undercount.count.arrays import LARGEST_EXACT_INTEGER
 from undercount.count.atomic_file import name_process, remove_if_stopped, remove_leftovers
 from undercount.count.csv_layout import read_layout, read_lines
 from undercount.count.frames import check_columns
+from undercount.count.parquet_layout import pick_columns, read_layouts
 from undercount.count.paths import STANDARD_INPUT, Paths, expand_paths, find_format
 from undercount.count.progress import watch_queries
 from undercount.count.queries import pass_interrupts
-from undercount.count.sql import allow_only, knows_option, open_database, quote_file, quote_name
+from undercount.count.sql import allow_only, knows_option, list_files, open_database, quote_name
 from undercount.errors import InputError
 
 # How far a query is can be asked only where a bar is kept; it is not printed.
@@ -115,6 +116,7 @@ def open_source(
         remove_if_stopped(Path(spill)),
     ):
         files = _list_files(paths, spill)
+        before = [_state(file) for file in files]
         kind = find_format(files)
         connection = open_database(temp_directory=spill)  # nothing in the working directory
         connection.execute(PROGRESS)
@@ -122,8 +124,27 @@ def open_source(
         try:
             with input_errors(", ".join(files[:3])), watch_queries(connection):
                 yield replace(_open_files(connection, files, kind, wanted), words=words or {})
+            _refuse_changed(files, before)
         finally:
             connection.close()
+
+
+def _state(file: str) -> tuple[int, ...]:
+    """Return what changes when a file is written to or replaced."""
+    try:
+        found = Path(file).stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _refuse_changed(files: Sequence[str], before: Sequence[tuple[int, ...]]) -> None:
+    """Refuse what was read while somebody wrote: each look at it may have seen other rows."""
+    for file, state in zip(files, before, strict=True):
+        if _state(file) != state:
+            raise InputError(
+                f"{file} changed while it was read; wait until it is whole, or copy it first"
+            )
 
 
 def _list_files(paths: Paths, spill: str) -> tuple[str, ...]:
@@ -160,26 +181,48 @@ def _open_files(
 ) -> Source:
     if kind in ("csv", "tsv"):
         return _open_csv(connection, files, "\t" if kind == "tsv" else "", wanted)
-    # Statistics in Parquet files leave NaN out, and DuckDB would believe that there is none.
-    nan = kind == "parquet" and knows_option("read_parquet", "can_have_nan")
-    reader = _make_reader(kind, ", can_have_nan=true" if nan else "")
-    if kind == "json":
-        # Rows of many keys are rows all the same, not maps.
-        keys = ", map_inference_threshold=-1"
-        types = _types(connection, _make_reader(kind, keys)(files))
-        if not set(wanted) <= set(types):  # a key may be absent where DuckDB looks first
-            types = _types(connection, _make_reader(kind, f"{keys}, sample_size=-1")(files))
-        columns = ", ".join(f"{quote_name(name)}: 'VARCHAR'" for name in types)
-        reader = _make_reader(kind, f", columns={{{columns}}}")
-        types = dict.fromkeys(types, "VARCHAR")
-    else:
-        types = _types(connection, reader(files))
+    if kind == "parquet":
+        return _open_parquet(connection, files, wanted)
+    # Rows of many keys are rows all the same, not maps.
+    keys = ", map_inference_threshold=-1"
+    types = _types(connection, _make_reader(kind, keys)(files))
+    if not set(wanted) <= set(types):  # a key may be absent where DuckDB looks first
+        types = _types(connection, _make_reader(kind, f"{keys}, sample_size=-1")(files))
+    columns = ", ".join(f"{quote_name(name)}: 'VARCHAR'" for name in types)
     check_columns(wanted, list(types), files[0])
-    return Source(connection, reader, types, files)
+    reader = _make_reader(kind, f", columns={{{columns}}}")
+    return Source(connection, reader, dict.fromkeys(types, "VARCHAR"), files)
+
+
+def _open_parquet(
+    connection: duckdb.DuckDBPyConnection, files: tuple[str, ...], wanted: Sequence[str]
+) -> Source:
+    """Open Parquet files, each by its own types."""
+    # Statistics in Parquet files leave NaN out, and DuckDB would believe that there is none.
+    nan = knows_option("read_parquet", "can_have_nan")
+    reader = _make_reader("parquet", ", can_have_nan=true" if nan else "")
+    layouts = read_layouts(connection, files, wanted)
+    for layout in layouts:
+        folders = PARTITION.findall(layout.files[0])
+        check_columns(wanted, [*layout.types, *folders], layout.files[0])
+    if len(layouts) == 1 or not wanted:
+        return Source(connection, reader, _types(connection, reader(files)), files)
+    picked = pick_columns(layouts, wanted)
+    layout_of = {file: place for place, each in enumerate(layouts) for file in each.files}
+
+    def table_of(some: Sequence[str]) -> str:
+        # Neighbours together: rows keep their places.
+        parts = [
+            f"SELECT {picked[place]} FROM {reader(list(group))}"  # noqa: S608 - quoted
+            for place, group in groupby(some, layout_of.__getitem__)
+        ]
+        return f"({' UNION ALL '.join(parts)})"
+
+    return Source(connection, table_of, _types(connection, table_of(files)), files)
 
 
 def _make_reader(kind: str, more: str) -> Reader:
-    return lambda files: f"read_{kind}({_list_names(files)}{_partition(files)}{more})"
+    return lambda files: f"read_{kind}({list_files(files)}{_partition(files)}{more})"
 
 
 def _partition(files: Sequence[str]) -> str:
@@ -200,23 +243,15 @@ def _open_csv(
         check_columns(wanted, [*layouts[file].names, *PARTITION.findall(file)], file)
 
     def table_of(some: Sequence[str]) -> str:
-        alike: dict[Any, list[str]] = {}
-        for file in some:
-            alike.setdefault((layouts[file], _partition([file])), []).append(file)
-        parts = [
-            layout.reader(_list_names(group), wanted, more)
-            for (layout, more), group in alike.items()
-        ]
+        # Neighbours together: rows keep their places.
+        alike = groupby(some, lambda file: (layouts[file], _partition([file])))
+        parts = [layout.reader(list_files(group), wanted, more) for (layout, more), group in alike]
         return f"({' UNION ALL '.join(parts)})"
 
     if wanted:
         return Source(connection, table_of, _types(connection, table_of(files)), files)
     names = (name for layout in layouts.values() for name in layout.names)
     return Source(connection, table_of, dict.fromkeys(names, "VARCHAR"), files)
-
-
-def _list_names(files: Sequence[str]) -> str:
-    return "[" + ", ".join(map(quote_file, files)) + "]"
 
 
 def _types(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
@@ -325,13 +360,24 @@ def _csv_error(file: str, message: str) -> str:
             f"got {shown}. Close or double the quote"
         )
     if "unicode" in message or "utf-8" in message:
-        return (
-            f"{where}: text must be UTF-8; got other bytes. Convert the file, for example by "
-            "iconv -f latin1 -t utf8"
-        )
+        return f"{where}: text must be UTF-8; got {_other_bytes(file)}"
     if "Maximum line size" in message:
         return f"{where}: a line is too long; got {shown}. Is a quote or an end of line missing?"
     return f"{where} cannot be read: {_first_line(message.split(chr(10), 1)[-1])}"
+
+
+def _other_bytes(file: str) -> str:
+    """Say what the bytes of a file look like, and what to do."""
+    try:
+        with Path(file).open("rb") as opened:
+            start = opened.read(256)
+    except OSError:
+        start = b""
+    for magic, ending in ((b"\x1f\x8b", ".gz"), (b"\x28\xb5\x2f\xfd", ".zst")):
+        if start.startswith(magic):
+            return f"a compressed file. Let its name end in {ending}"
+    name = "utf-16" if b"\x00" in start else "latin1"
+    return f"other bytes. Convert the file, for example by iconv -f {name} -t utf8"
 
 
 def _left_open(message: str) -> bool:

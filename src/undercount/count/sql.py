@@ -31,6 +31,11 @@ def quote_file(file: str | os.PathLike[str]) -> str:
     return quote_text(glob.escape(os.fspath(file)))
 
 
+def list_files(files: Iterable[str | os.PathLike[str]]) -> str:
+    """Write a list of files for SQL."""
+    return "[" + ", ".join(map(quote_file, files)) + "]"
+
+
 def open_database(**settings: Any) -> duckdb.DuckDBPyConnection:
     """Open a database in memory that fetches nothing: all connections are made here."""
     return duckdb.connect(config={**CLOSED, **settings})

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import chdtri, ndtr, ndtri
 
 from undercount.curve import FloatArray
 from undercount.prevalence.delays import DelayDistribution
@@ -17,8 +17,9 @@ SHAPES, MEDIANS = np.geomspace(0.35, 5.0, 60), np.geomspace(0.01, 5.0, 80)
 WINDOWS = 90
 # Standard errors of a two-sided 95 % interval, at whose end the error of a tail is taken.
 REACH = float(ndtri(0.975))
-# Log likelihoods that far below the best are still near: 95 % of two parameters.
-NEAR = 3.0
+# Log likelihoods that far below the best are still near: half of the 95 % point of chi-square with
+# three degrees of freedom, since form, shape and median are all unknown.
+NEAR = float(chdtri(3, 0.05)) / 2
 LOWEST = 1e-300
 
 
@@ -28,7 +29,8 @@ class DelayTail:
 
     Delays beyond the first quarter are taken for Weibull's or log-normal ones, cut off at each
     row's window, whichever fit better: the form of most likelihood tells the part that comes after
-    the longest window, and those within 3 of it in log likelihood how large that can be.
+    the longest window, and those within 3.9 of it in log likelihood (95 % of chi-square with three
+    degrees of freedom: form, shape, median) how large that can be.
 
     Attributes
     ----------
@@ -98,17 +100,11 @@ def _fit(
     middle = np.bincount(place, window, WINDOWS)[rows > 0] / rows[rows > 0]
     shapes, medians = np.meshgrid(SHAPES, MEDIANS, indexing="ij")
     made = form(shapes.ravel(), medians.ravel())
-    inside = _mass(made, begin, middle)
+    inside = made.mass(begin, middle)
     possible = inside.min(axis=0) > LOWEST
     fit = made.log_density(delay) - rows[rows > 0] @ np.log(np.maximum(inside, LOWEST))
-    seen, after = _mass(made, begin, np.array([1.0]))[0], made.tails(np.array([1.0]))[1][0]
+    seen, after = made.mass(begin, np.array([1.0]))[0], made.survival(1.0)
     return np.where(possible, fit, -np.inf), after / np.maximum(seen, LOWEST)
-
-
-def _mass(made: "_Weibull | _LogNormal", begin: float, end: FloatArray) -> FloatArray:
-    """Return the chance of a delay between both, by the tail in which it loses no digits."""
-    (below, above), (least, most) = made.tails(np.array([begin])), made.tails(end)
-    return np.where(above > 0.5, least - below, above - most)  # noqa: PLR2004 - a half
 
 
 class _Weibull:
@@ -117,10 +113,14 @@ class _Weibull:
     def __init__(self, shape: FloatArray, median: FloatArray) -> None:
         self.shape, self.median = shape, median
 
-    def tails(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the chances of a shorter and of a longer delay."""
-        rate = -math.log(2) * (at[:, None] / self.median) ** self.shape
-        return -np.expm1(rate), np.exp(rate)
+    def survival(self, at: float) -> FloatArray:
+        """Return the chance of a longer delay."""
+        return np.asarray(np.exp(-math.log(2) * (at / self.median) ** self.shape))
+
+    def mass(self, begin: float, end: FloatArray) -> FloatArray:
+        """Return the chance of a delay between both, with all of its digits."""
+        hazard = math.log(2) * (np.array([begin, *end])[:, None] / self.median) ** self.shape
+        return np.asarray(-np.exp(-hazard[0]) * np.expm1(hazard[0] - hazard[1:]))
 
     def log_density(self, delay: FloatArray) -> FloatArray:
         """Return the log density of all delays together, but for what no parameter changes."""
@@ -138,10 +138,15 @@ class _LogNormal:
     def __init__(self, shape: FloatArray, median: FloatArray) -> None:
         self.shape, self.median = shape, median
 
-    def tails(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the chances of a shorter and of a longer delay."""
-        place = self.shape * np.log(at[:, None] / self.median)
-        return ndtr(place), ndtr(-place)
+    def survival(self, at: float) -> FloatArray:
+        """Return the chance of a longer delay."""
+        return np.asarray(ndtr(-self.shape * np.log(at / self.median)))
+
+    def mass(self, begin: float, end: FloatArray) -> FloatArray:
+        """Return the chance of a delay between both, by the tail in which it loses no digits."""
+        place = self.shape * np.log(np.array([begin, *end])[:, None] / self.median)
+        chance = ndtr(np.where(place[0] > 0, -place, place))
+        return np.asarray(np.abs(chance[1:] - chance[0]))
 
     def log_density(self, delay: FloatArray) -> FloatArray:
         """Return the log density of all delays together, as Weibull's leaves out nothing more."""

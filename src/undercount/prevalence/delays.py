@@ -1,6 +1,7 @@
 """How long labels take to arrive: the distribution of delays that were cut off by today."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ SECONDS_A_DAY = 86_400.0
 
 def read_days(values: Any, name: str) -> FloatArray:
     """Return dates as days since 1970, NaN where missing; numbers are days already.
+
+    Times with a zone are read in UTC, so that every machine gives the same months.
 
     Examples
     --------
@@ -35,8 +38,12 @@ def read_days(values: Any, name: str) -> FloatArray:
 
 
 def _moment(value: Any) -> np.datetime64:
-    if value is None or value != value or str(value) in ("", "NaT"):  # noqa: PLR0124 - NaN
+    if value is None or value != value or str(value).strip() in ("", "NaT"):  # noqa: PLR0124 - NaN
         return np.datetime64("NaT")
+    if isinstance(value, str) and len(value) > len("2024-03-09"):
+        value = datetime.fromisoformat(value.strip())
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
     moment: np.datetime64 = np.datetime64(value).astype("datetime64[s]")
     return moment
 

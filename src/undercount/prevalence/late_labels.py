@@ -1,13 +1,15 @@
 """The share of positives whose labels have not arrived yet, from the dates of rows and labels."""
 
 import math
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from undercount.curve import FloatArray
-from undercount.errors import InputError, SmallSampleWarning, warn
+from undercount.errors import InputError, SmallSampleWarning, named, warn
 from undercount.estimate import Interval
 from undercount.prevalence.base import Fitted, PrevalenceEstimator
 from undercount.prevalence.delay_tail import DelayTail
@@ -22,7 +24,7 @@ FEWEST_AT_RISK = 30
 RIPE = 0.02
 LAST_DAYS = 30.0
 # Nor is a cohort of which, by the rate of late labels, more than this may come later still.
-UNSEEN = 0.15
+UNSEEN = 0.2
 SURELY_MANY = 1.0
 MANY = 1e9  # degrees of freedom with which Student's quantile is the normal one
 # What every number made from dates of labels rests on.
@@ -63,7 +65,7 @@ class LateLabels(PrevalenceEstimator):
         upper limit; ``young``: rows too young.
     mature_ : bool
         Whether so few labels came in those last 30 days (2 % at most), and so few can come later
-        (15 for each 100 at most), that nearly all have arrived.
+        (20 for each 100 at most), that nearly all have arrived.
 
     Notes
     -----
@@ -74,7 +76,7 @@ class LateLabels(PrevalenceEstimator):
     Wrong when: labelling became faster or slower; sure cases are labelled sooner than others; some
     positives are never found and `found_eventually` does not say so: dates cannot tell it. Where
     many labels take longer than the oldest row had (7 %, log-normal), the few samples that still
-    look mature are those whose tail looks too short: 85 % of their 95 % intervals hold the truth.
+    look mature are those whose tail looks too short: 93 % of their 95 % intervals hold the truth.
 
     References
     ----------
@@ -148,34 +150,66 @@ class LateLabels(PrevalenceEstimator):
         Rows that are too young count nothing. Three errors add up: which labels have arrived, how
         well the chances are known, and how many labels take longer than the oldest row had.
         """
-        rows, use = self.rows_, self.rows_.labelled & self.usable_
+        use = self.rows_.labelled & self.usable_
         amount = np.asarray(amounts, np.float64)[use]
         chance = self.chance_[use]
         value = float(np.sum(amount / chance))
         drawn = amount**2 * (1 - chance) / chance**2
-        known = self.delays_.total_variance(amount, rows.window[use]) / self.arrives_**2
-        unseen = (value * self.tail_.error) ** 2
-        variance = float(np.sum(drawn)) + known + unseen
+        variance = float(np.sum(drawn)) + self.chance_variance(amount / chance, use)
         # Few labels of a small chance make most of the variance, so that it is not known well
         # itself: Satterthwaite's degrees of freedom, each label's part being its own error.
         parts = float(np.sum(drawn**2))
         freedom = 2 * variance**2 / parts if parts > 0 else MANY
         return Total(value, math.sqrt(variance), freedom)
 
+    def chance_variance(self, adds: FloatArray, use: NDArray[np.bool_]) -> float:
+        """Return the variance of a sum that the error of the chances makes.
+
+        Parameters
+        ----------
+        adds : array
+            What each label adds to the sum, over its chance.
+        use : array of bool
+            Which rows these labels are of.
+        """
+        window = self.rows_.window[use]
+        known = self.delays_.total_variance(adds * self.delays_.chance(window), window)
+        return known + float((adds.sum() * self.tail_.error) ** 2)
+
     def compare_scores(self, score: Any) -> ScoreTest:
         """Test whether labels of high scores come sooner or later than others.
 
         If they do, the labels that have arrived are no fair sample of the positives, and a row's
         chance is not the one that its age says.
+
+        Parameters
+        ----------
+        score : array-like
+            Of all rows, or of those that are old enough.
         """
         scores = np.asarray(score, np.float64)
-        if len(scores) != len(self.chance_):
+        rows = self.usable_ if len(scores) == self.usable_.sum() else np.ones_like(self.usable_)
+        if len(scores) != rows.sum():
             raise InputError(
                 f"score and observed must be of the same rows; got {len(scores)} and "
                 f"{len(self.chance_)}"
             )
+        known = self.rows_.labelled & rows
+        return compare_delays(
+            scores[known[rows]], self.rows_.delay[known], self.rows_.window[known]
+        )
+
+    def compare_dates(self) -> ScoreTest:
+        """Test whether labels of recent rows come sooner or later than those of older ones.
+
+        If they do, delays are not alike, and labels that became slower look like a precision that
+        fell.
+        """
         known = self.rows_.labelled
-        return compare_delays(scores[known], self.rows_.delay[known], self.rows_.window[known])
+        rows = self.rows_.observed[known], self.rows_.delay[known], self.rows_.window[known]
+        found = compare_delays(*rows)
+        words = f"labels of recent rows come {'later' if found.statistic > 0 else 'sooner'}"
+        return replace(found, words=words)
 
     def _facts(self) -> dict[str, float]:
         longest = float(self.rows_.window.max())
@@ -256,19 +290,75 @@ class DatedRows:
         rows, labels = read_days(observed, "observed"), read_days(found, "found")
         if len(rows) != len(labels):
             raise InputError(
-                f"observed and found must be of the same rows; got {len(rows)} and {len(labels)}"
+                f"{named('observed')} and {named('found')} must be of the same rows; got "
+                f"{len(rows)} and {len(labels)}"
             )
         if not len(rows):
             raise InputError("observed must have at least one row; got none")
-        if np.isnan(rows).any():
-            raise InputError(f"observed must not be missing; got {np.isnan(rows).sum()} rows")
-        last = np.nanmax([rows.max(), np.nanmax(labels, initial=-np.inf)])
-        end = float(last) if until is None else float(read_days([until], "until")[0])
-        if (rows > end).any():
-            raise InputError(f"until must not be before a row; {(rows > end).sum()} rows are later")
-        if (labels < rows).any():
+        missing = np.isnan(rows)
+        if missing.any():
             raise InputError(
-                f"a label cannot be found before its row; {(labels < rows).sum()} are. Swap "
-                "observed and found, or correct these dates"
+                f"{named('observed')} must not be missing; got {missing.sum():,} rows without, "
+                f"the first is row {int(np.argmax(missing))}. Give their dates or leave them out; "
+                f"only {named('found')} is empty where no label has arrived",
+                argument="observed",
+            )
+        end = read_until(until, rows, labels)
+        if (rows > end).any():
+            raise InputError(
+                f"{named('until')} must not be before a row; {(rows > end).sum():,} rows are later",
+                argument="until",
+            )
+        before = labels < rows
+        if before.any():
+            raise InputError(
+                f"a label cannot be found before its row; {before.sum():,} are, the first at row "
+                f"{int(np.argmax(before))}. Swap {named('observed')} and {named('found')}, or "
+                "correct these dates",
+                argument="found",
             )
         return cls(rows, labels, end)
+
+
+def dates_of_positives(found: Any, positive: NDArray[np.bool_]) -> FloatArray:
+    """Return the dates of positive labels alone; refuse those whose date nobody wrote down."""
+    dates = read_days(found, "found")
+    if positive.shape != dates.shape:
+        raise InputError(
+            f"{named('label')} and {named('found')} must be of the same rows; got "
+            f"{len(positive)} and {len(dates)}",
+            argument="label",
+        )
+    undated = positive & np.isnan(dates)
+    if undated.any():
+        share = 1 - undated.sum() / positive.sum()
+        raise InputError(
+            f"{undated.sum():,} of {positive.sum():,} positive labels have no date, the first at "
+            f"row {int(np.argmax(undated))}: they would count as not found yet. Give their dates; "
+            "or, if dates are missing whatever the age of the row, count those rows as unlabeled "
+            f"and pass {named('found_eventually', f'{share:.3f}')}",
+            argument="found",
+        )
+    return np.where(positive, dates, np.nan)
+
+
+def read_until(until: Any, rows: FloatArray, labels: FloatArray) -> float:
+    """Return the last moment of labels; a date is the whole day where rows have a time of day.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.prevalence.late_labels import read_until
+    >>> read_until("1970-01-03", np.array([0.5]), np.array([2.25]))
+    3.0
+    >>> read_until("1970-01-03", np.array([0.0]), np.array([2.0]))
+    2.0
+    """
+    if until is None:
+        return float(np.nanmax([rows.max(), np.nanmax(labels, initial=-np.inf)]))
+    end = float(read_days([until], "until")[0])
+    if math.isnan(end):
+        raise InputError(f"{named('until')} must be a date; got {until!r}", argument="until")
+    timed = (rows % 1 > 0).any() or (labels % 1 > 0).any()
+    number = isinstance(until, int | float | np.number)
+    return end + 1 if timed and end % 1 == 0 and not number else end

@@ -24,6 +24,8 @@ from undercount.curve import FloatArray, OperatingCurve
 from undercount.errors import CODES, Check, InputError, named, real_number
 from undercount.estimate import Estimate, Interval, delta_interval
 from undercount.metric_facts import FACTS
+from undercount.prevalence.late_labels import NEEDS as LATE_NEEDS
+from undercount.prevalence.late_labels import LateLabels
 from undercount.read.intervals.area_gradients import area_influence, cell_rows, losses_of
 from undercount.read.intervals.area_intervals import area_estimate
 from undercount.read.intervals.heads import HeadCounts, RatePoint, head_spread, student_level
@@ -137,6 +139,8 @@ class Chances:
         Of all intervals.
     estimated : bool
         Whether a classifier found the chances.
+    late : LateLabels, optional
+        Where dates of labels told the chances: their error is inside every interval.
 
     Notes
     -----
@@ -151,6 +155,7 @@ class Chances:
     target: Target = "dataset"
     confidence_level: float = 0.95
     estimated: bool = False
+    late: LateLabels | None = None
 
     def __post_init__(self) -> None:
         total = len(self.labels) - np.count_nonzero(self.labels == 0)
@@ -167,6 +172,9 @@ class Chances:
         unlabeled, covariates = options.pop("unlabeled", None), options.pop("covariates", None)
         random_state = options.pop("random_state", 0)
         labels, scores = np.asarray(read_labels(y, unlabeled)), np.asarray(read_scores(score))
+        if isinstance(propensity, LateLabels):
+            chance = propensity.chance_[propensity.usable_]
+            return cls(labels, scores, read_chances(chance, labels), **options, late=propensity)
         if isinstance(y, ScoreCounts) or labels.shape != scores.shape:
             raise InputError(
                 f"{named('propensity')} needs rows: labels and scores of the same length"
@@ -206,11 +214,23 @@ class Chances:
         """What follows for the unlabeled rows, with the chance of the labels as its error."""
         n_labelled, hidden = np.count_nonzero(self.labelled), np.count_nonzero(self.labels == -1)
         chance = self.chance[self.labelled]
-        error = math.sqrt(float(((1 - chance) / chance**2).sum())) / hidden
+        drawn = float(((1 - chance) / chance**2).sum())
+        error = math.sqrt(drawn + self._delay_variance(self.stands_for)) / hidden
         value = (self.positives - n_labelled) / hidden
         z = float(ndtri((1 + self.confidence_level) / 2))
         span = max(value - z * error, 0.0), min(value + z * error, 1.0 - _TINY)
         return Estimate(value, *span, error, self.confidence_level, method="chances")
+
+    def _delay_variance(self, adds: FloatArray) -> float:
+        """Return the variance of what labels add that the error of estimated delays makes."""
+        if self.late is None:
+            return 0.0
+        return self.late.chance_variance(adds, self.late.rows_.labelled & self.late.usable_)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What the chances rest on."""
+        return NEEDS if self.late is None else LATE_NEEDS
 
     def counts_at(self, threshold: float | None = None) -> ScoreCounts:
         """Count what labelled rows stand for as positives, and all rows as unlabeled ones."""
@@ -272,7 +292,13 @@ class Chances:
             found = self._area(metric)
         low, high = min(found.low, found.value), max(found.high, found.value)
         return Estimate(
-            found.value, low, high, found.standard_error, self.confidence_level, NEEDS, "chances"
+            found.value,
+            low,
+            high,
+            found.standard_error,
+            self.confidence_level,
+            self.needs,
+            "chances",
         )
 
     def _at_threshold(self, metric: str, threshold: float, beta: float) -> Found:
@@ -477,17 +503,17 @@ class Chances:
         Half a label of either kind is added where rows are flagged or not, as to other rates.
         """
         rows, n_labels = self._row_moves(moves, of_rows), len(self.stands_for)
-        found = float(rows @ rows)
+        adds, mean = self._label_moves(moves, of_rows)
+        found, delays = float(rows @ rows), self._delay_variance(adds)
         if moves.rows.centred:
-            return found * n_labels / max(n_labels - 1, 1)
-        _, mean = self._label_moves(moves, of_rows)
+            return found * n_labels / max(n_labels - 1, 1) + delays
         slope, total = float(moves.share_slope), len(self.score)
         mean_chance = n_labels / self.positives
         factor = 1 - mean_chance if self.target == "dataset" else 1.0
         for flagged in (0.0, 1.0):
             one = (float(moves.phi[LABELLED]) * flagged - mean) / self.positives + slope / total
             found += factor * (one / mean_chance) ** 2 / 2
-        return found * n_labels / (n_labels + 1)
+        return found * n_labels / (n_labels + 1) + delays
 
     def bounds(self, metric: str, gamma: float, threshold: float | None = None) -> Interval:
         """Bound a metric if the odds of each chance are wrong by a factor of at most gamma.
@@ -583,12 +609,15 @@ class Chances:
         """UC021: labels should not stand for too many positives each."""
         heaviest = float(self.stands_for.max()) / self.positives
         source = "estimated by a classifier" if self.estimated else "given"
+        source = source if self.late is None else "told by the dates of labels"
         message = (
             f"labelling chances {source}, from {np.nanmin(self.chance):.2g} to "
             f"{np.nanmax(self.chance):.2g}: {len(self.stands_for):,} labels stand for "
             f"{self.positives:,.0f} positives and are worth {self.effective_size:,.0f} of equal "
             "chance"
         )
+        young = 0 if self.late is None else int(np.count_nonzero(~self.late.usable_))
+        message += f"; {young:,} rows too young for a label are left out" if young else ""
         if self.effective_size >= FEW_EFFECTIVE and heaviest <= HEAVY:
             return Check(CODES["chances"], "info" if self.estimated else "ok", message)
         return Check(

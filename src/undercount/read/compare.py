@@ -17,6 +17,7 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
+from undercount.prevalence.late_labels import LateLabels
 from undercount.read.chance_differences import chance_differences
 from undercount.read.contest import Contest, parse_conditions
 from undercount.read.counted_model import (
@@ -47,6 +48,8 @@ from undercount.read.intervals.heads import threshold_of_top
 from undercount.read.intervals.paired import ModelRows
 from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.leaderboard import Standing, standings, turn
+from undercount.read.metric_name import short_number
+from undercount.read.percentages import percents_beside
 from undercount.read.requirement import Requirement, Verdict
 from undercount.read.review_differences import ReviewedModel, reviewed_differences
 from undercount.read.workload import Workload, cut_at, workload_size
@@ -255,8 +258,32 @@ class Comparison:
                 continue
             gap = self.difference(each.metric, each.one, each.other).difference
             checks = [c for name in (each.one, each.other) for c in self.evaluations[name].checks]
-            judgements.append(each.judge(gap, checks))
+            judgements.append(each.judge(gap, checks, self._share_doubt(each)))
         return Verdict(tuple(judgements))
+
+    def _share_doubt(self, contest: Contest) -> str:
+        """Say where a difference passes what is asked of it, if the share is only estimated.
+
+        As for one model: what hangs on an estimated share is met, or failed, only if it is so at
+        every share that the scores allow.
+        """
+        evaluation = self.evaluations[contest.one]
+        found = self.difference(contest.metric, contest.one, contest.other)
+        fixed = not found.depends_on_prevalence and contest.margin == 0
+        if fixed or not evaluation.share_is_guess:
+            return ""
+        cut = 0 if contest.metric in POINTS else None
+        gap = self.paired.gap(contest.metric, cut, contest.one, contest.other)
+        at = gap.crossover(contest.margin)
+        if math.isnan(at):
+            return ""
+        taken = evaluation.shares.unlabeled_prevalence
+        (here,), (there,) = percents_beside([taken], [(at, "")])
+        return (
+            "it depends on the share of hidden positives, which is only estimated: the difference "
+            f"passes {short_number(contest.margin)} at {there} of the unlabeled rows, {here} are "
+            "taken to be positive"
+        )
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return the differences as a frame: pandas, polars or pyarrow.
@@ -483,6 +510,12 @@ def _with_chances(
     models: Mapping[str, CountedModel], propensity: Any, covariates: Any, options: dict[str, Any]
 ) -> dict[str, CountedModel]:
     """Return the models with the chances of a label, which belong to the rows: found once."""
+    if isinstance(propensity, LateLabels):
+        raise InputError(
+            f"dates of labels tell the chances of one model at a time; pass {named('propensity')} "
+            "to evaluate",
+            argument="propensity",
+        )
     (name, first), *others = models.items()
     first = first.with_chances(
         propensity,

@@ -14,6 +14,9 @@ from undercount.read.requirement import (
     Judgement,
     Outcome,
     Requirement,
+    forbidding_words,
+    numbers_beside,
+    outcome_of,
     parse_requirement,
 )
 
@@ -54,27 +57,25 @@ class Contest:
         """Say what was found of the difference."""
         if math.isnan(estimate.value) or math.isnan(estimate.low):
             return "no interval of the difference"
-        return f"difference {estimate.value:+.3f} ({estimate.low:+.3f} – {estimate.high:+.3f})"
+        value, low, high = numbers_beside(estimate, self.margin, "+")
+        return f"difference {value} ({low} – {high})"
 
-    def judge(self, gap: Estimate, checks: Sequence[Check] = ()) -> Judgement:
+    def judge(self, gap: Estimate, checks: Sequence[Check] = (), doubt: str = "") -> Judgement:
         """Say whether the whole interval of the difference is on the right side.
 
-        Numbers that do not fit the data meet no requirement, whatever their interval.
+        As of one model, numbers that a check forbids to build on, or a difference that another
+        share than the estimated one would turn (`doubt`), neither meet a requirement nor fail it.
         """
-        outcome, why = self._outcome(gap, [check for check in checks if check.level == "fail"])
+        outcome, why = self._outcome(gap, forbidding_words(checks) or doubt)
         return Judgement(f"{self.one} against {self.other}", self, outcome, gap, why)
 
-    def _outcome(self, gap: Estimate, grave: Sequence[Check]) -> tuple[Outcome, str]:
-        strict = self.sign == ">"
+    def _outcome(self, gap: Estimate, doubt: str) -> tuple[Outcome, str]:
         if math.isnan(gap.value) or math.isnan(gap.low):
             return "inconclusive", ""
-        if gap.high < self.margin or (gap.high == self.margin and strict):
-            return "failed", ""
-        if grave:
-            return "inconclusive", f"{grave[0].message} ({grave[0].code})"
-        if gap.low > self.margin or (gap.low == self.margin and not strict):
-            return "met", ""
-        return "inconclusive", "the interval reaches to both sides"
+        outcome = outcome_of(gap.low, gap.high, self.margin, strict=self.sign == ">")
+        if outcome == "inconclusive" and not doubt:
+            doubt = "the interval reaches to both sides"
+        return ("inconclusive", doubt) if doubt else (outcome, "")
 
 
 def parse_conditions(

@@ -16,6 +16,7 @@ from undercount.count.tensors import device_rows
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
+from undercount.prevalence.late_labels import LateLabels
 from undercount.read.chances import Chances
 from undercount.read.intervals.clusters import ClusterRows, Clusters, Codes, read_clusters
 from undercount.read.intervals.counted_clusters import CountedClusters
@@ -89,9 +90,37 @@ class CountedModel:
     def with_chances(self, propensity: Any, **options: Any) -> "CountedModel":
         """Return the model with the chances of a label."""
         rows = self.rows("propensity")
+        if isinstance(propensity, LateLabels):
+            return self._with_late(propensity, options)
         return replace(
             self, chances=Chances.of(rows.labels, rows.scores, propensity, unlabeled=-1, **options)
         )
+
+    def _with_late(self, late: LateLabels, options: dict[str, Any]) -> "CountedModel":
+        """Return the model of the rows old enough, with the chance that labels have arrived."""
+        rows = self.rows("propensity")
+        if not np.array_equal(rows.labels == 1, late.rows_.labelled):
+            raise InputError(
+                f"the rows labelled positive must be those of which {named('propensity')} has a "
+                "date until its last day; pass its labels_ as y",
+                argument="propensity",
+            )
+        if late.prevalence_ >= 1:
+            raise InputError(
+                f"dates tell no number here: {late.unripe_words()}", argument="propensity"
+            )
+        weights = None if rows.weights is None else rows.weights[late.usable_]
+        old = replace(
+            rows,
+            labels=rows.labels[late.usable_],
+            scores=rows.scores[late.usable_],
+            weights=weights,
+        )
+        options = {
+            name: each for name, each in options.items() if name in ("target", "confidence_level")
+        }
+        chances = Chances.of(old.labels, old.scores, late, unlabeled=-1, **options)
+        return replace(self, counts=old([]), recount=old, chances=chances)
 
     def counts_for_share(self, sampling: Sampling) -> ScoreCounts:
         """Return counts with effective sizes of independent rows, by their ROC AUC."""

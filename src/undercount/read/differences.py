@@ -198,10 +198,13 @@ class Gap:
         moves = gaps[1:] - gaps[0]
         return max(0.0, -float(moves.min())), max(0.0, float(moves.max()))
 
-    def crossover(self) -> float:
-        """Find the hidden share nearest to the one in use at which the order flips."""
+    def crossover(self, margin: float = 0.0) -> float:
+        """Find the hidden share nearest to the one in use at which the difference passes a margin.
+
+        NaN if it does nowhere that the scores allow. Without a margin the order flips there.
+        """
         grid = np.linspace(0, self.top, GRID)
-        gaps = self.at(grid)
+        gaps = self.at(grid) - margin
         gaps[np.abs(gaps) <= ROUNDING] = 0.0  # the same ranking, summed up in other cells
         flips = np.flatnonzero(gaps[1:] * gaps[:-1] < 0)
         if not flips.size:
@@ -260,8 +263,12 @@ class Paired:
         found = [self._difference(metric, cut, *names) for names in self.pairs]
         return holm_adjusted(found)
 
+    def gap(self, metric: str, cut: int | None, one: str, other: str) -> Gap:
+        """Return the difference of two models in one metric, at any share."""
+        return Gap(metric, self.models[one], self.models[other], self.shares, self.top, cut)
+
     def _difference(self, metric: str, cut: int | None, one: str, other: str) -> Difference:
-        gap = Gap(metric, self.models[one], self.models[other], self.shares, self.top, cut)
+        gap = self.gap(metric, cut, one, other)
         names = list(self.models)
         places = names.index(one), names.index(other)
         error = self._error(metric, cut, *places)

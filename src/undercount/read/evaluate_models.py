@@ -31,7 +31,7 @@ from undercount.read.checks import (
 )
 from undercount.read.counted_model import UNLABELED, CountedModel, RecountableRows
 from undercount.read.evaluation import Evaluation, MetricRow
-from undercount.read.fair_sample import chances_check
+from undercount.read.fair_sample import chances_check, found_check, mature_checks
 from undercount.read.flagged_check import flagged_check
 from undercount.read.hidden_share import HiddenShare, refuse_shares, reviewed_share, shared_share
 from undercount.read.intervals.area_gradients import forget_cells
@@ -75,9 +75,10 @@ def _share_of_chances(
     others += ["sample_weight"] if model.counts.weighted else []
     others += ["reviews"] if reviewed else []
     if others:
+        tells = f"{named('propensity')} tells" if model.chances.late is None else "dates tell"
         raise InputError(
-            f"{named('propensity')} tells how many positives there are, from rows that are one "
-            f"sample and labels that are right; leave out {named(others[0])}",
+            f"{tells} how many positives there are, from rows that are one sample and labels that "
+            f"are right; leave out {named(others[0])}",
             argument=others[0],
         )
     return {"unlabeled_prevalence": model.chances.share}
@@ -107,7 +108,7 @@ def evaluate_models(
     sampling, target, confidence_level, random_state, top, metrics, reviews, labels, **options
         As in `evaluate`. Reviews have the scores of the first model.
     """
-    check_confidence_level(confidence_level)
+    confidence_level = check_confidence_level(confidence_level)
     check_choice("sampling", sampling, SAMPLINGS)
     if target is not None:
         check_choice("target", target, TARGETS)
@@ -288,10 +289,17 @@ def _checked_chances(
         if check.code != CODES["selection"]  # chances may differ
     ]
     checks.append(chances.check())
-    checks.append(chances_check(chances.score[chances.labelled], chances.stands_for))
+    if chances.late is None:
+        checks.append(chances_check(chances.score[chances.labelled], chances.stands_for))
+    else:
+        checks += [
+            found_check(chances.late.compare_scores(chances.score)),
+            *mature_checks(chances.late),
+        ]
     if made.threshold is not None:
         checks.append(flagged_check(made.counts, made.threshold))
-    return replace(made, source="labelling chances given", checks=with_warnings(checks, warned))
+    source = "labelling chances given" if chances.late is None else "dates of labels"
+    return replace(made, source=source, checks=with_warnings(checks, warned))
 
 
 def _rows(made: Evaluation, wanted: Wanted) -> tuple[MetricRow, ...]:

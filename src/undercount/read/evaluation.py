@@ -43,7 +43,13 @@ from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.resampled import Resamples
 from undercount.read.labelled_chance import chance_threshold
-from undercount.read.metric_name import MetricName, parse_metric, place_words, short_number
+from undercount.read.metric_name import (
+    MetricName,
+    parse_metric,
+    place_words,
+    short_number,
+    short_threshold,
+)
 from undercount.read.requirement import (
     Judgement,
     Requirement,
@@ -126,6 +132,8 @@ class MetricRow:
         Whether the metric of these rows cannot be lower if every label is right (precision: the
         labelled rows among those flagged are positive whatever else is); otherwise the bound has
         the chance of the labels.
+    shown : float, optional
+        The threshold with fewer digits, if it has many: it flags the same rows.
 
     Examples
     --------
@@ -142,6 +150,7 @@ class MetricRow:
     lower_bound: float | None = None
     certain: bool = False
     top: float | None = None
+    shown: float | None = None
 
     @property
     def label(self) -> str:
@@ -407,6 +416,7 @@ class Evaluation:
     ) -> tuple[MetricRow, ...]:
         """Estimate metrics of counts and read their naive values."""
         naive = None if threshold is None else naive_point(counts, threshold)
+        shown = None if threshold is None else short_threshold(threshold, counts)
         bounded = self._bounded(counts)
         rows = []
         for metric in metrics:
@@ -417,10 +427,8 @@ class Evaluation:
             if not (certain or self.random_labels):
                 bound = None
             if certain:
-                ends = {end: max(getattr(estimate, end), value) for end in ("value", "low", "high")}
-                estimate = replace(estimate, **ends)
-                estimate = replace(estimate, guess=is_guess(self, estimate))
-            rows.append(MetricRow(metric, threshold, value, estimate, bound, certain))
+                estimate = self._at_least(value, estimate)
+            rows.append(MetricRow(metric, threshold, value, estimate, bound, certain, shown=shown))
         return tuple(rows)
 
     def _bounded(self, counts: ScoreCounts) -> bool:
@@ -455,8 +463,13 @@ class Evaluation:
         if top is None or metric != "precision" or not self._certain:
             return found
         naive = metric_value(self.counts, Shares(0.0), metric, top=top)
-        # As far as rounding lets the two be told apart.
-        return replace(found, low=min(max(found.low, naive), found.high))
+        return self._at_least(naive, found)
+
+    def _at_least(self, least: float, found: Estimate) -> Estimate:
+        """Raise an estimate and its ends to what is certain: a few verdicts may tell less."""
+        ends = {end: max(getattr(found, end), least) for end in ("value", "low", "high")}
+        raised = replace(found, **ends)
+        return replace(raised, guess=is_guess(self, raised))
 
     @property
     def supposes_right_labels(self) -> bool:
@@ -567,8 +580,9 @@ class Evaluation:
         # One judgement: what the verdict does not grant is not met, and not failed either.
         if outcome == "met":
             why = self._doubt_words(requirement, estimate)
-        elif outcome == "failed":
+        elif requirement.verdict(estimate) == "failed":
             why = failure_doubt_words(replace(self, claim=requirement.opposite))
+            outcome = "failed"
         outcome = "inconclusive" if why else outcome
         return Judgement(self.name, requirement, outcome, estimate, why, tuple(warned))
 
@@ -660,7 +674,8 @@ class Evaluation:
                     raise
                 continue
             here = self._estimate(counts, metric, place).value
-            rows.append(MetricRow(metric, place, here, found))
+            shown = None if place is None else short_threshold(place, counts)
+            rows.append(MetricRow(metric, place, here, found, shown=shown))
         return tuple(rows)
 
     def clustered_design(self, metric: str, threshold: float | None = None) -> MixtureDesign:

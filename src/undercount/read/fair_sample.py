@@ -174,6 +174,21 @@ def found_check(found: ScoreTest) -> Check:
     )
 
 
+def steady_check(found: ScoreTest) -> Check:
+    """UC022: labels of recent rows should come as soon as those of older ones."""
+    test = f"p = {found.p_value:.2g}, {found.n_rows:,} labels"
+    if found.p_value > 1 - LEVEL:
+        message = f"labels come as soon as they did before, by the dates of all of them ({test})"
+        return Check(CODES["fair-sample"], "ok", message)
+    return Check(
+        CODES["fair-sample"],
+        "warn",
+        f"delays are not alike: {found.words} ({test})",
+        "labels that became slower look like a fall, faster ones like a rise; leave out the months "
+        "before labelling changed, or review some recent rows",
+    )
+
+
 def _groups(covariates: Any, n_rows: int) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Yield each group of rows with its name, for every column."""
     columns = np.asarray(covariates)

@@ -5,6 +5,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from undercount.counts import ScoreCounts
 from undercount.curve import metric_names
 from undercount.errors import InputError, check_choice, named
 from undercount.metric_facts import FACTS
@@ -26,6 +29,8 @@ ALIASES = {
     "flagged_share": "predicted_positive_rate",
     "youden": "informedness",
 }
+# Digits of a threshold at least, and those that tell any two numbers apart.
+SHORT_DIGITS, ALL_DIGITS = 4, 17
 PATTERN = re.compile(
     r"\s*(?:(?P<model>.+)\.)?(?P<metric>[A-Za-z][A-Za-z0-9_ -]*?)\s*"
     r"(?:@\s*(?:top\s*(?P<top>[^\s]+)|(?P<threshold>[^\s]+)))?\s*"
@@ -91,6 +96,33 @@ def short_number(value: float) -> str:
     """
     short = f"{value:g}"
     return short if float(short) == value else repr(float(value)).removesuffix(".0")
+
+
+def short_threshold(threshold: float, counts: ScoreCounts) -> float:
+    """Return a threshold with as few digits, but four, as flag the same rows.
+
+    Examples
+    --------
+    >>> from undercount import ScoreCounts
+    >>> from undercount.read.metric_name import short_threshold
+    >>> counts = ScoreCounts.from_counts([0.7, 0.53669, 0.5], [2, 1, 1], [0, 0, 0], [1, 3, 9])
+    >>> short_threshold(0.5366881090479443, counts)
+    0.53669
+    """
+    if float(f"{threshold:g}") == threshold:
+        return threshold
+    held = counts.positive + counts.negative + counts.unlabeled > 0  # some cells are mere knots
+    flagged = held & (counts.score >= threshold)
+    below = held & (counts.score < threshold)
+    most = counts.score[flagged].min(initial=math.inf)
+    least = counts.score[below].max(initial=-math.inf)
+    if counts.merged[below & (counts.score == least)].any():
+        least = np.nextafter(threshold, -math.inf)  # rows of that cell may score more than it says
+    for digits in range(SHORT_DIGITS, ALL_DIGITS):
+        short = float(f"{threshold:.{digits}g}")
+        if least < short <= most:
+            return short
+    return threshold
 
 
 def place_words(threshold: float | None, top: float | None) -> str:

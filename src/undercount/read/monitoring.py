@@ -1,35 +1,53 @@
 """Metrics month by month while labels are still arriving, and alarms that hold over many looks."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from undercount.count.arrays import read_scores
+from undercount.count.arrays import read_floats, read_scores
 from undercount.curve import FloatArray
-from undercount.errors import Check, InputError, check_choice, read_threshold, real_number
+from undercount.errors import (
+    Check,
+    InputError,
+    check_choice,
+    named,
+    read_threshold,
+    real_number,
+)
 from undercount.estimate import Estimate, delta_interval
-from undercount.prevalence.late_labels import LEAST_CHANCE, NEEDS, LateLabels, Total
+from undercount.prevalence.delays import read_days
+from undercount.prevalence.late_labels import (
+    LEAST_CHANCE,
+    NEEDS,
+    LateLabels,
+    Total,
+    dates_of_positives,
+    read_until,
+)
+from undercount.read.alarm import Alarm, find_alarm
 from undercount.read.evaluation import render
-from undercount.read.fair_sample import found_check
+from undercount.read.fair_sample import found_check, steady_check
+from undercount.read.metric_name import short_number
+from undercount.read.requirement import (
+    Judgement,
+    Requirement,
+    Verdict,
+    judge_requirement,
+    parse_requirements,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 Period: TypeAlias = Literal["month", "week"]
 PERIODS = {"month": "M", "week": "W"}
-LOOK_DAYS = 7.0
-# A period is mature, and may serve as the baseline, from this chance of a label on.
+METRICS = ("precision", "recall", "f1")
+# A period is mature, and may serve as the baseline, from this part of its labels on.
 MATURE = 0.8
-# Changes of the rate of positives that an alarm bets on.
-FALLS, RISES = (0.5, 0.7, 0.85), (1.2, 1.5, 2.0)
-# A change may begin at every fourth look.
-LOOKS_A_START, STARTS_A_YEAR = 4, 13
-# Parts of the risk of a false alarm: the baseline's error, and the looks.
-BASELINE_RISK, LOOKS_RISK = 0.2, 0.8
 BoolArray: TypeAlias = NDArray[np.bool_]
 
 
@@ -58,32 +76,6 @@ class PeriodRow:
 
 
 @dataclass(frozen=True)
-class Alarm:
-    """Hold what weekly looks at the flagged rows found since the baseline.
-
-    Attributes
-    ----------
-    baseline : Estimate
-        Precision of the first periods, with which later ones are compared; its interval is the
-        one that the alarm allows for.
-    looks : tuple
-        Date of each look, and the evidence that the precision fell and rose, as odds against
-        "unchanged" (test martingales).
-    limit : float
-        Evidence at which the alarm goes off: over any number of looks it is reached without a
-        change at most as often as the risk says (Ville 1939).
-    fell, rose : str
-        Date of the first look at which the alarm went off; empty if it did not.
-    """
-
-    baseline: Estimate
-    looks: tuple[tuple[str, float, float], ...] = field(repr=False)
-    limit: float
-    fell: str
-    rose: str
-
-
-@dataclass(frozen=True)
 class Monitoring:
     """Hold a classifier's metrics while labels are late; made by `monitor`.
 
@@ -99,6 +91,9 @@ class Monitoring:
     fair : Check
         Whether labels of high scores come sooner than others: then delays are not alike, and
         what has arrived is no fair sample.
+    steady : Check
+        Whether labels of recent rows come as soon as those of older ones; if not, an alarm may be
+        that.
 
     Examples
     --------
@@ -116,11 +111,42 @@ class Monitoring:
     late: LateLabels = field(repr=False)
     threshold: float
     fair: Check
+    steady: Check
 
     @property
     def reportable(self) -> bool:
         """Whether the oldest cohort is mature; if not, positives found later still are missed."""
         return self.late.mature_
+
+    def require(self, *conditions: str) -> Verdict:
+        """Judge conditions such as "precision >= 0.3" or "recall > 50%".
+
+        Returns
+        -------
+        Verdict
+            True only if each condition holds on its whole interval and the oldest cohort is mature.
+        """
+        wanted = [
+            requirement
+            for condition in conditions
+            for requirement in parse_requirements(condition, self.threshold)
+        ]
+        return Verdict(tuple(self.judge(requirement) for requirement in wanted))
+
+    def judge(self, requirement: Requirement) -> Judgement:
+        """Judge one requirement by the rows that are old enough."""
+        asked = replace(requirement.name, threshold=self.threshold)
+        if requirement.metric not in METRICS or asked != requirement.name:
+            raise InputError(
+                f"a requirement here is on {', '.join(METRICS)} at the threshold "
+                f"{short_number(self.threshold)}; got {requirement.words!r}"
+            )
+        nothing = Estimate(math.nan, math.nan, math.nan)  # no row is flagged
+        estimate = self.metrics.get(requirement.metric, nothing)
+        outcome, why = judge_requirement(requirement, estimate, [self.fair])
+        if not self.reportable:
+            outcome, why = "inconclusive", self.late.unripe_words()
+        return Judgement("rows old enough", requirement, outcome, estimate, why)
 
     def table(self) -> dict[str, list[Any]]:
         """Return a line a period as columns, ready for any data frame."""
@@ -160,6 +186,7 @@ def monitor(
     observed: Any,
     found: Any,
     threshold: float,
+    label: Any = None,
     until: Any = None,
     period: Period = "month",
     baseline: str | None = None,
@@ -177,12 +204,17 @@ def monitor(
         Date of each row, and of its label (missing where none has arrived).
     threshold : float
         Rows with score >= threshold are flagged.
+    label : array-like, optional
+        1 where the label is positive, 0 or missing elsewhere, whose dates in `found` do not count.
+        By default every date in `found` is that of a positive.
     until : date, optional
-        The day to which labels are complete; by default the last date there is.
+        The day to which labels are complete; by default the last date there is. Later rows are
+        left out, and later labels have not arrived.
     period : {"month", "week"}
     baseline : str, optional
-        Last period of the baseline, with which the alarm compares later ones; by default the
-        first half of the mature periods.
+        Last period of the baseline, up to which the alarm looks for no change; by default the
+        first half of the mature periods. Name it if you run this every week: the risk is that of
+        all looks since one baseline, and the default moves on.
     found_eventually : float
         Share of the positives that are ever labelled.
     confidence_level : float
@@ -218,22 +250,29 @@ def monitor(
         raise InputError(f"risk must be in (0, 1); got {risk!r}")
     cut, scores = read_threshold(threshold), read_scores(score)
     late = LateLabels(found_eventually=found_eventually, confidence_level=confidence_level)
-    late.fit(observed, found, until=until)
-    if len(scores) != len(late.chance_):
+    days, labels = read_days(observed, "observed"), read_days(found, "found")
+    if label is not None:
+        labels = dates_of_positives(labels, read_floats(label, "label") == 1)
+    if not len(scores) == len(days) == len(labels):
         raise InputError(
-            f"score and observed must be of the same rows; got {len(scores)} and "
-            f"{len(late.chance_)}"
+            f"score, {named('observed')} and {named('found')} must be of the same rows; got "
+            f"{len(scores)}, {len(days)} and {len(labels)}"
         )
+    if until is not None and len(days):
+        until = read_until(until, days, labels)
+        seen = ~(days > until)  # a missing date is refused below
+        scores, days, labels = scores[seen], days[seen], labels[seen]
+    late.fit(days, labels, until=until)
     flagged = np.asarray(scores >= cut)
     names = _name_periods(late.rows_.observed, period)
     z = float(ndtri((1 + confidence_level) / 2))
     rows = tuple(
         _period_row(name, names == name, flagged, late, z) for name in np.unique(names).tolist()
     )
-    last = _last_of_baseline(rows, baseline)
+    last = _last_of_baseline(rows, baseline, found_eventually)
     alarm = None if last is None else _find_alarm(late, flagged, np.asarray(names <= last), risk)
-    fair = found_check(late.compare_scores(scores))
-    return Monitoring(metrics_of_late(late, flagged), rows, alarm, late, cut, fair)
+    fair, steady = found_check(late.compare_scores(scores)), steady_check(late.compare_dates())
+    return Monitoring(metrics_of_late(late, flagged), rows, alarm, late, cut, fair, steady)
 
 
 def _name_periods(days: FloatArray, period: Period) -> NDArray[np.str_]:
@@ -329,9 +368,12 @@ def _wilson(hits: int, number: int, z: float) -> tuple[float, float]:
     return (hits + z**2 / 2) / total, z * spread / total
 
 
-def _last_of_baseline(rows: tuple[PeriodRow, ...], asked: str | None) -> str | None:
+def _last_of_baseline(
+    rows: tuple[PeriodRow, ...], asked: str | None, found_eventually: float
+) -> str | None:
     """Return the last period of the baseline; None if nothing comes after it."""
-    mature = [row.period for row in rows if row.chance >= MATURE and row.n_flagged]
+    enough = MATURE * found_eventually  # no row's chance is higher than what is found in the end
+    mature = [row.period for row in rows if row.chance >= enough and row.n_flagged]
     names = [row.period for row in rows]
     if asked is not None:
         if asked not in names[:-1]:
@@ -346,101 +388,10 @@ def _last_of_baseline(rows: tuple[PeriodRow, ...], asked: str | None) -> str | N
 
 
 def _find_alarm(late: LateLabels, flagged: BoolArray, base: BoolArray, risk: float) -> Alarm | None:
-    """Compare what arrives after the baseline with what its precision lets expect."""
+    """Compare what arrives after the baseline with what came before; None where nothing can be."""
     some, later = flagged & base & late.usable_, flagged & ~base
-    if not some.any() or not later.any():
+    if not (some & late.rows_.labelled).any() or not later.any():
         return None
-    z = float(ndtri(1 - risk * BASELINE_RISK / 2))
-    baseline = period_precision(late, some, z)
-    if baseline.value == 0:
-        return None
+    z = float(ndtri((1 + late.confidence_level) / 2))
     start = float(late.rows_.observed[~base].min())
-    looks = np.arange(start + LOOK_DAYS, late.rows_.until + 1e-9, LOOK_DAYS)
-    low, high = _allow_for_chances(late, baseline, z)
-    fall = _evidence(late, later, looks, low, FALLS)
-    rise = _evidence(late, later, looks, min(high, 1.0), RISES)
-    limit = 2 / (risk * LOOKS_RISK)
-    dates = np.floor(looks).astype("datetime64[D]").astype(str).tolist()
-    found = tuple(zip(dates, fall.tolist(), rise.tolist(), strict=True))
-    fell, rose = (
-        next((date for date, each in zip(dates, odds, strict=True) if each >= limit), "")
-        for odds in (fall, rise)
-    )
-    return Alarm(baseline, found, limit, fell, rose)
-
-
-def _allow_for_chances(late: LateLabels, baseline: Estimate, z: float) -> tuple[float, float]:
-    """Return the ends of the baseline, widened by how well the chances of new rows are known.
-
-    They are known as those of a window of the median delay. The baseline rests on old rows, whose
-    labels have nearly all arrived, so that the two errors add in squares, on the log scale.
-    """
-    middle = np.array([late.diagnostics_["median_delay"]])
-    chances = z * math.sqrt(float(late.delays_.log_variance(middle)[0]))
-    down, up = (
-        math.hypot(math.log(end / baseline.value), chances) if end > 0 else math.inf
-        for end in (baseline.low, baseline.high)
-    )
-    return baseline.value * math.exp(-down), baseline.value * math.exp(up)
-
-
-def _evidence(
-    late: LateLabels, later: BoolArray, looks: FloatArray, rate: float, bets: tuple[float, ...]
-) -> FloatArray:
-    """Return the evidence of each look that the rate of positives became another than this.
-
-    Of the rows not found yet each is found until the next look with chance
-    q = p ΔF/(1 - p F). θ^found / ∏(1 + q (θ - 1)) has a mean of 1 for every θ, whatever came
-    before; its product over looks is a test martingale. Nobody knows when a change began, and old
-    rows that did not change would drown it: each start has a martingale of its own, of the rows
-    seen since. Their average, by weights that were fixed before, is one again.
-    """
-    order = np.argsort(late.rows_.observed[later], kind="stable")
-    seen, delay = (each[later][order] for each in (late.rows_.observed, late.rows_.delay))
-    arrives = np.where(np.isnan(delay), np.inf, seen + delay)
-    first = looks[0] - LOOK_DAYS
-    starts = first + LOOK_DAYS * np.arange(0, len(looks), LOOKS_A_START)
-    place, weight = np.searchsorted(seen, starts), start_weights(len(starts))
-    whole, bet = late.arrives_ * rate, np.array(bets)
-    log_odds, made = np.zeros((len(starts), len(bets))), []
-    for end in looks:
-        newly = _chances_to_arrive(late, seen, end, whole)
-        waiting = arrives > end - LOOK_DAYS
-        came = waiting & (arrives <= end)
-        gains = came[:, None] * np.log(bet) - waiting[:, None] * np.log1p(
-            newly[:, None] * (bet - 1)
-        )
-        since = np.cumsum(gains[::-1], axis=0)[::-1]
-        log_odds += np.concatenate([since, np.zeros((1, len(bets)))])[place]
-        odds = np.exp(np.minimum(log_odds, 700.0)).mean(axis=1)
-        # Starts to come have had no look and count 1.
-        made.append(float(weight @ odds + 1 - weight.sum()))
-    return np.asarray(made)
-
-
-def _chances_to_arrive(late: LateLabels, seen: FloatArray, end: float, whole: float) -> FloatArray:
-    """Return the chance that a row not found at the last look is found until this one."""
-    start = end - LOOK_DAYS
-    then, before = (
-        np.where(seen <= day, late.delays_.chance(np.maximum(day - seen, -1.0)), 0.0)
-        for day in (end, start)
-    )
-    # Where all are sure to have been found nothing more is expected.
-    open_still = 1 - whole * before
-    newly = np.zeros_like(open_still)
-    np.divide(whole * (then - before), open_still, out=newly, where=open_still > 0)
-    return newly
-
-
-def start_weights(count: int) -> FloatArray:
-    """Return the weight of each start of a change: half for the first year, half of the rest next.
-
-    Together they never exceed 1, however long one looks.
-
-    Examples
-    --------
-    >>> from undercount.read.monitoring import start_weights
-    >>> (26 * start_weights(15)).round(2)[[0, 12, 13]]
-    array([1. , 1. , 0.5])
-    """
-    return 0.5 ** (np.arange(count) // STARTS_A_YEAR + 1) / STARTS_A_YEAR
+    return find_alarm(late, flagged, start, period_precision(late, some, z), risk)

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +12,10 @@ from undercount.assume.reviews import (
     IntArray,
     ReviewDesign,
     Reviews,
+    check_scores,
     working_posterior,
 )
-from undercount.count.arrays import read_labels, read_scores, read_weights
+from undercount.count.arrays import read_labels, read_pair, read_scores, read_weights
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
@@ -22,19 +24,22 @@ from undercount.read.allocation import FLOOR, allocate, interleave
 from undercount.read.evaluation import render
 from undercount.read.intervals.clusters import read_clusters
 from undercount.read.intervals.mass_gradients import mass_gradient
+from undercount.read.joined_cells import join_cells
 from undercount.read.prices import FurtherRound, Prices
 from undercount.read.review_goals import SUFFIX, metric_of, read_goals, threshold_of
 from undercount.read.rival import Rival
 from undercount.read.supposed_share import suppose_share
+from undercount.read.unlabeled_rows import UnlabeledRows
 
 # Budgets for which the price list says what they buy, beside the one asked for.
 BUDGETS = (25, 50, 100, 200, 500, 1000, 2000, 5000)
 # Strata at 500 reviews (10 rows each), and how their number grows with the budget.
 MOST_STRATA, FULL_BUDGET, GROWTH = 50, 500, 0.65
-# Quantiles of the unlabeled scores at which strata may be cut, beside labelled rows' scores.
-N_KNOTS, SUBSAMPLE = 512, 65_536
-# Of more rows than this, most are drawn from a random sample of so many.
-MANY_ROWS, SAMPLE = 2**20, 2**18
+# Strata at any budget: a spreadsheet cuts what a cell holds at 32,767 characters, and the design
+# stands in one.
+STRATA_A_CELL = 800
+# Cells that strata are made of; more cut them nowhere better.
+MOST_CELLS = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +56,8 @@ class ReviewPlan:
         Their scores.
     weight : array or None
         Their weights.
-    expected : dict
-        Budget → goal → expected half-width of its interval.
-    expected_range : dict
-        Budget → goal → least and largest half-width that may well be: labels may prefer some
-        positives, the hidden share is not known, and which rows are drawn is left to chance.
+    prices : Prices
+        Answers what any number of reviews buys.
     earlier : Reviews or None
         What was found before this round.
     cluster : array or None
@@ -78,12 +80,10 @@ class ReviewPlan:
     rows: IntArray
     score: FloatArray
     weight: FloatArray | None
-    expected: dict[int, dict[str, float]]
+    prices: Prices = field(repr=False)
     confidence_level: float = 0.95
-    prices: "Prices | None" = field(default=None, repr=False)
     earlier: Reviews | None = field(default=None, repr=False)
     cluster: NDArray[Any] | None = field(default=None, repr=False)
-    expected_range: dict[int, dict[str, Interval]] = field(default_factory=dict, repr=False)
 
     def __str__(self) -> str:
         return str(render("plan text", self))
@@ -99,10 +99,29 @@ class ReviewPlan:
         share = self.design.sizes() / np.maximum(self.design.n_unlabeled, 1)
         return np.asarray(share[self.stratum])
 
+    @property
+    def budgets(self) -> list[int]:
+        """Numbers of reviews that the price list names."""
+        seen = 0 if self.earlier is None else self.earlier.n_answered
+        left = int(self.design.n_unlabeled.sum()) - seen
+        return sorted({*(b for b in BUDGETS if b < left), len(self.rows)})
+
+    @cached_property
+    def expected(self) -> dict[int, dict[str, float]]:
+        """Budget → goal → expected half-width of its interval; worked out when it is read."""
+        return self.prices.table(self.budgets)
+
+    @cached_property
+    def expected_range(self) -> dict[int, dict[str, Interval]]:
+        """Budget → goal → least and largest half-width that may well be.
+
+        Labels may prefer some positives, the hidden share is not known, and which rows are drawn
+        is left to chance.
+        """
+        return self.prices.ranges(self.budgets)
+
     def budget_for(self, metric: str, half_width: float) -> int:
         """Return how many reviews make the interval of a goal that narrow."""
-        if self.prices is None:
-            raise InputError("this plan was read from a file and has no price list")
         return self.prices.budget_for(metric, half_width)
 
     def to_frame(self) -> dict[str, Any]:
@@ -177,6 +196,7 @@ def design_reviews(
             argument="counts",
         )
     budget = _check_budget(budget, counts)
+    counts = join_cells(counts, MOST_CELLS, threshold)
     posterior = working_posterior(counts, unlabeled_prevalence)
     guess = Guess.of(counts, goals, threshold, posterior, rival)
     wanted = guess.allocation()
@@ -305,7 +325,7 @@ def _check_budget(budget: int, counts: ScoreCounts) -> int:
 def _cut(counts: ScoreCounts, wanted: FloatArray, budget: int, threshold: float | None) -> IntArray:
     """Return the first cell of each stratum, such that each gets about as many reviews."""
     number = round(MOST_STRATA * (budget / FULL_BUDGET) ** GROWTH)
-    number = int(np.clip(number, 1, max(budget // 2, 1)))
+    number = int(np.clip(number, 1, min(max(budget // 2, 1), STRATA_A_CELL)))
     above = np.cumsum(wanted) - wanted
     at = np.floor(above / max(wanted.sum(), 1e-300) * number * (1 + 1e-12)).astype(np.intp)
     first = np.flatnonzero(np.append(True, np.diff(at) > 0))
@@ -385,25 +405,22 @@ def plan_reviews(
     >>> reviews.n_answered
     50
     """
-    labels, scores = read_labels(y, unlabeled), read_scores(score)
+    labels, scores = read_pair(y, score, unlabeled)
     weights = None if sample_weight is None else read_weights(sample_weight, len(scores))
     if cluster is not None:
         read_clusters(cluster, len(scores))  # refuses what names no cluster for each row
-    pool = np.flatnonzero(labels == -1)
-    same = len(scores) == len(labels)  # counting refuses others
-    values = scores[pool] if same else scores[:0]
-    knots = knots_of(values)
-    knots += [] if threshold is None else [read_threshold(threshold)]
-    knots += [] if reviews is None else [float(edge) for edge in reviews.design.edges]
-    # A budget buys rows, whatever they weigh.
-    counts = ScoreCounts.from_rows(labels, scores, unlabeled=-1, compact=True, knots=knots)
     seen = None if reviews is None else with_goal(replace(reviews, weight=None), goal)
+    rows = UnlabeledRows(labels, scores, _answered_rows(reviews, scores))
+    stated = [each for each in (prevalence, unlabeled_prevalence) if each is not None]
+    known = bool(stated) and not any(hasattr(each, "fit") for each in stated)
+    # A budget buys rows, whatever they weigh.
+    counts = _count(rows, threshold, seen, coarse=known)
     rival = None
     if other is not None:
         at = threshold if other_threshold is None else other_threshold
-        rival = _rival(labels, scores, read_scores(other), at)
+        rival = _rival(rows, read_scores(other), at)
     span = None
-    if reviews is None:
+    if seen is None:
         counts.require("positive", "unlabeled")
         supposed = suppose_share(
             {"": counts},
@@ -422,88 +439,53 @@ def plan_reviews(
             rival=rival,
         )
     else:
-        if reviews.rows is None:
-            raise InputError(
-                f"{named('reviews')} must know which rows were reviewed", argument="reviews"
-            )
-        design = next_design(counts, cast("Reviews", seen), budget=budget, rival=rival)
-        pool = np.setdiff1d(pool, reviews.rows[reviews.answered])
-        values = scores[pool]
-    rows = draw_rows(design, pool, values)
-    prices = Prices.of(counts, design, confidence_level, seen, rival, span)
-    budgets = sorted({*(b for b in BUDGETS if b < len(pool)), len(rows)})
+        design = next_design(counts, seen, budget=budget, rival=rival)
+    drawn = rows.draw(design)
     return ReviewPlan(
         design,
-        rows,
-        scores[rows].astype(np.float64),
-        None if weights is None else weights[rows],
-        prices.table(budgets),
+        drawn,
+        scores[drawn].astype(np.float64),
+        None if weights is None else weights[drawn],
+        Prices.of(counts, design, confidence_level, seen, rival, span),
         confidence_level,
-        prices,
         reviews,
-        None if cluster is None else np.asarray(cluster)[rows],
-        prices.ranges(budgets),
+        None if cluster is None else np.asarray(cluster)[drawn],
     )
 
 
-def _rival(labels: Any, scores: Any, own: Any, threshold: float | None) -> Rival:
-    """Count the second model's rows, and take some unlabeled ones by both models."""
-    if len(own) != len(scores):
+def _answered_rows(reviews: Reviews | None, scores: NDArray[Any]) -> IntArray:
+    """Return positions of the rows that have a verdict; rows that stand elsewhere are refused."""
+    if reviews is None:
+        return np.zeros(0, dtype=np.intp)
+    if reviews.rows is None:
         raise InputError(
-            f"{named('other')} must have a score for each of {len(scores):,} rows; got "
+            f"{named('reviews')} must know which rows were reviewed", argument="reviews"
+        )
+    check_scores(reviews, scores)
+    return reviews.rows[reviews.answered]
+
+
+def _count(
+    rows: UnlabeledRows, threshold: float | None, reviews: Reviews | None, *, coarse: bool
+) -> ScoreCounts:
+    """Count rows where strata may be cut, and around labelled ones if a share is to be found."""
+    knots = rows.knots
+    knots += [] if threshold is None else [read_threshold(threshold)]
+    if coarse and rows.many and reviews is None:
+        return rows.count_between(knots)
+    knots += [] if reviews is None else [float(edge) for edge in reviews.design.edges]
+    return ScoreCounts.from_rows(rows.label, rows.score, unlabeled=-1, compact=True, knots=knots)
+
+
+def _rival(rows: UnlabeledRows, own: Any, threshold: float | None) -> Rival:
+    """Count the second model's rows, and take some unlabeled ones by both models."""
+    if len(own) != len(rows.score):
+        raise InputError(
+            f"{named('other')} must have a score for each of {len(rows.score):,} rows; got "
             f"{len(own):,}",
             argument="other",
         )
-    pool = np.flatnonzero(labels == -1)
-    some = pool[:: max(len(pool) // SUBSAMPLE, 1)]
-    knots = knots_of(own[pool]) + ([] if threshold is None else [read_threshold(threshold)])
-    counts = ScoreCounts.from_rows(labels, own, unlabeled=-1, compact=True, knots=knots)
-    return Rival(counts, threshold, scores[some].astype(float), own[some].astype(float))
-
-
-def knots_of(scores: Any) -> list[float]:
-    """Return quantiles of the unlabeled scores, of a part of them if there are many."""
-    if len(scores) == 0:
-        return []
-    step = max(len(scores) // SUBSAMPLE, 1)
-    some = np.sort(scores[::step])
-    at = np.linspace(0, len(some) - 1, min(N_KNOTS, len(some))).astype(np.intp)
-    return [float(value) for value in np.unique(some[at])]
-
-
-def draw_rows(design: ReviewDesign, pool: IntArray, scores: Any) -> IntArray:
-    """Draw rows of a pool at random within strata, in the order of the design."""
-    rng, sizes = np.random.default_rng(design.seed), design.sizes()
-    rows = np.empty(len(design.order), dtype=np.intp)
-    found = _draw_some(design, scores, rng) if len(scores) > MANY_ROWS else {}
-    lacking = [h for h in range(design.n_strata) if h not in found]
-    if lacking:
-        last = max(lacking)
-        low = design.edges[last] if last < design.n_strata - 1 else -np.inf
-        upper = np.flatnonzero(scores >= low)
-        stratum = design.stratum_of(scores[upper])
-        # Short integers are sorted by their digits, several times as fast.
-        by_stratum = upper[np.argsort(stratum.astype(np.int16), kind="stable")]
-        starts = np.append(0, np.cumsum(np.bincount(stratum, minlength=design.n_strata)))
-        for h in lacking:
-            own = by_stratum[starts[h] : starts[h + 1]]
-            found[h] = rng.choice(own, sizes[h], replace=False)
-    for h, places in found.items():
-        rows[design.order == h] = pool[places]
-    return rows
-
-
-def _draw_some(design: ReviewDesign, scores: Any, rng: np.random.Generator) -> dict[int, IntArray]:
-    """Draw the rows of strata that a random sample of all rows holds enough of, in its order.
-
-    To sort ten million rows by stratum takes longer than to count them.
-    """
-    drawn = rng.integers(0, len(scores), SAMPLE)
-    _, first = np.unique(drawn, return_index=True)
-    some = drawn[np.sort(first)]
-    stratum, found = design.stratum_of(scores[some]), {}
-    for h, size in enumerate(design.sizes()):
-        own = some[stratum == h][:size]
-        if len(own) == size:
-            found[h] = own
-    return found
+    second = replace(rows, score=own)
+    counts = _count(second, threshold, None, coarse=False)
+    some = rows.some
+    return Rival(counts, threshold, rows.score[some].astype(float), own[some].astype(float))

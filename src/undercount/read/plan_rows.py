@@ -14,10 +14,11 @@ from undercount.count.frames import count_scores
 from undercount.count.review_file import ReviewSheet, write_review_file
 from undercount.counts import ScoreCounts
 from undercount.estimate import Interval
-from undercount.read.plan import BUDGETS, design_reviews, knots_of, with_goal
+from undercount.read.plan import BUDGETS, design_reviews, with_goal
 from undercount.read.prices import Prices
 from undercount.read.rival import Rival
 from undercount.read.supposed_share import suppose_share
+from undercount.read.unlabeled_rows import knots_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,10 +179,11 @@ def draw_plan(
 
     Rows that have a verdict in an earlier sheet are not drawn, and stand before the new ones.
     """
-    reviews, skip = None, np.zeros(0, np.int64)
+    reviews, skip = None, None
     if earlier is not None:
-        reviews, skip = sheet_reviews(earlier), earlier.row[~np.isnan(earlier.verdict)]
-        reviews = with_goal(reviews, design.goal)
+        done, known = ~np.isnan(earlier.verdict), next(iter(earlier.scores.values()))
+        skip = dict(zip(earlier.row[done].tolist(), known[done].tolist(), strict=True))
+        reviews = with_goal(sheet_reviews(earlier), design.goal)
     drawn = draw_rows(
         frame,
         label=label,
@@ -192,7 +194,7 @@ def draw_plan(
         unlabeled=unlabeled,
         keep=keep,
         seed=design.seed,
-        skip=skip.tolist(),
+        skip=skip,
     )
     columns = {"label": label, "unlabeled": unlabeled, "keep": list(keep)}
     prices = Prices.of(counts, design, confidence_level, reviews, rival, span)

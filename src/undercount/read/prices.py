@@ -13,6 +13,8 @@ from undercount.assume.reviews import (
     ReviewDesign,
     ReviewedCells,
     Reviews,
+    largest_share,
+    share_of_slope,
     supposed_posterior,
     working_posterior,
 )
@@ -23,9 +25,11 @@ from undercount.estimate import Interval
 from undercount.read.allocation import FLOOR, fill
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
 from undercount.read.intervals.review_intervals import ReviewedMetrics
+from undercount.read.joined_cells import join_cells
 from undercount.read.review_differences import ReviewedModel, difference_ends, drawn_variance
 from undercount.read.review_goals import SUFFIX, half_range, metric_of, threshold_of
 from undercount.read.rival import Rival, RivalMoves, RivalRows
+from undercount.read.supposed_share import LikelyShares
 
 # Rise of the log odds of a label with each standard deviation of the score that may well be.
 SLOPES = (1.0, -1.0)
@@ -39,6 +43,8 @@ LEAST_SHARE = (-1.96,)
 DRAWS, FEW_DRAWS, SEED = 15, 5, 20
 # Quantiles of them that are the least and the most that may well be.
 TAILS = (0.1, 0.9)
+# How far promises were off where labels were random and the share was known: 10 % at most.
+OWN_ERROR = 1.1
 # Budgets at which verdicts are drawn: the one asked for, and each so many times another.
 TIMES = 4
 # The former in a further round, which is shared out anew for each budget.
@@ -95,7 +101,7 @@ class Prices:
     ) -> "Prices":
         """Suppose what verdicts showed; without any, the plan's share and that labels may prefer.
 
-        `span` are shares one standard error off.
+        `span` are shares one standard error off; one that labels told is another if they prefer.
         """
         counts, share = coarse_counts(counts, design), design.unlabeled_prevalence
         if earlier is None:
@@ -105,9 +111,9 @@ class Prices:
             supposed, unlikely = (
                 tuple(Supposition(counts, empty, *each, rival, both) for each in likely)
                 for likely in (
-                    [(each, 0.0) for each in _likely_shares(share, span, SHARES)],
-                    [(share, slope) for slope in SLOPES]
-                    + [(each, 0.0) for each in _likely_shares(share, span, LEAST_SHARE)],
+                    [(each, 0.0) for each in _likely_shares(counts, share, span, SHARES)],
+                    [(_share_of(counts, share, span, slope), slope) for slope in SLOPES]
+                    + [(each, 0.0) for each in _likely_shares(counts, share, span, LEAST_SHARE)],
                 )
             )
             return cls(design, supposed, confidence_level, unlikely=unlikely)
@@ -127,7 +133,8 @@ class Prices:
     @property
     def supposed(self) -> float:
         """Share of positives among the unlabeled rows that is likeliest."""
-        return self.suppositions[0].share
+        known = self.suppositions[0].share
+        return self.design.unlabeled_prevalence if self.further is None else known
 
     @property
     def value(self) -> dict[str, float]:
@@ -220,7 +227,7 @@ class Prices:
                 found = self._half_widths(self.unlikely, goal, budget, few)
                 ends += list(np.quantile(found, TAILS, axis=1).T)
             most = max(np.max(ends), self._drawn_mean(goal, budget))
-            self._ends[goal, budget] = np.array([np.min(ends), most])
+            self._ends[goal, budget] = np.array([np.min(ends) / OWN_ERROR, most * OWN_ERROR])
         return self._ends[goal, budget]
 
     def _likely(self, goal: str, budget: int) -> FloatArray:
@@ -249,13 +256,25 @@ class Prices:
         return fill(self.design.sizes().astype(float), 0, rows, min(budget, int(rows.sum())))
 
 
-def _likely_shares(share: float, span: Interval | None, scores: Sequence[float]) -> list[float]:
-    """Return shares by their normal scores, where `span` are those one standard error off."""
+def _likely_shares(
+    counts: ScoreCounts, share: float, span: Interval | None, scores: Sequence[float]
+) -> list[float]:
+    """Return shares by their normal scores, where `span` are those one standard error off.
+
+    None is more than the surest rows can hold: of such shares nothing is left open by a review.
+    """
     if span is None:
         return [share]
     low, high = (np.log(max(end, 1e-12) / share) for end in (span.low, span.high))
     found = (share * np.exp(z * high if z > 0 else -z * low) for z in scores)
-    return [float(each) for each in found if 0 < each < 1]
+    most = largest_share(counts)
+    return [min(float(each), most) for each in found if 0 < each < 1]
+
+
+def _share_of(counts: ScoreCounts, share: float, span: Interval | None, slope: float) -> float:
+    """Return the share if labels prefer some scores: another where labels told it."""
+    by_labels = isinstance(span, LikelyShares) and span.by_labels
+    return share_of_slope(counts, share, slope) if by_labels else share
 
 
 @dataclass(frozen=True, eq=False)
@@ -433,21 +452,7 @@ def _no_wider(ends: FloatArray, goal: str) -> FloatArray:
 
 def coarse_counts(counts: ScoreCounts, design: ReviewDesign) -> ScoreCounts:
     """Join neighbouring cells of a stratum, and of one side of the threshold, if there are many."""
-    if len(counts.score) <= MOST_CELLS or counts.weighted:
-        return counts
-    rows = counts.positive / counts.n_positive + counts.unlabeled / counts.n_unlabeled
-    part = np.floor(np.cumsum(rows) / 2 * MOST_CELLS * (1 - 1e-9)).astype(np.intp)
-    split = np.diff(part) + np.diff(design.stratum_of(counts.score))
-    first = np.flatnonzero(np.append(True, split > 0))
-    if design.threshold is not None:
-        above = int(np.searchsorted(-counts.score, -design.threshold, side="right"))
-        first = np.union1d(first, [above]) if above < len(rows) else first
-    last = np.append(first[1:], len(rows)) - 1
-    joined = (
-        np.add.reduceat(each, first)
-        for each in (counts.positive, counts.negative, counts.unlabeled)
-    )
-    return ScoreCounts.from_counts(counts.score[last], *joined)
+    return join_cells(counts, MOST_CELLS, design.threshold, design.edges)
 
 
 @dataclass(frozen=True, eq=False)

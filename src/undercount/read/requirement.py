@@ -19,6 +19,8 @@ Outcome: TypeAlias = Literal["met", "failed", "inconclusive"]
 PATTERN = re.compile(r"(?P<metric>[^<>=≤≥]+)(?P<sign>>=|<=|>|<|≥|≤)\s*(?P<value>[^<>=≤≥]+)")
 SIGNS = {"≥": ">=", "≤": "<="}
 OPPOSITES = {">=": "<", ">": "<=", "<=": ">", "<": ">="}
+# Digits of an estimate beside a bound: as many as it takes to see on which side it lies.
+LEAST_DIGITS, MOST_DIGITS = 3, 12
 # Conditions stand side by side; a comma inside a number, as in 5,000 rows, parts nothing.
 BETWEEN = re.compile(r"\s+and\s+|;|&&?|,(?=\s*[^\W\d])", re.IGNORECASE)
 
@@ -81,7 +83,8 @@ class Requirement:
         """Say what was found of the metric."""
         if math.isnan(estimate.value):
             return "no estimate"
-        return f"estimated {estimate.value:.3f} ({estimate.low:.3f} – {estimate.high:.3f})"
+        value, low, high = numbers_beside(estimate, self.value)
+        return f"estimated {value} ({low} – {high})"
 
     def met(self, value: FloatArray, low: FloatArray, high: FloatArray) -> NDArray[np.bool_]:
         """Say of many intervals whether the whole of each lies on the right side."""
@@ -93,14 +96,10 @@ class Requirement:
         """Say whether the whole interval lies on the right side, the wrong side, or both."""
         if math.isnan(estimate.value):
             return "inconclusive"
-        low, high = estimate.low, estimate.high
+        low, high, bound = estimate.low, estimate.high, self.value
         if not self.at_least:
-            low, high = -high, -low
-        bound = self.value if self.at_least else -self.value
-        strict = "=" not in self.sign
-        if low > bound or (low == bound and not strict):
-            return "met"
-        return "failed" if high < bound or (high == bound and strict) else "inconclusive"
+            low, high, bound = -high, -low, -bound
+        return outcome_of(low, high, bound, strict="=" not in self.sign)
 
 
 @dataclass(frozen=True)
@@ -170,6 +169,49 @@ class Verdict:
         return "\n".join(map(str, self.judgements))
 
 
+def outcome_of(low: float, high: float, bound: float, *, strict: bool) -> Outcome:
+    """Say whether the whole of an interval lies above a bound, below it, or on both sides."""
+    if low > bound or (low == bound and not strict):
+        return "met"
+    return "failed" if high < bound or (high == bound and strict) else "inconclusive"
+
+
+def numbers_beside(estimate: Estimate, bound: float, sign: str = "") -> list[str]:
+    """Write an estimate with its ends, so that each is seen to lie on its side of a bound.
+
+    Examples
+    --------
+    >>> from undercount import Estimate
+    >>> from undercount.read.requirement import numbers_beside
+    >>> numbers_beside(Estimate(0.932, 0.8997, 0.951), 0.9)
+    ['0.9320', '0.8997', '0.9510']
+    """
+    values = (estimate.value, estimate.low, estimate.high)
+
+    def differ(digits: int) -> bool:
+        return any(np.sign(v - bound) != np.sign(round(v, digits) - bound) for v in values)
+
+    digits = next((d for d in range(LEAST_DIGITS, MOST_DIGITS) if not differ(d)), LEAST_DIGITS)
+    return [f"{value:{sign}.{digits}f}" for value in values]
+
+
+def forbidding_words(checks: Sequence[Check]) -> str:
+    """Say which check forbids to build on the numbers; nothing if none does.
+
+    One that failed, scores that give the label away, or scores that leave hardly a positive hidden,
+    as those of rows that a model was trained on do.
+    """
+    trained = {(CODES[name], "warn") for name in ("leak", "in-sample")}
+    grave = [check for check in checks if check.level == "fail"]
+    grave += [check for check in checks if (check.code, check.level) in trained]
+    return check_words(grave[0]) if grave else ""
+
+
+def check_words(check: Check) -> str:
+    """Say a check's first sentence, and its code."""
+    return f"{check.message.split('. ')[0]} ({check.code})"
+
+
 def judge_requirement(
     requirement: Requirement,
     estimate: Estimate,
@@ -178,9 +220,8 @@ def judge_requirement(
 ) -> tuple[Outcome, str]:
     """Return what is found, and why if it is inconclusive.
 
-    Numbers that do not fit the data, or that come from scores which give the label away or leave
-    hardly a positive hidden, as those of rows that a model was trained on do, meet no requirement,
-    whatever their interval. Whether one that fails by them really does, `Evaluation.judge` asks.
+    Numbers that a check forbids to build on neither meet a requirement nor fail it, whatever their
+    interval. Whether one fails all the same, at every share, `Evaluation.judge` asks.
 
     Examples
     --------
@@ -191,19 +232,15 @@ def judge_requirement(
     ('inconclusive', 'the scores separate labelled from unlabeled rows (UC010)')
     """
     verdict = requirement.verdict(estimate)
-    if verdict == "failed":
-        return verdict, ""
-    absent = [check for check in checks if _explains_absence(check, estimate)]
-    grave = absent + [check for check in checks if check.level == "fail"]
-    trained = {(CODES[name], "warn") for name in ("leak", "in-sample")}
-    grave += [check for check in checks if (check.code, check.level) in trained]
-    doubts = [f"{check.message.split('. ')[0]} ({check.code})" for check in grave]
+    absent = [check_words(check) for check in checks if _explains_absence(check, estimate)]
+    doubts = [*absent, forbidding_words(checks)]
     doubts += [str(warning) for warning in warned if isinstance(warning, MisfitWarning)]
     if math.isnan(estimate.value) and not absent:
         doubts.insert(0, f"{requirement.metric} is 0/0 here")
-    if doubts:
-        return "inconclusive", doubts[0]
-    return verdict, "" if verdict == "met" else "the interval reaches to both sides"
+    doubt = next(filter(None, doubts), "")
+    if doubt:
+        return "inconclusive", doubt
+    return verdict, "the interval reaches to both sides" if verdict == "inconclusive" else ""
 
 
 def _explains_absence(check: Check, estimate: Estimate) -> bool:

@@ -34,7 +34,8 @@ def plan_model(reviews: Reviews, scores: Mapping[str, NDArray[Any]]) -> str:
             return name
     raise InputError(
         f"the {named('reviews')} were planned by the scores of none of {', '.join(scores)}; pass "
-        "the model's scores that the plan was made with among them",
+        "the model's scores that the plan was made with among them, and rows in the order that "
+        "they had then",
         argument="reviews",
     )
 

@@ -81,7 +81,7 @@ def _prices(
                 threshold=threshold,
                 unlabeled_prevalence=evaluation.shares.unlabeled_prevalence,
             )
-            span = likely_span(evaluation.shares)
+            span = likely_span(evaluation.shares, by_labels=not evaluation.share_given)
             return Prices.of(counts, design, evaluation.confidence_level, span=span)
     except InputError:  # nothing is flagged, say: then no review tells its precision
         return None

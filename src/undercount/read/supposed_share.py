@@ -20,6 +20,13 @@ SMALLEST_PART = 0.05
 
 
 @dataclass(frozen=True)
+class LikelyShares(Interval):
+    """Hold ends of shares that are likely, and whether labels alone told them."""
+
+    by_labels: bool = False
+
+
+@dataclass(frozen=True)
 class SupposedShare:
     """Hold a share of positives among the unlabeled rows, and ends of shares that are likely too.
 
@@ -55,7 +62,7 @@ def suppose_share(
     least = 1 / max(counts.n_unlabeled, 2.0)
     if not given and counts.n_positive < FEWEST_LABELS:
         value = min(max(2 * counts.n_positive / counts.n_unlabeled, LEAST_GUESS), 0.5)
-        return SupposedShare(value, Interval(value / 2, 2 * value))
+        return SupposedShare(value, LikelyShares(value / 2, 2 * value, by_labels=True))
     with collect_warnings():
         found = shared_share(
             models,
@@ -65,19 +72,20 @@ def suppose_share(
         )
     shares = next(iter(found.values())).shares
     value = min(max(shares.unlabeled_prevalence, least), 1 - least)
-    return SupposedShare(value, likely_span(shares))
+    return SupposedShare(value, likely_span(shares, by_labels=not given))
 
 
-def likely_span(shares: Shares) -> Interval | None:
+def likely_span(shares: Shares, *, by_labels: bool = False) -> LikelyShares | None:
     """Return the ends of a range, or one standard error to either side; None if one is known."""
     known, value = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence
     if known is None or not known.high > known.low or value <= 0:
         return None
     low, high = max(known.low, SMALLEST_PART * value), min(known.high, 1 - 1e-9)
     if shares.unlabeled_prevalence_error == 0:
-        return Interval(low, high)
+        return LikelyShares(low, high, by_labels)
     normal = float(ndtri(0.975))
-    return Interval(
+    return LikelyShares(
         value * math.exp(-max(math.log(value / low), 0.0) / normal),
         value * math.exp(max(math.log(high / value), 0.0) / normal),
+        by_labels,
     )

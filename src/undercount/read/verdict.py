@@ -25,9 +25,10 @@ from undercount.errors import (
     collect_warnings,
 )
 from undercount.estimate import Estimate, Interval
-from undercount.metric_facts import FACTS
+from undercount.metric_facts import FACTS, OUT_OF_FOLD
 from undercount.read.intervals.threshold_intervals import intervals_at_shares
 from undercount.read.metric_name import MetricName
+from undercount.read.percentages import percent
 from undercount.read.requirement import Requirement
 from undercount.read.sensitivity import surviving_bias
 
@@ -78,6 +79,9 @@ class ClaimVerdict:
         The check that forbids a claim.
     doubt : Check or None
         The check that keeps a claim which holds at every share from being robust.
+    rests_on : tuple of str
+        What must be so for the light to be right, "random labels" and "right labels" say; nothing
+        where nothing is claimed. No light, "robust" neither, is without conditions.
 
     Examples
     --------
@@ -86,8 +90,9 @@ class ClaimVerdict:
     >>> evaluation = uc.evaluate(counts, prevalence=0.1, threshold=1)
     >>> evaluation.verdict.light, evaluation.verdict.claim.words
     ('given', 'precision@1 >= 0.9')
-    >>> evaluation.claiming("precision >= 0.7").verdict.light
-    'robust'
+    >>> verdict = evaluation.claiming("precision >= 0.7").verdict
+    >>> verdict.light, verdict.rests_on
+    ('robust', ('random labels', 'right labels', 'out-of-fold scores'))
     """
 
     light: Light
@@ -98,10 +103,30 @@ class ClaimVerdict:
     odds_ratio: float = math.nan
     reason: Check | None = None
     doubt: Check | None = None
+    rests_on: tuple[str, ...] = ()
 
 
 def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
     """Judge the claim of an evaluation, or the one that its leading number suggests."""
+    found = _judge(evaluation)
+    return replace(found, rests_on=_rests_on(evaluation, found))
+
+
+def _rests_on(evaluation: "Evaluation", verdict: ClaimVerdict) -> tuple[str, ...]:
+    """Name what a light supposes: what the metric needs, but no share if the claim needs none."""
+    claim = verdict.claim
+    if claim is None or verdict.light in ("open", "unsupported"):
+        return ()
+    asked = claim.metric, claim.threshold, claim.name.top
+    rows = (*evaluation.rows, *evaluation.top_rows)
+    known = [row.estimate for row in rows if (row.metric, row.threshold, row.top) == asked]
+    with collect_warnings():
+        needs = (known or [evaluation.estimate(*asked[:2], top=asked[2])])[0].needs
+    every = verdict.light == "robust" or verdict.doubt is not None
+    return (*(need for need in needs if not (every and need == "prevalence")), OUT_OF_FOLD)
+
+
+def _judge(evaluation: "Evaluation") -> ClaimVerdict:
     required = evaluation.claim is not None
     about = evaluation.claim or _lead(evaluation)
     if evaluation.reviewed is not None or evaluation.chances is not None:
@@ -164,8 +189,8 @@ def doubt_words(evaluation: "Evaluation", does: str = "holds") -> str:
     ends, known = verdict.holds, "a range" if evaluation.share_given else "only estimated"
     return (
         f"it depends on the share of hidden positives, which is {known}: it {does} from "
-        f"{100 * ends.low:.3g} % to {100 * ends.high:.3g} % of the unlabeled rows, not at every "
-        "share that the scores allow"
+        f"{percent(ends.low, 'least')} to {percent(ends.high, 'most')} of the unlabeled rows, not "
+        "at every share that the scores allow"
     )
 
 

@@ -47,7 +47,7 @@ def bias_lines(evaluation: Evaluation, width: int) -> list[str]:
         (title(row), _span(row.estimate.interval), _span(bounds))
         for row, bounds in bounded_rows(evaluation)
     ]
-    room = max(18, *(len(name) + 1 for name, *_ in cells)) if cells else 18
+    room = max([18, *(len(name) + 1 for name, *_ in cells)])
     lines = [f" {name:<{room}}{fair:<18}{biased}" for name, fair, biased in [("", *head), *cells]]
     if too_wide(lines, width):
         lines = []

@@ -13,8 +13,9 @@ from undercount.read.differences import Difference
 from undercount.read.evaluation import Evaluation
 from undercount.read.leaderboard import Standing, tied_at_the_top
 from undercount.read.metric_name import short_number
+from undercount.read.percentages import percent, percents_beside
 from undercount.show.document import as_document, plain, write_document
-from undercount.show.spoken import metric_title, number, percent
+from undercount.show.spoken import metric_title, number
 from undercount.show.text import (
     estimate_words,
     hangs_on_guess,
@@ -142,9 +143,10 @@ def order_words(found: Difference, share: float) -> str:
         return "The order is the same whatever the prevalence."
     if math.isnan(found.crossover):
         return "The order is the same at every prevalence that the scores allow."
+    (taken,), (turns,) = percents_beside([share], [(found.crossover, "")])
     return (
-        f"The order depends on the prevalence: it turns at {percent(found.crossover)} hidden "
-        f"positives among the unlabeled rows, of which {percent(share)} are taken to be so here."
+        f"The order depends on the prevalence: it turns at {turns} hidden positives among the "
+        f"unlabeled rows, of which {taken} are taken to be so here."
     )
 
 
@@ -363,7 +365,7 @@ def _there(comparison: Comparison, width: int) -> list[str]:
 
 def _facts(comparison: Comparison, width: int) -> list[str]:
     first = _first(comparison)
-    hidden = hidden_words(first)
+    hidden = hidden_words(first, claiming=False)
     if first.share_model == first.name:
         hidden += f" · by the scores of {first.share_model}, for all models"
     return _filled("Hidden positives: ", hidden, width)

@@ -135,6 +135,8 @@ def _verdict(evaluation: Evaluation) -> dict[str, Any]:
     verdict, claim = evaluation.verdict, evaluation.verdict.claim
     return {
         "light": verdict.light,
+        "words": light_words(evaluation),
+        "rests_on": list(verdict.rests_on),
         "claim": claim and _claim(claim),
         "required": verdict.required,
         "holds": verdict.holds and [verdict.holds.low, verdict.holds.high],

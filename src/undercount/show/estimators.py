@@ -9,11 +9,11 @@ from markupsafe import Markup
 
 from undercount import __version__
 from undercount.read.estimator_table import EstimatorRow, judge_agreement
+from undercount.read.percentages import percent
 from undercount.show.layout import WIDTH, stack, too_wide, wrap
 from undercount.show.page.identity import Identity
 from undercount.show.page.packing import tighten_style
 from undercount.show.page.page import load_template, policy_hash, read_asset
-from undercount.show.spoken import percent
 
 VERDICTS = {
     "agree": ": the methods agree.",
@@ -99,7 +99,7 @@ def _cells(row: EstimatorRow) -> dict[str, str]:
         "method": row.method,
         "value": "–" if row.value is None else percent(row.value),
         "range": f"{percent(row.low or 0.0)} – {percent(row.high or 0.0)}" if known else "",
-        "bound": "" if row.upper_bound is None else percent(row.upper_bound),
+        "bound": "" if row.upper_bound is None else percent(row.upper_bound, "above"),
         "note": row.note,
     }
 
@@ -136,5 +136,5 @@ def _line(row: EstimatorRow) -> str:
         if row.low is not None and row.high is not None
         else ""
     )
-    bound = percent(row.upper_bound) if row.upper_bound is not None else ""
+    bound = percent(row.upper_bound, "above") if row.upper_bound is not None else ""
     return f" {row.method:<12}{percent(row.value):>9}   {span:<19}{bound:>9}{row.seconds:>9.2f}"

@@ -8,14 +8,17 @@ from markupsafe import Markup
 
 from undercount import __version__
 from undercount.count.atomic_file import write_text
+from undercount.errors import Check
 from undercount.estimate import Estimate
+from undercount.read.alarm import Alarm
 from undercount.read.metric_name import short_number
-from undercount.read.monitoring import Alarm, Monitoring, PeriodRow
+from undercount.read.monitoring import Monitoring, PeriodRow
+from undercount.read.percentages import percent
 from undercount.show.document import plain, write_document
 from undercount.show.layout import BESIDE, line, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
 from undercount.show.segments import interval_cell
-from undercount.show.spoken import metric_title, number, percent
+from undercount.show.spoken import metric_title, number
 from undercount.show.text import guess_words, value_words
 
 DO_NOT_REPORT = "DO NOT REPORT these numbers"
@@ -58,11 +61,11 @@ def delay_words(found: Monitoring) -> str:
     )
 
 
-def fair_words(found: Monitoring) -> str:
-    """Say whether the scores of early and late labels speak against delays alike."""
-    sign = "" if found.fair.level == "ok" else "! "
-    advice = f"; {found.fair.advice}" if found.fair.advice else ""
-    return f"{sign}{found.fair.message}{advice}"
+def check_words(check: Check) -> str:
+    """Say whether scores or dates of labels speak against delays alike."""
+    sign = "" if check.level == "ok" else "! "
+    advice = f"; {check.advice}" if check.advice else ""
+    return f"{sign}{check.message}{advice}"
 
 
 def as_text(found: Monitoring) -> str:
@@ -74,7 +77,8 @@ def as_text(found: Monitoring) -> str:
     lines += [
         line("Delays", delay_words(found), width=room),
         line("Rests on", "; ".join(rests_on(found)), width=room),
-        line("Fair labels", fair_words(found), width=room),
+        line("Fair labels", check_words(found.fair), width=room),
+        line("Steady delays", check_words(found.steady), width=room),
         "",
     ]
     level = f"{100 * found.late.confidence_level:g} %"
@@ -82,7 +86,7 @@ def as_text(found: Monitoring) -> str:
     lines.append(f" {'':<22}{told}" if room >= BESIDE else wrap(told, room))
     at = short_number(found.threshold)
     labels = {f"{metric_title(name)}@{at}": each for name, each in found.metrics.items()}
-    wide = max(22 if room >= BESIDE else 17, *(len(label) + 2 for label in labels))
+    wide = max([22 if room >= BESIDE else 17, *(len(label) + 2 for label in labels)])
     lines += [f" {label:<{wide}}{delayed_words(each)}" for label, each in labels.items()]
     lines += ["", *_table(found, level, room), "", *_alarm(found, room)]
     return "\n".join(lines)
@@ -117,7 +121,7 @@ def alarm_words(found: Monitoring) -> tuple[str, str]:
     """Say whether the precision changed, and what that rests on."""
     alarm = found.alarm
     if alarm is None or not alarm.looks:
-        return "no alarm is possible", "no period is mature, or none comes after it"
+        return "no alarm is possible", "since no period is mature, or none comes after it"
     words = [
         f"precision {verb} (first seen {date})"
         for verb, date in (("fell", alarm.fell), ("rose", alarm.rose))
@@ -128,6 +132,8 @@ def alarm_words(found: Monitoring) -> tuple[str, str]:
         f"baseline; at the last look the evidence of a fall was {_part(alarm, 1)} of what raises "
         f"the alarm, that of a rise {_part(alarm, 2)}"
     )
+    if words and found.steady.level != "ok":
+        words[-1] += ", unless it is labelling that changed"
     return " and ".join(words) or _no_alarm(found, alarm), evidence
 
 
@@ -147,8 +153,8 @@ def _no_alarm(found: Monitoring, alarm: Alarm) -> str:
     if not odd:
         return "no change seen"
     return (
-        f"no alarm yet, though by their own intervals {' and '.join(odd)}: some do by chance, and "
-        "the alarm allows for every look"
+        f"no alarm yet, though by their own intervals {' and '.join(odd)} (some do by chance, and "
+        "the alarm allows for every look)"
     )
 
 
@@ -184,7 +190,7 @@ def as_page(found: Monitoring) -> str:
         metrics=[(metric_title(name), delayed_words(each)) for name, each in found.metrics.items()],
         table=[_page_row(row) for row in found.rows],
         rests=[_sentence(words) for words in rests_on(found)],
-        fair=_sentence(fair_words(found)),
+        checks=[_sentence(check_words(each)) for each in (found.fair, found.steady)],
         version=__version__,
         style=Markup(style),  # noqa: S704 - ours, not a user's
         hash=policy_hash(style),
@@ -228,6 +234,7 @@ def as_json(found: Monitoring) -> str:
             for row in zip(*columns.values(), strict=True)
         ],
         "fair_labels": asdict(found.fair),
+        "steady_delays": asdict(found.steady),
         "alarm": None if found.alarm is None else _facts(asdict(found.alarm)),
     }
     return write_document(document)

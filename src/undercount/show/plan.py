@@ -1,25 +1,22 @@
 """A plan of reviews as text and JSON: what each budget buys."""
 
-import math
 from typing import Any, TypeAlias
 
 from undercount import __version__
 from undercount.count.arrays import row_words
 from undercount.metric_facts import FACTS
 from undercount.read.metric_name import place_words
+from undercount.read.percentages import percent
 from undercount.read.plan import ReviewPlan
 from undercount.read.plan_rows import RowPlan
 from undercount.read.prices import Prices
 from undercount.read.review_goals import SUFFIX, metric_of
 from undercount.show.document import plain, write_document
 from undercount.show.layout import WIDTH, line, stack, too_wide, wrap
-from undercount.show.spoken import metric_title, percent
-from undercount.show.text import half_width
+from undercount.show.spoken import SMALLEST, half_width_words, metric_title
 
 AnyPlan: TypeAlias = RowPlan | ReviewPlan
 SCHEMA = "undercount/plan/1"
-# A half-width that is written as 0.000 is nothing to buy.
-SMALLEST = 0.0005
 # Strata round: a plan for 259 rows may need 257 of them.
 ROUNDED = 0.05
 
@@ -41,13 +38,6 @@ def _title_at(metric: str, threshold: float | None) -> str:
     return f"{metric_title(metric)}{place_words(threshold if at_threshold else None, None)}"
 
 
-def half_width_words(value: float) -> str:
-    """Write a half-width."""
-    if value < SMALLEST:
-        return "< 0.001"
-    return f"± {half_width(value)}" if math.isfinite(value) else "–"
-
-
 def as_text(plan: AnyPlan, wanted: float | None = None, width: int = WIDTH) -> str:
     """Write what was chosen, what it supposes, and what each budget buys."""
     design, budgets = plan.design, _worth_buying(plan)
@@ -59,7 +49,7 @@ def as_text(plan: AnyPlan, wanted: float | None = None, width: int = WIDTH) -> s
     if plan.prices is not None:
         lines.append(line("Supposed", _supposed_words(plan.prices), width=width))
     lines.append("")
-    room = max(18, *(len(goal_title(plan, goal)) + 1 for goal in design.goal))
+    room = max([18, *(len(goal_title(plan, goal)) + 1 for goal in design.goal)])
     head = "".join(f"{budget:>9,}" for budget in budgets)
     table = [f" {'reviews buy':<{room}}{head}"]
     for goal in design.goal:
@@ -88,8 +78,9 @@ def _supposed_words(prices: Prices) -> str:
     if prices.further is not None:
         return f"{supposed}, by the verdicts so far"
     return (
-        f"{supposed}. From … to …: what may come by the draw, if labels prefer high or low scores, "
-        "or if the share is off; intervals hold whatever is supposed"
+        f"{supposed}, and labels are a random sample of the positives. From … to …: what may come "
+        "by the draw, if labels prefer high or low scores, or if the share is off; intervals hold "
+        "whatever is supposed"
     )
 
 
@@ -109,7 +100,7 @@ def _bought_words(plan: AnyPlan, goal: str, budget: int) -> str:
     span = None if spans is None else spans[goal]
     if span is None or not span.high > span.low:
         return words
-    return f"{words} ({half_width(span.low)} to {half_width(span.high)})"
+    return f"{words} ({half_width_words(span.low)} to {half_width_words(span.high)})"
 
 
 def _round_need(need: int, chosen: int) -> int:

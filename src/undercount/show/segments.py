@@ -15,6 +15,8 @@ from undercount.errors import CODES, Check
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import MetricRow
+from undercount.read.percentages import percent
+from undercount.read.segment_tests import Deviation
 from undercount.read.segments import (
     Evaluations,
     SegmentRow,
@@ -25,7 +27,7 @@ from undercount.read.segments import (
 from undercount.show.document import as_document, plain, write_document
 from undercount.show.layout import line, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
-from undercount.show.spoken import metric_title, percent
+from undercount.show.spoken import metric_title, title
 from undercount.show.tables import MARKDOWN_SPECIAL, escape
 from undercount.show.text import estimate_words
 
@@ -50,10 +52,11 @@ def segment_name(segment: Hashable) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def heading(label: str) -> str:
+def heading(found: Evaluations, label: str) -> str:
     """Write a metric's label as people say it."""
+    known = {row.label: title(row) for row in found.overall.rows}
     metric, *at = label.split("@")
-    return "@".join([metric_title(metric), *at])
+    return known.get(label) or "@".join([metric_title(metric), *at])
 
 
 def share_words(row: SegmentRow) -> str:
@@ -112,23 +115,21 @@ def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
     lines: list[tuple[str, str]] = []
     untested = found.shared_out and any(map(_is_untested, found.overall.checks))
     for label in found.metrics:
-        name = heading(label)
-        if found.unlike_labels and FACTS[label.split("@")[0]].needs_prevalence:
+        name = heading(found, label)
+        needs_prevalence = FACTS[label.partition("@")[0]].needs_prevalence
+        if found.unlike_labels and needs_prevalence:
             lines.append((name, UNLIKE))
             continue
         whole = found.heterogeneity(label)
         if math.isnan(whole.p_value):
             lines.append((name, "too few segments with an interval to compare"))
             continue
-        words = (
-            f"{_differ(whole.p_value)} (p {p_words(whole.p_value)}, {whole.n_segments} segments)"
-        )
-        if untested and FACTS[label.split("@")[0]].needs_prevalence:
-            words += ", if they are labelled alike, which nothing here tells"
-        # Those whose interval says so: it is shown, and holds for all segments at once.
-        out = [
-            d for d in found.differences(label) if not d.difference.low <= 0 <= d.difference.high
-        ]
+        tested = f"p {p_words(whole.p_value)}, {whole.n_segments} segments"
+        if found.shared_out and needs_prevalence:
+            tested += "; if they are labelled alike"  # their shares suppose it
+            tested += ", which nothing here tells" if untested else ""
+        words = f"{_differ(whole.p_value)} ({tested})"
+        out = _stand_out(found, label)
         if out:
             shown = [f"{segment_name(d.segment)} {_signed(d.difference)}" for d in out[:5]]
             more = f" and {len(out) - 5} more" if len(out) > 5 else ""  # noqa: PLR2004 - a line
@@ -143,6 +144,11 @@ def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
             )
         lines.append((name, words))
     return lines
+
+
+def _stand_out(found: Evaluations, label: str) -> list[Deviation]:
+    """Return the differences whose interval, which holds for all segments at once, says so."""
+    return [d for d in found.differences(label) if not d.difference.low <= 0 <= d.difference.high]
 
 
 def _differ(p_value: float) -> str:
@@ -162,15 +168,27 @@ SHARES = (
     "Hidden positives: the segment's own estimate → pooled with the others, which is used. All "
     "rows are estimated once more, together: no mean of the segments, and perhaps outside them."
 )
-TESTS = (
+DIFFERENCES = (
     "Differences: each segment less the mean of the others; intervals allow for the number of "
-    "segments (Šidák). That segments differ at all is asked of their spread (Cochran's Q) and of "
-    "the largest difference at once. They speak of the population behind these rows."
+    "segments (Šidák)."
+)
+POPULATION = (
+    "That segments differ at all is asked of their spread (Cochran's Q) and of the largest "
+    "difference at once. Tests speak of the population behind these rows."
 )
 UNLIKE = (
     "segments are not compared: their labelling alone may set them apart (UC022); give each its "
     "own prevalence, or review some rows of each"
 )
+
+
+def tests_note(found: Evaluations) -> str:
+    """Say what the tests speak of, and what a difference is; nothing of what is not there."""
+    if found.unlike_labels:
+        return ""
+    tested = [m for m in found.metrics if not math.isnan(found.heterogeneity(m).p_value)]
+    shown = any(_stand_out(found, label) for label in tested)
+    return " ".join([DIFFERENCES] * shown + [POPULATION] * bool(tested))
 
 
 def notes(found: Evaluations) -> list[tuple[str, str]]:
@@ -230,9 +248,9 @@ def as_text(found: Evaluations) -> str:
         *_table(found, room),
         "",
         *(line(name, words, width=room) for name, words in difference_lines(found)),
-        "",
-        wrap(_share_note(found) + TESTS, room),
     ]
+    note = f"{_share_note(found)}{tests_note(found)}".strip()
+    lines += ["", wrap(note, room)] if note else []
     said = notes(found)
     lines += [""] if said else []
     return "\n".join([*lines, *(_said(name, note, room) for name, note in said)])
@@ -247,14 +265,14 @@ def _said(name: str, note: str, room: int) -> str:
 
 def _table(found: Evaluations, room: int) -> list[str]:
     """Write a row a segment, or where there is no room each below its name."""
-    width = max(NAME, *(len(segment_name(row.segment)) + 2 for row in found.rows[:1000]))
+    width = max([NAME, *(len(segment_name(row.segment)) + 2 for row in found.rows[:1000])])
     width = min(width, 2 * NAME)
     shares = max(len(share_words(row)) for row in (*found.rows, _overall(found))) + 2
     shares = max(shares, len("hidden positives") + 2)
     head = f" {found.column:<{width}}{'rows':>{NUMBER}}{'labels':>{NUMBER}}  "
     head += f"{'hidden positives':<{shares}}"
-    wide = max(CELL, *(len(heading(label)) + 2 for label in found.metrics))
-    head += "".join(f"{heading(label):<{wide}}" for label in found.metrics)
+    wide = max([CELL, *(len(heading(found, label)) + 2 for label in found.metrics)])
+    head += "".join(f"{heading(found, label):<{wide}}" for label in found.metrics)
     lines = [head.rstrip()]
     rows = [*_named(found), (ALL, _overall(found))]
     for name, row in rows:
@@ -280,7 +298,7 @@ def _stacked(found: Evaluations, name: str, row: SegmentRow, room: int) -> list[
     cells = [("rows", amount(row.counts.n_rows)), ("labels", amount(row.counts.n_positive))]
     cells.append(("hidden positives", share_words(row)))
     known = zip(found.metrics, row.rows, strict=False)
-    cells += [(heading(label), cell_words(found, each)) for label, each in known]
+    cells += [(heading(found, label), cell_words(found, each)) for label, each in known]
     if not row.rows:
         cells.append(("", _unsaid(row)))
     return stack(_cut(name, room - 1), cells, room)
@@ -310,7 +328,13 @@ def _cut(text: str, width: int) -> str:
 
 def as_markdown(found: Evaluations) -> str:
     """Write the table and the notes."""
-    heads = [found.column, "rows", "labels", "hidden positives", *map(heading, found.metrics)]
+    heads = [
+        found.column,
+        "rows",
+        "labels",
+        "hidden positives",
+        *(heading(found, label) for label in found.metrics),
+    ]
     lines = [
         "| " + " | ".join(_mark(head) for head in heads) + " |",
         "|---|" + "---:|" * (len(heads) - 1),
@@ -410,13 +434,13 @@ def as_page(found: Evaluations) -> str:
         name=found.overall.name,
         column=found.column,
         count=len(found.rows),
-        heads=[heading(label) for label in found.metrics],
+        heads=[heading(found, label) for label in found.metrics],
         table=table,
         pooled=pooled_words(found),
         own=found.shares is not None,
         tests=difference_lines(found),
         shares=SHARES,
-        how=TESTS,
+        how=tests_note(found),
         notes=notes(found),
         level=f"{100 * found.overall.confidence_level:g}",
         version=__version__,

@@ -11,10 +11,11 @@ from undercount import __version__
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
 from undercount.errors import Check
 from undercount.read.evaluation import MetricRow
+from undercount.read.percentages import percent
 from undercount.show.document import N_POINTS
 from undercount.show.layout import WIDTH, stack, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
-from undercount.show.spoken import number, percent, title
+from undercount.show.spoken import number, title
 from undercount.show.text import check_facts, check_words, needs_words, value_words
 
 SCHEMA = "undercount/selection/1"
@@ -109,7 +110,7 @@ def selection_text(report: SelectionReport, width: int = WIDTH) -> str:
         lines += [*_check_lines(report.failed, width), ""]
     cells = [(title(row), f"{row.naive:.3f}", value_words(row.estimate)) for row in report.rows]
     head = ("", "rows looked at", level)
-    wide = max(20, *(len(name) + 1 for name, _, _ in cells))
+    wide = max([20, *(len(name) + 1 for name, _, _ in cells)])
     table = [f" {name:<{wide}}{naive:>16}   {value}" for name, naive, value in (head, *cells)]
     if too_wide(table, width):
         table = []

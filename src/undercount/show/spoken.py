@@ -1,13 +1,11 @@
 """Names and numbers as people say them."""
 
 import math
-from typing import Literal
 
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import MetricRow
 from undercount.read.metric_name import place_words
-
-ROUNDING = 1e-9
+from undercount.read.percentages import ROUNDING
 
 
 def metric_title(metric: str) -> str:
@@ -17,33 +15,8 @@ def metric_title(metric: str) -> str:
 
 def title(row: MetricRow) -> str:
     """Name a row as people say it."""
-    return f"{metric_title(row.metric)}{place_words(row.threshold, row.top)}"
-
-
-def percent(share: float, bound: Literal["", "least", "most"] = "") -> str:
-    """Write a share as a percentage with two significant digits.
-
-    The least share at which something holds is rounded up, the largest one down.
-    """
-    digits = 0 if share >= 0.1 else 1 if share >= 0.01 else 2  # noqa: PLR2004 - readability
-    shown = 100 * share
-    if bound:
-        away = math.ceil if bound == "least" else math.floor
-        nudge = -ROUNDING if bound == "least" else ROUNDING
-        shown = away(shown * 10**digits + nudge) / 10**digits
-    return f"{shown:.{digits}f} %"
-
-
-def goal_percent(share: float) -> str:
-    """Write a share that somebody asks for as a percentage, with all of its digits.
-
-    Examples
-    --------
-    >>> from undercount.show.spoken import goal_percent, percent
-    >>> goal_percent(0.955), percent(0.955)
-    ('95.5 %', '96 %')
-    """
-    return f"{100 * share:.12g} %"
+    threshold = row.threshold if row.shown is None else row.shown
+    return f"{metric_title(row.metric)}{place_words(threshold, row.top)}"
 
 
 def number(value: float) -> str:
@@ -68,3 +41,23 @@ def numbers(*values: float) -> list[str]:
         return plain
     digits = next(d for d in range(4, 11) if len({f"{value:.{d}f}" for value in values}) > 1)
     return [f"{value:.{digits}f}" for value in values]
+
+
+# A half-width that would be written as 0.000.
+SMALLEST = 0.0005
+
+
+def half_width_words(value: float) -> str:
+    """Write half the width of an interval with two digits; never as nothing, which it is not.
+
+    Examples
+    --------
+    >>> from undercount.show.spoken import half_width_words
+    >>> half_width_words(0.2834), half_width_words(0.0071), half_width_words(0.0002)
+    ('± 0.28', '± 0.007', '< 0.001')
+    """
+    if value < SMALLEST:
+        return "< 0.001"
+    if not math.isfinite(value):
+        return "–"
+    return f"± {value:.2f}" if value >= 0.095 else f"± {value:.3f}"  # noqa: PLR2004 - readability

@@ -19,13 +19,20 @@ from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.read.evaluation import is_guess as estimate_is_guess
 from undercount.read.intervals.heads import top_rows
 from undercount.read.metric_name import short_number, top_words
+from undercount.read.percentages import ROUNDING, percent
 from undercount.read.review_price import price_reviews, reviews_for
 from undercount.show.bias import bias_lines
 from undercount.show.costs import SHOWN as SHOWN_COSTS
 from undercount.show.costs import cost_table, cost_words
 from undercount.show.layout import WIDTH, line, stack, terminal_width, too_wide, wrap
-from undercount.show.spoken import metric_title, number, numbers, percent, title
-from undercount.show.verdict_words import change_words, judged_words, light_words
+from undercount.show.spoken import half_width_words, metric_title, number, numbers, title
+from undercount.show.verdict_words import (
+    change_words,
+    claim_words,
+    hidden_texts,
+    judged_words,
+    light_words,
+)
 
 if TYPE_CHECKING:
     from undercount.read.reviewed import Labels
@@ -42,11 +49,11 @@ INTERVALS = {
     "cases, the true metrics in 56 to 92 %",
     "combined": "calibrated and resampled",
 }
-# What a share of the flagged cases is said of: ten, unless that would round to none.
-TENTHS, HUNDREDTHS = 0.05, 0.005
+# What a share of the flagged cases is said of: ten, unless that would round to none or all.
+CASES = tuple(10**power for power in range(1, 7))
 # Metrics that are told for another prevalence.
 DEPLOYED = ("precision", "f1", "accuracy", "average_precision")
-ASIDE = (CODES["ties"], CODES["warned"])
+ASIDE = (CODES["ties"], CODES["saturation"], CODES["warned"])
 # Checks of doubts that verdicts on some rows would settle.
 REVIEWABLE = ("UC001", "UC002", "UC003", "UC007", "UC008", "UC011", "UC017")
 
@@ -114,37 +121,47 @@ def supposed_words(evaluation: Evaluation) -> str:
     return f"All of it needs right labels (no negative is labelled positive) and {scores}."
 
 
-def hidden_words(evaluation: Evaluation) -> str:
-    """Say how many positives are hidden, how that is known, and what is ruled out."""
-    shares = evaluation.shares
+def hidden_words(evaluation: Evaluation, *, claiming: bool = True) -> str:
+    """Say how many positives are hidden, how that is known, and what is ruled out.
+
+    Beside a verdict the share has the digits that tell it from where the claim starts to hold.
+    """
+    shares, how = evaluation.shares, _source_words(evaluation)
     span = shares.unlabeled_prevalence_interval
-    ends = f" ({percent(span.low)} – {percent(span.high)})" if span else ""
+    taken, ruled = hidden_texts(evaluation, claiming=claiming)
+    within = f" ({percent(span.low)} – {percent(span.high)})" if span else ""
+    found = f"{taken} of the unlabeled rows{within} · {how}"
+    if evaluation.chances is not None:
+        return found
+    guess = share_is_guess(evaluation) and any(is_guess(evaluation, row) for row in evaluation.rows)
+    if span and guess:
+        found = (
+            f"{percent(span.low)} – {percent(span.high)} of the unlabeled rows (guess {taken}) "
+            f"· {how}"
+        )
+    # What scores rule out supposes random labels, which reviews alone do not.
+    return f"{found} · {_limit_words(evaluation, ruled)}" if evaluation.random_labels else found
+
+
+def _source_words(evaluation: Evaluation) -> str:
+    """Say how the share is known."""
     how = evaluation.source.replace("_", " ")
     if evaluation.chances is not None:
-        return f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how}"
+        return how
     if evaluation.share_estimates:
         how = f"estimated from {len(evaluation.share_estimates)} methods"
     if evaluation.share_estimates or evaluation.interval not in ("", "own", "calibrated"):
         how += f", interval {INTERVALS[evaluation.interval]}"
     if evaluation.share_model not in ("", evaluation.name):
         how += f", on the scores of {evaluation.share_model}"
-    found = f"{percent(shares.unlabeled_prevalence)} of the unlabeled rows{ends} · {how}"
-    guess = share_is_guess(evaluation) and any(is_guess(evaluation, row) for row in evaluation.rows)
-    if span and guess:
-        found = (
-            f"{percent(span.low)} – {percent(span.high)} of the unlabeled rows (guess "
-            f"{percent(shares.unlabeled_prevalence)}) · {how}"
-        )
-    # What scores rule out supposes random labels, which reviews alone do not.
-    return f"{found} · {limit_words(evaluation)}" if evaluation.random_labels else found
+    return how
 
 
-def limit_words(evaluation: Evaluation) -> str:
+def _limit_words(evaluation: Evaluation, limit: str) -> str:
     """Say the one limit of the share, and what sets it."""
-    limit, level = evaluation.share_limit, 100 * evaluation.confidence_level
     if naive_area(evaluation.counts, "roc_auc") < 0.5:  # noqa: PLR2004 - chance
-        return f"above {percent(limit)} ruled out: the ROC AUC would fall below 0 beyond chance"
-    return f"above {percent(limit)} ruled out ({level:g} % confidence)"
+        return f"above {limit} ruled out: the ROC AUC would fall below 0 beyond chance"
+    return f"above {limit} ruled out if labels are random ({100 * evaluation.confidence_level:g} %)"
 
 
 def find(evaluation: Evaluation, metric: str) -> MetricRow | None:
@@ -159,41 +176,70 @@ def main_row(evaluation: Evaluation) -> MetricRow | None:
 
 
 def plain_words(evaluation: Evaluation) -> str:
-    """Say in a sentence or two what the main number means."""
+    """Say in a sentence or two what the main number means, and that no claim rests on it if so."""
     if any(check.code == "UC001" and check.level == "fail" for check in evaluation.checks):
         return (
             "These numbers cannot all be right: at some scores there would be more positives than "
             f"rows. {_ceiling_words(evaluation)}Do not report them."
         )
-    main = main_row(evaluation)
-    precision = None if main is None or main.metric != "precision" else main
-    if precision is not None and not math.isnan(precision.estimate.value):
-        estimate = precision.estimate
-        words = _flagged_words(evaluation, estimate)
-        # In case-control data the naive precision is that of another mix of rows.
-        single = evaluation.shares.sampling == "single-sample"
-        if single and precision.naive < estimate.low and not _is_reversed(evaluation):
-            words += (
-                f' "Precision {percent(precision.naive)}" is too low because many "false alarms" '
-                "are positives nobody has labelled yet."
-            )
-        return words
-    if precision is not None and precision.estimate.open:
-        return "Verdicts are too few to say how many of the flagged cases are real."
-    area = find(evaluation, "roc_auc")
-    if area is None:
+    main = _said_row(evaluation)
+    if main is None:
         return ""
-    estimate = area.estimate
-    if estimate.open:
-        return "Verdicts are too few to say how well the scores rank."
-    value, low, high = map(percent, (estimate.value, estimate.low, estimate.high))
+    flagged = main.metric == "precision"
+    if main.estimate.open:
+        what = "how many of the flagged cases are real" if flagged else "how well the scores rank"
+        return f"Verdicts are too few to say {what}."
+    say = _flagged_words if flagged else _ranking_words
+    words = say(evaluation, main.estimate)
+    return f"{words}{_naive_words(evaluation, main)}{support_words(evaluation)}"
+
+
+def _said_row(evaluation: Evaluation) -> MetricRow | None:
+    """Return the row that is said in words: the leading one, or the ROC AUC where that is 0/0."""
+    main = main_row(evaluation)
+    if main is None or (math.isnan(main.estimate.value) and not main.estimate.open):
+        return find(evaluation, "roc_auc")
+    return main
+
+
+def _naive_words(evaluation: Evaluation, main: MetricRow) -> str:
+    """Say why the naive value is too low, if it is."""
+    # In case-control data the naive precision is that of another mix of rows.
+    comparable = main.metric != "precision" or evaluation.shares.sampling == "single-sample"
+    forbidden = evaluation.verdict.reason is not None or _is_reversed(evaluation)
+    if not comparable or forbidden or not main.naive < main.estimate.low:
+        return ""
+    if main.metric == "precision":
+        return (
+            f' "Precision {percent(main.naive)}" is too low because many "false alarms" are '
+            "positives nobody has labelled yet."
+        )
+    return f' "AUC {main.naive:.3f}" is too low because unlabeled positives count as errors.'
+
+
+def support_words(evaluation: Evaluation) -> str:
+    """Say that the main number supports no claim, or not the one that was set on it, if so."""
+    verdict, main = evaluation.verdict, _said_row(evaluation)
+    claim = verdict.claim
+    if verdict.light != "unsupported" or main is None:
+        return ""
+    if verdict.reason is not None:
+        return f" Nothing can be claimed while {verdict.reason.code} stands."
+    if claim is None:
+        return " The number supports no claim."
+    asked, place = claim.name, (main.metric, main.threshold, main.top)
+    if (asked.metric, asked.threshold, asked.top) != place:
+        return ""
+    return f" The number does not support {claim_words(claim, evaluation.threshold)}."
+
+
+def _ranking_words(evaluation: Evaluation, area: Estimate) -> str:
+    """Say how often a positive scores above a negative."""
+    value, low, high = map(percent, (area.value, area.low, area.high))
     said = f"{value} of the cases ({low} – {high})"
-    if estimate.high - estimate.low >= WIDE:  # a single number would be taken for known
-        said = f"{low} to {high} of the cases (best guess {value})"
-    words = f"A random positive scores above a random negative in {said}."
-    if area.naive < estimate.low and not _is_reversed(evaluation):
-        words += f' "AUC {area.naive:.3f}" is too low because unlabeled positives count as errors.'
-    return words
+    if area.high - area.low >= WIDE or (share_is_guess(evaluation) and low != high):
+        said = f"{low} to {high} of the cases"
+    return f"A random positive scores above a random negative in {said}."
 
 
 def _ceiling_words(evaluation: Evaluation) -> str:
@@ -203,21 +249,58 @@ def _ceiling_words(evaluation: Evaluation) -> str:
 
 
 def _flagged_words(evaluation: Evaluation, precision: Estimate) -> str:
-    """Say how many of the flagged cases are real, in numbers that do not round to all or none."""
-    of = 10 if precision.value >= TENTHS else 100 if precision.value >= HUNDREDTHS else 1000
-    few, found, most = (f"{of * v:.0f}" for v in (precision.low, precision.value, precision.high))
-    if int(most) - int(few) >= WIDE * of:  # a single number would be taken for known
-        words = (
-            f"Between {few} and {most} of every {of} flagged cases are real (best guess {found})"
-        )
-    else:
-        words = (
-            f"About {found} of {'' if found == str(of) else 'every '}{of} flagged cases are real"
-        )
-        words += f" ({few} to {most})" if few != most else ""
+    """Say how many of the flagged cases are real, and what that supposes of the scores."""
+    hangs = share_is_guess(evaluation) and "prevalence" in precision.needs
+    words = case_words(precision, estimated=hangs)
     if any(check.code == "UC010" and check.level == "warn" for check in evaluation.checks):
         return words + ", if the scores are those of rows the model was not trained on."
     return words + "."
+
+
+def case_words(share: Estimate, *, estimated: bool = False) -> str:
+    """Say how many flagged cases are real, of so many that nothing rounds to all or none.
+
+    The range alone where it is wide, or where the number hangs on a share that is only `estimated`:
+    a single number would be taken for known.
+
+    Examples
+    --------
+    >>> from undercount import Estimate
+    >>> from undercount.show.text import case_words
+    >>> case_words(Estimate(0.78, 0.71, 0.86))
+    'About 8 of every 10 flagged cases are real (7 to 9)'
+    >>> case_words(Estimate(0.957, 0.918, 0.979))
+    'About 96 of every 100 flagged cases are real (92 to 98)'
+    """
+    values = (share.low, share.value, share.high)
+    of = next((of for of in CASES if all(_speaks(of, value) for value in values)), CASES[-1])
+    few, found, most = (_nearest(of * value) for value in values)
+    if found in (0, of):  # no estimate is sure of all, or of none
+        return _end_words(share, sure=few == most)
+    if most - few >= WIDE * of or (estimated and few != most):
+        return f"Between {few} and {most} of every {of} flagged cases are real"
+    span = f" ({few} to {most})" if few != most else ""
+    return f"About {found} of every {of} flagged cases {'is' if found == 1 else 'are'} real{span}"
+
+
+def _end_words(share: Estimate, *, sure: bool) -> str:
+    """Say the other end of an interval whose value is all or none of the cases."""
+    most = share.value > 0.5  # noqa: PLR2004 - all rather than none
+    if sure:
+        return "All flagged cases are real" if most else "No flagged case is real"
+    cut, end = (math.floor, share.low) if most else (math.ceil, share.high)
+    of = next((of for of in CASES if 0 < cut(of * end) < of), CASES[-1])
+    return f"At {'least' if most else 'most'} {cut(of * end)} of every {of} flagged cases are real"
+
+
+def _speaks(of: int, value: float) -> bool:
+    """Whether a share of so many cases is not all or none by rounding alone."""
+    return 0 < _nearest(of * value) < of or value <= ROUNDING or value >= 1 - ROUNDING
+
+
+def _nearest(value: float) -> int:
+    """Round as the page's script does: halves go up."""
+    return math.floor(value + 0.5)
 
 
 def _is_reversed(evaluation: Evaluation) -> bool:
@@ -231,7 +314,7 @@ def findings(evaluation: Evaluation) -> list[Check]:
 
 
 def weakest_check(evaluation: Evaluation) -> Check | None:
-    """Return the worst check but for ties and what estimators warned of, which are listed apart.
+    """Return the worst check but for ties, tops and what estimators warned of, listed apart.
 
     Such a warning speaks of some scores or one number, and must not hide the question how rows
     were labelled, nor the reviews that would settle it.
@@ -255,7 +338,9 @@ def weakest_link(evaluation: Evaluation) -> str:
         return f"{fair} The reviews do not contradict it ({p}); reviews alone need it not."
     if evaluation.chances is not None:
         return f"Are the chances of a label right?{_certain_words(evaluation.chances)}"
-    if evaluation.source == "estimated":
+    if evaluation.source == "estimated" and evaluation.verdict.light == "robust":
+        fair += " The value, though not the claim, rests on an estimated prevalence too."
+    elif evaluation.source == "estimated":
         # Known negatives tell the share without this; methods that read shapes need it.
         high = ", too high if negatives reach the best scores" if evaluation.share_estimates else ""
         fair = f"The prevalence is an estimate{high}. And {fair[0].lower()}{fair[1:]}"
@@ -298,9 +383,9 @@ def review_words(evaluation: Evaluation) -> str:
         command = f"uc.plan_reviews(y, score{coded}, budget={price.budget}{cut}{goal}{share})"
     name = metric_title(price.metric)
     if price.helps:
-        bought = f"{name} ± {half_width(price.before)} → ± {half_width(price.after)}"
+        bought = f"{name} {half_width_words(price.before)} → {half_width_words(price.after)}"
     else:  # no narrower, and nothing is supposed of labels and share
-        bought = f"{name} ± {half_width(price.after)} whatever the labels"
+        bought = f"{name} {half_width_words(price.after)} whatever the labels"
     return f" → {command}   {bought}"
 
 
@@ -310,11 +395,6 @@ def _given_words(evaluation: Evaluation) -> str:
     one = evaluation.shares.unlabeled_prevalence_interval is None
     known = evaluation.share_given and one and name != "label_frequency"
     return f", {name}={value:.6g}" if known else ""  # the plan supposes it, and rounds nothing
-
-
-def half_width(value: float) -> str:
-    """Write half the width of an interval with two digits, if it is not very small."""
-    return f"{value:.2f}" if value >= 0.095 else f"{value:.3f}"  # noqa: PLR2004 - readability
 
 
 # Half the width of an interval that nobody needs to make narrower.
@@ -567,7 +647,7 @@ def _table_lines(
     naive = [number(row.naive) for row in rows]
     answers = [answer_words(evaluation, row) for row in rows]
     # Negative values are longer; two spaces keep the columns apart.
-    span = max(24, *(len(answer) + 2 for answer in answers))
+    span = max([24, *(len(answer) + 2 for answer in answers)])
     bounded = any(row.lower_bound is not None for row in rows)
     cells = [("", "unlabeled = negative", f"true value ({level})", "at least", "needs")]
     cells += zip(names, naive, answers, map(bound_words, rows), map(needs_words, rows), strict=True)
@@ -605,7 +685,7 @@ def _reviews(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
     answers = both_answers(evaluation)
     if not answers:
         return []
-    room = max(18, *(len(title(row)) + 1 for row, _ in answers))
+    room = max([18, *(len(title(row)) + 1 for row, _ in answers)])
     kinds = list(answers[0][1])
     lines = [f" {'':<{room}}" + "".join(f"{ANSWERS[kind]:<30}" for kind in kinds).rstrip()]
     for row, found in answers:

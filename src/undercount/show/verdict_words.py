@@ -1,16 +1,15 @@
 """The verdict on a claim in words: the light, the claim, and what would change it."""
 
 import math
-from typing import Literal
 
-from undercount.counts import ScoreCounts
-from undercount.estimate import Interval
+from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
 from undercount.read.metric_name import place_words, short_number
+from undercount.read.percentages import ROUNDING, End, goal_percent, percent, percents_beside
 from undercount.read.requirement import Requirement
 from undercount.read.sensitivity import AREAS
-from undercount.shares import Shares
-from undercount.show.spoken import ROUNDING, goal_percent, metric_title, percent
+from undercount.shares import Given
+from undercount.show.spoken import metric_title
 
 LIGHTS = {
     "robust": "robust if labels are fair and right",
@@ -52,23 +51,82 @@ def light_words(evaluation: Evaluation) -> str:
 
 def condition_words(evaluation: Evaluation) -> str:
     """Say what was given, as the user gave it."""
-    shares, counts = evaluation.shares, evaluation.counts
-    span = shares.unlabeled_prevalence_interval
-    ends = (span.low, span.high) if span else (shares.unlabeled_prevalence,)
-    words, _ = GIVEN[shares.given]
-    said = sorted({_value(shares, counts, end) for end in ends})
-    text = "if " + words.format(" – ".join(text for _, text in said).replace(" % –", " –"))
+    said, _ = _share_texts(evaluation)
+    return condition_form(evaluation).format(" – ".join(said).replace(" % –", " –"))
+
+
+def condition_form(evaluation: Evaluation) -> str:
+    """Say what was given, with a place for its value."""
+    shares = evaluation.shares
+    text = f"if {GIVEN[shares.given][0]}"
     if shares.label_purity < 1:
         text += f" and {percent(shares.label_purity)} of the labels are right"
     return text
 
 
-def _value(
-    shares: Shares, counts: ScoreCounts, share: float, bound: Literal["", "least", "most"] = ""
-) -> tuple[float, str]:
-    """Return what was given, at another share, as a number and in words."""
-    given, value = shares.stated(counts, share)
-    return value, f"{value:,.0f}" if given == "positives" else percent(value, bound)
+def _share_texts(evaluation: Evaluation) -> tuple[list[str], list[str]]:
+    """Write the shares that are taken and those where a claim starts or ceases to hold.
+
+    In terms of what was given, the smaller first, and so that no rounding contradicts the verdict.
+    """
+    shares = evaluation.shares
+    grows = GIVEN[_kind(evaluation)][1]
+    ends: list[tuple[float, End]] = [
+        (_as_given(evaluation, share), "least" if least == grows else "most")
+        for least, share in _hold_ends(evaluation)
+    ]
+    span = shares.unlabeled_prevalence_interval if evaluation.share_given else None
+    taken = (span.low, span.high) if span else (shares.unlabeled_prevalence,)
+    values = sorted({_as_given(evaluation, share) for share in taken})
+    if _kind(evaluation) == "positives":
+        whole = {"least": math.ceil, "most": math.floor}
+        rows = [whole[kind](round(value, 6)) for value, kind in ends]
+        return [f"{value:,.0f}" for value in values], [f"{row:,}" for row in rows]
+    # Beside a share of the unlabeled rows stands what is ruled out of them.
+    limits: list[tuple[float, End]] = []
+    if _kind(evaluation) == "unlabeled_prevalence":
+        limits = [(evaluation.share_limit, "above")]
+    said, told = percents_beside(values, [*limits, *sorted(ends)], given=evaluation.share_given)
+    return said, told[len(limits) :]
+
+
+def _kind(evaluation: Evaluation) -> Given:
+    """Return what was given; an estimated share is one of the unlabeled rows."""
+    return evaluation.shares.given if evaluation.share_given else "unlabeled_prevalence"
+
+
+def _as_given(evaluation: Evaluation, share: float) -> float:
+    """Return a share of hidden positives in terms of what was given."""
+    if _kind(evaluation) == "unlabeled_prevalence":
+        return share
+    return evaluation.shares.stated(evaluation.counts, share)[1]
+
+
+def _hold_ends(evaluation: Evaluation) -> list[tuple[bool, float]]:
+    """Return the shares at which the claim starts (true) and ceases to hold; none if all do."""
+    holds = evaluation.verdict.holds
+    ends = []
+    if holds is not None and holds.low > ROUNDING:
+        ends.append((True, holds.low))
+    if holds is not None and holds.high < evaluation.share_limit - ROUNDING:
+        ends.append((False, holds.high))
+    return ends
+
+
+def hidden_texts(evaluation: Evaluation, *, claiming: bool) -> tuple[str, str]:
+    """Write the share of hidden positives and its limit, as beside the verdict if there is one."""
+    shares = evaluation.shares
+    same = claiming and _kind(evaluation) == "unlabeled_prevalence"
+    ends: list[tuple[float, End]] = [
+        (share, "least" if least else "most")
+        for least, share in (_hold_ends(evaluation) if same else [])
+    ]
+    (taken,), (limit, *_) = percents_beside(
+        [shares.unlabeled_prevalence],
+        [(evaluation.share_limit, "above"), *ends],
+        given=evaluation.share_given and shares.given == "unlabeled_prevalence",
+    )
+    return taken, limit
 
 
 def claim_words(claim: Requirement | None, threshold: float | None = None) -> str:
@@ -116,14 +174,26 @@ def _hold_words(evaluation: Evaluation) -> str:
     verdict = evaluation.verdict
     if verdict.holds is None:
         return NOWHERE
-    limits = share_words(evaluation, verdict.holds)
+    limits = share_words(evaluation)
     if verdict.light == "unsupported" or not _held(evaluation):
         return f"would hold only {limits or 'at shares that the scores rule out'}"
     if not math.isfinite(verdict.odds_ratio):
-        return f"holds {limits or 'whatever the prevalence'}"
-    gamma = f"{float(f'{verdict.odds_ratio:.3g}'):g}"
+        return f"holds {limits or _whatever_words(verdict.claim)}"
+    gamma = _odds_words(verdict.odds_ratio)
     bias = f"if labelling favours no positive by more than Γ = {gamma} (odds of a label)"
-    return f"holds {f'{limits}, and' if limits else 'whatever the prevalence,'} {bias}"
+    return f"holds {f'{limits}, and' if limits else f'{_whatever_words(verdict.claim)},'} {bias}"
+
+
+def _whatever_words(claim: Requirement | None) -> str:
+    """Say that no share matters to a claim, though one does to the value of its metric, if so."""
+    moves = claim is not None and FACTS[claim.metric].needs_prevalence
+    return f"whatever the prevalence{' (the value needs it)' if moves else ''}"
+
+
+def _odds_words(odds_ratio: float) -> str:
+    """Write a bias that a claim survives with three digits, rounded down, so that it does."""
+    place = 10.0 ** (2 - math.floor(math.log10(odds_ratio)))
+    return f"{math.floor(odds_ratio * place * (1 + ROUNDING)) / place:g}"
 
 
 def _chances_change(name: str, odds_ratio: float) -> str:
@@ -132,7 +202,8 @@ def _chances_change(name: str, odds_ratio: float) -> str:
         return "more labels, or other chances of a label"
     if math.isinf(odds_ratio):
         return f"{name} holds however wrong the odds of a label are"
-    return f"{name} holds while the odds of a label are wrong by less than Γ = {odds_ratio:.3g}"
+    gamma = _odds_words(odds_ratio)
+    return f"{name} holds while the odds of a label are wrong by less than Γ = {gamma}"
 
 
 def _reviewed_change(evaluation: Evaluation) -> str:
@@ -150,26 +221,16 @@ def _held(evaluation: Evaluation) -> bool:
     return holds is not None and evaluation.shares.unlabeled_prevalence in holds
 
 
-def share_words(evaluation: Evaluation, holds: Interval) -> str:
+def share_words(evaluation: Evaluation) -> str:
     """Say the shares at which a claim holds, in terms of what was given; nothing if all do."""
-    shares, counts = evaluation.shares, evaluation.counts
-    ends = []
-    if holds.low > ROUNDING:
-        ends.append((True, holds.low))
-    if holds.high < evaluation.share_limit - ROUNDING:
-        ends.append((False, holds.high))
+    ends = _hold_ends(evaluation)
     if not ends:
         return ""
-    given = shares.given if evaluation.share_given else "unlabeled_prevalence"
-    if given == "unlabeled_prevalence":
-        said = [percent(share, "least" if least else "most") for least, share in ends]
-        return f"if {OF_UNLABELED.format(_range_words(said, least=ends[0][0]))}"
+    given = _kind(evaluation)
     words, grows = GIVEN[given]
-    said = [
-        _value(shares, counts, share, "least" if least == grows else "most")[1]
-        for least, share in (ends if grows else reversed(ends))
-    ]
-    return f"if {OF_ROWS.get(given, words).format(_range_words(said, least=ends[0][0] == grows))}"
+    form = {"unlabeled_prevalence": OF_UNLABELED, **OF_ROWS}.get(given, words)
+    said = _range_words(_share_texts(evaluation)[1], least=ends[0][0] == grows)
+    return f"if {form.format(said)}"
 
 
 def _range_words(said: list[str], *, least: bool) -> str:
@@ -186,13 +247,33 @@ def _nothing_words(evaluation: Evaluation) -> str:
         return "more labels: chance alone may leave no real case among the highest rows"
     if evaluation.threshold is None:
         return "other scores: these do not rank positives above negatives"
-    row = next((row for row in evaluation.rows if row.metric == "precision"), None)
+    return _no_precision_words(evaluation, evaluation.threshold)
+
+
+def _no_precision_words(evaluation: Evaluation, threshold: float) -> str:
+    """Say what would allow a claim of the precision at a threshold."""
+    rows = {row.metric: row for row in evaluation.rows}
+    row = rows.get("precision")
     if row is None or math.isnan(row.estimate.value):
         return "another threshold: no row is flagged at this one"
     if row.estimate.value <= 0:
         return "another threshold: no row flagged at this one is estimated to be real"
+    if "recall" in rows and rows["recall"].estimate.high < _flagged_share(evaluation, threshold):
+        return "another threshold, or other scores: rows flagged at random are real more often"
     random = "rows flagged at random may be real as often"
     chance = "at this threshold chance alone may leave no real case"
     known = evaluation.source != "estimated" or row.estimate.low <= 0
     wanted = "more labels" if known else "a known prevalence, or reviews"
     return f"{wanted}: {random if row.estimate.low > 0 else chance}"
+
+
+def _flagged_share(evaluation: Evaluation, threshold: float) -> float:
+    """Return the share of rows at or above a threshold: the recall of rows flagged at random.
+
+    In case-control data the labelled rows are none of the target's.
+    """
+    counts = evaluation.counts
+    rows = counts.unlabeled
+    if evaluation.shares.sampling == "single-sample":
+        rows = rows + counts.positive + counts.negative
+    return float(rows[counts.score >= threshold].sum() / rows.sum())

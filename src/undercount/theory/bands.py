@@ -91,7 +91,8 @@ def cdf_band(
     >>> (band.lower * 12).round(), (band.upper * 12).round()
     (array([0., 0., 0., 1., 1., 4.]), array([11., 12., 12., 12., 12., 12.]))
     """
-    rows = _read(labelled, confidence_level, band)
+    rows = _read(labelled, band)
+    confidence_level = check_confidence_level(confidence_level)
     heads, total = np.cumsum(rows), float(rows.sum())
     size = round(total) if effective_size is None else max(1, int(effective_size))
     if band == "dkw":
@@ -111,7 +112,7 @@ def cdf_band(
     return _bootstrap(rows, size, level, n_resamples, random_state)
 
 
-def _read(labelled: ArrayLike, confidence_level: float, band: str) -> FloatArray:
+def _read(labelled: ArrayLike, band: str) -> FloatArray:
     rows = read_numbers("labelled", labelled, "numbers of rows")
     if rows.ndim != 1 or not (rows >= 0).all():
         raise InputError(
@@ -120,7 +121,6 @@ def _read(labelled: ArrayLike, confidence_level: float, band: str) -> FloatArray
         )
     if rows.sum() == 0:
         raise InputError("a band needs at least one labelled row; got none")
-    check_confidence_level(confidence_level)
     check_choice("band", band, BANDS)
     return rows
 

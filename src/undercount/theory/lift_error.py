@@ -150,7 +150,7 @@ def required_labels(
     (425, 738)
     """
     error = _above_zero(error)
-    check_confidence_level(confidence_level)
+    confidence_level = check_confidence_level(confidence_level)
     total = math.inf if positives is None else _labels_among(1, positives)[1]
     risk = 1 - confidence_level
     if _method(method) == "serfling":

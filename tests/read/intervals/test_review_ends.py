@@ -11,8 +11,8 @@ import undercount as uc
 from undercount.read.intervals import review_ends
 from undercount.read.intervals.mass_gradients import mass_gradient
 from undercount.read.intervals.review_ends import Side, moved_interval
-from undercount.read.plan import draw_rows
 from undercount.read.reviewed import Reviewed
+from undercount.read.unlabeled_rows import UnlabeledRows
 
 KNOWN, BELOW = 300, 20_000
 
@@ -121,7 +121,7 @@ def test_a_few_rows_without_a_verdict_are_none_or_one():
             unlabeled_prevalence=0.15,
             random_state=seed,
         )
-        rows = draw_rows(design, pool, score[pool])
+        rows = UnlabeledRows(y, score).draw(design)
         reviews = uc.Reviews(rows, truth[rows], score[rows], design.order, design)
         metrics = Reviewed(counts, reviews).metrics("any")
         expected = {

@@ -86,11 +86,16 @@ class BiprobitFit:
         """Whether the data push the error correlation to ±1."""
         return abs(self.error_correlation) >= BOUNDARY
 
+    @property
+    def drift(self) -> FloatArray:
+        """How the coefficients fall with the error correlation along the profile."""
+        # Of a few rows the curvature may leave a direction open: the shortest way then.
+        block, side = self.hessian[:-1, :-1], self.hessian[:-1, -1]
+        return np.asarray(np.linalg.lstsq(block, side, rcond=None)[0], dtype=float)
+
     def towards(self, r: float) -> FloatArray:
         """Guess the coefficients at another error correlation: along the tangent of the profile."""
-        # Of a few rows the curvature may leave a direction open: the shortest way then.
-        drift = np.linalg.lstsq(self.hessian[:-1, :-1], self.hessian[:-1, -1])[0]
-        guess: FloatArray = self.coefficients - (r - self.error_correlation) * drift
+        guess: FloatArray = self.coefficients - (r - self.error_correlation) * self.drift
         return guess
 
 
@@ -188,9 +193,8 @@ def _refine(rows: CensoredRows, left: BiprobitFit, right: BiprobitFit) -> Biprob
 
 def _profile_step(here: BiprobitFit) -> float:
     """Newton step of the profile on the scale atanh(r), where it is closer to a parabola."""
-    block, side = here.hessian[:-1, :-1], here.hessian[:-1, -1]
     scale = 1 - here.error_correlation**2
-    curvature = here.hessian[-1, -1] - side @ np.linalg.solve(block, side)
+    curvature = here.hessian[-1, -1] - here.hessian[:-1, -1] @ here.drift
     bend = curvature * scale**2 - 2 * here.error_correlation * scale * here.slope
     return float(-here.slope * scale / bend) if bend < 0 else float("inf")
 

@@ -380,9 +380,15 @@ def area_influence(
     mass = recovered(rows, mixing)
     if name != "partial_roc_auc":
         return AREA_GRADIENTS[name](mass)
-    if max_fpr is None or not _LEAST_FPR <= real_number(max_fpr) <= 1:
+    return partial_roc_auc(mass, read_max_fpr(max_fpr))
+
+
+def read_max_fpr(max_fpr: float | None) -> float:
+    """Return the end of a range of false positive rates as a float, or refuse it."""
+    end = real_number(max_fpr)
+    if not _LEAST_FPR <= end <= 1:
         raise InputError(f"max_fpr must be in (0, 1], {_LEAST_FPR:g} at least; got {max_fpr!r}")
-    return partial_roc_auc(mass, float(max_fpr))
+    return end
 
 
 def ranked_area(counts: ScoreCounts, mixing: Mixing, name: str) -> float:

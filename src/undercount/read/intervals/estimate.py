@@ -21,6 +21,7 @@ from undercount.errors import (
 )
 from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import FACTS, MetricFacts
+from undercount.read.intervals.area_gradients import read_max_fpr
 from undercount.read.intervals.area_intervals import area_estimate
 from undercount.read.intervals.clusters import Clusters
 from undercount.read.intervals.heads import (
@@ -118,9 +119,11 @@ def estimate_metric(
     level = confidence_level = float(confidence_level)  # a fraction, say
     if share_error == "guaranteed":
         shares, level = _searched(shares, confidence_level)
-    options = {"threshold": threshold, "top": top, "beta": beta, "kind": interval}
-    if facts.family != "threshold":
-        options = {"max_fpr": max_fpr}
+    options: dict[str, Any]
+    if facts.family == "threshold":
+        options = {"threshold": threshold, "top": top, "beta": float(beta), "kind": interval}
+    else:
+        options = {"max_fpr": read_max_fpr(max_fpr) if name == "partial_roc_auc" else None}
     design = design_of(counts, shares, sampling, target)
     if shares is None and design.sampling == "case-control":
         # Without a prevalence nothing is known about how many unlabeled rows are positive.

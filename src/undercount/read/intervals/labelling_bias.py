@@ -153,9 +153,7 @@ def bias_ends(
 
     What does not depend on the bias is worked out once. NaN if the metric does not exist here.
     """
-    if confidence_level is not None:
-        check_confidence_level(confidence_level)
-    level = confidence_level or 0.0
+    level = 0.0 if confidence_level is None else check_confidence_level(confidence_level)
     design = design_of(counts, shares, shares.sampling, target)
     bound: _AreaBias | _PointBias
     if metric in BIASED_AREAS:

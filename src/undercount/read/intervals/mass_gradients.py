@@ -18,6 +18,7 @@ from undercount.read.intervals.area_gradients import (
     Recovered,
     mean_loss,
     partial_roc_auc,
+    read_max_fpr,
 )
 from undercount.read.intervals.heads import RatePoint, top_parts, top_rows
 
@@ -149,9 +150,7 @@ def _area(
     if FACTS[name].family == "loss":
         found = mean_loss(counts, mass, name)
     elif name == "partial_roc_auc":
-        if max_fpr is None or not 0 < max_fpr <= 1:
-            raise InputError(f"max_fpr must be in (0, 1]; got {max_fpr}")
-        found = partial_roc_auc(mass, max_fpr)
+        found = partial_roc_auc(mass, read_max_fpr(max_fpr))
     else:
         found = AREA_GRADIENTS[name](mass)
     everywhere = _centred(found.everyone, mass.everyone) / rows

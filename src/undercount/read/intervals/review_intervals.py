@@ -246,4 +246,5 @@ def make_estimate(
     quantile = float(stdtrit(freedom, (1 + confidence_level) / 2))
     low, high = (float(end) for end in delta_interval(value, error, scale_of(name), quantile))
     low, high = float(np.fmin(low, value)), float(np.fmax(high, value))  # at 0 and 1 no slope
-    return Estimate(value, low, high, error, confidence_level, needs, METHOD)
+    low, high = max(low, least), min(high, most)  # which a plain scale does not know
+    return Estimate(float(value), low, high, error, confidence_level, needs, METHOD)

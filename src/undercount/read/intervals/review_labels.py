@@ -13,12 +13,16 @@ from numpy.polynomial import Polynomial
 from scipy.special import ndtr
 
 from undercount.assume.mixture import Target
-from undercount.assume.reviews import MOST, ReviewedCells, normal_rank
+from undercount.assume.reviews import SUREST, ReviewedCells, normal_rank
 from undercount.curve import FloatArray
 from undercount.estimate import Estimate
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
 from undercount.read.intervals.review_clusters import ReviewClusters
-from undercount.read.intervals.review_intervals import make_estimate, stretch
+from undercount.read.intervals.review_intervals import (
+    ReviewedMetrics,
+    make_estimate,
+    stretch,
+)
 from undercount.read.intervals.stratum_shares import LEAST_WEIGHT, StratumShares
 
 _ROUNDS = 8
@@ -105,13 +109,25 @@ class LabelledStrata:
     @cached_property
     def positive(self) -> FloatArray:
         """Positives of the target in each cell."""
-        cells, total = self.cells, self._fitted[1]
-        hidden = np.maximum(total - self.labelled, 0.0)
-        # Within a stratum hidden positives are spread as the labels say.
-        likely = cells.posterior * cells.counts.unlabeled
-        sums = self._sums(likely)
-        scale = np.divide(hidden, sums, out=np.zeros(len(sums)), where=sums > 0)
-        return np.asarray(cells.counts.positive + likely * scale[cells.stratum])
+        cells, many = self.cells, self.n_strata
+        seen, drawn = np.bincount(cells.verdict_stratum, cells.verdict, many), cells.reviewed_rows
+        # No stratum holds fewer than were found in it, nor more than are not known for negative.
+        most = cells.unlabeled_rows - (drawn - seen)
+        hidden = np.clip(self._fitted[1] - self.labelled, seen, np.maximum(most, seen))
+        return np.asarray(cells.counts.positive + self._spread(hidden))
+
+    def _spread(self, hidden: FloatArray) -> FloatArray:
+        """Spread the hidden positives of each stratum over its cells, as the labels say.
+
+        No cell gets more than it has rows: average precision would be more than one.
+        """
+        cells = self.cells
+        unlabeled, scale = cells.counts.unlabeled, np.ones(self.n_strata)
+        for _ in range(_ROUNDS):
+            found = unlabeled * np.minimum(cells.posterior * scale[cells.stratum], 1.0)
+            sums = self._sums(found)
+            scale *= np.divide(hidden, sums, out=np.zeros(len(sums)), where=sums > 0)
+        return np.asarray(unlabeled * np.minimum(cells.posterior * scale[cells.stratum], 1.0))
 
     def variance(self, moves: FloatArray) -> tuple[float, float]:
         """Return the variance of a sum over positives, each counting what it moves; its freedom."""
@@ -137,6 +153,8 @@ class LabelledStrata:
         seen = self.labelled / max(effect, 1.0) + verdicts
         hidden = np.maximum(total - self.labelled, 0.0)
         inside = hidden**2 * np.maximum(squares - middle**2, 0.0) / (seen + 1)
+        # Where nearly all rows are positive, hardly any place is left open.
+        inside *= np.clip(1 - hidden / np.maximum(cells.unlabeled_rows, 1.0), 0.0, 1.0)
         found += float(inside.sum())
         known = cells.reviewed_rows + LEAST_WEIGHT
         parts = float((each**2 / known).sum()) + labels**2 / freedom
@@ -201,7 +219,7 @@ class LabelledStrata:
         likely = self.positive - cells.counts.positive
         share = np.divide(likely, unlabeled, out=np.zeros(len(likely)), where=unlabeled > 0)
         share = np.maximum(share, LEAST_PART * even * cells.posterior)
-        return np.clip(share, 1e-9, MOST)
+        return np.clip(share, 1e-9, SUREST)
 
     def _drawn_cumulants(self, moves: FloatArray, share: FloatArray) -> tuple[float, float]:
         """Return variance and third cumulant that the draw of reviews gives to hidden positives.
@@ -284,16 +302,37 @@ class CombinedMetrics:
         return total, freedom
 
     def estimate(self, name: str, threshold: float | None = None, **options: Any) -> Estimate:
-        """Estimate a metric with its interval."""
+        """Estimate a metric with its interval.
+
+        Both this interval and that of reviews alone hold if labels are random; the narrower one is
+        taken. Near 1 the scale of log odds stretches this one: of average precision beyond
+        all that reviews leave open.
+        """
         gradient = self.gradient(name, threshold, **options)
         variance, freedom = self.variance(gradient)
         if self.sequential:
             variance *= stretch(self.strata.cells, self.confidence_level)
-        return make_estimate(
+        found = make_estimate(
             name,
             gradient.value,
             variance,
             freedom,
             self.confidence_level,
             needs=("reviews", "random labels"),
+        )
+        alone = self.alone.estimate(name, threshold, **options)
+        holds = alone.low <= found.value <= alone.high
+        if holds and alone.high - alone.low < found.high - found.low:
+            return replace(found, low=alone.low, high=alone.high)
+        return found
+
+    @property
+    def alone(self) -> ReviewedMetrics:
+        """What reviews say without the labels."""
+        return ReviewedMetrics(
+            self.strata.cells,
+            self.target,
+            self.confidence_level,
+            self.sequential,
+            self.strata.clusters,
         )

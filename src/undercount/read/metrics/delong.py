@@ -48,7 +48,7 @@ def delong_auc(counts: ScoreCounts, shares: Shares, *, confidence_level: float =
     (0.875, 0.2205)
     """
     counts.require("positive", "unlabeled")
-    check_confidence_level(confidence_level)
+    confidence_level = check_confidence_level(confidence_level)
     area, upper, lower = _placements(counts)
     variance = _mean_variance(upper, area, counts.effective_size("positive"))
     variance += _mean_variance(lower, area, counts.effective_size("unlabeled"))

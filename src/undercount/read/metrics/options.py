@@ -215,7 +215,7 @@ def _estimated_shares(
     """Return the share that an estimator finds, as `evaluate` takes it; its warnings are shown."""
     from undercount.read.hidden_share import shared_share  # noqa: PLC0415 - only for estimators
 
-    check_confidence_level(confidence_level)
+    confidence_level = check_confidence_level(confidence_level)
     found = shared_share({"score": counts}, confidence_level=confidence_level, **asked)["score"]
     for warning in found.warned:
         warn(warning, stacklevel=5)

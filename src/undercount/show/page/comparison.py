@@ -63,7 +63,7 @@ def as_comparison_page(comparison: Comparison) -> str:
         read=f"{row_words(counts.n_rows, weighted=counts.weighted)}, "
         f"{amount(counts.n_positive)} labelled positive",
         question=QUESTIONS[comparison.question],
-        hidden=hidden_words(first),
+        hidden=hidden_words(first, claiming=False),
         level=level_words(comparison),
         tables=[html_table(title, table) for title, table in named_tables(comparison)],
         notes=workload_notes(comparison),

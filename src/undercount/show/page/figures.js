@@ -214,7 +214,7 @@ const DRAW = {
       else if (shareOf(m) <= stop + 1e-12) marker(f, shareOf(m), value(m, shareOf(m)), k, several);
     });
     hover(f, (v) => v > limit ? [`${percent(v)} is ruled out`, v, least] : v > most(model) ? [`at ${percent(v)} ${passing(model, v)}`, v, 1] : [`${title(name)} ${number(value(model, v))} at ${percent(v)} hidden`, v, value(model, v)]);
-    text("sweep-note", limit < end && !(model.found && !moved() && model.reviews.labels === "any") ? `Above ${percent(limit)} ruled out.` : "");
+    text("sweep-note", limit < end && !(model.found && !moved() && model.reviews.labels === "any") ? `Above ${limitText(model)} ruled out.` : "");
   },
   calibration() {
     const model = models[state.model], c = model.curve, scores = c.threshold.filter((v) => v !== null);

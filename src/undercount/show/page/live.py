@@ -13,11 +13,11 @@ from undercount.estimate import WIDE, Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
 from undercount.read.intervals.heads import threshold_of_top
-from undercount.read.metric_name import place_words
+from undercount.read.metric_name import place_words, short_number, short_threshold
 from undercount.read.sensitivity import AREAS
 from undercount.show.document import N_POINTS, plain
-from undercount.show.text import is_guess, main_row, share_is_guess
-from undercount.show.verdict_words import condition_words
+from undercount.show.text import is_guess, main_row, share_is_guess, support_words
+from undercount.show.verdict_words import condition_form, condition_words
 
 # Digits of thresholds on the page, more only where two scores would become one; and of weights.
 SHORT_DIGITS, WEIGHT_DIGITS = 6, 6
@@ -86,7 +86,8 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
         # From this width of an interval on a number that hangs on the share, or on verdicts, is a
         # guess; null: none.
         "guess": WIDE if evaluation.reviewed or share_is_guess(evaluation) else None,
-        "condition": condition_words(evaluation),
+        "condition": _condition(evaluation),
+        "support": support_words(evaluation),
         # The purity less this is the share at which an AUC would be 1, of all models on the rows.
         "separation": shares.label_purity - largest if largest > 0 else own,
         "area_bound": evaluation.area_bound,
@@ -98,6 +99,7 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
         "start": _cells_above(counts, cuts, threshold),
         "claim_at": _claim_place(evaluation, cuts),
         "cut": plain(threshold),
+        "cut_words": short_number(short_threshold(threshold, counts)),
         "rows": [
             [plain(v) for v in (r.naive, r.estimate.value, r.estimate.low, r.estimate.high)]
             for r in rows
@@ -105,6 +107,12 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
         "top": _top_lead(evaluation),
         **({"found": review_curve(evaluation, threshold)} if evaluation.reviewed else {}),
     }
+
+
+def _condition(evaluation: Evaluation) -> str:
+    """Say what was given, with a place for its value if the script can say that at other claims."""
+    rows = evaluation.shares.given == "positives"
+    return condition_words(evaluation) if rows else condition_form(evaluation)
 
 
 def review_curve(evaluation: Evaluation, threshold: float) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from undercount.estimate import Estimate
 from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.read.metric_name import place_words
+from undercount.read.percentages import percent
 from undercount.read.reviewed import Labels
 from undercount.show.costs import cost_table, cost_words
 from undercount.show.document import as_document
@@ -33,7 +34,7 @@ from undercount.show.page.live import (
     start_threshold,
 )
 from undercount.show.page.packing import pack, tighten_script, tighten_style
-from undercount.show.spoken import metric_title, number, percent, title
+from undercount.show.spoken import metric_title, number, title
 from undercount.show.text import (
     ANSWERS,
     SAMPLING,

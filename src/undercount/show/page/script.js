@@ -5,11 +5,11 @@ function update(everything = false) {
   const share = shareOf(model), purity = purityOf(model), limit = limitOf(model, purity), ruled = ruledOut(model);
   $("share").value = share; $("purity").value = purity;
   $("gamma").value = Math.log(state.gamma); $("threshold").max = model.m - 1; $("threshold").value = model.m - i;
-  const cut = cutOf(model), said = { share: percent(share), purity: percent(purity), gamma: state.gamma.toFixed(2), threshold: cut };
+  const cut = cutOf(model), said = { share: shareText(model), purity: percent(purity), gamma: state.gamma.toFixed(2), threshold: cut };
   for (const name in said) { text(name + "-value", said[name]); $(name).setAttribute("aria-valuetext", said[name]); }
   rail(model, limit);
-  const warning = ruled ? `${percent(share)} is ruled out: above ${percent(limit)} there are no numbers.`
-    : rows.every((row) => row.fits) ? "" : `At threshold ${cut} ${passing(model, share)} with ${percent(share)} hidden: no numbers there.`;
+  const warning = ruled ? `${said.share} is ruled out: above ${limitText(model)} there are no numbers.`
+    : rows.every((row) => row.fits) ? "" : `At threshold ${cut} ${passing(model, share)} with ${said.share} hidden: no numbers there.`;
   text("infeasible", warning); $("infeasible").hidden = !warning;
   document.body.classList.toggle("biased", state.gamma > 1);
   rows.forEach((row, k) => {
@@ -23,12 +23,14 @@ function update(everything = false) {
   const [leads, follows] = answer(lead);
   text("lead", `${title(lead.name)}${lead.place || ""} ${leads}`);
   text("lead-range", follows + (lead.bias ? ` · labelling bias up to Γ: ${span(...lead.bias)}` : ""));
-  text("headline", `${$("lead").textContent} ${lead.guess ? $("lead-range").textContent : `(${$("lead-range").textContent})`} · ${light}`);
+  // The light is that of the claim, not of the number: both stand there.
+  text("headline", `${$("lead").textContent} ${lead.guess ? $("lead-range").textContent : `(${$("lead-range").textContent})`}${claim ? ` · ${claimName(model, claim).replace(`${title(lead.name)} `, "")}` : ""} · ${light}`);
   text("claim", state.goal < 0 ? (changed() && claim && !model.verdict.required ? claimWords(claim) : model.words.claim) : claimWords(claim) + " (set here)");
   if (document.activeElement !== $("goal-value")) $("goal-value").value = claim ? claim.value : "";
   $("goal-metric").value = claim && CLAIMED.includes(claim.metric) ? claim.metric : CLAIMED[0];
   $("goal-sign").value = claim && !claim.at_least ? 1 : 0;
-  text("plain", still ? model.words.plain : sentence(lead, model.single));
+  const support = supportWords(model, lead, light), asked = changed() || state.goal >= 0;
+  text("plain", !still ? sentence(model, lead, support) : asked ? model.words.plain.replace(model.support, "") + support : model.words.plain);
   text("change", changeWords(model, rows, claimAt(model)));
   text("weakest", model.words.weakest);
   bars(rows);
@@ -85,7 +87,7 @@ function rail(model, limit) {
 // ---- hands ----
 function markdown() {
   const model = models[state.model], safe = (words) => words.replace(/[|\\`<\s]+/g, (c) => /\s/.test(c) ? " " : "\\" + c);
-  const taken = `hidden positives ${percent(shareOf(model))}, purity ${percent(purityOf(model))}, Γ ${state.gamma.toFixed(2)}`;
+  const taken = `hidden positives ${shareText(model)}, purity ${percent(purityOf(model))}, Γ ${state.gamma.toFixed(2)}`;
   const lines = [`${$("light").textContent}: ${$("claim").textContent}`, "", `${safe(brief(model.name))}: ${taken}`, ""];
   for (const row of [...document.querySelectorAll("#table tr")]) {
     lines.push("| " + [...row.cells].filter((c) => c.cellIndex !== 4 || state.gamma > 1).map((c) => c.textContent).join(" | ") + " |");
@@ -138,5 +140,6 @@ for (const id in DRAW) watch.observe($(id));
 window.undercount = { // for the tests and the curious
   data, models, state, update, settle, markdown, prepare, recover, naiveCurve, area, estimate, valueAt,
   biasEnds, largestAt, largestBias, limitOf, judge, claimOf, calibrate, curveOf, rowsOf, shareOf, bandOf, calibrationEnds, mix,
+  caseWords, percentsBeside,
 };
 update(); settle();

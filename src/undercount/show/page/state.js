@@ -19,7 +19,31 @@ const limitOf = (model, purity) => clip(Math.min(reachOf(model, purity), purity 
 const top = Math.min(1, 1.25 * Math.max(...models.map((m) => Math.max(limitOf(m, 1), m.hidden_share.high)), 0.016));
 const state = { ...first };
 const number = (v) => Number.isFinite(v) ? v.toFixed(3) : "–";
-const percent = (v) => Number.isFinite(v) ? (100 * v).toFixed(v >= 0.1 ? 0 : v >= 0.01 ? 1 : 2) + " %" : "–";
+// Percentages, by the rules of the library's percentages.py: two digits, never 100 % of less.
+function usualDigits(v) {
+  let digits = v >= 0.1 ? 0 : v >= 0.01 ? 1 : 2;
+  while (v >= 0.1 && v < 1 && digits < 12 && Number((100 * v).toFixed(digits)) >= 100) digits++;
+  return digits < 12 ? digits : 0;
+}
+const percent = (v) => Number.isFinite(v) ? (100 * v).toFixed(usualDigits(v)) + " %" : "–";
+const rounded = (v, kind, digits) => { // the least share at which something holds is rounded up, the largest down
+  const ten = 10 ** digits;
+  return kind === "least" || kind === "above" ? Math.ceil(100 * v * ten - 1e-9) / ten : kind === "most" ? Math.floor(100 * v * ten + 1e-9) / ten : Number((100 * v).toFixed(digits));
+};
+const sides = (share, end, kind) => (kind !== "least" && share <= end + 1e-9 ? 1 : 0) + ((kind === "least" || !kind) && share >= end - 1e-9 ? 2 : 0);
+// Shares that are taken, and ends of what holds, with so many digits that each stays on its side; those that were given have three.
+function percentsBeside(shares, ends, given = false) {
+  const full = (v) => { const wanted = Number((100 * v).toPrecision(3)); let d = 0; while (Number(wanted.toFixed(d)) !== wanted) d++; return d; };
+  let widths, places, taken, told;
+  for (let more = 0; more < 12; more++) {
+    widths = shares.map((v) => Math.max(usualDigits(v) + more, given ? full(v) : 0));
+    places = ends.map(([v]) => usualDigits(v) + more);
+    taken = shares.map((v, k) => rounded(v, "", widths[k]) / 100); told = ends.map(([v, kind], k) => rounded(v, kind, places[k]) / 100);
+    if (shares.every((v, k) => ends.every(([end, kind], j) => sides(v, end, kind) === sides(taken[k], told[j], kind)))) break;
+  }
+  const write = (values, digits) => values.map((v, k) => (100 * v).toFixed(digits[k]) + " %");
+  return [write(taken, widths), write(told, places)];
+}
 const goalPercent = (v) => +(100 * v).toPrecision(12) + " %"; // what somebody asks for keeps its digits
 const whole = (v) => Math.round(v).toLocaleString("en");
 const span = (low, high, say = number) => Number.isFinite(low) && Number.isFinite(high) ? `${say(low)} – ${say(high)}` : "–";
@@ -35,7 +59,7 @@ const aside = (model) => !!model.reviews && moved(), own = (model) => state.shar
 function cutOf(model) {
   const i = indexOf(model), t = i === model.start ? model.cut : model.curve.threshold[i - 1];
   if (t === null) return i < model.m ? "∞" : "−∞";
-  if (i === model.start && model.threshold !== null) return String(t); // as it was given
+  if (i === model.start && model.threshold !== null) return model.cut_words; // as it was given, or shorter
   const below = model.curve.threshold[i] ?? -Infinity; // so many digits that the same cells are flagged
   for (let digits = 4; digits < 17; digits++) { const short = +t.toPrecision(digits); if (short <= t && short > below) return String(short); }
   return String(t);
@@ -124,19 +148,30 @@ function leadOf(model, rows) {
   const row = rows.find((r) => r.name === (model.threshold === null && !model.top ? "roc_auc" : "precision"));
   return model.top && !changed() ? { ...row, ...model.top } : row;
 }
-function sentence(lead, single) {
-  const low = lead.naive < lead.low; // only then is the naive value too low
+// How many flagged cases are real, of so many that nothing rounds to all or none: the library's case_words.
+const SIZES = [10, 100, 1e3, 1e4, 1e5, 1e6];
+function caseWords(row, estimated = false) {
+  const values = [row.low, row.value, row.high], near = (v) => Math.floor(v + 0.5), speaks = (of) => (v) => near(of * v) > 0 && near(of * v) < of || v <= 1e-9 || v >= 1 - 1e-9;
+  const of = SIZES.find((n) => values.every(speaks(n))) || 1e6, [few, found, most] = values.map((v) => near(of * v));
+  if (found === 0 || found === of) { // no estimate is sure of all, or of none
+    if (few === most) return found ? "All flagged cases are real" : "No flagged case is real";
+    const cut = found ? (n) => Math.floor(n * row.low) : (n) => Math.ceil(n * row.high), all = SIZES.find((n) => cut(n) > 0 && cut(n) < n) || 1e6;
+    return `At ${found ? "least" : "most"} ${cut(all)} of every ${all} flagged cases are real`;
+  }
+  if (most - few >= 0.3 * of || estimated && few !== most) return `Between ${few} and ${most} of every ${of} flagged cases are real`;
+  return `About ${found} of every ${of} flagged cases ${found === 1 ? "is" : "are"} real${few === most ? "" : ` (${few} to ${most})`}`;
+}
+function sentence(model, lead, support) {
+  const { single } = model, forbidden = !!model.verdict.reason, hangs = model.guess !== null && own(model);
+  const low = lead.naive < lead.low && !forbidden; // only then is the naive value too low
   if (!Number.isFinite(lead.value)) return "This number does not exist at the values set below.";
   if (lead.name === "precision") {
     const why = ` "Precision ${percent(lead.naive)}" is too low because many "false alarms" are positives nobody has labelled yet.`;
-    const of = lead.value >= 0.05 ? 10 : lead.value >= 0.005 ? 100 : 1000;
-    const [few, found, most] = [lead.low, lead.value, lead.high].map((v) => (of * v).toFixed(0)), range = few === most ? "" : ` (${few} to ${most})`;
-    if (most - few >= 0.3 * of) return `Between ${few} and ${most} of every ${of} flagged cases are real (best guess ${found}).` + (low && single ? why : "");
-    return `About ${found} of ${found === String(of) ? "" : "every "}${of} flagged cases are real${range}.` + (low && single ? why : "");
+    return `${caseWords(lead, hangs)}.${low && single ? why : ""}${support}`;
   }
-  const pairs = lead.high - lead.low >= 0.3 ? `${percent(lead.low)} to ${percent(lead.high)} of the cases (best guess ${percent(lead.value)}).` : `${percent(lead.value)} of the cases (${span(lead.low, lead.high, percent)}).`;
+  const pairs = lead.high - lead.low >= 0.3 || hangs && percent(lead.low) !== percent(lead.high) ? `${percent(lead.low)} to ${percent(lead.high)} of the cases.` : `${percent(lead.value)} of the cases (${span(lead.low, lead.high, percent)}).`;
   const why = ` "AUC ${number(lead.naive)}" is too low because unlabeled positives count as errors.`;
-  return "A random positive scores above a random negative in " + pairs + (low ? why : "");
+  return "A random positive scores above a random negative in " + pairs + (low ? why : "") + support;
 }
 function passing(model, share) {
   const rates = POINT.some((name) => !estimate(model, name, indexOf(model), share, purityOf(model)).fits);

@@ -61,30 +61,50 @@ function stated(model, share) {
   const x = mix(model.sizes, "", share, purityOf(model), true);
   return model.given === "prevalence" ? x.prevalence : model.given === "label_frequency" ? purityOf(model) * model.sizes[0] / x.n : share;
 }
-const bound = (v, up) => { // the least share at which something holds is rounded up, the largest down
-  const digits = v >= 0.1 ? 0 : v >= 0.01 ? 1 : 2, ten = 10 ** digits;
-  return ((up ? Math.ceil(100 * v * ten - 1e-9) : Math.floor(100 * v * ten + 1e-9)) / ten).toFixed(digits) + " %";
-};
+const kindOf = (model) => own(model) && model.share_given && model.single ? model.given : "";
+// Where the claim starts and ceases to hold, and how the ends are rounded: as a share of hidden positives, and as given.
+function endsOf(model, found) {
+  const ends = [], grows = kindOf(model) !== "label_frequency", region = found && found.region;
+  if (region && region[0] > 1e-9) ends.push([stated(model, region[0]), grows ? "least" : "most"]);
+  if (region && region[1] < found.limit - 1e-9) ends.push([stated(model, region[1]), grows ? "most" : "least"]);
+  return ends.sort((a, b) => a[0] - b[0]);
+}
+// The share in use as it was given, the ends, and what is ruled out if it is said of the same rows.
+function shareTexts(model, found) {
+  const h = model.hidden_share, wide = own(model) && model.share_given && h.low < h.high, taken = wide ? [h.low, h.high] : [shareOf(model)];
+  const values = taken.map((s) => stated(model, s)).sort((a, b) => a - b), limits = hidden(model) ? [[limitOf(model, purityOf(model)), "above"]] : [];
+  const [said, ends] = percentsBeside(values, [...limits, ...endsOf(model, found)], own(model) && model.share_given);
+  return [said, ends.slice(limits.length), ends[0]];
+}
+const hidden = (model) => ["", "unlabeled_prevalence"].includes(kindOf(model));
+// The share of hidden positives and its limit, with the digits that they have in the other sentences.
+function hiddenTexts(model) {
+  const [said, , limit] = hidden(model) ? shareTexts(model, judgeNow(model)) : [[]];
+  return said.length === 1 ? [said[0], limit] : percentsBeside([shareOf(model)], [[limitOf(model, purityOf(model)), "above"]]).flat();
+}
+const shareText = (model) => hiddenTexts(model)[0], limitText = (model) => hiddenTexts(model)[1];
+// What is judged now: where the claim holds; nothing where it is not followed.
+function judgeNow(model) {
+  const claim = claimOf(model);
+  return claim && followed(model, claim) && (!model.reviews || aside(model)) ? judge(model, claim, claimAt(model)) : null;
+}
 function claimWords(claim) {
   const rate = !FACTS[claim.metric]?.area && claim.metric !== "mcc" && Math.abs(claim.value) <= 1;
   return `${FACTS[claim.metric] ? title(claim.metric) : claim.metric} ${claim.at_least ? "≥" : "≤"} ${rate ? goalPercent(claim.value) : claim.value}`;
 }
-function shareWords(model, region, limit) {
-  const kind = own(model) && model.share_given && model.single ? model.given : "", ends = [];
-  if (region[0] > 1e-9) ends.push([true, region[0]]);
-  if (region[1] < limit - 1e-9) ends.push([false, region[1]]);
+function shareWords(model, found) {
+  const kind = kindOf(model), ends = endsOf(model, found);
   if (!ends.length) return "";
-  const grows = kind !== "label_frequency", words = { prevalence: "of all rows are positive", label_frequency: "of the positives are labelled" };
-  const said = ends.map(([least, s]) => kind ? bound(stated(model, s), least === grows) : bound(s, least));
-  if (!grows) said.reverse();
-  const range = said.length === 1 ? `at ${ends[0][0] === grows ? "least" : "most"} ${said[0]}` : said[0] === said[1] ? `about ${said[0]}` : `between ${said[0]} and ${said[1]}`;
+  const words = { prevalence: "of all rows are positive", label_frequency: "of the positives are labelled" }, said = shareTexts(model, found)[1];
+  const range = said.length === 1 ? `at ${ends[0][1]} ${said[0]}` : said[0] === said[1] ? `about ${said[0]}` : `between ${said[0]} and ${said[1]}`;
   return `if ${range} ${words[kind] || "of the unlabeled rows are positive"}`;
 }
 // The condition that sliders set: moving one never makes a light green.
 function ifWords(model) {
-  if (own(model) && state.purity < 0 && model.share_given) return model.condition + gammaWords(" and ");
+  const said = shareTexts(model, judgeNow(model))[0].join(" – ").replace(" % –", " –");
+  if (own(model) && state.purity < 0 && model.share_given) return model.condition.replace("{}", said) + gammaWords(" and ");
   const pure = purityOf(model) === 1 ? "" : ` and ${percent(purityOf(model))} of the labels are right`;
-  return `if ${percent(shareOf(model))} are hidden${pure}${gammaWords(" and ")}${model.reviews ? ", without the reviews" : ""}`;
+  return `if ${said} are hidden${pure}${gammaWords(" and ")}${model.reviews ? ", without the reviews" : ""}`;
 }
 const gammaWords = (before) => state.gamma > 1 ? `${before}Γ is at most ${state.gamma.toFixed(2)}` : "";
 const UNSUPPORTED = "not supported";
@@ -105,6 +125,19 @@ function lightOf(model, rows, ruled) {
   if (!found.inside.some(Boolean) || (model.share_given && !found.possible)) return no;
   return model.share_given && found.inside.every(Boolean) ? ifWords(model) : "depends on the prevalence" + gammaWords(" if ");
 }
+// With three digits, rounded down, so that the claim survives it.
+function oddsWords(bias) {
+  const place = 10 ** (2 - Math.floor(Math.log10(bias)));
+  return String(Number((Math.floor(bias * place * (1 + 1e-9)) / place).toPrecision(6)));
+}
+// That a number supports no claim, or not the one that is set on it.
+function supportWords(model, lead, light) {
+  const claim = claimOf(model);
+  if (!light.startsWith(UNSUPPORTED)) return "";
+  if (model.verdict.reason) return ` Nothing can be claimed while ${model.verdict.reason} stands.`;
+  if (!claim) return " The number supports no claim.";
+  return claim.metric === lead.name && claimAt(model) === indexOf(model) ? ` The number does not support ${claimName(model, claim)}.` : "";
+}
 // What reviews say of another claim, whatever the share.
 function reviewLight(model, claim, row) {
   if (model.verdict.reason || !row || !Number.isFinite(row.value)) return UNSUPPORTED;
@@ -119,10 +152,10 @@ function changeWords(model, rows, i) {
   const name = claimName(model, claim), found = judge(model, claim, i);
   if (model.verdict.reason) return `${name} cannot be claimed while ${model.verdict.reason} stands`;
   if (!found.region) return `${name} holds at no share of hidden positives that the scores allow`;
-  const limits = shareWords(model, found.region, found.limit);
-  if (!found.held || !found.possible) return `${name} would hold only ${limits || `if at most ${bound(found.limit)} of the unlabeled rows are positive`}`;
+  const limits = shareWords(model, found);
+  if (!found.held || !found.possible) return `${name} would hold only ${limits || `if at most ${percentsBeside([share], [[found.limit, "most"]])[1]} of the unlabeled rows are positive`}`;
   const bias = claim.at_least && FACTS[claim.metric] ? largestBias(model, claim.metric, claim.value, i, share, purity) : NaN;
-  const holds = `${name} holds ${limits || "whatever the prevalence"}`;
+  const holds = `${name} holds ${limits || `whatever the prevalence${FACTS[claim.metric].prevalence ? " (the value needs it)" : ""}`}`;
   if (!Number.isFinite(bias)) return holds;
-  return `${holds},${limits ? " and" : ""} if labelling favours no positive by more than Γ = ${+bias.toPrecision(3)} (odds of a label)`;
+  return `${holds},${limits ? " and" : ""} if labelling favours no positive by more than Γ = ${oddsWords(bias)} (odds of a label)`;
 }
