@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.cli.command import progress
-from undercount.cli.dates import take_dates
+from undercount.cli.dates import date_columns, take_dates
 from undercount.cli.options import DATABASE_VARIABLE
 from undercount.count.arrays import row_words
 from undercount.count.counts_file import is_counts_file, open_counts
@@ -89,6 +89,7 @@ class ModelColumns:
     cluster: NDArray[Any] | None = None
     chance: "FloatArray | LateLabels | None" = None
     by: list[NDArray[Any]] = field(default_factory=list)
+    dates: list[FloatArray] = field(default_factory=list)  # of the row, and of its label
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ def read_kept(
     from undercount.read.counted_model import count_model  # noqa: PLC0415 - only when needed
 
     refuse_no_data(data)
-    rows = take_dates(data, read_models(data, options), options)
+    rows = take_dates(read_models(data, options), options)
     about = {"target": options["target"] or "dataset"}
     about["confidence_level"] = options["confidence_level"]
     models = {}
@@ -386,11 +387,12 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     by = options.get("by")  # of compare it is the metric that decides
     segments = list(by) if isinstance(by, tuple | list) else []
     groups = [*([cluster] if cluster else []), *segments]
-    in_database = names_database(data, options)
+    in_database, dates = names_database(data, options), date_columns(options)
     if in_database:
         found = _fetch_columns(options, numbers, groups)
     else:
-        found = read_numbers(data, numbers, {label: RECODE}, groups, word_of(label, positive))
+        words = word_of(label, positive)
+        found = read_numbers(data, numbers, {label: RECODE}, groups, words, dates)
     kept = _complete(found, scores)
     labels = found[label][kept]
     values, times = np.unique(labels, return_counts=True)
@@ -415,6 +417,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
         found[cluster][kept] if cluster else None,
         found[chance][kept] if chance else None,
         [found[name][kept] for name in segments],
+        [found[name][kept] for name in dates],
     )
 
 

@@ -177,6 +177,8 @@ def rule_out(
         reach = float(ndtri((1 + share.confidence_level) / 2))
         # A range has no level, but the chance of labels at its ends does.
         low = share.value - (share.value - share.low) * wider / reach
+        if low <= 0:
+            continue
         most = purity * upper_bound(parts[segment], level)
         if low > most:
             found[segment] = RuledOut(segment, replace(share, low=low), most)
@@ -188,7 +190,8 @@ def find_doubtful(
 ) -> list[Hashable]:
     """Find the segments with more positives above some score than rows; chance may explain it.
 
-    What `fits_easily` asks of one segment at each of its labels, here of all at a few scores.
+    What `fits_easily` asks of one segment at each of its labels, here of all at a few scores and
+    not twice over.
     """
     if not shared:
         return []
@@ -198,7 +201,7 @@ def find_doubtful(
     labels, others = (cells[:, kind].sum(axis=1)[:, None] for kind in (0, 1))
     near = (heads[:, 0] + 0.5) / (labels + 1)
     hidden = share * others / (labels + share * others)
-    most = CHANCE / 2 * share * np.sqrt(near * (1 - near) * hidden / labels)
+    most = 0.8 * CHANCE * share * np.sqrt(near * (1 - near) * hidden / labels)
     out = share * heads[:, 0] / labels - heads[:, 1] / others > most
     doubtful = (out.any(axis=1) | (share >= 1).any(axis=1)).tolist()
     return [segment for segment, doubt in zip(shared, doubtful, strict=True) if doubt]

@@ -346,11 +346,12 @@ def _code_values(values: "NDArray[Any]") -> "tuple[NDArray[np.intp], list[Hashab
         found, codes = np.unique(values, return_inverse=True)
         held = found.tolist()
     else:
-        seen: dict[Any, int] = {}
         if values.dtype.kind == "M":
             values = values.astype("datetime64[us]")
-        codes = np.array([seen.setdefault(each, len(seen)) for each in values.tolist()], np.intp)
-        held = list(seen)
+        each = values.tolist()
+        held = list(dict.fromkeys(each))
+        number = dict(zip(held, range(len(held)), strict=True)).__getitem__
+        codes = np.fromiter(map(number, each), np.intp, len(each))
     plain = name_segments(held)
     names = list(dict.fromkeys(plain))
     place = {name: i for i, name in enumerate(names)}

@@ -404,7 +404,7 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
     ),
     "alarm": (
         "Evidence that the precision changed, which may be looked at every week.",
-        "mean over θ of Π θ^found · exp(-(θ - 1) · expected); on at 2/(.8 · risk)",
+        "mean over days s of ∫ chance of all seen, rate θr since s / ∫ one rate r; on at 2/risk",
         "delays alike, a baseline",
         "Ville 1939; Robbins 1970",
     ),
@@ -575,7 +575,7 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
     "uc023": (
         "If labels come late, nearly all of the oldest rows' labels should have arrived.",
-        "of the labels at most 2 % take longer than the oldest window less 30 days",
+        "at most 2 % of the labels in the last 30 days of the oldest window, 20 for each 100 after",
         "dates of rows and of labels; delays alike",
     ),
 }
