@@ -322,6 +322,18 @@ CORPUS = [
             "deploy_prevalence": 1e-320,
         },
     ),
+    # Shares of labels above a score, one too large by rounding where weights are.
+    (
+        "questions",
+        {
+            **_weighing("require", 3721312374, "segments")[1],
+            "rows": 80,
+            "share": (0.1, 0.4),
+            "threshold": None,
+            "labels": "any",
+            "arguments": {"condition": "a.roc_auc >= b.roc_auc - 0.02"},
+        },
+    ),
     # Verdicts that tell less than what the labels make certain.
     (
         "questions",
