@@ -322,6 +322,9 @@ CORPUS = [
             "deploy_prevalence": 1e-320,
         },
     ),
+    ("rows", {**MORE, "prevalence": 0.5, "target": pd.NA, "by": ["a", "b"] * 4}),
+    ("rows", {**MORE, "prevalence": 0.5, "target": pd.NA, "cluster": [1, 2] * 4}),
+    ("rows", {**MORE, "prevalence": 0.5, "target": pd.NA}),
     # Shares of labels above a score, one too large by rounding where weights are.
     (
         "questions",
