@@ -86,6 +86,9 @@ def assert_consistent(page: Any, at: Any, moves: Any = ()) -> dict[str, Any]:
     light, change, share = said["light"], said["change"], percentages(said["share"])[0]
     # The light, its copy in the bar that stays in view, and its colour are one.
     assert said["headline"].endswith("· " + light), at
+    # A light beside a number is that of its claim, which stands between them.
+    goal = re.search(r"[≥≤] [\d.]+( %)?", said["claim"])
+    assert goal is None or goal[0] in said["headline"], at
     assert said["kind"] == "light " + light.split(" ")[0], at
     # The number on top, in the table and beside its bar is one.
     answers = {

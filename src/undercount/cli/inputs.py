@@ -5,7 +5,7 @@ This imports DuckDB, so that commands import it only when they run.
 
 import math
 import os
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.cli.command import progress
-from undercount.cli.dates import take_dates
+from undercount.cli.dates import date_columns, take_dates
 from undercount.cli.options import DATABASE_VARIABLE
 from undercount.count.arrays import row_words
 from undercount.count.counts_file import is_counts_file, open_counts
@@ -89,6 +89,7 @@ class ModelColumns:
     cluster: NDArray[Any] | None = None
     chance: "FloatArray | LateLabels | None" = None
     by: list[NDArray[Any]] = field(default_factory=list)
+    dates: list[FloatArray] = field(default_factory=list)  # of the row, and of its label
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ def read_kept(
     from undercount.read.counted_model import count_model  # noqa: PLC0415 - only when needed
 
     refuse_no_data(data)
-    rows = take_dates(data, read_models(data, options), options)
+    rows = take_dates(read_models(data, options), options)
     about = {"target": options["target"] or "dataset"}
     about["confidence_level"] = options["confidence_level"]
     models = {}
@@ -229,7 +230,7 @@ def count_rows(
             columns = {"label": label, "weight": weight, "unlabeled": coding, "cluster": cluster}
             options = {"compact": True, **columns, **options}
             counted = count_scores(rows.scored, score=list(scores), **options)
-            segments = _count_segments(rows.scored, scores, by, options)
+            segments = _count_segments(rows.scored, counted, by, options)
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error, {label: RECODE})
     return Reading(dict(counted), "single-sample", [rows.words, note], segments, sources)
@@ -257,13 +258,20 @@ def _source_words(sources: tuple[int, int, int, int]) -> str:
 
 
 def _count_segments(
-    rows: Any, scores: Sequence[str], by: Sequence[str], options: dict[str, Any]
+    rows: Any, counted: Mapping[str, ScoreCounts], by: Sequence[str], options: dict[str, Any]
 ) -> dict[str, dict[Hashable, ScoreCounts]]:
-    """Count the rows of each segment, if there are any, once more."""
+    """Count the rows of each segment, if there are any, once more.
+
+    Scores at which segments are compared are kept apart, as thresholds are.
+    """
     if not by:
         return {}
+    from undercount.read.one_label_frequency import frequency_edges  # noqa: PLC0415 - when needed
+
     columns = by[0] if len(by) == 1 else list(by)
-    found: Any = count_scores(rows, score=list(scores), by=columns, **options)
+    edges = [edge for each in counted.values() for edge in frequency_edges(each).tolist()]
+    knots = [*options.get("knots", ()), *edges]
+    found: Any = count_scores(rows, score=list(counted), by=columns, **{**options, "knots": knots})
     return {name: dict(parts) for name, parts in found.items()}
 
 
@@ -314,7 +322,7 @@ def _count_database(options: dict[str, Any], by: Sequence[str], **how: Any) -> R
         coding, note = infer_coding(rows.labels, unlabeled_value(options), options["negative"])
         columns = {"label": label, "weight": weight, "unlabeled": coding}
         counted = count_scores(rows.scored, score=scores, **columns, **how)
-        segments = _count_segments(rows.scored, scores, by, {**columns, **how})
+        segments = _count_segments(rows.scored, counted, by, {**columns, **how})
     return Reading(dict(counted), "single-sample", [rows.words, note], segments)
 
 
@@ -386,11 +394,12 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     by = options.get("by")  # of compare it is the metric that decides
     segments = list(by) if isinstance(by, tuple | list) else []
     groups = [*([cluster] if cluster else []), *segments]
-    in_database = names_database(data, options)
+    in_database, dates = names_database(data, options), date_columns(options)
     if in_database:
         found = _fetch_columns(options, numbers, groups)
     else:
-        found = read_numbers(data, numbers, {label: RECODE}, groups, word_of(label, positive))
+        words = word_of(label, positive)
+        found = read_numbers(data, numbers, {label: RECODE}, groups, words, dates)
     kept = _complete(found, scores)
     labels = found[label][kept]
     values, times = np.unique(labels, return_counts=True)
@@ -415,6 +424,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
         found[cluster][kept] if cluster else None,
         found[chance][kept] if chance else None,
         [found[name][kept] for name in segments],
+        [found[name][kept] for name in dates],
     )
 
 

@@ -6,8 +6,6 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
 
-import numpy as np
-
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import Check, InputError, collect_warnings, named
@@ -19,9 +17,9 @@ from undercount.read.one_label_frequency import (
     RuledOut,
     find_doubtful,
     frequency_check,
+    frequency_edges,
     join_cells,
     known_frequency_check,
-    label_edges,
     percent,
     rule_out,
     score_edges,
@@ -153,7 +151,7 @@ class SegmentShares:
             if not why_not(part)
         }
         strata = score_edges(known.counts)
-        edges = np.union1d(strata, label_edges(known.counts))
+        edges = frequency_edges(known.counts)
         tables = tables_at(edges)
         sizes = {segment: self.parts[segment].effective_size("positive") for segment in shared}
         doubtful = find_doubtful(tables, shared, purity, sizes) if tables else list(shared)
@@ -172,7 +170,7 @@ class SegmentShares:
         sized = [each.of_size(worth[each.segment]) for each in scored]
         return replace(
             self,
-            alike=frequency_check(sized, list(ruled_out.values())),
+            alike=frequency_check(sized, list(ruled_out.values()), merged=not tables),
             fitted=fitted,
             ruled_out=ruled_out,
         )
