@@ -189,12 +189,14 @@ def rule_out(
 
 
 def find_doubtful(
-    tables: Mapping[Hashable, FloatArray], shared: Mapping[Hashable, Estimate], purity: float
+    tables: Mapping[Hashable, FloatArray],
+    shared: Mapping[Hashable, Estimate],
+    purity: float,
+    sizes: Mapping[Hashable, float],
 ) -> list[Hashable]:
     """Find the segments with more positives above some score than rows; chance may explain it.
 
-    What `fits_easily` asks of one segment at each of its labels, here of all at a few scores and
-    not twice over.
+    most = 0.8 * CHANCE * share * np.sqrt(near * (1 - near) * hidden / size)
     """
     if not shared:
         return []
@@ -202,9 +204,10 @@ def find_doubtful(
     cells = np.stack([tables[segment] for segment in shared])
     heads = np.cumsum(cells[:, :, ::-1], axis=2)[:, :, :-1]
     labels, others = (cells[:, kind].sum(axis=1)[:, None] for kind in (0, 1))
-    near = (heads[:, 0] + 0.5) / (labels + 1)
+    size = np.array([sizes[segment] for segment in shared])[:, None]
+    near = (heads[:, 0] / labels * size + 0.5) / (size + 1)
     hidden = share * others / (labels + share * others)
-    most = 0.8 * CHANCE * share * np.sqrt(near * (1 - near) * hidden / labels)
+    most = 0.8 * CHANCE * share * np.sqrt(near * (1 - near) * hidden / size)
     out = share * heads[:, 0] / labels - heads[:, 1] / others > most
     doubtful = (out.any(axis=1) | (share >= 1).any(axis=1)).tolist()
     return [segment for segment, doubt in zip(shared, doubtful, strict=True) if doubt]

@@ -153,7 +153,8 @@ class SegmentShares:
         strata = score_edges(known.counts)
         edges = frequency_edges(known.counts)
         tables = tables_at(edges)
-        doubtful = find_doubtful(tables, shared, purity) if tables else list(shared)
+        sizes = {segment: self.parts[segment].effective_size("positive") for segment in shared}
+        doubtful = find_doubtful(tables, shared, purity, sizes) if tables else list(shared)
         asked = {segment: shared[segment] for segment in doubtful}
         ruled_out = rule_out(self.parts, asked, purity, len(shared))
         about = {name: self.options[name] for name in FITTED}
