@@ -84,6 +84,17 @@ def test_a_period_without_flagged_rows_has_a_reason():
     assert json.loads(result.to_json())["periods"][0]["precision"] is None
 
 
+def test_a_small_share_ever_found_makes_no_month_too_young():
+    # One positive in ten is ever found, most of them within two months.
+    score, seen, found, _ = draw(np.random.default_rng(1))
+    kept = np.where(np.random.default_rng(2).random(len(found)) < 0.1, found, np.nan)
+    with collect_warnings():
+        result = uc.monitor(
+            score, observed=seen, found=kept, threshold=CUT, until=SPAN, found_eventually=0.1
+        )
+    assert [row.precision is not None for row in result.rows[:12]] == [True] * 12
+
+
 def test_weeks_begin_on_mondays():
     score, seen, found, _ = draw(np.random.default_rng(2))
     first = np.datetime64("2024-01-03")  # a Wednesday

@@ -328,7 +328,7 @@ def _period_row(
     precision, note = None, ""
     if number == 0:
         note = "no row is flagged"
-    elif not (some & late.usable_).any() or chance < LEAST_CHANCE:
+    elif not (some & late.usable_).any() or chance < LEAST_CHANCE * late.arrives_:
         note = "too young: hardly any label can have arrived"
     else:
         precision = period_precision(late, some & late.usable_, z)
