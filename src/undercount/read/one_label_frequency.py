@@ -196,7 +196,8 @@ def find_doubtful(
 ) -> list[Hashable]:
     """Find the segments with more positives above some score than rows; chance may explain it.
 
-    most = 0.8 * CHANCE * share * np.sqrt(near * (1 - near) * hidden / size)
+    What `fits_easily` asks of one segment at each of its labels, here of all at a few scores and
+    not twice over. The sizes are effective numbers of labels: rows may have weights.
     """
     if not shared:
         return []
