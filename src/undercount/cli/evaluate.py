@@ -152,7 +152,7 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     if verdicts is not None:
         reading.notes.extend(verdicts.notes(before, evaluations))
     if requirements:
-        evaluations = [replace(each, claim=requirements[0]) for each in evaluations]
+        evaluations = [replace(each, claim=each.placed(requirements[0])) for each in evaluations]
     options["data_name"] = data_name(data or (options["positives"], options["unlabeled"]))
     write_evaluations(evaluations, reading.notes, options)
     return report_verdict(_judge(evaluations, requirements), options)

@@ -228,7 +228,7 @@ def support_words(evaluation: Evaluation) -> str:
     if claim is None:
         return " The number supports no claim."
     asked, place = claim.name, (main.metric, main.threshold, main.top)
-    if (asked.metric, asked.threshold, asked.top) != place:
+    if (asked.metric, asked.threshold, asked.top) != place or claim.deploy_prevalence is not None:
         return ""
     return f" The number does not support {claim_words(claim, evaluation.threshold)}."
 
