@@ -233,6 +233,7 @@ def make_bare(
         chances=model.chances,
         label_part=hidden.label_part,
         area_bound=hidden.area_bound,
+        share_needs=hidden.needs,
     )
 
 
