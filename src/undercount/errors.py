@@ -232,6 +232,10 @@ class MisfitWarning(_Spoken, UserWarning):
     """
 
 
+# The code of a warning that a value lies outside its range by more than chance explains.
+CONTRADICTED = "contradicted"
+
+
 class SmallSampleWarning(_Spoken, UserWarning):
     """Warn that there are too few labels for an interval to keep its promise.
 

@@ -167,3 +167,39 @@ def delta_interval(
         half = np.asarray(z) * np.asarray(standard_error) * np.abs(scale_slope(centre, scale))
         half = np.where(np.asarray(standard_error) == 0, 0.0, half)
         return from_scale(middle - half, scale), from_scale(middle + half, scale)
+
+
+def possible_interval(
+    centre: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+    least: ArrayLike,
+    most: ArrayLike,
+) -> tuple[FloatArray, FloatArray]:
+    """Return an interval by the likelihood restricted to what is possible.
+
+    An estimate x that chance pushed beyond the bound b has its largest likelihood at b. The values
+    that fit nearly as well lie within x - √(z²s² + (x - b)²) on the far side: z s below b for an
+    estimate at b, nearer the farther x is, and never at b itself. Cut at b instead, an interval
+    loses its far end and may shrink to a point.
+
+    Parameters
+    ----------
+    centre, low, high : array-like
+        The unrestricted estimate and the ends of its interval, on the scale of its errors.
+    least, most : array-like
+        What is possible.
+
+    Examples
+    --------
+    >>> from undercount.estimate import possible_interval
+    >>> low, high = possible_interval(1.04, 1.01, 1.07, 0.0, 1.0)
+    >>> round(float(low), 4), float(high)
+    (0.99, 1.0)
+    """
+    x, least, most = (np.asarray(part, dtype=float) for part in (centre, least, most))
+    with np.errstate(invalid="ignore"):
+        over, under = np.maximum(x - most, 0.0), np.maximum(least - x, 0.0)
+        low = np.where(over > 0, x - np.hypot(x - low, over), low)
+        high = np.where(under > 0, x + np.hypot(high - x, under), high)
+    return np.clip(low, least, most), np.clip(high, least, most)

@@ -249,6 +249,22 @@ def test_a_thumb_can_answer_on_a_phone(opened):
     assert background == "rgb(20, 25, 31)"
 
 
+def test_a_long_name_of_a_column_leaves_room_for_its_values(contexts, rows, tmp_path):
+    name = "a_name_without_a_space_that_is_wider_than_any_telephone_that_was_ever_made"
+    frame = rows[0].rename(columns={"<b>id": name})
+    made = uc.plan_rows(frame, label="y", score="s", budget=4, threshold=0.6, keep=[name, "note"])
+    path = tmp_path / "review.html"
+    write_review_page(made, path)
+    page = contexts(width=390, has_touch=True, color_scheme="dark").new_page()
+    page.goto(path.as_uri())
+    page.wait_for_function("window.undercount")
+    wide = page.locator("dd").first.bounding_box()["width"]
+    across = page.evaluate("document.documentElement.scrollWidth")
+    page.close()
+    assert wide >= 150
+    assert across <= 390
+
+
 def test_many_cells_are_merged_and_the_page_says_so(rows, monkeypatch):
     monkeypatch.setattr(review_page, "MOST_CELLS", 64)
     made = uc.plan_rows(rows[0], label="y", score="s", budget=10, threshold=0.6)

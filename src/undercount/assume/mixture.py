@@ -15,10 +15,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, LeftOut, OperatingCurve, precision_steps
-from undercount.errors import InputError, MisfitWarning, check_choice, named, warn
+from undercount.errors import CONTRADICTED, InputError, MisfitWarning, check_choice, named, warn
 from undercount.shares import Given, Sampling, Shares
 from undercount.shares import Target as Target  # noqa: PLC0414 - this module is where others look
 
@@ -374,17 +375,44 @@ class Misfit:
         Its distance from the range, in standard errors.
     find_largest : callable
         Finds the largest share of positives among the unlabeled rows at which it would fit.
+    refused : bool
+        Whether it is an error if chance does not explain it.
     """
 
     quantity: str
     value: float
     errors: float
     find_largest: Callable[[], float]
+    refused: bool = True
 
-    def report(self, metric: str, counts: ScoreCounts, shares: Shares, *, stacklevel: int) -> None:
+    def contradicts(self, confidence_level: float) -> bool:
+        """Whether the whole interval of an unrestricted estimate lies outside the range."""
+        return self.errors > float(ndtri((1 + confidence_level) / 2))
+
+    def warn_of(
+        self, what: str, metric: str, argument: str, *, firm: bool, stacklevel: int
+    ) -> None:
+        """Warn of a value that was pulled into its range: by chance, or by what it rests on."""
+        why = ", within the chance of the sample"
+        if firm:
+            why = (
+                f", {self.errors:.1f} standard errors outside what is possible, which chance hardly"
+                f" explains: the {named(argument)} or how rows were labelled is not as supposed"
+            )
+        message = f"{what}{why}; {{metrics}} reported for the nearest possible value"
+        code = CONTRADICTED if firm else "outside"
+        warn(
+            MisfitWarning(message, code=code, argument=argument, metric=metric),
+            stacklevel=stacklevel + 1,
+        )
+
+    def report(
+        self, metric: str, counts: ScoreCounts, shares: Shares, *, firm: bool, stacklevel: int
+    ) -> None:
         """Warn of a value that was pulled into its range; refuse one that chance does not explain.
 
-        It is said by the argument that was given, never by one that follows from it.
+        It is said by the argument that was given, never by one that follows from it. `firm` says
+        that chance alone hardly explains it.
         """
         quantity = "{metric}" if self.quantity == metric else self.quantity
         given, value = shares.stated(counts)
@@ -396,7 +424,7 @@ class Misfit:
             f"{quantity} would be {self.value:.4g} at {named(given)} "
             f"{value:.6g}{within} and {named('label_purity')} {shares.label_purity:.6g}"
         )
-        if self.errors > CHANCE:
+        if self.refused and self.errors > CHANCE:
             hint = largest_words(counts, shares, self.find_largest())
             raise InputError(
                 f"{what}, {self.errors:.1f} standard errors outside its range, so the shares do "
@@ -407,14 +435,7 @@ class Misfit:
                 metric=metric,
                 hint=hint,
             )
-        message = (
-            f"{what}, within the chance of the sample; {{metrics}} reported for the nearest "
-            "possible value"
-        )
-        warn(
-            MisfitWarning(message, code="outside", argument=given, metric=metric),
-            stacklevel=stacklevel + 1,
-        )
+        self.warn_of(what, metric, given, firm=firm, stacklevel=stacklevel + 1)
 
 
 def _monotone(

@@ -5,7 +5,7 @@ This imports DuckDB, so that commands import it only when they run.
 
 import math
 import os
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -238,7 +238,7 @@ def count_rows(
             columns = {"label": label, "weight": weight, "unlabeled": coding, "cluster": cluster}
             options = {"compact": True, **columns, **options}
             counted = count_scores(rows.scored, score=list(scores), **options)
-            segments = _count_segments(rows.scored, scores, by, options)
+            segments = _count_segments(rows.scored, counted, by, options)
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error, {label: RECODE})
     return Reading(dict(counted), "single-sample", [rows.words, note], segments, sources)
@@ -267,13 +267,20 @@ def source_words(sources: tuple[int, int, int, int]) -> str:
 
 
 def _count_segments(
-    rows: Any, scores: Sequence[str], by: Sequence[str], options: dict[str, Any]
+    rows: Any, counted: Mapping[str, ScoreCounts], by: Sequence[str], options: dict[str, Any]
 ) -> dict[str, dict[Hashable, ScoreCounts]]:
-    """Count the rows of each segment, if there are any, once more."""
+    """Count the rows of each segment, if there are any, once more.
+
+    Scores at which segments are compared are kept apart, as thresholds are.
+    """
     if not by:
         return {}
+    from undercount.read.one_label_frequency import frequency_edges  # noqa: PLC0415 - when needed
+
     columns = by[0] if len(by) == 1 else list(by)
-    found: Any = count_scores(rows, score=list(scores), by=columns, **options)
+    edges = [edge for each in counted.values() for edge in frequency_edges(each).tolist()]
+    knots = [*options.get("knots", ()), *edges]
+    found: Any = count_scores(rows, score=list(counted), by=columns, **{**options, "knots": knots})
     return {name: dict(parts) for name, parts in found.items()}
 
 
@@ -324,7 +331,7 @@ def _count_database(options: dict[str, Any], by: Sequence[str], **how: Any) -> R
         coding, note = infer_coding(rows.labels, unlabeled_value(options), options["negative"])
         columns = {"label": label, "weight": weight, "unlabeled": coding}
         counted = count_scores(rows.scored, score=scores, **columns, **how)
-        segments = _count_segments(rows.scored, scores, by, {**columns, **how})
+        segments = _count_segments(rows.scored, counted, by, {**columns, **how})
     return Reading(dict(counted), "single-sample", [rows.words, note], segments)
 
 

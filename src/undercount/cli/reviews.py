@@ -50,8 +50,9 @@ from undercount.read.supposed_share import SupposedShare, suppose_share
 from undercount.read.unlabeled_rows import knots_of
 from undercount.show.text import before_words
 
-# Reviews for which prices are asked when only a half-width is given.
-FIRST_BUDGET = 100
+# Reviews for which prices are asked first when only a half-width is given, how often a budget is
+# tried, and how many times what is needed it may be.
+FIRST_BUDGET, TRIALS, NEAR = 100, 4, 1.05
 
 
 def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, list[str]]:
@@ -204,12 +205,16 @@ def _design(
         "random_state": options["seed"],
         "rival": rival,
     }
-    budget = options["budget"]
-    if budget is None:
-        tried = design_reviews(counts, budget=FIRST_BUDGET, **given)
-        level = options["confidence_level"]
-        prices = Prices.of(counts, tried, level, rival=rival, span=supposed.span)
-        budget = max(prices.budget_for(goal, options["half_width"]) for goal in tried.goal)
+    if options["budget"] is not None:
+        return design_reviews(counts, budget=options["budget"], **given)
+    budget, level = FIRST_BUDGET, options["confidence_level"]
+    for _ in range(TRIALS):  # strata are those of the budget, and its price depends on them
+        design = design_reviews(counts, budget=budget, **given)
+        prices = Prices.of(counts, design, level, rival=rival, span=supposed.span)
+        needed = max(prices.budget_for(goal, options["half_width"]) for goal in design.goal)
+        if needed <= budget <= NEAR * needed:
+            return design
+        budget = needed
     return design_reviews(counts, budget=budget, **given)
 
 

@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from undercount.assume.mixture import LABELLED, UNLABELED, MixtureDesign, Target, mixture_curve
+from undercount.assume.mixture import (
+    LABELLED,
+    TOLERANCE,
+    UNLABELED,
+    Misfit,
+    MixtureDesign,
+    Target,
+    mixture_curve,
+)
 from undercount.count.arrays import read_floats, read_labels, read_scores
 from undercount.count.kernel.rows import cell_places
 from undercount.counts import ScoreCounts
@@ -29,7 +37,7 @@ from undercount.prevalence.late_labels import LateLabels
 from undercount.read.intervals.area_gradients import area_influence, cell_rows, losses_of
 from undercount.read.intervals.area_intervals import area_estimate
 from undercount.read.intervals.heads import HeadCounts, RatePoint, head_spread, student_level
-from undercount.read.intervals.threshold_intervals import threshold_estimate
+from undercount.read.intervals.threshold_intervals import certain_limits, threshold_estimate
 from undercount.read.intervals.variance import Found, Spread
 from undercount.read.sensitivity import BreakEven
 from undercount.shares import Shares
@@ -48,7 +56,10 @@ RowValues: TypeAlias = Callable[[Any, NDArray[Any]], FloatArray]
 
 
 def read_chances(propensity: Any, labels: NDArray[Any]) -> FloatArray:
-    """Return the chance of each labelled row, NaN elsewhere; unlabeled rows need none."""
+    """Return the chance of each row that was looked at, NaN elsewhere; unlabeled rows need none.
+
+    Rows found negative may have none either (NaN): they need not have been found by these chances.
+    """
     chance = read_floats(propensity, "propensity")
     if chance.shape != labels.shape:
         raise InputError(
@@ -64,7 +75,8 @@ def read_chances(propensity: Any, labels: NDArray[Any]) -> FloatArray:
             f"got {chance[wrong[0]]:g} at row {wrong[0]}; {_chance_hint(chance[labelled])}",
             argument="propensity",
         )
-    return np.where(labelled, chance, np.nan)
+    told = (labels != -1) & (chance > 0) & (chance <= 1)
+    return np.where(told, chance, np.nan)
 
 
 def _chance_hint(chances: FloatArray) -> str:
@@ -132,7 +144,8 @@ class Chances:
     labels, score : array
         Labels (1, 0, -1 for unlabeled) and scores of all rows.
     chance : array
-        Chance of a label, had the row been positive; used at labelled rows.
+        Chance of a label, had the row been positive; used at labelled rows. That of a row found
+        negative, if it is known, is the chance that somebody looked, and tests the chances.
     target : {"dataset", "population"}
         What intervals speak of.
     confidence_level : float
@@ -195,6 +208,12 @@ class Chances:
         return np.asarray(self.labels == 1)
 
     @cached_property
+    def looked(self) -> NDArray[np.bool_]:
+        """Which rows were looked at with a known chance; none unless some were found negative."""
+        known = np.isfinite(self.chance) & (self.late is None)
+        return np.asarray(known & bool(np.any(known & (self.labels == 0))))
+
+    @cached_property
     def stands_for(self) -> FloatArray:
         """For how many positives each labelled row stands."""
         return 1 / self.chance[self.labelled]
@@ -244,6 +263,16 @@ class Chances:
             labels, rows, unlabeled=-1, sample_weight=weight, compact=True, knots=knots
         )
 
+    def possible_counts(self) -> ScoreCounts:
+        """Count what labelled rows stand for beside the rows that may be positive."""
+        possible = self.labels != 0
+        score = np.append(self.score[self.labelled], self.score[possible])
+        labels = np.append(np.ones(len(self.stands_for)), np.full(possible.sum(), -1.0))
+        weight = np.append(self.stands_for, np.ones(possible.sum()))
+        return ScoreCounts.from_rows(
+            labels, score, unlabeled=-1, sample_weight=weight, compact=True
+        )
+
     def curve(self, threshold: float | None = None) -> OperatingCurve:
         """Return the recovered curve, which answers at a threshold."""
         counts = self.counts_at(threshold)
@@ -290,6 +319,7 @@ class Chances:
             found = self._at_threshold(metric, threshold, beta)
         else:
             found = self._area(metric)
+        self._report(found, metric)
         low, high = min(found.low, found.value), max(found.high, found.value)
         return Estimate(
             found.value,
@@ -300,6 +330,37 @@ class Chances:
             self.needs,
             "chances",
         )
+
+    def _report(self, found: Found, metric: str) -> None:
+        """Warn of a value that was pulled into what is possible."""
+        misfit = found.misfit
+        if misfit is None:
+            return
+        quantity = "{metric}" if misfit.quantity == metric else misfit.quantity
+        firm = misfit.contradicts(self.confidence_level)
+        what = f"{quantity} would be {misfit.value:.4g} by these chances"
+        misfit.warn_of(what, metric, "propensity", firm=firm, stacklevel=4)
+
+    def certain_limits(
+        self, metric: str, threshold: float, beta: float = 1.0
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Return what a metric of these rows is at least and at most, whatever the chances.
+
+        Rows labelled positive are positive, those found negative are not. Of a population that
+        says nothing.
+        """
+        if self.target != "dataset":
+            return None
+        kinds = [self.labels == label for label in (1, -1, 0)]
+        flagged = self.score >= threshold
+        sizes, heads = (
+            np.array([np.count_nonzero(kind & some) for kind in kinds], dtype=float)
+            for some in (True, flagged)
+        )
+        design = MixtureDesign(
+            sizes, np.ones(3), "unlabeled_prevalence", 0.0, 1.0, "single-sample", "dataset"
+        )
+        return certain_limits(HeadCounts(heads, design), metric, beta)
 
     def _at_threshold(self, metric: str, threshold: float, beta: float) -> Found:
         counts, moves, of_rows = self._moves(metric, threshold, beta)
@@ -315,6 +376,7 @@ class Chances:
             ),
             kind="wilson",
             errors=(0.0, 0.0),
+            known=self.certain_limits(metric, threshold, beta),
         )
 
     def _area(self, metric: str) -> Found:
@@ -325,9 +387,15 @@ class Chances:
         )
         if metric != "average_precision":
             return found
-        value, t = self._average_precision(), float(stdtrit(design.freedom, (1 + level) / 2))
-        ends = delta_interval(value, found.standard_error, "log", t)
-        return replace(found, value=value, low=float(ends[0]), high=min(float(ends[1]), 1.0))
+        raw, t = self._average_precision(), float(stdtrit(design.freedom, (1 + level) / 2))
+        value, error = min(raw, 1.0), found.standard_error
+        ends = delta_interval(value, error, "log", t)
+        misfit = None
+        if raw > value + TOLERANCE:
+            misfit = Misfit(metric, raw, (raw - value) / max(error, _TINY), lambda: math.nan)
+        return replace(
+            found, value=value, low=float(ends[0]), high=min(float(ends[1]), 1.0), misfit=misfit
+        )
 
     def _loss(self, metric: str) -> Found:
         """Return the mean loss: of all rows as if negative, and what labels stand for beside it."""
@@ -565,6 +633,8 @@ class Chances:
             fpr = (np.count_nonzero(self.score >= threshold) - hits) / (total - positives)
             point = RatePoint(np.asarray(hits / positives), np.asarray(fpr), share)
             found = float(point.metric(metric))
+            limits = self.certain_limits(metric, threshold or 0.0)
+            found = found if limits is None else float(np.clip(found, *limits))
         elif metric in ("roc_auc", "lift_auc"):
             found = float(stands_for @ self._places / positives)
             if metric == "roc_auc":  # AUL = π/2 + (1 - π) AUC
@@ -611,8 +681,8 @@ class Chances:
         source = "estimated by a classifier" if self.estimated else "given"
         source = source if self.late is None else "told by the dates of labels"
         message = (
-            f"labelling chances {source}, from {np.nanmin(self.chance):.2g} to "
-            f"{np.nanmax(self.chance):.2g}: {len(self.stands_for):,} labels stand for "
+            f"labelling chances {source}, from {1 / self.stands_for.max():.2g} to "
+            f"{1 / self.stands_for.min():.2g}: {len(self.stands_for):,} labels stand for "
             f"{self.positives:,.0f} positives and are worth {self.effective_size:,.0f} of equal "
             "chance"
         )

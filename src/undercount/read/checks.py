@@ -12,6 +12,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import blocks
 from undercount.errors import (
     CODES,
+    CONTRADICTED,
     Check,
     LibraryWarning,
     UndefinedMetricWarning,
@@ -62,7 +63,7 @@ def checklist(
     """
     area, cells = counts.auc("positive", "unlabeled"), counts.thinned
     checks = [
-        _fit(cells, shares, estimated=estimated, leaked=area >= LEAKED),
+        fit_check(cells, shares, estimated=estimated, leaked=area >= LEAKED),
         _agreement(estimates or {}, shares.unlabeled_prevalence),
         _labels(counts),
         _ties(cells),
@@ -83,17 +84,24 @@ def checklist(
 INFORMING = frozenset({"range-cut"})
 
 
-def with_warnings(checks: Sequence[Check], warned: Sequence[LibraryWarning]) -> tuple[Check, ...]:
+def with_warnings(
+    checks: Sequence[Check], warned: Sequence[LibraryWarning], *, given: bool
+) -> tuple[Check, ...]:
     """Add what was warned of, and drop what another check has already said better.
+
+    A share or chances that were `given`, and that chance hardly reconciles with the rows at a
+    threshold or in an area, do not fit (UC001), though they may at most scores.
 
     Scores that give the label away make the estimated share misfit and every metric warn; no row
     flagged makes metrics 0/0; a misfit beyond chance at one score is none within it for a metric.
     One message each is enough.
     """
+    if given:
+        checks, warned = _without_fit(checks, warned)
     found = {(check.code, check.level) for check in checks}
-    echoes = {"outside"} if (CODES["fit"], "fail") in found else set()
+    echoes = {"outside", CONTRADICTED} if (CODES["fit"], "fail") in found else set()
     if (CODES["leak"], "warn") in found:
-        echoes = {"outside", "share-too-large", "separated"}
+        echoes = {"outside", CONTRADICTED, "share-too-large", "separated"}
         checks = [check for check in checks if (check.code, check.level) != (CODES["fit"], "warn")]
     new = [warning for warning in warned if warning.code not in echoes]
     if (CODES["in-sample"], "warn") in found:
@@ -101,6 +109,25 @@ def with_warnings(checks: Sequence[Check], warned: Sequence[LibraryWarning]) -> 
     if (CODES["flagged"], "warn") in found:
         new = [warning for warning in new if not isinstance(warning, UndefinedMetricWarning)]
     return (*checks, *warning_checks(new))
+
+
+def _without_fit(
+    checks: Sequence[Check], warned: Sequence[LibraryWarning]
+) -> tuple[list[Check], list[LibraryWarning]]:
+    """Let UC001 warn of what metrics contradict, instead of UC012."""
+    said = [each for each in warned if each.code == CONTRADICTED]
+    fits = any((check.code, check.level) == (CODES["fit"], "ok") for check in checks)
+    if not (said and fits):
+        return list(checks), list(warned)
+    (first, *_) = warning_checks(said)
+    misfit = Check(
+        CODES["fit"],
+        "warn",
+        first.message,
+        "lower the share (raise the chances), or ask how the labelled rows came to be labelled",
+    )
+    kept = [misfit if check.code == CODES["fit"] else check for check in checks]
+    return kept, [each for each in warned if each.code != CONTRADICTED]
 
 
 def without_random_labels(checks: Sequence[Check]) -> list[Check]:
@@ -159,7 +186,9 @@ def _percent(share: float) -> str:
     return f"{float(f'{100 * share:.2g}'):.6g} %"
 
 
-def _fit(counts: ScoreCounts, shares: Shares, *, estimated: bool, leaked: bool) -> Check:
+def fit_check(
+    counts: ScoreCounts, shares: Shares, *, estimated: bool = False, leaked: bool = False
+) -> Check:
     """UC001: subtracting the hidden positives must not leave fewer than no negatives."""
     share, gap = shares.unlabeled_prevalence, shares.label_purity - shares.unlabeled_prevalence
     positive, _, unlabeled = counts.cumulative()

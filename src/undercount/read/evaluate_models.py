@@ -22,6 +22,7 @@ from undercount.read.chances import Chances
 from undercount.read.checks import (
     checklist,
     clusters_check,
+    fit_check,
     looks_leaked,
     naive_check,
     negatives_check,
@@ -31,7 +32,12 @@ from undercount.read.checks import (
 )
 from undercount.read.counted_model import UNLABELED, CountedModel, RecountableRows
 from undercount.read.evaluation import Evaluation, MetricRow
-from undercount.read.fair_sample import chances_check, found_check, mature_checks
+from undercount.read.fair_sample import (
+    balance_check,
+    chances_check,
+    found_check,
+    mature_checks,
+)
 from undercount.read.flagged_check import flagged_check
 from undercount.read.hidden_share import HiddenShare, refuse_shares, reviewed_share, shared_share
 from undercount.read.intervals.area_gradients import forget_cells
@@ -42,6 +48,8 @@ from undercount.shares import SAMPLINGS, Sampling, Shares
 
 # Intervals of an estimated share that resample rows, as if they were independent.
 RESAMPLED = ("bootstrap", "combined")
+# Labels that stand for every row that may be positive, or more.
+ALL_BUT_NONE = 1 - 1e-6
 
 
 def _refuse_beside_clusters(options: Mapping[str, Any], *, audited: bool) -> None:
@@ -275,7 +283,8 @@ def make_whole(
         checks.append(flagged_check(model.counts, model.threshold))
     if model.threshold == EVEN:
         checks += scale_check(model.counts, hidden.shares)
-    return replace(made, checks=with_warnings(checks, [*hidden.warned, *warned]))
+    told = with_warnings(checks, [*hidden.warned, *warned], given=made.share_given)
+    return replace(made, checks=told)
 
 
 def _checked_chances(
@@ -289,9 +298,16 @@ def _checked_chances(
         for check in checklist(counts, shares)
         if check.code != CODES["selection"]  # chances may differ
     ]
+    if made.counts.n_negative > 0:  # which no label may stand for
+        possible = chances.possible_counts()
+        share = min(chances.positives / possible.n_unlabeled, ALL_BUT_NONE)
+        fit = fit_check(possible, Shares(share, 1.0, "case-control"))
+        checks = [fit if check.code == fit.code else check for check in checks]
     checks.append(chances.check())
     if chances.late is None:
-        checks.append(chances_check(chances.score[chances.labelled], chances.stands_for))
+        unbalanced = balance_check(chances.score, chances.looked, chances.chance)
+        fair = chances_check(chances.score[chances.labelled], chances.stands_for)
+        checks.append(unbalanced or fair)
     else:
         checks += [
             found_check(chances.late.compare_scores(chances.score)),
@@ -300,7 +316,7 @@ def _checked_chances(
     if made.threshold is not None:
         checks.append(flagged_check(made.counts, made.threshold))
     source = "labelling chances given" if chances.late is None else "dates of labels"
-    return replace(made, source=source, checks=with_warnings(checks, warned))
+    return replace(made, source=source, checks=with_warnings(checks, warned, given=True))
 
 
 def _rows(made: Evaluation, wanted: Wanted) -> tuple[MetricRow, ...]:

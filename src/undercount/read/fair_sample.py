@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr
+from scipy.special import bdtr, chdtrc
 
 from undercount.counts import ScoreCounts
 from undercount.errors import CODES, Check, InputError, named
@@ -22,6 +22,9 @@ LEVEL = 0.95
 STRATA = 20
 # Part of other rows' positives that a group may hold at the same score, no label being amiss.
 LESS_OFTEN = 0.5
+# Parts of the scores in which rows looked at are weighed against all rows: at least so many of the
+# former in each on average; and how sure a misfit must be.
+MOST_PARTS, LOOKED_A_PART, BALANCED = 10, 30, 0.99
 
 
 def groups_check(
@@ -225,6 +228,47 @@ def mature_checks(estimator: Any) -> tuple[Check, ...]:
             f"do not report these numbers: {estimator.unripe_words()}",
             "wait, or add rows that are older",
         ),
+    )
+
+
+def balance_check(score: NDArray[Any], looked: NDArray[Any], chance: NDArray[Any]) -> Check | None:
+    """UC022: rows that were looked at should stand for all rows, at every score, by their chances.
+
+    Each row that was looked at stands for 1/e rows, of its own class and of any. In each part of
+    the scores the sum of Σ 1/e has the mean of the rows there and the variance Σ (1 - e)/e²; parts
+    are independent, so that the squares add up to a chi-square. None if too few were looked at.
+
+    Notes
+    -----
+    Assumes: rows found negative were looked at with the chances that they have.
+    Wrong when: they were found in another way; leave their chances empty then.
+    """
+    number = int(np.count_nonzero(looked))
+    parts = min(number // LOOKED_A_PART, MOST_PARTS)
+    if parts < 1:
+        return None
+    ends = np.quantile(score, np.linspace(0, 1, parts + 1)[1:-1])
+    part = np.searchsorted(ends, score, side="right")
+    weight = 1 / chance[looked]
+    rows = np.bincount(part, minlength=parts)
+    stands_for = np.bincount(part[looked], weight, minlength=parts)
+    spread = np.bincount(part[looked], weight * (weight - 1), minlength=parts)
+    tested = spread > 0
+    distance = (stands_for - rows)[tested] / np.sqrt(spread[tested])
+    p_value = float(chdtrc(tested.sum(), distance @ distance)) if tested.any() else 1.0
+    if p_value >= 1 - BALANCED:
+        return None
+    at = np.flatnonzero(tested)[np.argmax(np.abs(distance))]
+    inside = score[part == at]
+    return Check(
+        CODES["fair-sample"],
+        "fail",
+        f"the chances miss what decided who was looked at: by them the {number:,} rows looked at "
+        f"stand for {stands_for.sum():,.0f} rows of {len(score):,}, and for {stands_for[at]:,.0f} "
+        f"of the {rows[at]:,} with a score from {inside.min():.4g} to {inside.max():.4g} "
+        f"(p = {p_value:.1g})",
+        "add what decided to the covariates, or find out the chances; if rows found negative were "
+        "not looked at by these chances, leave theirs empty",
     )
 
 

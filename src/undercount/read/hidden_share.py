@@ -628,9 +628,10 @@ def fits_easily(counts: ScoreCounts, knots: Any, design: MixtureDesign) -> bool:
     if not 0 < share < 1:
         return False
     rate = (knots[UNLABELED] / others - share * knots[LABELLED] / labels) / (1 - share)
-    near = (knots[LABELLED] + 0.5) / (labels + 1)  # half a label more to either side
+    size = float(counts.effective_size("positive"))
+    near = (knots[LABELLED] / labels * size + 0.5) / (size + 1)  # half a label more to either side
     hidden = share * others / (labels + share * others) if design.counted else 1.0
-    square = near * (1 - near) * hidden / float(counts.effective_size("positive"))
+    square = near * (1 - near) * hidden / size
     most = CHANCE / 2 * share / (1 - share) * np.sqrt(square)
     return bool(np.all(np.maximum(-rate, rate - 1) <= most + TOLERANCE))
 

@@ -9,7 +9,7 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.errors import CODES, Check, InputError, LibraryWarning, MisfitWarning
+from undercount.errors import CODES, CONTRADICTED, Check, InputError, LibraryWarning
 from undercount.estimate import Estimate, FloatArray
 from undercount.metric_facts import FACTS
 from undercount.read.metric_name import MetricName, parse_metric, read_number, short_number
@@ -222,10 +222,10 @@ def numbers_beside(estimate: Estimate, bound: float, sign: str = "") -> list[str
 def forbidding_words(checks: Sequence[Check]) -> str:
     """Say which check forbids to build on the numbers; nothing if none does.
 
-    One that failed, scores that give the label away, or scores that leave hardly a positive hidden,
-    as those of rows that a model was trained on do.
+    One that failed, a share that does not fit, scores that give the label away, or scores that
+    leave hardly a positive hidden, as those of rows that a model was trained on do.
     """
-    trained = {(CODES[name], "warn") for name in ("leak", "in-sample")}
+    trained = {(CODES[name], "warn") for name in ("leak", "in-sample", "fit")}
     grave = [check for check in checks if check.level == "fail"]
     grave += [check for check in checks if (check.code, check.level) in trained]
     return check_words(grave[0]) if grave else ""
@@ -258,7 +258,7 @@ def judge_requirement(
     verdict = requirement.verdict(estimate)
     absent = [check_words(check) for check in checks if _explains_absence(check, estimate)]
     doubts = [*absent, forbidding_words(checks)]
-    doubts += [str(warning) for warning in warned if isinstance(warning, MisfitWarning)]
+    doubts += [str(warning) for warning in warned if warning.code == CONTRADICTED]
     if math.isnan(estimate.value) and not absent:
         doubts.insert(0, f"{requirement.metric} is 0/0 here")
     doubt = next(filter(None, doubts), "")

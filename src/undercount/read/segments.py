@@ -230,7 +230,11 @@ class Evaluations(Mapping[Hashable, Evaluation]):
         facts = FACTS[requirement.metric]
         unlike = self.unlike_labels and facts.needs_prevalence
         if row.rows and not unlike:
-            return self[row.segment].judge(requirement)
+            found = self[row.segment].judge(requirement)
+            if not (self.shared_out and facts.needs_prevalence):
+                return found
+            needs = (*found.estimate.needs, "segments labelled alike")
+            return replace(found, estimate=replace(found.estimate, needs=needs))
         subject = f"{self.overall.name}, {self.column} {row.segment}"
         nothing = Estimate(math.nan, *facts.range)
         note = UNLIKE if row.rows else row.note

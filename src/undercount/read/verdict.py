@@ -247,12 +247,16 @@ def _light(
 
 
 def _grave(evaluation: "Evaluation") -> Check | None:
-    """Return the check that forbids a claim: one that failed, or scores that know the label."""
+    """Return the check that forbids a claim: one that failed, or scores that know the label.
+
+    So does a share, or chances, that the rows at a threshold contradict.
+    """
+    grave = {(CODES[name], "warn") for name in ("leak", "fit")}
     return next(
         (
             check
             for check in evaluation.checks
-            if check.level == "fail" or (check.code, check.level) == (CODES["leak"], "warn")
+            if check.level == "fail" or (check.code, check.level) in grave
         ),
         None,
     )

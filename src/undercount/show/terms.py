@@ -380,9 +380,12 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
     ),
     "heterogeneity": (
         "Whether segments differ more than their errors let them.",
-        "Cochran's Q = Σ (value - mean)² / error², on the metric's scale",
+        (
+            "twice the smaller p of Cochran's Q = Σ (value - mean)² / error², on the metric's "
+            "scale, and of the largest difference from the others (Šidák)"
+        ),
         "errors that are independent; those in common make it cautious",
-        "Cochran 1954",
+        "Cochran 1954; Šidák 1967",
     ),
     "two sources": (
         "Positives found by two sources of labels tell how many neither found.",

@@ -182,7 +182,9 @@ def main_row(evaluation: Evaluation) -> MetricRow | None:
 
 def plain_words(evaluation: Evaluation) -> str:
     """Say in a sentence or two what the main number means, and that no claim rests on it if so."""
-    if any(check.code == "UC001" and check.level == "fail" for check in evaluation.checks):
+    if any(
+        check.code == "UC001" and check.level in ("warn", "fail") for check in evaluation.checks
+    ):
         return (
             "These numbers cannot all be right: at some scores there would be more positives than "
             f"rows. {_ceiling_words(evaluation)}Do not report them."

@@ -141,6 +141,10 @@ def estimate_metric(
     else:
         over += [found, *(at(end, level) for end in _share_ends(facts, shares, level))]
     low, high = min(each.low for each in over), max(each.high for each in over)
+    if found.misfit is not None and shares is not None:
+        # A range is contradicted where all of it is.
+        firm = all(one.misfit and one.misfit.contradicts(level) for one in [found, *over])
+        found.misfit.report(name, counts, shares, firm=firm, stacklevel=3)
     pure = shares is None or (shares.label_purity == 1 and not shares.label_purity_interval)
     needs = facts.needs if pure else facts.needs_if_impure
     return Estimate(
@@ -270,8 +274,6 @@ def _found(
     found = estimate(
         counts, design, facts.name, confidence_level=confidence_level, errors=errors, **options
     )
-    if strict and found.misfit is not None and shares is not None:
-        found.misfit.report(facts.name, counts, shares, stacklevel=4)
     least, most = facts.range
     if facts.name == "expected_cost":  # a row errs once, so the dearer error is the most it costs
         most = max(options["beta"], 1.0 - options["beta"])

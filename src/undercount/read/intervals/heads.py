@@ -258,11 +258,6 @@ def head_spread(counts: HeadCounts, name: str, beta: float = 1.0) -> Spread:
     return Spread(counts.design, HeadRows(counts.smoothed.rates), influence)
 
 
-def rate_error(counts: HeadCounts, rate: str) -> float:
-    """Return the standard error of the "tpr" or "fpr" at one threshold."""
-    return math.sqrt(float(head_spread(counts, rate).variance))
-
-
 def _inside(rate: FloatArray, margin: Any) -> FloatArray:
     return np.clip(rate, margin, 1 - margin)
 

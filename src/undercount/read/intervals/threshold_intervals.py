@@ -25,6 +25,7 @@ from undercount.assume.mixture import (
 )
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, read_metric
+from undercount.estimate import possible_interval
 from undercount.metric_facts import FACTS, MetricFacts
 from undercount.read.intervals.heads import (
     HeadCounts,
@@ -35,7 +36,6 @@ from undercount.read.intervals.heads import (
     fit,
     head_spread,
     pool_hits,
-    rate_error,
     top_heads,
     two_sided_z,
     wilson_share,
@@ -44,6 +44,7 @@ from undercount.read.intervals.variance import Found
 from undercount.shares import clip_purity, clip_share
 
 Pair: TypeAlias = tuple[RatePoint, RatePoint]
+Limits: TypeAlias = tuple[FloatArray, FloatArray]
 NO_ERRORS = (0.0, 0.0)
 _ROUNDING = 1e-12
 _MOST_Z = 1e50  # instead of infinity, which one cluster would need: its square has room too
@@ -73,8 +74,12 @@ def threshold_estimate(
     confidence_level: float,
     kind: IntervalKind,
     errors: tuple[float, float],
+    known: Limits | None = None,
 ) -> Found:
-    """Return a threshold metric with its interval; `errors` are those of share and purity."""
+    """Return a threshold metric with its interval; `errors` are those of share and purity.
+
+    `known` are limits that hold whatever is hidden, where the design does not know them.
+    """
     if top is None:
         heads = HeadCounts.at(counts, design, cast("float", threshold))
     else:
@@ -83,7 +88,13 @@ def threshold_estimate(
     if plain:  # whatever the prevalence
         errors = (0.0, errors[1])
     value, low, high = threshold_interval(
-        heads, name, confidence_level=confidence_level, kind=kind, beta=beta, errors=errors
+        heads,
+        name,
+        confidence_level=confidence_level,
+        kind=kind,
+        beta=beta,
+        errors=errors,
+        known=known,
     )
     if name == "predicted_positive_rate":
         variance = _flagged_variance(heads)
@@ -101,7 +112,7 @@ def threshold_estimate(
         float(high),
         math.sqrt(variance),
         method_name(design, kind),
-        None if plain else _misfit(float(value), heads, name, beta),
+        None if plain else _misfit(float(value), heads, name, beta, errors, math.sqrt(variance)),
     )
 
 
@@ -144,11 +155,13 @@ def threshold_interval(
     kind: IntervalKind = "wilson",
     beta: float = 1.0,
     errors: tuple[Any, Any] = NO_ERRORS,
+    known: Limits | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return value and interval of a threshold metric, for one threshold or for many at once.
 
     `errors` are those of share and purity, each one number or an array like the heads. For these
-    very rows the interval is cut where their labels rule values out, whatever the shares.
+    very rows value and interval end where their labels rule values out, whatever the shares;
+    `known` are such limits where the design does not know the labels themselves.
     """
     design, facts = counts.design, FACTS[name]
     limits = rate_limits(counts, name, confidence_level=confidence_level, kind=kind)
@@ -156,13 +169,13 @@ def threshold_interval(
     if any(np.any(error) for error in errors):
         more = _share_pairs(counts, errors, two_sided_z(confidence_level))
         points = [*points, *itertools.chain(*more)]
-    if not (design.counted and design.pure):
-        middle, value, *ends = read_metric(points, name, beta)
-        return value, *combine(middle, ends, facts)
-    worst, best, middle, value, *ends = read_metric([*_corners(counts), *points], name, beta)
-    least, most = _extremes([worst, best], facts)
-    low, high = (np.clip(end, least, most) for end in combine(middle, ends, facts))
-    return value, low, high
+    middle, value, *ends = read_metric(points, name, beta)
+    if design.counted and design.pure:
+        known = certain_limits(counts, name, beta)
+    if known is None:
+        return value, *combine(middle, ends, facts, near=value)
+    inside = np.asarray(np.clip(value, *known))
+    return inside, *combine(middle, ends, facts, known, near=inside)
 
 
 def rate_limits(
@@ -180,25 +193,38 @@ def rate_limits(
 
 
 def combine(
-    middle: FloatArray, ends: list[FloatArray], facts: MetricFacts
+    middle: FloatArray,
+    ends: list[FloatArray],
+    facts: MetricFacts,
+    limits: Limits | None = None,
+    near: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Add the distances to each source's limits in squares, side by side.
 
-    Where the estimate or one of the limits is 0/0 or infinite by division by 0, nothing is known.
+    The interval stays inside the metric's range, or the narrower `limits`. Rates outside [0, 1] may
+    make an estimate impossible inside that range too; `near` is then the nearest possible value,
+    and the end on its side is that of an estimate which passed it. Where the estimate or one of the
+    limits is 0/0 or infinite by division by 0, nothing is known.
     """
     unbounded = facts.scale == "log"
-    least, most = (0.0, 1.0) if unbounded else facts.range
+    least, most = limits or facts.range
+    near = middle if near is None else near
     below: Any = 0.0
     above: Any = 0.0
     with np.errstate(invalid="ignore", divide="ignore"):
         if unbounded:
             # A ratio may be infinite; x/(1+x) is in [0, 1] and keeps the order.
-            middle, *ends = (np.where(np.isinf(x), 1.0, x / (1 + x)) for x in (middle, *ends))
+            middle, near, least, most, *ends = (
+                np.where(np.isinf(x), 1.0, x / (1 + x))
+                for x in map(np.asarray, (middle, near, least, most, *ends))
+            )
         for one, other in zip(ends[::2], ends[1::2], strict=True):
             below = below + np.maximum(middle - np.minimum(one, other), 0.0) ** 2
             above = above + np.maximum(np.maximum(one, other) - middle, 0.0) ** 2
-        low = np.clip(middle - np.sqrt(below), least, most)
-        high = np.clip(middle + np.sqrt(above), least, most)
+        low, high = middle - np.sqrt(below), middle + np.sqrt(above)
+        low = np.fmin(low, possible_interval(middle, low, high, -np.inf, near)[0])
+        high = np.fmax(high, possible_interval(middle, low, high, near, np.inf)[1])
+        low, high = np.clip(low, least, most), np.clip(high, least, most)
         low = np.where(np.isfinite(middle) & ~np.isnan(low), low, least)
         high = np.where(np.isfinite(middle) & ~np.isnan(high), high, most)
         if unbounded:
@@ -234,8 +260,18 @@ def _true_positives(counts: HeadCounts, confidence_level: float, kind: IntervalK
     design, positives = counts.design, np.asarray(counts.design.mixing.positives, dtype=float)
     taken = counts.heads[LABELLED] if design.sampling == "case-control" else 0.0
     low, high = pool_hits(counts, confidence_level, kind)
-    ends = [table_point(counts, end - taken, positives) for end in (low, high)]
-    return RateLimits(counts.point.capped(), [_without_positives(*ends)])
+    hits = np.asarray(counts.point.tpr) * positives
+    span = possible_hits(counts, positives)
+    limits = possible_interval(hits, low - taken, high - taken, *span)
+    ends = [table_point(counts, end, positives) for end in limits]
+    base, table = counts.point.capped(), table_point(counts, hits, positives)
+    outside = (hits < span[0]) | (hits > span[1])
+    base = RatePoint(
+        np.where(outside, table.tpr, base.tpr),
+        np.where(outside, table.fpr, base.fpr),
+        base.prevalence,
+    )
+    return RateLimits(base, [_without_positives(*ends)])
 
 
 def _without_positives(low: RatePoint, high: RatePoint) -> Pair:
@@ -250,17 +286,25 @@ def table_point(counts: HeadCounts, true_positives: Any, positives: Any) -> Rate
     """Rates of a table; no cell is negative or smaller than the rows known to be in it."""
     heads, sizes = counts.heads, counts.sizes
     if counts.design.sampling == "case-control":
-        flagged, total, least, most = heads[UNLABELED], sizes[UNLABELED], 0.0, heads[UNLABELED]
-        rest, missed = total - flagged, 0.0
+        flagged, total = heads[UNLABELED], sizes[UNLABELED]
     else:
         flagged, total = heads.sum(axis=0), sizes.sum(axis=0)
-        least, most = heads[LABELLED], flagged - heads[NEGATIVE]
-        rest = total - flagged - (sizes[NEGATIVE] - heads[NEGATIVE])
-        missed = sizes[LABELLED] - heads[LABELLED]
-    hits = np.minimum(np.minimum(true_positives, most), positives - missed)
-    hits = np.maximum(np.maximum(hits, least), positives - rest)
+    least, most = possible_hits(counts, positives)
+    hits = np.maximum(np.minimum(true_positives, most), least)
     rates = table_rates(hits, positives, flagged, total)
     return RatePoint(np.clip(rates.tpr, 0, 1), np.clip(rates.fpr, 0, 1), rates.prevalence)
+
+
+def possible_hits(counts: HeadCounts, positives: Any) -> tuple[Any, Any]:
+    """Return how many flagged rows are positive at least and at most, so many rows being so."""
+    heads, tails = counts.heads, counts.sizes - counts.heads
+    if counts.design.sampling == "case-control":
+        return np.maximum(positives - tails[UNLABELED], 0.0), np.minimum(
+            heads[UNLABELED], positives
+        )
+    room, rest = heads[LABELLED] + heads[UNLABELED], tails[LABELLED] + tails[UNLABELED]
+    least = np.maximum(heads[LABELLED], positives - rest)
+    return least, np.minimum(room, positives - tails[LABELLED])
 
 
 def table_rates(hits: Any, positives: Any, flagged: Any, total: Any) -> RatePoint:
@@ -570,20 +614,37 @@ def _flagged_variance(heads: HeadCounts) -> float:
     return rate * (1 - rate) / float(size)
 
 
-def _misfit(value: float, heads: HeadCounts, name: str, beta: float) -> Misfit | None:
-    """Say how far outside [0, 1] the recovered rates are, if that matters for the metric."""
+def _misfit(
+    value: float,
+    heads: HeadCounts,
+    name: str,
+    beta: float,
+    share_errors: tuple[float, float],
+    error: float,
+) -> Misfit | None:
+    """Say how far the recovered rates are outside [0, 1], or the metric outside what is possible.
+
+    Rates alone do not know the rows labelled negative. Nothing is said where it does not matter
+    for the metric.
+    """
     point = heads.point
+    raw = float(point.metric(name, beta))
+    if not abs(raw - value) > TOLERANCE * max(1.0, abs(value)):
+        return None
     rates = {"tpr": float(point.tpr), "fpr": float(point.fpr)}
     beyond = {rate: max(-found, found - 1, 0.0) for rate, found in rates.items()}
     worst = max(beyond, key=lambda rate: beyond[rate])
+
+    def largest() -> float:
+        return _largest_share(heads)
+
+    own = abs(raw - value) / max(error, 1e-300)
     if beyond[worst] <= TOLERANCE:
-        return None
-    raw = float(point.metric(name, beta))
-    if abs(raw - value) <= TOLERANCE * max(1.0, abs(value)):
-        return None
-    errors = beyond[worst] / max(rate_error(heads, worst), 1e-300)
-    quantity = f"the {worst} at this threshold"
-    return Misfit(quantity, rates[worst], errors, lambda: _largest_share(heads))
+        return Misfit(name, raw, own, largest, refused=False)
+    moves = head_spread(heads, worst)
+    variance = float(moves.variance) + (moves.from_shares(share_errors) if any(share_errors) else 0)
+    errors = beyond[worst] / max(math.sqrt(variance), 1e-300)
+    return Misfit(f"the {worst} at this threshold", rates[worst], errors, largest)
 
 
 def _largest_share(heads: HeadCounts) -> float:

@@ -59,7 +59,8 @@ def delong_auc(counts: ScoreCounts, shares: Shares, *, confidence_level: float =
     if abs(value - inside) > TOLERANCE:
         errors = abs(value - inside) / _floor_error(error, counts.effective_size("positive"), gap)
         misfit = Misfit("roc_auc", value, errors, lambda: shares.label_purity - abs(2 * area - 1))
-        misfit.report("roc_auc", counts, shares, stacklevel=2)
+        firm = misfit.contradicts(confidence_level)
+        misfit.report("roc_auc", counts, shares, firm=firm, stacklevel=2)
     low, high = 0.0, 1.0
     if not math.isnan(error):
         reach = two_sided_z(confidence_level) * error
