@@ -315,7 +315,8 @@ def _checked_chances(
         ]
     if made.threshold is not None:
         checks.append(flagged_check(made.counts, made.threshold))
-    source = "labelling chances given" if chances.late is None else "dates of labels"
+    source = f"labelling chances {'estimated' if chances.estimated else 'given'}"
+    source = source if chances.late is None else "dates of labels"
     return replace(made, source=source, checks=with_warnings(checks, warned, given=True))
 
 
