@@ -46,6 +46,7 @@ RECODE_LOOKED = (
     "name another column of labels with --label"
 )
 CASE = "write it into --query, CASE WHEN … THEN 1 ELSE 0 END"
+JOIN = "make one column of both, 1 where either found a positive, and give a --prevalence"
 # Column of rows that any source of labels found positive.
 EITHER = "found by either"
 ONE_MEANS = "1 means found by that source, and every row counts once"
@@ -115,13 +116,7 @@ def read(
     with progress("reading", options) as tell:
         if by and (options["positives"] or not label or not scores):
             raise InputError("--by COLUMN goes with --label COLUMN and --score COLUMN of rows")
-        if options.get("second_label"):
-            _refuse(
-                options,
-                ("negative", "unlabeled", "positives", "weight", "positive_label"),
-                "two --label",
-                ONE_MEANS,
-            )
+        refuse_beside_sources(options, in_database=names_database(data, options))
         if options["positives"] and options.get("cluster"):
             raise InputError("--cluster does not go with --positives; put all rows into one file")
         if options["positives"]:
@@ -156,10 +151,23 @@ def read(
         )
 
 
+def refuse_beside_sources(options: dict[str, Any], *, in_database: bool = False) -> None:
+    """Refuse what two sources of labels do not go with, so that none is left out in silence."""
+    if not options.get("second_label"):
+        return
+    beside = ("negative", "unlabeled", "positives", "weight", "positive_label")
+    rows = ("cluster", "chance", "observed", "found")
+    _refuse(options, beside, "two --label", ONE_MEANS)
+    _refuse(options, rows, "two --label", JOIN)
+    if in_database:
+        raise InputError(f"a database takes one --label; {JOIN}", argument="label")
+
+
 def read_kept(
     data: tuple[str, ...], options: dict[str, Any], knots: Sequence[float], *, compact: bool
 ) -> Reading:
     """Read the rows that have every score, with cluster or chance of each, and keep them."""
+    refuse_beside_sources(options)
     if names_database(data, options):
         if options.get("by"):
             raise InputError(
@@ -222,11 +230,11 @@ def count_rows(
             relation = relation_of(source, numbers, others)
             sources = None
             if second_label:
-                relation, sources = _join_sources(relation, scores, label, second_label)
+                relation, sources = join_sources(relation, scores, label, second_label)
                 label = EITHER
             rows = find_rows(source, relation, label, scores)
             coding, note = infer_coding(rows.labels, unlabeled, negative, positive)
-            note = note if sources is None else _source_words(sources)
+            note = note if sources is None else source_words(sources)
             columns = {"label": label, "weight": weight, "unlabeled": coding, "cluster": cluster}
             options = {"compact": True, **columns, **options}
             counted = count_scores(rows.scored, score=list(scores), **options)
@@ -236,7 +244,7 @@ def count_rows(
     return Reading(dict(counted), "single-sample", [rows.words, note], segments, sources)
 
 
-def _join_sources(
+def join_sources(
     rows: Any, scores: Sequence[str], first: str, second: str
 ) -> tuple[Any, tuple[int, int, int, int]]:
     """Label the rows that either source found positive; count what each found, of scored rows."""
@@ -249,7 +257,8 @@ def _join_sources(
     return joined, (found[0], found[1], found[2], found[3])
 
 
-def _source_words(sources: tuple[int, int, int, int]) -> str:
+def source_words(sources: tuple[int, int, int, int]) -> str:
+    """Say what a label of two sources means, and how many rows each found."""
     first, second, both, _ = sources
     return (
         f"1 = found by a source, anything else = not found; {first:,} by the first, {second:,} by "

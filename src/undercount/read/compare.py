@@ -123,8 +123,9 @@ class Comparison:
         """What the differences rest on, as each metric's `needs` says it of one model."""
         known = [need for found in self.differences for need in found.difference.needs]
         first = next(iter(self.evaluations.values()))
+        share = first.share_needs if "prevalence" in known else ()
         right = (RIGHT_LABELS,) if first.supposes_right_labels else ()
-        return tuple(dict.fromkeys((*known, *right, OUT_OF_FOLD)))
+        return tuple(dict.fromkeys((*known, *share, *right, OUT_OF_FOLD)))
 
     def difference(
         self, metric: str, one: str | None = None, other: str | None = None

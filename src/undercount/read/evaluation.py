@@ -215,6 +215,8 @@ class Evaluation:
         Labelling bias Γ whose bounds text and documents then show. See `bias_bounds`.
     unlabeled : float, optional
         Label value that means unlabeled, if one was told.
+    share_needs : tuple of str
+        What the share itself rests on, which every metric that needs it then names.
     label_part : LabelPart, optional
         How far the chance of these rows' labels is in an estimated share, if that is known.
 
@@ -260,6 +262,7 @@ class Evaluation:
     unlabeled: float | None = field(default=None, kw_only=True, repr=False)
     label_part: LabelPart | None = field(default=None, kw_only=True, repr=False)
     area_bound: float = field(default=1.0, kw_only=True, repr=False)
+    share_needs: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -483,12 +486,13 @@ class Evaluation:
     ) -> Estimate:
         """Estimate one metric, and name all that it needs."""
         found = self._estimate_alone(counts, metric, threshold, **place)
-        return replace(self._name_right_labels(found), guess=is_guess(self, found))
+        return replace(self._name_needs(found), guess=is_guess(self, found))
 
-    def _name_right_labels(self, found: Estimate) -> Estimate:
-        """Name right labels among the needs of an estimate that supposes them."""
+    def _name_needs(self, found: Estimate) -> Estimate:
+        """Name what the share rests on among the needs of an estimate, and right labels."""
+        share = self.share_needs if "prevalence" in found.needs else ()
         right = (RIGHT_LABELS,) if found.needs and self.supposes_right_labels else ()
-        return replace(found, needs=(*found.needs, *right))
+        return replace(found, needs=(*found.needs, *share, *right))
 
     @property
     def share_is_guess(self) -> bool:
@@ -679,7 +683,7 @@ class Evaluation:
         rows = []
         for metric, place in asked:
             try:
-                found = self._name_right_labels(moved.estimate(metric, place))
+                found = self._name_needs(moved.estimate(metric, place))
             except InputError as error:
                 if error.code != "misfit":  # these rows allow the shares, the population less so
                     raise
@@ -702,9 +706,7 @@ class Evaluation:
         if there is None:
             return self.estimate_named(name)
         threshold = None if name.metric in AREAS else name.threshold
-        return self._name_right_labels(
-            self._deployment(there, threshold).estimate(name.metric, threshold)
-        )
+        return self._name_needs(self._deployment(there, threshold).estimate(name.metric, threshold))
 
     def placed(self, requirement: Requirement) -> Requirement:
         """Return a requirement that says where it is judged: where the classifier will work."""

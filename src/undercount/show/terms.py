@@ -390,7 +390,7 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
     "two sources": (
         "Positives found by two sources of labels tell how many neither found.",
         "all = (n1 + 1)(n2 + 1)/(both + 1) - 1; dependent sources: hidden times their odds ratio",
-        "two independent sources of labels",
+        "independent sources: neither finds more of what the other found",
         "Chapman 1951; Chao 1987",
     ),
     "late labels": (
@@ -657,6 +657,8 @@ ALIASES = {
     "transport": "deploy prevalence",
     "elsewhere": "deploy prevalence",
     "same rates there": "deploy prevalence",
+    "independent sources": "two sources",
+    "the dependence of the sources": "two sources",
     "hidden positives": "unlabeled prevalence",
     "verdict": "claim",
     "positives": "prevalence",

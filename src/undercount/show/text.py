@@ -54,6 +54,11 @@ CASES = tuple(10**power for power in range(1, 7))
 # Metrics that are told for another prevalence.
 DEPLOYED = ("precision", "f1", "accuracy", "average_precision")
 ASIDE = (CODES["ties"], CODES["saturation"], CODES["warned"])
+# What a share of two sources rests on.
+SOURCES = (
+    "Do the sources find positives independently of each other? If both prefer the same ones, more "
+    "are hidden than they tell (--dependence 1-3 tries it)."
+)
 # Checks of doubts that verdicts on some rows would settle.
 REVIEWABLE = ("UC001", "UC002", "UC003", "UC007", "UC008", "UC011", "UC017")
 
@@ -342,6 +347,8 @@ def weakest_link(evaluation: Evaluation) -> str:
         return f"Are the chances of a label right?{_certain_words(evaluation.chances)}"
     if evaluation.source == "estimated" and evaluation.verdict.light == "robust":
         fair += " The value, though not the claim, rests on an estimated prevalence too."
+    elif evaluation.share_needs:
+        fair = f"{SOURCES} And {fair[0].lower()}{fair[1:]}"
     elif evaluation.source == "estimated":
         # Known negatives tell the share without this; methods that read shapes need it.
         high = ", too high if negatives reach the best scores" if evaluation.share_estimates else ""
