@@ -99,17 +99,16 @@ def test_share_that_rows_contradict_meets_no_requirement():
 
 
 def test_share_beyond_by_chance_meets_what_the_restricted_end_meets():
-    truth, score, y = found_rows(3)
-    precise = score >= 3.2
-    share = float(truth.mean())
-    evaluation = uc.evaluate(y, score, unlabeled=0, prevalence=share * 1.05, threshold=2.6)
+    truth, score, y = found_rows(4)  # the true share; a few flagged rows, .969 of them positive
+    evaluation = uc.evaluate(y, score, unlabeled=0, prevalence=float(truth.mean()), threshold=3.0)
     found = evaluation["precision"]
-    assert precise.any()
-    outcome = evaluation.require(f"precision >= {found.low - 0.01:.6f}").outcome
-    assert (outcome == "met") == all(
-        c.level in ("ok", "info") for c in evaluation.checks if c.code == "UC001"
-    )
-    assert evaluation.require(f"precision >= {found.low + 0.001:.6f}").outcome != "met"
+    assert found.value == 1
+    assert found.low < 0.95
+    assert [check.level for check in evaluation.checks if check.code == "UC001"] == ["ok"]
+    for threshold in ("", "@3.0"):
+        judge = evaluation.require
+        assert judge(f"precision{threshold} >= {found.low - 0.01:.6f}").outcome == "met"
+        assert judge(f"precision{threshold} >= {found.low + 0.01:.6f}").outcome == "inconclusive"
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -169,11 +169,11 @@ class SegmentTable:
             both = SharedLabels.of(self._now, metric, parts, reach)
             low = value - both.reach(value - low, down, cut=below)
             high = value + both.reach(high - value, up, cut=above)
-            least, most = facts.range
+            limits: tuple[Any, Any] = facts.range
             if self._now.design.counted and self._now.design.pure:  # whatever the shares
-                least, most = certain_limits(self._now, metric)
-            low = np.fmin(np.maximum(low, least), value)
-            high = np.fmax(np.minimum(high, most), value)
+                limits = certain_limits(self._now, metric)
+            low = np.fmin(np.maximum(low, limits[0]), value)
+            high = np.fmax(np.minimum(high, limits[1]), value)
             half = np.abs(ends[1] - ends[0]) / 2
             error = both.reach(reach * error, half, cut=below | above) / reach
         elif by_share or (self._given_errors is not None and not facts.needs_prevalence):
